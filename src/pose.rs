@@ -1,0 +1,71 @@
+//! Where a rigid molecule is: position and rotation of its body frame in the world.
+
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Position (nm) and rotation of a body frame in the world frame.
+///
+/// The body frame of a molecule has its centre of mass at the origin, so
+/// `position` is also the centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// Origin of the body frame in the world, nm.
+    pub position: Vec3,
+    /// Rotation from the body frame to the world frame.
+    pub rotation: Quat,
+}
+
+impl Pose {
+    /// The body frame coincides with the world frame.
+    pub const IDENTITY: Self = Self {
+        position: Vec3::ZERO,
+        rotation: Quat::IDENTITY,
+    };
+
+    /// A pose from its two parts.
+    #[must_use]
+    pub const fn new(position: Vec3, rotation: Quat) -> Self {
+        Self { position, rotation }
+    }
+
+    /// A pose that only shifts, by `position` nm.
+    #[must_use]
+    pub const fn from_translation(position: Vec3) -> Self {
+        Self::new(position, Quat::IDENTITY)
+    }
+
+    /// World position (nm) of a body-frame point (nm).
+    #[inline]
+    #[must_use]
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        self.rotation * point + self.position
+    }
+
+    /// Body-frame position (nm) of a world point (nm).
+    #[inline]
+    #[must_use]
+    pub fn inverse_transform_point(&self, point: Vec3) -> Vec3 {
+        self.rotation.inverse() * (point - self.position)
+    }
+
+    /// The pose that applies `inner` first and `self` second.
+    #[must_use]
+    pub fn then_inner(&self, inner: &Self) -> Self {
+        Self::new(
+            self.transform_point(inner.position),
+            (self.rotation * inner.rotation).normalize(),
+        )
+    }
+
+    /// Whether every component is a finite number.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.rotation.is_finite()
+    }
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
