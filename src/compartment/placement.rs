@@ -1,0 +1,155 @@
+//! How a molecule sits in a membrane: side, depth, direction, and the play it has.
+
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Compartment;
+use crate::molecule::{Element, MoleculeTemplate};
+use crate::pose::Pose;
+
+/// Side of a surface that a molecule's head looks to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Leaflet {
+    /// Heads point along the outward normal.
+    #[default]
+    Outer,
+    /// Heads point against it.
+    Inner,
+}
+
+impl Leaflet {
+    /// +1 for the outer leaflet, −1 for the inner one.
+    #[must_use]
+    pub fn sign(self) -> f32 {
+        match self {
+            Self::Outer => 1.0,
+            Self::Inner => -1.0,
+        }
+    }
+}
+
+/// Why a molecule cannot be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum PlacementError {
+    /// A leeway is negative or not a number.
+    #[error("a leeway of {value} is negative or not a number")]
+    BadLeeway {
+        /// The leeway that was given.
+        value: f32,
+    },
+    /// The up vector has no direction.
+    #[error("a molecule needs an up vector with a direction, not {up}")]
+    BadUp {
+        /// The vector that was given.
+        up: Vec3,
+    },
+}
+
+/// Where a molecule belongs relative to a compartment's surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Side of the surface.
+    pub leaflet: Leaflet,
+    /// Distance of the centre of mass from the surface towards its side, nm.
+    pub depth: f32,
+    /// Unit vector in the body frame that points from tail to head.
+    pub up: Vec3,
+    /// How far the centre of mass may leave `depth` before a spring acts, nm.
+    pub leeway: f32,
+    /// How far `up` may lean away from the normal before a spring acts, radian.
+    pub tilt_leeway: f32,
+}
+
+impl Placement {
+    /// Checks that the leeways are not negative and that `up` is a direction, and
+    /// makes `up` a unit vector.
+    ///
+    /// # Errors
+    /// [`PlacementError`] if not.
+    pub fn checked(mut self) -> Result<Self, PlacementError> {
+        for value in [self.leeway, self.tilt_leeway] {
+            if value.is_nan() || value < 0.0 {
+                return Err(PlacementError::BadLeeway { value });
+            }
+        }
+        self.up = self
+            .up
+            .try_normalize()
+            .ok_or(PlacementError::BadUp { up: self.up })?;
+        Ok(self)
+    }
+
+    /// Distance of the centre of mass from the surface along the outward normal, nm.
+    #[must_use]
+    pub fn offset(&self) -> f32 {
+        self.leaflet.sign() * self.depth
+    }
+
+    /// How a molecule at `pose` misses its place.
+    #[must_use]
+    pub fn deviation(&self, compartment: &dyn Compartment, pose: &Pose) -> Deviation {
+        let normal = compartment.normal(pose.position);
+        let up = pose.rotation * self.up;
+        let target = normal * self.leaflet.sign();
+        // The angle from sine and cosine: acos alone loses half the digits near zero.
+        let sine = up.cross(target).length();
+        Deviation {
+            normal,
+            height: compartment.signed_distance(pose.position) - self.offset(),
+            up,
+            target,
+            tilt: sine.atan2(up.dot(target)),
+        }
+    }
+
+    /// The pose at `position` with the head looking to its side, turned by `spin`
+    /// radian about its axis.
+    #[must_use]
+    pub fn upright_pose(&self, compartment: &dyn Compartment, position: Vec3, spin: f32) -> Pose {
+        let target = compartment.normal(position) * self.leaflet.sign();
+        let rotation =
+            Quat::from_rotation_arc(self.up, target) * Quat::from_axis_angle(self.up, spin);
+        Pose::new(position, rotation.normalize())
+    }
+}
+
+/// How a molecule misses its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deviation {
+    /// Outward normal of the surface.
+    pub normal: Vec3,
+    /// Height of the centre of mass above where it belongs, along `normal`, nm.
+    pub height: f32,
+    /// The molecule's up vector in the world.
+    pub up: Vec3,
+    /// Where `up` should point.
+    pub target: Vec3,
+    /// Angle between the two, radian.
+    pub tilt: f32,
+}
+
+/// Finds which end of a lipid is its head: the direction from tail to head along
+/// the longest axis, and the height of the head above the centre of mass (nm).
+///
+/// The head is the phosphorus atom; a lipid without one has its head at the end
+/// where its nitrogen, oxygen or sulphur atoms reach furthest. A molecule without
+/// any of these has no head, and its longest axis is taken as it is.
+#[must_use]
+pub fn head_and_axis(template: &MoleculeTemplate) -> (Vec3, f32) {
+    // Least inertia is about the longest axis.
+    let axis = template.principal_axes() * Vec3::X;
+    let heights = |wanted: fn(Element) -> bool| {
+        template
+            .elements()
+            .iter()
+            .zip(template.positions())
+            .filter(move |(element, _)| wanted(**element))
+            .map(move |(_, position)| position.dot(axis))
+    };
+    let furthest = |wanted| heights(wanted).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let head = furthest(|element| element == Element::P)
+        .or_else(|| furthest(|element| [Element::N, Element::O, Element::S].contains(&element)))
+        .unwrap_or_else(|| heights(|_| true).fold(0.0, f32::max));
+    (axis * 1.0_f32.copysign(head), head.abs())
+}

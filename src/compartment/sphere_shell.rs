@@ -1,0 +1,81 @@
+//! The sphere: mid-surface of a vesicle.
+
+use std::f32::consts::PI;
+
+use glam::Vec3;
+use rand::{Rng, RngExt};
+use thiserror::Error;
+
+use super::{Compartment, sample_unit_sphere};
+
+/// Why a compartment cannot exist.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum CompartmentError {
+    /// The radius is not a positive number.
+    #[error("a sphere shell needs a positive radius, not {radius} nm")]
+    BadRadius {
+        /// The radius that was given, nm.
+        radius: f32,
+    },
+    /// The centre is not finite.
+    #[error("a sphere shell needs a finite centre, not {centre}")]
+    BadCentre {
+        /// The centre that was given, nm.
+        centre: Vec3,
+    },
+}
+
+/// A spherical surface, such as the mid-surface between two leaflets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SphereShell {
+    centre: Vec3,
+    radius: f32,
+}
+
+impl SphereShell {
+    /// A sphere around `centre` (nm) with `radius` (nm).
+    ///
+    /// # Errors
+    /// [`CompartmentError`] if the radius is not positive or something is not finite.
+    pub fn new(centre: Vec3, radius: f32) -> Result<Self, CompartmentError> {
+        if !centre.is_finite() {
+            return Err(CompartmentError::BadCentre { centre });
+        }
+        if !(radius.is_finite() && radius > 0.0) {
+            return Err(CompartmentError::BadRadius { radius });
+        }
+        Ok(Self { centre, radius })
+    }
+
+    /// Centre, nm.
+    #[must_use]
+    pub fn centre(&self) -> Vec3 {
+        self.centre
+    }
+
+    /// Radius, nm.
+    #[must_use]
+    pub fn radius(&self) -> f32 {
+        self.radius
+    }
+}
+
+impl Compartment for SphereShell {
+    fn signed_distance(&self, point: Vec3) -> f32 {
+        point.distance(self.centre) - self.radius
+    }
+
+    fn normal(&self, point: Vec3) -> Vec3 {
+        // At the very centre every direction is as good as another.
+        (point - self.centre).try_normalize().unwrap_or(Vec3::Y)
+    }
+
+    fn area_at(&self, offset: f32) -> f32 {
+        4.0 * PI * (self.radius + offset).max(0.0).powi(2)
+    }
+
+    fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
+        let direction = sample_unit_sphere(random.random(), random.random());
+        self.centre + direction * (self.radius + offset)
+    }
+}

@@ -1,0 +1,95 @@
+//! Which spheres of different molecules overlap?
+//!
+//! The contract of every search: find each unordered pair of spheres that have
+//! different owners and whose centres are closer than the sum of their radii plus
+//! a margin, `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, once each, in an order that depends
+//! on the spheres only and not on the number of threads. Spheres that just touch
+//! do not overlap.
+//!
+//! [`BruteForce`] is the oracle that all others are tested against,
+//! [`UniformGrid`] the one to use.
+
+mod brute_force;
+mod pair_buffer;
+mod uniform_grid;
+
+pub use brute_force::BruteForce;
+pub use pair_buffer::{Pair, PairBuffer};
+pub use uniform_grid::UniformGrid;
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::spheres::{SphereError, SphereSet};
+
+/// Why a search could not run. Nothing was searched then.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum SearchError {
+    /// One of the spheres cannot be searched.
+    #[error(transparent)]
+    Sphere(#[from] SphereError),
+    /// The margin is NaN, infinite or negative.
+    #[error("a search margin of {margin} nm is negative or not finite")]
+    BadMargin {
+        /// The margin that was given, nm.
+        margin: f32,
+    },
+    /// Two radii and the margin add up to more than [`MAX_REACH_NM`].
+    #[error(
+        "spheres that reach {reach} nm are too large to search: the limit is {MAX_REACH_NM} nm"
+    )]
+    ReachTooLong {
+        /// The longest reach, nm.
+        reach: f32,
+    },
+}
+
+/// Longest reach of two spheres that can be searched, nm: a metre.
+pub const MAX_REACH_NM: f32 = 1.0e9;
+
+/// How long the two halves of a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchTimes {
+    /// Time to build the structure that is searched (the grid).
+    pub build: Duration,
+    /// Time to walk it.
+    pub walk: Duration,
+}
+
+/// Finds all overlapping pairs of spheres of different owners.
+///
+/// An implementation keeps its buffers from call to call, so that a step
+/// allocates nothing once they have grown to the size of the scene.
+pub trait PairSearch: Send {
+    /// Name for command lines and reports.
+    fn name(&self) -> &'static str;
+
+    /// Writes every pair closer than its radii plus `margin` (nm) into `pairs`,
+    /// whose former content is dropped.
+    ///
+    /// # Errors
+    /// [`SearchError`] if a sphere or the margin is not finite or is negative;
+    /// `pairs` is empty then.
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError>;
+
+    /// Counts the pairs that [`find_pairs`](Self::find_pairs) would find, without
+    /// writing them down.
+    ///
+    /// # Errors
+    /// As [`find_pairs`](Self::find_pairs).
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError>;
+}
+
+fn check_margin(margin: f32) -> Result<(), SearchError> {
+    if margin.is_finite() && margin >= 0.0 {
+        Ok(())
+    } else {
+        Err(SearchError::BadMargin { margin })
+    }
+}

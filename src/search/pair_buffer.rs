@@ -1,0 +1,87 @@
+//! Pairs as a search finds them: one list per task, in the order of the tasks.
+
+/// Two overlapping spheres, by index; `a < b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(C)]
+pub struct Pair {
+    /// The smaller index.
+    pub a: u32,
+    /// The larger index.
+    pub b: u32,
+}
+
+impl Pair {
+    /// The pair of two different spheres, in either order.
+    #[inline]
+    #[must_use]
+    pub fn new(one: u32, other: u32) -> Self {
+        Self {
+            a: one.min(other),
+            b: one.max(other),
+        }
+    }
+}
+
+/// Growable list of pairs, filled by many tasks at once.
+///
+/// Each task fills a list of its own; the whole is their concatenation. Memory is
+/// kept from search to search.
+#[derive(Clone, Debug, Default)]
+pub struct PairBuffer {
+    lists: Vec<Vec<Pair>>,
+}
+
+impl PairBuffer {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of pairs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are no pairs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
+    /// Removes all pairs and keeps the memory.
+    pub fn clear(&mut self) {
+        for list in &mut self.lists {
+            list.clear();
+        }
+    }
+
+    /// All pairs, in the deterministic order of the search.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.lists.iter().flatten().copied()
+    }
+
+    /// The lists whose concatenation is the whole.
+    #[must_use]
+    pub fn lists(&self) -> &[Vec<Pair>] {
+        &self.lists
+    }
+
+    /// All pairs sorted by index, in a new vector.
+    #[must_use]
+    pub fn to_sorted_vec(&self) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = self.iter().collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// Exactly `tasks` empty lists, to be filled in parallel.
+    pub(crate) fn start(&mut self, tasks: usize) -> &mut [Vec<Pair>] {
+        self.clear();
+        if self.lists.len() < tasks {
+            self.lists.resize_with(tasks, Vec::new);
+        }
+        &mut self.lists[..tasks]
+    }
+}

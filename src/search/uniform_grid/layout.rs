@@ -1,0 +1,198 @@
+//! How space is cut into cells.
+
+use glam::{DVec3, Vec3};
+
+/// Cells are wider than the longest reach by this factor.
+///
+/// Two spheres in reach must never be two cells apart, whatever rounding did to
+/// their cell coordinates. With at most [`MAX_PLAIN_CELLS`] cells an axis the
+/// rounding error stays below 2 × 4096 × 2⁻²⁴ ≈ 0.0005 of a cell.
+const WIDENING: f32 = 1.001;
+
+/// Most cells along an axis for which 32-bit floats tell cells apart well enough.
+const MAX_PLAIN_CELLS: u32 = 4096;
+
+/// Cells that the grid may have for each sphere; four bytes each.
+///
+/// More, smaller cells would not help: a run of three cells should fill a vector
+/// register of eight lanes, and empty cells cost time too.
+const CELLS_PER_SPHERE: usize = 2;
+
+/// Cells that the grid may have in any case.
+const MIN_CELLS: usize = 4096;
+
+/// How much wider than needed cells may become before the grid is folded instead.
+const MAX_COARSENING: f32 = 2.0;
+
+/// Where the bounding box starts in a plain grid, in cells: one cell of border, and
+/// half a cell more so that rounding cannot push a sphere into the border.
+const PLAIN_SHIFT: f32 = 1.5;
+
+/// Fewest cells along an axis of a folded grid: with fewer, a cell would meet the
+/// same neighbour on both sides.
+const MIN_FOLDED_CELLS: u32 = 4;
+
+/// Maps world positions to cells.
+///
+/// Usually the grid covers the bounding box of the spheres, with a border of empty
+/// cells so that no walk needs a bounds check. A box too large for that (a thin
+/// shell, a molecule a kilometre away) is *folded*: the grid repeats itself in
+/// space, cell coordinates are taken modulo its size, and spheres far apart may
+/// share a cell. The exact distance test keeps that from mattering.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct GridLayout {
+    /// Cells along each axis, border included.
+    pub(super) cells: [u32; 3],
+    /// Whether the grid repeats itself; then `cells` are powers of two.
+    pub(super) folded: bool,
+    /// Corner of the bounding box, nm.
+    low: Vec3,
+    /// Cells per nm.
+    per_nm: f32,
+}
+
+impl GridLayout {
+    /// A grid for `count` spheres with centres between `low` and `high`, none of
+    /// which reaches further than `reach` nm.
+    pub(super) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
+        let budget = (count.saturating_mul(CELLS_PER_SPHERE)).max(MIN_CELLS) as f64;
+        let size = (high.as_dvec3() - low.as_dvec3()).max(DVec3::ZERO);
+        let narrowest = f64::from(reach) * f64::from(WIDENING);
+        let mut width = narrowest;
+        // A few rounds of widening towards the budget; the border makes it nonlinear.
+        for _ in 0..8 {
+            let plain = plain_cells(size, width);
+            let excess = plain.x * plain.y * plain.z / budget;
+            if excess <= 1.0 && plain.max_element() <= f64::from(MAX_PLAIN_CELLS) {
+                return Self {
+                    cells: [plain.x as u32, plain.y as u32, plain.z as u32],
+                    folded: false,
+                    low,
+                    per_nm: (1.0 / width) as f32,
+                };
+            }
+            width *= excess.max(1.0).cbrt() * 1.01;
+            if width > narrowest * f64::from(MAX_COARSENING) {
+                break;
+            }
+        }
+        Self {
+            cells: folded_cells(size / narrowest, budget),
+            folded: true,
+            low,
+            per_nm: (1.0 / narrowest) as f32,
+        }
+    }
+
+    /// Total number of cells.
+    pub(super) fn cell_count(&self) -> usize {
+        self.cells.iter().map(|&n| n as usize).product()
+    }
+
+    /// Number of rows of cells along x.
+    pub(super) fn row_count(&self) -> usize {
+        self.cells[1] as usize * self.cells[2] as usize
+    }
+
+    /// Cell of a point (nm): x fastest, then y, then z.
+    #[inline]
+    pub(super) fn cell_of(&self, x: f32, y: f32, z: f32) -> u32 {
+        let point = Vec3::new(x, y, z);
+        let [cx, cy, cz] = if self.folded {
+            self.folded_coordinates(point)
+        } else {
+            // Never negative, so that truncation is the floor.
+            let cell = (point - self.low) * self.per_nm + PLAIN_SHIFT;
+            [cell.x as u32, cell.y as u32, cell.z as u32]
+        };
+        cx + self.cells[0] * (cy + self.cells[1] * cz)
+    }
+
+    /// Cell coordinates modulo the size of the grid, in 64 bits: exact enough up to
+    /// where two different 32-bit floats are further apart than any reach.
+    fn folded_coordinates(&self, point: Vec3) -> [u32; 3] {
+        let cell = ((point.as_dvec3() - self.low.as_dvec3()) * f64::from(self.per_nm)).floor();
+        [0, 1, 2].map(|k| (cell[k] as i64 & i64::from(self.cells[k] - 1)) as u32)
+    }
+}
+
+/// Cells along each axis of a grid that covers `size`, with its border.
+fn plain_cells(size: DVec3, width: f64) -> DVec3 {
+    // Half a cell in front (see PLAIN_SHIFT) and a whole one of border on both sides.
+    (size / width + 0.5).floor() + 3.0
+}
+
+/// Powers of two with a product within `budget`, shared out by the extent of each axis.
+fn folded_cells(extent_in_cells: DVec3, budget: f64) -> [u32; 3] {
+    let mut cells = [MIN_FOLDED_CELLS; 3];
+    loop {
+        let crowding =
+            DVec3::from_array([0, 1, 2].map(|k| extent_in_cells[k] / f64::from(cells[k])));
+        let product: f64 = cells.iter().map(|&n| f64::from(n)).product();
+        if product * 2.0 > budget || crowding.max_element() <= 1.0 {
+            return cells;
+        }
+        cells[crowding.max_position()] *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_neighbours(layout: &GridLayout, a: f32, b: f32, zero: f32) {
+        let [nx, ..] = layout.cells;
+        let (ca, cb) = (
+            layout.cell_of(a, zero, zero) % nx,
+            layout.cell_of(b, zero, zero) % nx,
+        );
+        let apart = ca.abs_diff(cb);
+        assert!(
+            apart <= 1 || (layout.folded && apart == nx - 1),
+            "{a} and {b} are {apart} of {nx} cells apart"
+        );
+    }
+
+    #[test]
+    fn points_in_reach_are_never_two_cells_apart() {
+        let reach = 0.34_f32;
+        for (low, high, count) in [
+            (0.0, 10.0, 10_000_000),
+            (-700.0, 680.0, 100_000_000),
+            (1.0e6, 1.0e6 + 50.0, 100_000),
+            (-1.0, 1.0e12, 1000),
+        ] {
+            let layout = GridLayout::fit(Vec3::splat(low), Vec3::splat(high), reach, count);
+            assert!(layout.cell_count() <= MIN_CELLS.max(2 * count));
+            let mut x = low;
+            for k in 0..20_000 {
+                x = (x + 0.017 * (k % 7) as f32).min(high);
+                assert_neighbours(&layout, x, (x + reach).min(high), low);
+                assert_neighbours(&layout, x, (x - reach).max(low), low);
+            }
+        }
+    }
+
+    #[test]
+    fn the_border_of_a_plain_grid_stays_empty() {
+        for high in [0.0_f32, 0.1, 0.5, 3.0, 17.77] {
+            let layout = GridLayout::fit(Vec3::ZERO, Vec3::splat(high), 0.5, 1_000_000);
+            assert!(!layout.folded);
+            for x in [0.0, high] {
+                let cell = layout.cell_of(x, 0.0, 0.0) % layout.cells[0];
+                assert!(
+                    cell >= 1 && cell + 1 < layout.cells[0],
+                    "{x} of {high}: {cell}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_scene_a_kilometre_wide_gets_a_small_folded_grid() {
+        let layout = GridLayout::fit(Vec3::ZERO, Vec3::splat(1.0e12), 0.3, 10_000);
+        assert!(layout.folded);
+        assert!(layout.cell_count() <= 20_000);
+        assert!(layout.cells.iter().all(|&n| n.is_power_of_two() && n >= 4));
+    }
+}

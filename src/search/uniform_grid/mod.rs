@@ -1,0 +1,125 @@
+//! FFRNN: fixed-radius nearest neighbours on a counting-sorted uniform grid.
+//!
+//! The search of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014):
+//!
+//! 1. bin: the cell of each sphere, cells at least as wide as the longest reach;
+//! 2. count the spheres of each cell;
+//! 3. prefix sum of the counts: where each cell starts;
+//! 4. counting sort: the spheres of a cell become neighbours in memory;
+//! 5. walk: each sphere against its own and the following half of the 26
+//!    neighbouring cells, which are five runs of contiguous spheres.
+//!
+//! Unlike there, the grid is fitted to the spheres in every call, so nothing is
+//! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
+//! radii may differ; and the order of the pairs does not depend on the threads.
+
+mod layout;
+mod scan;
+mod sort;
+mod walk;
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{MAX_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin};
+use crate::spheres::SphereSet;
+use layout::GridLayout;
+use sort::SortedSpheres;
+use walk::{Reach, Walk};
+
+pub(crate) use scan::Instructions;
+
+/// Counting-sorted uniform grid: the FFRNN search on the CPU.
+#[derive(Clone, Debug, Default)]
+pub struct UniformGrid {
+    sorted: SortedSpheres,
+    instructions: Instructions,
+}
+
+impl UniformGrid {
+    /// A grid that uses the widest instructions of this processor.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A grid that uses plain scalar code, the twin that the vector code is tested with.
+    #[must_use]
+    pub fn scalar() -> Self {
+        Self {
+            instructions: Instructions::Scalar,
+            ..Self::default()
+        }
+    }
+
+    /// Sorts the spheres into cells; `None` if no pair is possible.
+    fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
+        check_margin(margin)?;
+        let extent = spheres.extent()?;
+        if spheres.len() < 2 {
+            return Ok(None);
+        }
+        let longest = 2.0 * extent.largest_radius + margin;
+        if longest > MAX_REACH_NM {
+            return Err(SearchError::ReachTooLong { reach: longest });
+        }
+        if longest == 0.0 {
+            return Ok(None);
+        }
+        let layout = GridLayout::fit(extent.low, extent.high, longest, spheres.len());
+        let reach = if extent.smallest_radius == extent.largest_radius {
+            Reach::Same {
+                squared: longest * longest,
+            }
+        } else {
+            Reach::Mixed { margin }
+        };
+        self.sorted.sort(spheres, &layout, reach.is_mixed());
+        Ok(Some(Walk {
+            sorted: &self.sorted,
+            layout,
+            reach,
+            instructions: self.instructions,
+        }))
+    }
+}
+
+impl PairSearch for UniformGrid {
+    fn name(&self) -> &'static str {
+        "uniform-grid"
+    }
+
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        pairs.clear();
+        let start = Instant::now();
+        let Some(walk) = self.build(spheres, margin)? else {
+            return Ok(SearchTimes::default());
+        };
+        let built = Instant::now();
+        pairs
+            .start(walk.tasks())
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(task, list)| walk.list(task, list));
+        Ok(SearchTimes {
+            build: built - start,
+            walk: built.elapsed(),
+        })
+    }
+
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+        let Some(walk) = self.build(spheres, margin)? else {
+            return Ok(0);
+        };
+        Ok((0..walk.tasks())
+            .into_par_iter()
+            .map(|task| walk.count(task))
+            .sum())
+    }
+}

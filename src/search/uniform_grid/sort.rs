@@ -1,0 +1,206 @@
+//! Counting sort of the spheres by cell, in parallel and stable.
+//!
+//! 1. each chunk of spheres writes down its cells and counts them by *slab*, a run
+//!    of consecutive cells;
+//! 2. a prefix sum over slabs and chunks says where each chunk writes in each slab;
+//! 3. each chunk scatters its indices to the slabs, which keeps index order;
+//! 4. each slab counts its cells, sums them up, and scatters its spheres.
+//!
+//! Chunks and slabs are fixed by the scene, spheres of one cell end up in index
+//! order: the result does not depend on the number of threads.
+
+use rayon::prelude::*;
+
+use super::layout::GridLayout;
+use super::scan::LANES;
+use crate::scatter::ScatterTarget;
+use crate::spheres::{CHUNK, SphereSet};
+
+/// Most slabs: few enough that the open ends of all of them stay in the cache.
+const MAX_SLABS: usize = 256;
+
+/// The spheres of a [`SphereSet`], cell by cell.
+///
+/// The arrays have [`LANES`] more entries than there are spheres, so that a vector
+/// may be loaded from any of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SortedSpheres {
+    pub(super) x: Vec<f32>,
+    pub(super) y: Vec<f32>,
+    pub(super) z: Vec<f32>,
+    /// Radii; empty if all are the same.
+    pub(super) radius: Vec<f32>,
+    pub(super) owner: Vec<u32>,
+    /// Index of each sphere in the set it came from.
+    pub(super) index: Vec<u32>,
+    /// For each cell its first sphere, and one entry more.
+    pub(super) cell_start: Vec<u32>,
+    cell_of: Vec<u32>,
+    slab_order: Vec<u32>,
+    slab_offsets: Vec<u32>,
+}
+
+impl SortedSpheres {
+    /// Number of spheres.
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Sorts `spheres` by the cells of `layout`.
+    pub(super) fn sort(&mut self, spheres: &SphereSet, layout: &GridLayout, with_radii: bool) {
+        let cells = layout.cell_count();
+        let slab_cells = cells.div_ceil(MAX_SLABS);
+        let slabs = cells.div_ceil(slab_cells);
+        let chunks = spheres.len().div_ceil(CHUNK);
+        self.resize(spheres.len(), cells, with_radii);
+        self.bin(spheres, layout, slab_cells, slabs, chunks);
+        self.scatter_to_slabs(slab_cells, slabs);
+        self.sort_slabs(spheres, slab_cells, slabs, chunks, with_radii);
+    }
+
+    fn resize(&mut self, spheres: usize, cells: usize, with_radii: bool) {
+        let padded = spheres + LANES;
+        let radii = if with_radii { padded } else { 0 };
+        for (values, length) in [
+            (&mut self.x, padded),
+            (&mut self.y, padded),
+            (&mut self.z, padded),
+            (&mut self.radius, radii),
+        ] {
+            grow(values, length);
+        }
+        for (values, length) in [
+            (&mut self.owner, padded),
+            (&mut self.index, spheres),
+            (&mut self.cell_start, cells + 1),
+            (&mut self.cell_of, spheres),
+            (&mut self.slab_order, spheres),
+        ] {
+            grow(values, length);
+        }
+    }
+
+    /// Steps 1 and 2: cells, counts by slab, and where each chunk writes.
+    fn bin(
+        &mut self,
+        spheres: &SphereSet,
+        layout: &GridLayout,
+        slab_cells: usize,
+        slabs: usize,
+        chunks: usize,
+    ) {
+        self.slab_offsets.clear();
+        self.slab_offsets.resize(slabs * chunks, 0);
+        self.cell_of
+            .par_chunks_mut(CHUNK)
+            .zip(self.slab_offsets.par_chunks_mut(slabs))
+            .enumerate()
+            .for_each(|(chunk, (cells, counts))| {
+                let start = chunk * CHUNK;
+                let end = start + cells.len();
+                let centres = spheres.x[start..end]
+                    .iter()
+                    .zip(&spheres.y[start..end])
+                    .zip(&spheres.z[start..end]);
+                for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(centres) {
+                    *cell = layout.cell_of(x, y, z);
+                    counts[*cell as usize / slab_cells] += 1;
+                }
+            });
+        let mut sum = 0;
+        for slab in 0..slabs {
+            for chunk in 0..chunks {
+                let entry = &mut self.slab_offsets[chunk * slabs + slab];
+                sum += std::mem::replace(entry, sum);
+            }
+        }
+    }
+
+    /// Step 3: indices to slabs. Afterwards the offsets point behind what was written.
+    fn scatter_to_slabs(&mut self, slab_cells: usize, slabs: usize) {
+        let target = ScatterTarget::new(&mut self.slab_order);
+        self.cell_of
+            .par_chunks(CHUNK)
+            .zip(self.slab_offsets.par_chunks_mut(slabs))
+            .enumerate()
+            .for_each(|(chunk, (cells, offsets))| {
+                for (k, &cell) in cells.iter().enumerate() {
+                    let at = &mut offsets[cell as usize / slab_cells];
+                    // SAFETY: the prefix sum gave each (slab, chunk) a range of its own.
+                    unsafe { target.write(*at as usize, (chunk * CHUNK + k) as u32) };
+                    *at += 1;
+                }
+            });
+    }
+
+    /// Step 4: cells inside each slab.
+    fn sort_slabs(
+        &mut self,
+        spheres: &SphereSet,
+        slab_cells: usize,
+        slabs: usize,
+        chunks: usize,
+        with_radii: bool,
+    ) {
+        let count = self.slab_order.len();
+        // The last chunk's offset of a slab is now the slab's end.
+        let last = &self.slab_offsets[(chunks - 1) * slabs..];
+        let slab_start = |slab: usize| if slab == 0 { 0 } else { last[slab - 1] };
+        let (x, y, z) = (
+            ScatterTarget::new(&mut self.x),
+            ScatterTarget::new(&mut self.y),
+            ScatterTarget::new(&mut self.z),
+        );
+        let radius = ScatterTarget::new(&mut self.radius);
+        let owner = ScatterTarget::new(&mut self.owner);
+        let index = ScatterTarget::new(&mut self.index);
+        let (cell_of, slab_order) = (&self.cell_of, &self.slab_order);
+        let cells = self.cell_start.len() - 1;
+        self.cell_start[cells] = count as u32;
+        self.cell_start[..cells]
+            .par_chunks_mut(slab_cells)
+            .enumerate()
+            .for_each(|(slab, starts)| {
+                let first_cell = (slab * slab_cells) as u32;
+                let range = slab_start(slab) as usize..last[slab] as usize;
+                let members = &slab_order[range];
+                starts.fill(0);
+                for &member in members {
+                    starts[(cell_of[member as usize] - first_cell) as usize] += 1;
+                }
+                let mut sum = slab_start(slab);
+                for start in starts.iter_mut() {
+                    sum += *start;
+                    *start = sum;
+                }
+                // Backwards, so that each cell's entry ends up at its first sphere.
+                for &member in members.iter().rev() {
+                    let from = member as usize;
+                    let start = &mut starts[(cell_of[from] - first_cell) as usize];
+                    *start -= 1;
+                    let to = *start as usize;
+                    // SAFETY: the prefix sum gives each sphere a place of its own, inside
+                    // the range of its slab.
+                    unsafe {
+                        x.write(to, spheres.x[from]);
+                        y.write(to, spheres.y[from]);
+                        z.write(to, spheres.z[from]);
+                        owner.write(to, spheres.owner[from]);
+                        index.write(to, member);
+                        if with_radii {
+                            radius.write(to, spheres.radius[from]);
+                        }
+                    }
+                }
+            });
+    }
+}
+
+/// Sets the length, growing to the exact size: scenes rarely grow, and doubling
+/// would waste memory.
+fn grow<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
+    if length > values.len() {
+        values.reserve_exact(length - values.len());
+    }
+    values.resize(length, T::default());
+}

@@ -1,0 +1,367 @@
+//! World-space spheres as plain arrays: what every search runs on.
+//!
+//! A sphere may be an atom or a proxy for many atoms; nothing behind this type
+//! knows which. Each sphere belongs to an *owner*, its molecule, and spheres of
+//! one owner never collide with each other.
+
+use glam::Vec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// Spheres that one parallel task works on.
+///
+/// A fixed number, so that results never depend on the number of threads.
+pub(crate) const CHUNK: usize = 16 * 1024;
+
+/// What is wrong with a sphere.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum SphereError {
+    /// A centre is NaN or infinite.
+    #[error("sphere {index} has a centre that is not finite: {centre}")]
+    BadCentre {
+        /// Index of the sphere.
+        index: usize,
+        /// The centre, nm.
+        centre: Vec3,
+    },
+    /// A radius is negative, NaN or infinite.
+    #[error("sphere {index} has radius {radius} nm, which is negative or not finite")]
+    BadRadius {
+        /// Index of the sphere.
+        index: usize,
+        /// The radius, nm.
+        radius: f32,
+    },
+    /// The index of a sphere no longer fits 32 bits.
+    #[error("{count} spheres are too many: indices have 32 bits")]
+    TooMany {
+        /// How many spheres there would be.
+        count: usize,
+    },
+}
+
+/// World-space spheres as arrays: centre (nm), radius (nm), owner.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SphereSet {
+    pub(crate) x: Vec<f32>,
+    pub(crate) y: Vec<f32>,
+    pub(crate) z: Vec<f32>,
+    pub(crate) radius: Vec<f32>,
+    pub(crate) owner: Vec<u32>,
+}
+
+impl SphereSet {
+    /// An empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of spheres.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// Whether there are no spheres.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+
+    /// Removes all spheres and keeps the memory.
+    pub fn clear(&mut self) {
+        self.x.clear();
+        self.y.clear();
+        self.z.clear();
+        self.radius.clear();
+        self.owner.clear();
+    }
+
+    /// Adds a sphere with `centre` and `radius` in nm.
+    ///
+    /// # Errors
+    /// [`SphereError`] if the centre is not finite, the radius is negative or not
+    /// finite, or the set is full.
+    pub fn push(&mut self, centre: Vec3, radius: f32, owner: u32) -> Result<(), SphereError> {
+        let index = self.len();
+        if index >= u32::MAX as usize {
+            return Err(SphereError::TooMany { count: index + 1 });
+        }
+        if !centre.is_finite() {
+            return Err(SphereError::BadCentre { index, centre });
+        }
+        if !(radius.is_finite() && radius >= 0.0) {
+            return Err(SphereError::BadRadius { index, radius });
+        }
+        self.x.push(centre.x);
+        self.y.push(centre.y);
+        self.z.push(centre.z);
+        self.radius.push(radius);
+        self.owner.push(owner);
+        Ok(())
+    }
+
+    /// Centre of one sphere, nm.
+    #[inline]
+    #[must_use]
+    pub fn centre(&self, index: usize) -> Vec3 {
+        Vec3::new(self.x[index], self.y[index], self.z[index])
+    }
+
+    /// Radius of one sphere, nm.
+    #[inline]
+    #[must_use]
+    pub fn radius(&self, index: usize) -> f32 {
+        self.radius[index]
+    }
+
+    /// Owner of one sphere.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self, index: usize) -> u32 {
+        self.owner[index]
+    }
+
+    /// Bounding box of the centres and range of the radii.
+    ///
+    /// # Errors
+    /// [`SphereError`] names the first sphere that is not finite.
+    pub fn extent(&self) -> Result<SphereExtent, SphereError> {
+        let part = |start: usize| -> SphereExtent {
+            let end = (start + CHUNK).min(self.len());
+            let mut extent = SphereExtent::EMPTY;
+            for (k, axis) in [&self.x, &self.y, &self.z].into_iter().enumerate() {
+                let (low, high, finite) = range_of(&axis[start..end]);
+                extent.low[k] = low;
+                extent.high[k] = high;
+                extent.finite &= finite;
+            }
+            let (low, high, finite) = range_of(&self.radius[start..end]);
+            extent.smallest_radius = low;
+            extent.largest_radius = high;
+            extent.finite &= finite && low >= 0.0;
+            extent
+        };
+        let extent = (0..self.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| part(chunk * CHUNK))
+            .reduce(|| SphereExtent::EMPTY, SphereExtent::union);
+        if extent.finite {
+            Ok(extent)
+        } else {
+            Err(self.first_fault())
+        }
+    }
+
+    /// Finds the sphere that made [`extent`](Self::extent) give up.
+    fn first_fault(&self) -> SphereError {
+        for index in 0..self.len() {
+            let (centre, radius) = (self.centre(index), self.radius(index));
+            if !centre.is_finite() {
+                return SphereError::BadCentre { index, centre };
+            }
+            if !(radius.is_finite() && radius >= 0.0) {
+                return SphereError::BadRadius { index, radius };
+            }
+        }
+        SphereError::TooMany { count: self.len() }
+    }
+
+    /// Makes room for the atoms of `molecules`: radii and owners are set, centres
+    /// are zero until [`place`](Self::place) is called.
+    ///
+    /// Owner `m` is the `m`-th molecule, and its spheres are contiguous.
+    ///
+    /// # Errors
+    /// [`SphereError::TooMany`] if the indices would not fit 32 bits.
+    pub fn lay_out<'a>(
+        &mut self,
+        molecules: impl Iterator<Item = &'a MoleculeTemplate> + Clone,
+    ) -> Result<(), SphereError> {
+        let count: usize = molecules.clone().map(MoleculeTemplate::atom_count).sum();
+        if count >= u32::MAX as usize {
+            return Err(SphereError::TooMany { count });
+        }
+        self.clear();
+        for axis in [&mut self.x, &mut self.y, &mut self.z] {
+            axis.reserve_exact(count);
+            axis.resize(count, 0.0);
+        }
+        self.radius.reserve_exact(count);
+        self.owner.reserve_exact(count);
+        for (owner, template) in molecules.enumerate() {
+            self.radius.extend_from_slice(template.radii());
+            self.owner
+                .resize(self.owner.len() + template.atom_count(), owner as u32);
+        }
+        Ok(())
+    }
+
+    /// Writes the world positions of every atom of every molecule.
+    ///
+    /// `molecules` must be those that [`lay_out`](Self::lay_out) saw, in the same
+    /// order: their template, pose and first sphere.
+    pub(crate) fn place<'a, F>(&mut self, first_sphere: &[u32], molecule: F)
+    where
+        F: Fn(usize) -> (&'a MoleculeTemplate, Pose) + Sync,
+    {
+        let count = first_sphere.len().saturating_sub(1);
+        place_range(
+            [&mut self.x, &mut self.y, &mut self.z],
+            first_sphere,
+            0..count,
+            &molecule,
+        );
+    }
+}
+
+/// Halves the range of molecules until a piece is small, then transforms its atoms.
+fn place_range<'a, F>(
+    axes: [&mut [f32]; 3],
+    first_sphere: &[u32],
+    range: std::ops::Range<usize>,
+    molecule: &F,
+) where
+    F: Fn(usize) -> (&'a MoleculeTemplate, Pose) + Sync,
+{
+    let [x, y, z] = axes;
+    if x.len() > CHUNK && range.len() > 1 {
+        let middle = range.start + range.len() / 2;
+        let cut = (first_sphere[middle] - first_sphere[range.start]) as usize;
+        let ((xl, xr), (yl, yr), (zl, zr)) = (
+            x.split_at_mut(cut),
+            y.split_at_mut(cut),
+            z.split_at_mut(cut),
+        );
+        rayon::join(
+            || place_range([xl, yl, zl], first_sphere, range.start..middle, molecule),
+            || place_range([xr, yr, zr], first_sphere, middle..range.end, molecule),
+        );
+        return;
+    }
+    let mut at = 0;
+    for m in range {
+        let (template, pose) = molecule(m);
+        let rotation = glam::Mat3::from_quat(pose.rotation);
+        let end = at + template.atom_count();
+        let targets = x[at..end]
+            .iter_mut()
+            .zip(&mut y[at..end])
+            .zip(&mut z[at..end]);
+        for (((x, y), z), &local) in targets.zip(template.positions()) {
+            let world = rotation * local + pose.position;
+            (*x, *y, *z) = (world.x, world.y, world.z);
+        }
+        at = end;
+    }
+}
+
+/// Bounding box of the centres and range of the radii of a [`SphereSet`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SphereExtent {
+    /// Smallest coordinates of any centre, nm.
+    pub low: Vec3,
+    /// Largest coordinates of any centre, nm.
+    pub high: Vec3,
+    /// Smallest radius, nm.
+    pub smallest_radius: f32,
+    /// Largest radius, nm.
+    pub largest_radius: f32,
+    finite: bool,
+}
+
+impl SphereExtent {
+    const EMPTY: Self = Self {
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+        smallest_radius: f32::INFINITY,
+        largest_radius: f32::NEG_INFINITY,
+        finite: true,
+    };
+
+    fn union(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            smallest_radius: self.smallest_radius.min(other.smallest_radius),
+            largest_radius: self.largest_radius.max(other.largest_radius),
+            finite: self.finite && other.finite,
+        }
+    }
+}
+
+/// Smallest and largest value of a slice and whether all are finite, eight lanes at a time.
+fn range_of(values: &[f32]) -> (f32, f32, bool) {
+    const LANES: usize = 8;
+    let mut low = [f32::INFINITY; LANES];
+    let mut high = [f32::NEG_INFINITY; LANES];
+    // A finite value times zero is zero; NaN and infinity stay NaN.
+    let mut poison = [0.0_f32; LANES];
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for k in 0..LANES {
+            low[k] = if block[k] < low[k] { block[k] } else { low[k] };
+            high[k] = if block[k] > high[k] {
+                block[k]
+            } else {
+                high[k]
+            };
+            poison[k] += block[k] * 0.0;
+        }
+    }
+    for &value in rest {
+        low[0] = low[0].min(value);
+        high[0] = high[0].max(value);
+        poison[0] += value * 0.0;
+    }
+    (
+        low.into_iter().fold(f32::INFINITY, f32::min),
+        high.into_iter().fold(f32::NEG_INFINITY, f32::max),
+        poison.iter().sum::<f32>() == 0.0,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extent_covers_every_sphere_and_ignores_none() {
+        let mut spheres = SphereSet::new();
+        for k in 0..19 {
+            let k = k as f32;
+            spheres.push(Vec3::new(k, -k, 2.0 * k), 0.1 + k, 0).unwrap();
+        }
+        let extent = spheres.extent().unwrap();
+        assert_eq!(extent.low, Vec3::new(0.0, -18.0, 0.0));
+        assert_eq!(extent.high, Vec3::new(18.0, 0.0, 36.0));
+        assert_eq!((extent.smallest_radius, extent.largest_radius), (0.1, 18.1));
+    }
+
+    #[test]
+    fn a_sphere_that_is_not_finite_is_named() {
+        let mut spheres = SphereSet::new();
+        for _ in 0..10 {
+            spheres.push(Vec3::ZERO, 0.1, 0).unwrap();
+        }
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut broken = spheres.clone();
+            broken.y[7] = bad;
+            assert!(matches!(
+                broken.extent(),
+                Err(SphereError::BadCentre { index: 7, .. })
+            ));
+        }
+        spheres.radius[3] = -1.0;
+        assert!(matches!(
+            spheres.extent(),
+            Err(SphereError::BadRadius { index: 3, .. })
+        ));
+        assert!(spheres.push(Vec3::NAN, 0.1, 0).is_err());
+        assert!(spheres.push(Vec3::ZERO, f32::NAN, 0).is_err());
+    }
+}
