@@ -1,0 +1,247 @@
+//! The closest pair of spheres of different owners, however far apart they are.
+//!
+//! A grid needs to know how far to look; here that is the question. So:
+//!
+//! 1. halve the spheres along the longest side of their box until few are left,
+//!    which gives a tree of boxes;
+//! 2. walk pairs of boxes, nearer pairs first, starting with the root and itself;
+//! 3. skip a pair whose boxes are further apart than the best distance so far;
+//! 4. skip a pair whose spheres all have the same owner;
+//! 5. compare the spheres of two leaves one by one, in 64 bits.
+
+use glam::{DVec3, Vec3};
+
+use crate::spheres::SphereSet;
+
+/// Spheres at most in a leaf of the tree.
+const LEAF: usize = 16;
+
+/// Spheres above which the two halves of a box are built in parallel.
+const PARALLEL: usize = 16 * 1024;
+
+/// Distance (nm) between the centres of the closest two spheres that have different
+/// owners, if it is below `bound` nm; `None` if there are no such spheres.
+///
+/// Any distance that is known to occur makes a good bound; infinity is one too.
+/// Centres must be finite.
+#[must_use]
+pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
+    let mut order: Vec<u32> = (0..spheres.len() as u32).collect();
+    if order.is_empty() {
+        return None;
+    }
+    let tree = Node::build(spheres, &mut order, 0);
+    let mut search = Search {
+        spheres,
+        order: &order,
+        best: bound * bound,
+        found: false,
+    };
+    search.within(&tree);
+    search.found.then(|| search.best.sqrt())
+}
+
+/// A box and the spheres `start..end` of the order that have their centres in it.
+struct Node {
+    low: Vec3,
+    high: Vec3,
+    start: usize,
+    end: usize,
+    /// The owner of all spheres, if it is the same.
+    owner: Option<u32>,
+    halves: Option<Box<[Node; 2]>>,
+}
+
+impl Node {
+    /// Builds the tree over `order`, which starts at `start` of the whole, and sorts it.
+    fn build(spheres: &SphereSet, order: &mut [u32], start: usize) -> Self {
+        let first = spheres.owner(order[0] as usize);
+        let mut node = Self {
+            low: Vec3::INFINITY,
+            high: Vec3::NEG_INFINITY,
+            start,
+            end: start + order.len(),
+            owner: Some(first),
+            halves: None,
+        };
+        for &sphere in &*order {
+            let centre = spheres.centre(sphere as usize);
+            node.low = node.low.min(centre);
+            node.high = node.high.max(centre);
+            if spheres.owner(sphere as usize) != first {
+                node.owner = None;
+            }
+        }
+        if order.len() <= LEAF {
+            return node;
+        }
+        let axis = (node.high - node.low).max_position();
+        let middle = order.len() / 2;
+        order.select_nth_unstable_by(middle, |&a, &b| {
+            let key = |sphere: u32| spheres.centre(sphere as usize)[axis];
+            key(a).total_cmp(&key(b)).then(a.cmp(&b))
+        });
+        let parallel = order.len() > PARALLEL;
+        let (left, right) = order.split_at_mut(middle);
+        let mut left = || Self::build(spheres, left, start);
+        let mut right = || Self::build(spheres, right, start + middle);
+        let halves = if parallel {
+            rayon::join(left, right)
+        } else {
+            (left(), right())
+        };
+        node.halves = Some(Box::new(halves.into()));
+        node
+    }
+
+    /// Squared distance between the boxes, zero if they touch.
+    fn distance_squared(&self, other: &Self) -> f64 {
+        let gap: DVec3 = (self.low.as_dvec3() - other.high.as_dvec3())
+            .max(other.low.as_dvec3() - self.high.as_dvec3())
+            .max(DVec3::ZERO);
+        gap.length_squared()
+    }
+
+    fn len(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+struct Search<'a> {
+    spheres: &'a SphereSet,
+    order: &'a [u32],
+    /// Square of the smallest distance so far, nm².
+    best: f64,
+    found: bool,
+}
+
+impl Search<'_> {
+    /// Pairs inside one box.
+    fn within(&mut self, node: &Node) {
+        if node.owner.is_some() {
+            return;
+        }
+        match node.halves.as_deref() {
+            Some([left, right]) => {
+                self.within(left);
+                self.within(right);
+                self.between(left, right);
+            }
+            None => {
+                for k in node.start..node.end {
+                    for l in k + 1..node.end {
+                        self.compare(k, l);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pairs of one sphere from each of two boxes.
+    fn between(&mut self, a: &Node, b: &Node) {
+        let same_owner = a.owner.is_some() && a.owner == b.owner;
+        if same_owner || a.distance_squared(b) >= self.best {
+            return;
+        }
+        // Cut the larger of the two, if it can be cut.
+        let (large, small) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        match large.halves.as_deref() {
+            Some([left, right]) => {
+                let nearer_left = small.distance_squared(left) <= small.distance_squared(right);
+                let (near, far) = if nearer_left {
+                    (left, right)
+                } else {
+                    (right, left)
+                };
+                self.between(near, small);
+                self.between(far, small);
+            }
+            None => {
+                for k in a.start..a.end {
+                    for l in b.start..b.end {
+                        self.compare(k, l);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn compare(&mut self, k: usize, l: usize) {
+        let (a, b) = (self.order[k] as usize, self.order[l] as usize);
+        if self.spheres.owner(a) == self.spheres.owner(b) {
+            return;
+        }
+        let (ca, cb) = (self.spheres.centre(a), self.spheres.centre(b));
+        let squared = ca.as_dvec3().distance_squared(cb.as_dvec3());
+        if squared < self.best {
+            self.best = squared;
+            self.found = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    fn brute_force(spheres: &SphereSet) -> Option<f64> {
+        let mut best: Option<f64> = None;
+        for a in 0..spheres.len() {
+            for b in a + 1..spheres.len() {
+                if spheres.owner(a) != spheres.owner(b) {
+                    let (ca, cb) = (spheres.centre(a), spheres.centre(b));
+                    let distance = ca.as_dvec3().distance(cb.as_dvec3());
+                    best = Some(best.map_or(distance, |best| best.min(distance)));
+                }
+            }
+        }
+        best
+    }
+
+    fn random(count: usize, owners: u32, seed: u64) -> SphereSet {
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
+        let mut spheres = SphereSet::new();
+        for k in 0..count {
+            let centre = Vec3::from_array([(); 3].map(|()| random.random_range(-5.0..5.0)));
+            spheres.push(centre, 0.1, k as u32 % owners).unwrap();
+        }
+        spheres
+    }
+
+    #[test]
+    fn the_closest_pair_is_that_of_brute_force() {
+        for (seed, count) in [0, 1, 2, 17, 100, 3_000].into_iter().enumerate() {
+            for owners in [1, 2, 7, 4_000] {
+                let spheres = random(count, owners, seed as u64);
+                let found = closest_distance(&spheres, f64::INFINITY);
+                assert_eq!(found, brute_force(&spheres), "{count} {owners}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_clouds_far_apart_are_found_without_comparing_all() {
+        let mut spheres = SphereSet::new();
+        for k in 0..40_000_u32 {
+            let far = if k % 2 == 0 { 0.0 } else { 5_000.0 };
+            let centre = Vec3::new(far + (k % 100) as f32, (k / 100) as f32, 0.0);
+            spheres.push(centre, 0.1, k % 2).unwrap();
+        }
+        let found = closest_distance(&spheres, f64::INFINITY).unwrap();
+        assert_eq!(found, 5_000.0 + 1.0 - 98.0);
+    }
+
+    #[test]
+    fn coincident_spheres_are_at_distance_zero() {
+        let mut spheres = SphereSet::new();
+        for k in 0..1_000 {
+            spheres.push(Vec3::ONE, 0.1, k).unwrap();
+        }
+        assert_eq!(closest_distance(&spheres, f64::INFINITY), Some(0.0));
+        // Nothing is closer than a bound of zero.
+        assert_eq!(closest_distance(&spheres, 0.0), None);
+    }
+}

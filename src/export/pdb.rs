@@ -1,0 +1,311 @@
+//! The PDB format: 80 columns a row, every field at its place.
+
+use std::io::Write;
+use std::ops::Range;
+
+use glam::{DVec3, Vec3};
+use smol_str::SmolStr;
+
+use super::chains::{ChainBook, ChainSlot};
+use super::text::{TextSink, fixed, scale};
+use super::{ExportError, ExportOptions, ExportSummary, Placement, is_standard_residue};
+use crate::hybrid36;
+use crate::molecule::{Element, MoleculeTemplate};
+use crate::pose::Pose;
+
+// Columns of an atom row, counted from 0; the format description counts from 1.
+const RECORD: Range<usize> = 0..6;
+const SERIAL: Range<usize> = 6..11;
+const ATOM_NAME: Range<usize> = 12..16;
+const RESIDUE_NAME: Range<usize> = 17..21;
+const CHAIN: usize = 21;
+const NUMBER: Range<usize> = 22..26;
+const INSERTION_CODE: usize = 26;
+const COORDINATES: [Range<usize>; 3] = [30..38, 38..46, 46..54];
+const OCCUPANCY: Range<usize> = 54..60;
+const B_FACTOR: Range<usize> = 60..66;
+const ELEMENT: Range<usize> = 76..78;
+
+/// Columns of a row.
+const WIDTH: usize = 80;
+/// Columns of the title in one row.
+const TITLE_WIDTH: usize = 70;
+/// Decimals of a coordinate.
+const DECIMALS: u8 = 3;
+
+/// Writes molecules at their poses in the PDB format.
+///
+/// Serial and residue numbers go on in hybrid-36 past their columns. Every
+/// molecule ends with a `TER` row. Molecules of one residue are numbered one after
+/// the other along a chain; a molecule of several residues keeps its chain letters
+/// and numbers if no molecule before it has the letter, else takes a free letter,
+/// and when all 62 letters are taken its numbers are moved behind those in use. So
+/// molecules of one residue come back apart when the file is split by residue, and
+/// the first 62 chains of larger ones when it is split by chain.
+///
+/// # Errors
+/// [`ExportError`] if the writer fails, a pose is not finite, or something does not
+/// fit the columns. What was written until then is not a complete file.
+pub fn write_pdb<'a>(
+    writer: impl Write,
+    molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
+    options: &ExportOptions,
+) -> Result<ExportSummary, ExportError> {
+    let mut sink = TextSink::new(writer);
+    write_title(&mut sink, &options.title)?;
+    let mut summary = ExportSummary::default();
+    let mut numbering = Numbering::new();
+    let mut serial = 0;
+    for (index, (template, pose)) in molecules.into_iter().enumerate() {
+        let placement = Placement::new(index, template, pose)?;
+        numbering.number(index, template)?;
+        let mut row = Row::blank();
+        let mut residue = None;
+        for atom in 0..template.atom_count() {
+            let current = template.residue_indices()[atom];
+            if residue != Some(current) {
+                row.set_residue(template, current, numbering.of_residue(current))?;
+                residue = Some(current);
+            }
+            serial += 1;
+            row.set_serial(index, serial)?;
+            row.set_atom(&template.atom_names()[atom], template.elements()[atom])?;
+            let position = placement.angstrom(template.positions()[atom]);
+            row.set_position(position)
+                .ok_or_else(|| ExportError::OutsidePdb {
+                    molecule: index,
+                    name: template.name().to_owned(),
+                    position: Vec3::new(position.x as f32, position.y as f32, position.z as f32),
+                })?;
+            sink.buffer.extend_from_slice(&row.0);
+            sink.end_row()?;
+        }
+        serial += 1;
+        row.set_serial(index, serial)?;
+        sink.buffer.extend_from_slice(row.as_ter());
+        sink.end_row()?;
+        summary.molecules += 1;
+        summary.atoms += template.atom_count();
+    }
+    sink.put("END");
+    sink.end_row()?;
+    summary.bytes = sink.finish()?;
+    Ok(summary)
+}
+
+/// `TITLE` rows of 70 characters; what is not printable ASCII becomes `?` or a space.
+fn write_title(sink: &mut TextSink<impl Write>, title: &str) -> Result<(), ExportError> {
+    // The continuation number has two columns.
+    const MOST_ROWS: usize = 99;
+    let text: Vec<u8> = title.trim().chars().map(printable).collect();
+    if text.is_empty() {
+        return Ok(());
+    }
+    // A continued row starts with a space, so all rows but the first hold one less.
+    let (first, rest) = text.split_at(text.len().min(TITLE_WIDTH));
+    sink.put("TITLE     ");
+    sink.buffer.extend_from_slice(first);
+    sink.end_row()?;
+    for (k, part) in rest.chunks(TITLE_WIDTH - 1).take(MOST_ROWS - 1).enumerate() {
+        sink.put(&format!("TITLE   {:2} ", k + 2));
+        sink.buffer.extend_from_slice(part);
+        sink.end_row()?;
+    }
+    Ok(())
+}
+
+fn printable(character: char) -> u8 {
+    if character.is_whitespace() || character.is_control() {
+        b' '
+    } else if character.is_ascii() {
+        character as u8
+    } else {
+        b'?'
+    }
+}
+
+/// Chain letters and residue numbers of the molecule that is being written.
+struct Numbering {
+    book: ChainBook,
+    residues: Vec<ResidueLabel>,
+}
+
+/// How a residue is called in the file.
+#[derive(Clone, Copy)]
+struct ResidueLabel {
+    letter: u8,
+    number: [u8; 4],
+    insertion_code: u8,
+}
+
+impl Numbering {
+    fn new() -> Self {
+        Self {
+            book: ChainBook::new(),
+            residues: Vec::new(),
+        }
+    }
+
+    fn of_residue(&self, residue: u32) -> ResidueLabel {
+        self.residues[residue as usize]
+    }
+
+    /// Finds labels for all residues of the molecule with this index.
+    fn number(&mut self, index: usize, template: &MoleculeTemplate) -> Result<(), ExportError> {
+        self.residues.clear();
+        self.label(template).ok_or(ExportError::PdbFull {
+            what: "residues",
+            molecule: index,
+        })
+    }
+
+    fn label(&mut self, template: &MoleculeTemplate) -> Option<()> {
+        if let [residue] = template.residues() {
+            let (letter, number) = self.book.single(&residue.chain)?;
+            self.residues.push(ResidueLabel {
+                letter,
+                number: number_field(number)?,
+                insertion_code: b' ',
+            });
+            return Some(());
+        }
+        let slots = self.place_chains(template)?;
+        for residue in template.residues() {
+            let slot = slots
+                .iter()
+                .find(|(chain, _)| *chain == &residue.chain)
+                .map(|(_, slot)| slot)?;
+            self.residues.push(ResidueLabel {
+                letter: slot.letter,
+                number: number_field(i64::from(residue.number) + slot.shift)?,
+                insertion_code: residue
+                    .insertion_code
+                    .filter(char::is_ascii_graphic)
+                    .map_or(b' ', |code| code as u8),
+            });
+        }
+        Some(())
+    }
+
+    /// A slot for each chain of a molecule of several residues, in file order.
+    fn place_chains<'t>(
+        &mut self,
+        template: &'t MoleculeTemplate,
+    ) -> Option<Vec<(&'t SmolStr, ChainSlot)>> {
+        let mut ranges: Vec<(&SmolStr, i64, i64)> = Vec::new();
+        for residue in template.residues() {
+            let number = i64::from(residue.number);
+            match ranges
+                .iter_mut()
+                .find(|(chain, ..)| *chain == &residue.chain)
+            {
+                Some((_, low, high)) => {
+                    *low = number.min(*low);
+                    *high = number.max(*high);
+                }
+                None => ranges.push((&residue.chain, number, number)),
+            }
+        }
+        ranges
+            .into_iter()
+            .map(|(chain, low, high)| Some((chain, self.book.chain(chain, low, high)?)))
+            .collect()
+    }
+}
+
+fn number_field(number: i64) -> Option<[u8; NUMBER.end - NUMBER.start]> {
+    let mut field = [b' '; NUMBER.end - NUMBER.start];
+    hybrid36::encode(number, &mut field).map(|()| field)
+}
+
+/// An atom row whose fields are overwritten from atom to atom.
+struct Row([u8; WIDTH]);
+
+impl Row {
+    fn blank() -> Self {
+        let mut row = [b' '; WIDTH];
+        row[OCCUPANCY].copy_from_slice(b"  1.00");
+        row[B_FACTOR].copy_from_slice(b"  0.00");
+        Self(row)
+    }
+
+    fn set_serial(&mut self, molecule: usize, serial: i64) -> Result<(), ExportError> {
+        hybrid36::encode(serial, &mut self.0[SERIAL]).ok_or(ExportError::PdbFull {
+            what: "atoms",
+            molecule,
+        })
+    }
+
+    /// The fields that atoms of a residue share. Names of up to three characters
+    /// are right-justified in three columns, a fourth uses the blank column behind.
+    fn set_residue(
+        &mut self,
+        template: &MoleculeTemplate,
+        residue: u32,
+        label: ResidueLabel,
+    ) -> Result<(), ExportError> {
+        let name = &template.residues()[residue as usize].name;
+        let field = &mut self.0[RESIDUE_NAME];
+        field.fill(b' ');
+        let start = 3_usize.saturating_sub(name.len());
+        copy_name(&mut field[start..], name)?;
+        let record = if is_standard_residue(name) {
+            b"ATOM  "
+        } else {
+            b"HETATM"
+        };
+        self.0[RECORD].copy_from_slice(record);
+        self.0[CHAIN] = label.letter;
+        self.0[INSERTION_CODE] = label.insertion_code;
+        self.0[NUMBER].copy_from_slice(&label.number);
+        Ok(())
+    }
+
+    /// Name and element. The element symbol inside the name ends in the second
+    /// column: `CA` of an alanine is ` CA `, a calcium is `CA  `. Names of four
+    /// characters fill the field.
+    fn set_atom(&mut self, name: &SmolStr, element: Element) -> Result<(), ExportError> {
+        let symbol = element.symbol().as_bytes();
+        let field = &mut self.0[ATOM_NAME];
+        field.fill(b' ');
+        let has_long_symbol = symbol.len() == 2
+            && name.len() >= 2
+            && name.as_bytes()[..2].eq_ignore_ascii_case(symbol);
+        let start = usize::from(name.len() < 4 && !has_long_symbol);
+        copy_name(&mut field[start..], name)?;
+        let field = &mut self.0[ELEMENT];
+        field.fill(b' ');
+        let start = 2 - symbol.len();
+        field[start..].copy_from_slice(symbol);
+        field.make_ascii_uppercase();
+        Ok(())
+    }
+
+    /// World position in ångström; nothing if it does not fit the columns.
+    fn set_position(&mut self, position: DVec3) -> Option<()> {
+        for (columns, value) in COORDINATES.into_iter().zip(position.to_array()) {
+            let field = &mut self.0[columns];
+            let start = fixed(field, scale(value, DECIMALS), DECIMALS)?;
+            field[..start].fill(b' ');
+        }
+        Some(())
+    }
+
+    /// The row as the end of its chain: no atom name, nothing after the residue.
+    fn as_ter(&mut self) -> &[u8] {
+        self.0[RECORD].copy_from_slice(b"TER   ");
+        self.0[ATOM_NAME].fill(b' ');
+        &self.0[..=INSERTION_CODE]
+    }
+}
+
+fn copy_name(field: &mut [u8], name: &SmolStr) -> Result<(), ExportError> {
+    let printable = name
+        .bytes()
+        .all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if name.len() > field.len() || !printable {
+        return Err(ExportError::NameOutsidePdb { name: name.clone() });
+    }
+    field[..name.len()].copy_from_slice(name.as_bytes());
+    Ok(())
+}
