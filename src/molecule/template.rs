@@ -129,7 +129,10 @@ impl MoleculeTemplate {
         let name = name.into();
         check(&name, &atoms, residues.len())?;
 
-        let mass: f64 = atoms.iter().map(|atom| f64::from(atom.element.mass())).sum();
+        let mass: f64 = atoms
+            .iter()
+            .map(|atom| f64::from(atom.element.mass()))
+            .sum();
         let centre = atoms
             .iter()
             .map(|atom| atom.position.as_dvec3() * f64::from(atom.element.mass()))

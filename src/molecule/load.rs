@@ -1,0 +1,67 @@
+//! From a path to a molecule.
+
+use std::path::Path;
+
+use super::bodies::MoleculeInstances;
+use super::error::MoleculeError;
+use super::options::LoadOptions;
+use super::reader::read_as;
+use super::structure::Structure;
+use super::template::MoleculeTemplate;
+
+/// Loads a structure file as one rigid body.
+///
+/// # Errors
+/// [`MoleculeError`] with file, line and cause.
+pub fn load(
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<MoleculeTemplate, MoleculeError> {
+    load_structure(path, options)?.template(options)
+}
+
+/// Loads all that a structure file says.
+///
+/// Of the options only `format` counts here; the others are applied when the
+/// structure is turned into bodies.
+///
+/// # Errors
+/// [`MoleculeError`] with file, line and cause.
+pub fn load_structure(
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<Structure, MoleculeError> {
+    let path = path.as_ref();
+    let source = path.to_string_lossy();
+    let bytes = std::fs::read(path).map_err(|error| MoleculeError::Io {
+        file: source.clone().into_owned(),
+        source: error,
+    })?;
+    read_bytes(&bytes, &source, options)
+}
+
+/// Loads a structure file as copies of rigid bodies; see [`Structure::instances`].
+///
+/// # Errors
+/// [`MoleculeError`] with file, line and cause.
+pub fn load_instances(
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<Vec<MoleculeInstances>, MoleculeError> {
+    load_structure(path, options)?.instances(options)
+}
+
+/// Reads all that the bytes of a structure file say, without touching the file system.
+///
+/// `source` is what errors call the file; its ending tells the format unless
+/// the options do.
+///
+/// # Errors
+/// [`MoleculeError`] with file, line and cause.
+pub fn read_bytes(
+    bytes: &[u8],
+    source: &str,
+    options: &LoadOptions,
+) -> Result<Structure, MoleculeError> {
+    Ok(read_as(bytes, source, options.format)?)
+}

@@ -1,0 +1,70 @@
+//! What to take from a structure file, and how large its atoms are.
+
+use serde::{Deserialize, Serialize};
+
+use super::reader::Format;
+
+/// How much smaller than van der Waals the collision radii are.
+///
+/// Bonded and hydrogen-bonded atoms are closer than their van der Waals radii
+/// add up to. At 0.7 a real, equilibrated membrane (`popc_bilayer.pdb`) is
+/// practically free of overlaps between its lipids.
+pub const DEFAULT_RADIUS_SCALE: f32 = 0.7;
+
+/// Which models of a file to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ModelChoice {
+    /// The first in the file.
+    #[default]
+    First,
+    /// The one with this number.
+    Number(i32),
+    /// All of them, on top of each other.
+    All,
+}
+
+/// Whether and how to build a biological assembly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AssemblyChoice {
+    /// The atoms as the file has them.
+    #[default]
+    None,
+    /// The copies of the assembly with this name, together as one rigid body.
+    OneBody(String),
+    /// The copies of the assembly with this name, each a body of its own.
+    Instances(String),
+}
+
+/// What to take from a structure file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadOptions {
+    /// Which models. Default: the first.
+    pub model: ModelChoice,
+    /// Which chains, by the names in [`Residue::chain`](super::Residue::chain). Default: all.
+    pub chains: Option<Vec<String>>,
+    /// Whether to keep waters. Default: no.
+    pub waters: bool,
+    /// Whether to keep hydrogens. Default: yes.
+    pub hydrogens: bool,
+    /// Whether to build an assembly. Default: no.
+    pub assembly: AssemblyChoice,
+    /// Factor from van der Waals to collision radii. Default: [`DEFAULT_RADIUS_SCALE`].
+    pub radius_scale: f32,
+    /// The format, if neither name nor content tell it right. Default: they do.
+    pub format: Option<Format>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            model: ModelChoice::First,
+            chains: None,
+            waters: false,
+            hydrogens: true,
+            assembly: AssemblyChoice::None,
+            radius_scale: DEFAULT_RADIUS_SCALE,
+            format: None,
+        }
+    }
+}
