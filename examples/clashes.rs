@@ -1,0 +1,154 @@
+//! Which atoms of different parts of a structure file are too close?
+//!
+//! ```text
+//! cargo run --release --example clashes -- FILE [--by chain|residue|model]
+//!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--json]
+//! ```
+//!
+//! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
+//! der Waals radii) overlap. Exit code 0 if the file was searched, with or without
+//! clashes, and 2 if it could not be.
+
+use std::error::Error;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bevy_rapier_molecules::contact::clashes::{
+    Clash, ClashAtom, ClashOptions, ClashReport, find_clashes,
+};
+use bevy_rapier_molecules::molecule::{LoadOptions, SplitBy, load_structure};
+use clap::{Parser, ValueEnum};
+use serde::Serialize;
+
+mod common;
+
+fn main() -> ExitCode {
+    common::finish(run(&Arguments::parse()))
+}
+
+/// Counts the pairs of atoms of different parts that are too close, and lists the worst.
+#[derive(Parser)]
+struct Arguments {
+    /// Structure file: PDB, mmCIF or BinaryCIF, plain or gzipped.
+    file: PathBuf,
+    /// What is a part. Atoms of the same part never clash.
+    #[arg(long, value_enum, default_value_t = By::Chain)]
+    by: By,
+    /// Atoms closer than this many nm clash [default: when their spheres overlap].
+    #[arg(long, value_name = "NM", allow_negative_numbers = true)]
+    tolerance: Option<f32>,
+    /// How many of the worst clashes to list.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    worst: usize,
+    /// Keep waters.
+    #[arg(long)]
+    waters: bool,
+    /// Threads to use, 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What makes atoms belong together.
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum By {
+    /// Each chain is a part.
+    Chain,
+    /// Each residue is a part.
+    Residue,
+    /// Each model is a part.
+    Model,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Output<'a> {
+    file: &'a str,
+    by: By,
+    #[serde(flatten)]
+    report: &'a ClashReport,
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads)
+        .build_global()?;
+    let options = LoadOptions {
+        waters: arguments.waters,
+        ..LoadOptions::default()
+    };
+    let by = match arguments.by {
+        By::Chain => SplitBy::Chain,
+        By::Residue => SplitBy::Residue,
+        By::Model => SplitBy::Model,
+    };
+    let parts = load_structure(&arguments.file, &options)?.split_by(by, &options)?;
+    let placed: Vec<_> = parts
+        .iter()
+        .map(|part| (&*part.template, part.pose))
+        .collect();
+    let report = find_clashes(
+        &placed,
+        &ClashOptions {
+            tolerance: arguments.tolerance,
+            worst: arguments.worst,
+        },
+    )?;
+    let output = Output {
+        file: &arguments.file.to_string_lossy(),
+        by: arguments.by,
+        report: &report,
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &output)?;
+        writeln!(out)?;
+    } else {
+        write_table(&mut out, &output)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn write_table(out: &mut impl Write, output: &Output) -> io::Result<()> {
+    let report = output.report;
+    writeln!(
+        out,
+        "{}: {} atoms in {} parts",
+        output.file, report.atoms, report.parts
+    )?;
+    match report.tolerance_nm {
+        Some(tolerance) => writeln!(out, "pairs closer than {tolerance} nm: {}", report.pairs)?,
+        None => writeln!(out, "pairs whose spheres overlap: {}", report.pairs)?,
+    }
+    match report.closest_nm {
+        Some(closest) => writeln!(out, "closest pair: {closest:.4} nm")?,
+        None => writeln!(out, "closest pair: none, there is only one part")?,
+    }
+    if !report.worst.is_empty() {
+        writeln!(out, "\ndistance nm  overlap nm  atoms")?;
+    }
+    for Clash {
+        distance_nm,
+        overlap_nm,
+        a,
+        b,
+    } in &report.worst
+    {
+        let (a, b) = (label(a), label(b));
+        writeln!(out, "{distance_nm:11.4}  {overlap_nm:10.4}  {a:<24}  {b}")?;
+    }
+    Ok(())
+}
+
+/// Chain, residue, number and atom, such as `A ALA 12 CA (C)`.
+fn label(atom: &ClashAtom) -> String {
+    let code = atom.insertion_code.map(String::from).unwrap_or_default();
+    format!(
+        "{} {} {}{code} {} ({})",
+        atom.chain, atom.residue, atom.number, atom.atom, atom.element
+    )
+}

@@ -1,0 +1,254 @@
+//! Clashes are what an all-pairs search in 64 bits says, on a real membrane.
+
+use std::path::Path;
+
+use bevy_rapier_molecules::contact::clashes::{
+    ClashError, ClashOptions, ClashReport, find_clashes,
+};
+use bevy_rapier_molecules::contact::closest_distance;
+use bevy_rapier_molecules::molecule::{
+    LoadOptions, MoleculePart, MoleculeTemplate, SplitBy, load_structure,
+};
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::{DVec3, Vec3};
+
+fn parts_of(name: &str, by: SplitBy) -> Vec<MoleculePart> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("assets/molecules")
+        .join(name);
+    let options = LoadOptions::default();
+    load_structure(path, &options)
+        .unwrap()
+        .split_by(by, &options)
+        .unwrap()
+}
+
+fn placed(parts: &[MoleculePart]) -> Vec<(&MoleculeTemplate, Pose)> {
+    parts
+        .iter()
+        .map(|part| (&*part.template, part.pose))
+        .collect()
+}
+
+fn clashes(parts: &[MoleculePart], tolerance: Option<f32>, worst: usize) -> ClashReport {
+    find_clashes(&placed(parts), &ClashOptions { tolerance, worst }).unwrap()
+}
+
+struct BruteAtom {
+    part: usize,
+    position: DVec3,
+    radius: f64,
+    element: &'static str,
+}
+
+fn brute_atoms(parts: &[MoleculePart]) -> Vec<BruteAtom> {
+    let mut atoms = Vec::new();
+    for (part, body) in parts.iter().enumerate() {
+        for k in 0..body.template.atom_count() {
+            atoms.push(BruteAtom {
+                part,
+                position: body
+                    .pose
+                    .transform_point(body.template.positions()[k])
+                    .as_dvec3(),
+                radius: f64::from(body.template.radii()[k]),
+                element: body.template.elements()[k].symbol(),
+            });
+        }
+    }
+    atoms
+}
+
+/// Calls `visit` with every pair of atoms of different parts closer than 0.5 nm.
+fn for_each_pair(atoms: &[BruteAtom], mut visit: impl FnMut(&BruteAtom, &BruteAtom, f64)) {
+    for (k, a) in atoms.iter().enumerate() {
+        for b in &atoms[k + 1..] {
+            let squared = a.position.distance_squared(b.position);
+            if a.part != b.part && squared < 0.25 {
+                visit(a, b, squared.sqrt());
+            }
+        }
+    }
+}
+
+#[test]
+fn clashes_between_lipids_are_those_of_brute_force() {
+    let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
+    let atoms = brute_atoms(&parts);
+    // Rounding of 32-bit distances may decide a pair within this of the limit, nm.
+    const SLACK: f64 = 1.0e-6;
+    for tolerance in [None, Some(0.17), Some(0.25), Some(0.4)] {
+        let (mut surely, mut maybe) = (0, 0);
+        let mut overlaps = Vec::new();
+        for_each_pair(&atoms, |a, b, distance| {
+            let limit = tolerance.map_or(a.radius + b.radius, f64::from);
+            surely += usize::from(distance < limit - SLACK);
+            maybe += usize::from(distance < limit + SLACK);
+            if distance < limit {
+                overlaps.push(limit - distance);
+            }
+        });
+        overlaps.sort_by(|x, y| y.total_cmp(x));
+        let report = clashes(&parts, tolerance, 25);
+        assert!((surely..=maybe).contains(&report.pairs), "{}", report.pairs);
+        assert_eq!((report.parts, report.atoms), (parts.len(), atoms.len()));
+        assert_eq!(report.worst.len(), report.pairs.min(25));
+        for (clash, overlap) in report.worst.iter().zip(overlaps) {
+            assert!((clash.overlap_nm - overlap).abs() < SLACK);
+            assert_ne!(clash.a.part, clash.b.part);
+        }
+    }
+}
+
+#[test]
+fn the_membrane_has_its_known_closest_pairs() {
+    let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
+    assert!((clashes(&parts, None, 0).closest_nm.unwrap() - 0.169).abs() < 0.0005);
+    let report = clashes(&parts, Some(0.32), 1_000_000);
+    for (pair, closest) in [
+        (["H", "H"], 0.169),
+        (["H", "O"], 0.188),
+        (["C", "H"], 0.237),
+        (["C", "C"], 0.311),
+    ] {
+        let found = report.worst.iter().find(|clash| {
+            let mut elements = [clash.a.element, clash.b.element];
+            elements.sort_unstable();
+            elements == pair
+        });
+        assert!(
+            (found.unwrap().distance_nm - closest).abs() < 0.0006,
+            "{pair:?}"
+        );
+    }
+    // The same from the file itself, by brute force.
+    let mut closest = f64::INFINITY;
+    for_each_pair(&brute_atoms(&parts), |a, b, distance| {
+        if [a.element, b.element] == ["C", "C"] {
+            closest = closest.min(distance);
+        }
+    });
+    assert!((closest - 0.311).abs() < 0.0006);
+}
+
+#[test]
+fn a_clash_names_its_atoms() {
+    let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
+    let report = clashes(&parts, Some(0.2), 50);
+    for clash in &report.worst {
+        let find = |atom: &bevy_rapier_molecules::contact::clashes::ClashAtom| {
+            let template = &parts[atom.part].template;
+            let index = template
+                .atom_names()
+                .iter()
+                .position(|n| *n == *atom.atom)
+                .unwrap();
+            let residue = template.residue_of(index);
+            assert_eq!(residue.name, *atom.residue);
+            assert_eq!(
+                (residue.number, &*residue.chain),
+                (atom.number, &*atom.chain)
+            );
+            parts[atom.part]
+                .pose
+                .transform_point(template.positions()[index])
+        };
+        let distance = find(&clash.a).distance(find(&clash.b));
+        assert!((f64::from(distance) - clash.distance_nm).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_single_part_has_no_closest_pair() {
+    let parts = parts_of("popc.pdb", SplitBy::Residue);
+    let report = clashes(&parts, Some(0.5), 10);
+    assert_eq!(
+        (report.parts, report.pairs, report.closest_nm),
+        (1, 0, None)
+    );
+    assert!(report.worst.is_empty());
+    let nothing = clashes(&[], None, 10);
+    assert_eq!(
+        (nothing.parts, nothing.atoms, nothing.closest_nm),
+        (0, 0, None)
+    );
+}
+
+#[test]
+fn parts_far_apart_have_a_closest_pair_but_no_clash() {
+    let parts = parts_of("popc.pdb", SplitBy::Residue);
+    let template = &*parts[0].template;
+    let far = Pose::from_translation(Vec3::new(3_000.0, 0.0, 0.0));
+    let report = find_clashes(
+        &[(template, Pose::IDENTITY), (template, far)],
+        &ClashOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(report.pairs, 0);
+    let width = |pick: fn(f32, f32) -> f32, start: f32| {
+        template.positions().iter().map(|p| p.x).fold(start, pick)
+    };
+    let gap = 3_000.0 - width(f32::max, f32::MIN) + width(f32::min, f32::MAX);
+    let closest = report.closest_nm.unwrap();
+    // The gap along x is a lower bound, and the molecules are a few nm thick.
+    assert!(closest >= f64::from(gap) - 0.001 && closest < 3_000.0);
+}
+
+#[test]
+fn the_report_has_stable_json() {
+    let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
+    let text = serde_json::to_string(&clashes(&parts, Some(0.2), 3)).unwrap();
+    let again = serde_json::to_string(&clashes(&parts, Some(0.2), 3)).unwrap();
+    assert_eq!(text, again);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for key in [
+        "tolerance_nm",
+        "parts",
+        "atoms",
+        "pairs",
+        "closest_nm",
+        "worst",
+    ] {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    let worst = &json["worst"][0];
+    for key in ["part", "chain", "residue", "number", "atom", "element"] {
+        assert!(
+            worst["a"].get(key).is_some() && worst["b"].get(key).is_some(),
+            "{key}"
+        );
+    }
+    assert!(worst["distance_nm"].is_f64());
+}
+
+#[test]
+fn tolerances_that_are_no_distance_are_refused() {
+    let parts = parts_of("popc.pdb", SplitBy::Residue);
+    for tolerance in [0.0, -0.1, f32::NAN, f32::INFINITY] {
+        let options = ClashOptions {
+            tolerance: Some(tolerance),
+            worst: 1,
+        };
+        let result = find_clashes(&placed(&parts), &options);
+        assert!(matches!(result, Err(ClashError::BadTolerance { .. })));
+    }
+    let lost = [(&*parts[0].template, Pose::from_translation(Vec3::NAN))];
+    let result = find_clashes(&lost, &ClashOptions::default());
+    assert!(matches!(result, Err(ClashError::Search(_))));
+}
+
+#[test]
+fn models_on_top_of_each_other_clash() {
+    let parts = parts_of("multi.pdb", SplitBy::Model);
+    assert!(parts.len() > 1);
+    let report = clashes(&parts, Some(0.1), 5);
+    assert!(report.pairs > 0);
+    let mut spheres = SphereSet::new();
+    for atom in brute_atoms(&parts) {
+        spheres
+            .push(atom.position.as_vec3(), 0.0, atom.part as u32)
+            .unwrap();
+    }
+    assert_eq!(closest_distance(&spheres, f64::INFINITY), report.closest_nm);
+}
