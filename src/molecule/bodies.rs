@@ -49,6 +49,9 @@ pub struct MoleculeInstances {
     pub poses: Vec<Pose>,
 }
 
+/// Chains that an operator copies; `None` means all.
+type ChainSet<'a> = Option<&'a [SmolStr]>;
+
 /// Atoms that are copied together, and where the copies go.
 struct Copies {
     atoms: Vec<u32>,
@@ -149,19 +152,20 @@ impl Structure {
             }]);
         };
         let assembly = self.assembly(id)?;
-        let mut groups: Vec<(&Option<Vec<SmolStr>>, Vec<Pose>)> = Vec::new();
-        let mut group_of: HashMap<&Option<Vec<SmolStr>>, usize> = HashMap::new();
+        let mut groups: Vec<(ChainSet<'_>, Vec<Pose>)> = Vec::new();
+        let mut group_of: HashMap<ChainSet<'_>, usize> = HashMap::new();
         for operator in &assembly.operators {
             let motion = self.motion(assembly, operator)?;
-            let group = *group_of.entry(&operator.chains).or_insert_with(|| {
-                groups.push((&operator.chains, Vec::new()));
+            let chains = operator.chains.as_deref();
+            let group = *group_of.entry(chains).or_insert_with(|| {
+                groups.push((chains, Vec::new()));
                 groups.len() - 1
             });
             groups[group].1.push(motion);
         }
         let mut all = Vec::new();
         for (chains, motions) in groups {
-            let atoms = self.in_chains(&selected, chains.as_deref());
+            let atoms = self.in_chains(&selected, chains);
             if !atoms.is_empty() {
                 all.push(Copies { atoms, motions });
             }
@@ -216,7 +220,7 @@ impl Structure {
     }
 
     /// Those of `atoms` that are in one of the (label) chains.
-    fn in_chains(&self, atoms: &[u32], chains: Option<&[SmolStr]>) -> Vec<u32> {
+    fn in_chains(&self, atoms: &[u32], chains: ChainSet<'_>) -> Vec<u32> {
         let Some(chains) = chains else {
             return atoms.to_vec();
         };

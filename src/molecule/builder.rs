@@ -43,6 +43,11 @@ type ResidueKey = (i32, Residue, SmolStr);
 /// Names of the coordinates in errors.
 pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Longest name of an atom, residue or chain, bytes; real ones have up to a dozen.
+///
+/// A binary file may point to one long string from every atom.
+const MAX_NAME_BYTES: usize = 64;
+
 /// Collects atoms; see the module.
 #[derive(Default)]
 pub(super) struct StructureBuilder {
@@ -93,9 +98,16 @@ impl StructureBuilder {
         let Some(element) = element_of(raw)? else {
             return Ok(());
         };
-        if self.structure.residues.len() >= u32::MAX as usize {
+        let names = [raw.name, raw.residue_name, raw.chain, raw.label_chain];
+        if names.iter().any(|name| name.len() > MAX_NAME_BYTES) {
             return Err(ReadCause::TooLarge {
-                what: "the number of residues",
+                what: "the length of a name",
+                limit: MAX_NAME_BYTES as u64,
+            });
+        }
+        if self.structure.atoms.len() >= u32::MAX as usize {
+            return Err(ReadCause::TooLarge {
+                what: "the number of atoms",
                 limit: u64::from(u32::MAX),
             });
         }

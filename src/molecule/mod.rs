@@ -10,14 +10,13 @@
 //!
 //! [`load`] does all three. Lengths are nm, masses dalton; files have Ångström.
 
-mod bcif;
 mod bodies;
 mod builder;
+mod cif;
 mod element;
 mod element_table;
 mod error;
 mod load;
-mod mmcif;
 mod number;
 mod options;
 mod pdb;
@@ -28,12 +27,11 @@ mod select;
 mod structure;
 mod template;
 
-pub use bcif::BinaryCifReader;
 pub use bodies::{MAX_ASSEMBLY_ATOMS, MoleculeInstances, MoleculePart, SplitBy};
+pub use cif::{BinaryCifReader, MmcifReader};
 pub use element::Element;
 pub use error::{MoleculeError, Place, ReadCause, ReadError};
 pub use load::{load, load_instances, load_structure, read_bytes};
-pub use mmcif::MmcifReader;
 pub use options::{AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, ModelChoice};
 pub use pdb::PdbReader;
 pub use reader::{Format, MAX_INFLATED_BYTES, StructureReader};

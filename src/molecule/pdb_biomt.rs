@@ -4,6 +4,8 @@
 //! lists (continued by `AND CHAINS:`), and three rows an operator. Files without
 //! a `BIOMOLECULE` line have one assembly, `1`; rows without a list copy all chains.
 
+use std::sync::Arc;
+
 use glam::{DMat3, DVec3};
 use smol_str::SmolStr;
 
@@ -18,9 +20,10 @@ pub(super) const MAX_OPERATORS: usize = 20_000;
 #[derive(Default)]
 pub(super) struct BiomtParser {
     assemblies: Vec<Assembly>,
-    chains: Option<Vec<SmolStr>>,
-    /// The last chain list was already used by an operator.
-    chains_used: bool,
+    /// The chain list as read so far.
+    chains: Vec<SmolStr>,
+    /// The chain list once an operator has used it; a further list is a new one.
+    shared_chains: Option<Arc<[SmolStr]>>,
     rows: Vec<[f64; 4]>,
     rows_id: String,
 }
@@ -30,7 +33,7 @@ impl BiomtParser {
     pub(super) fn line(&mut self, text: &str) -> Result<(), ReadCause> {
         let text = text.trim();
         if let Some(id) = text.strip_prefix("BIOMOLECULE:") {
-            self.chains = None;
+            self.start_chains();
             self.assemblies.push(Assembly {
                 id: id.trim().to_owned(),
                 operators: Vec::new(),
@@ -51,13 +54,16 @@ impl BiomtParser {
         assemblies
     }
 
+    fn start_chains(&mut self) {
+        self.chains.clear();
+        self.shared_chains = None;
+    }
+
     fn add_chains(&mut self, list: &str, starts: bool) {
-        if starts || self.chains_used {
-            self.chains = None;
-            self.chains_used = false;
+        if starts || self.shared_chains.is_some() {
+            self.start_chains();
         }
-        let chains = self.chains.get_or_insert_default();
-        chains.extend(
+        self.chains.extend(
             list.split([',', ' '])
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
@@ -90,15 +96,17 @@ impl BiomtParser {
     }
 
     fn operator(&mut self) -> Result<(), ReadCause> {
+        if self.shared_chains.is_none() && !self.chains.is_empty() {
+            self.shared_chains = Some(self.chains.as_slice().into());
+        }
         let axis = |k: usize| DVec3::new(self.rows[0][k], self.rows[1][k], self.rows[2][k]);
         let operator = Operator {
             id: self.rows_id.clone(),
             rotation: DMat3::from_cols(axis(0), axis(1), axis(2)),
             translation: axis(3),
-            chains: self.chains.clone(),
+            chains: self.shared_chains.clone(),
         };
         self.rows.clear();
-        self.chains_used = true;
         if self.assemblies.is_empty() {
             self.assemblies.push(Assembly {
                 id: "1".to_owned(),
@@ -160,10 +168,8 @@ mod tests {
         lines.extend(ROWS);
         let assemblies = parse(&lines).unwrap();
         let chains = |assembly: usize, operator: usize| {
-            assemblies[assembly].operators[operator]
-                .chains
-                .clone()
-                .unwrap()
+            let operator = &assemblies[assembly].operators[operator];
+            operator.chains.as_deref().unwrap().to_vec()
         };
         assert_eq!(chains(0, 0), ["A", "B", "C"]);
         assert_eq!(chains(0, 1), ["D"]);

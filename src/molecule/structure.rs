@@ -4,6 +4,8 @@
 //! through a `StructureBuilder`; `select.rs` and `assembly.rs` turn it into
 //! templates.
 
+use std::sync::Arc;
+
 use glam::{DMat3, DVec3, Vec3};
 use smol_str::SmolStr;
 
@@ -40,7 +42,7 @@ pub struct Operator {
     /// Translation part, nm.
     pub translation: DVec3,
     /// The chains it copies, by label (see [`Structure::label_chains`]); `None` means all.
-    pub chains: Option<Vec<SmolStr>>,
+    pub chains: Option<Arc<[SmolStr]>>,
 }
 
 /// A biological assembly: the file's atoms, copied by operators.
