@@ -225,3 +225,27 @@ fn the_undamaged_samples_are_read() {
         use_it(&structure);
     }
 }
+
+/// The cases that fuzzing starts from are good files: first byte the format, then the file.
+#[test]
+fn the_fuzz_corpus_is_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/read_structure");
+    // The packaged crate comes without it.
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for file in files.map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.starts_with("hand-") {
+            continue;
+        }
+        let bytes = std::fs::read(&file).unwrap();
+        let options = LoadOptions {
+            format: FORMATS.get(usize::from(bytes[0])).copied(),
+            ..LoadOptions::default()
+        };
+        let structure = read_bytes(&bytes[1..], "case", &options);
+        let structure = structure.unwrap_or_else(|error| panic!("{name}: {error}"));
+        use_it(&structure);
+    }
+}

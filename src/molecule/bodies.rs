@@ -14,7 +14,7 @@ use super::structure::{Assembly, Operator, Structure};
 use super::template::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Most atoms of an assembly as one body: a whole virus has some tens of millions.
+/// Most atoms of an assembly as one body or split into parts: a whole virus has some tens of millions.
 pub const MAX_ASSEMBLY_ATOMS: usize = 100_000_000;
 
 /// How far `R Rᵀ` may be from the identity: files have five to six decimals.
@@ -95,8 +95,12 @@ impl Structure {
         if by == SplitBy::Model && options.model == ModelChoice::First {
             options.model = ModelChoice::All;
         }
+        let all = self.copies(&options)?;
+        if let AssemblyChoice::OneBody(id) | AssemblyChoice::Instances(id) = &options.assembly {
+            self.check_size(id, &all)?;
+        }
         let mut parts = Vec::new();
-        for copies in self.copies(&options)? {
+        for copies in all {
             for atoms in self.groups(by, &copies.atoms) {
                 let name = self.part_name(by, atoms[0]);
                 let template = Arc::new(self.template_of(name, &atoms, options.radius_scale)?);
@@ -184,6 +188,20 @@ impl Structure {
         options: &LoadOptions,
     ) -> Result<MoleculeTemplate, MoleculeError> {
         let all = self.copies(options)?;
+        self.check_size(id, &all)?;
+        let mut parts = TemplateParts::default();
+        for copies in &all {
+            for motion in &copies.motions {
+                parts.append(self, &copies.atoms, options.radius_scale, |position| {
+                    motion.transform_point(position)
+                });
+            }
+        }
+        Ok(parts.finish(name)?)
+    }
+
+    /// Fails if the copies together have more atoms than are allowed.
+    fn check_size(&self, id: &str, all: &[Copies]) -> Result<(), MoleculeError> {
         let atoms: usize = all
             .iter()
             .map(|copies| copies.atoms.len().saturating_mul(copies.motions.len()))
@@ -195,15 +213,7 @@ impl Structure {
                 limit: MAX_ASSEMBLY_ATOMS,
             });
         }
-        let mut parts = TemplateParts::default();
-        for copies in &all {
-            for motion in &copies.motions {
-                parts.append(self, &copies.atoms, options.radius_scale, |position| {
-                    motion.transform_point(position)
-                });
-            }
-        }
-        Ok(parts.finish(name)?)
+        Ok(())
     }
 
     fn assembly(&self, id: &str) -> Result<&Assembly, MoleculeError> {

@@ -6,7 +6,7 @@
 //! decreasing residue number the same key means a new residue: files with more
 //! than 9,999 residues count from the start again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::Vec3;
 use smol_str::SmolStr;
@@ -56,6 +56,8 @@ pub(super) struct StructureBuilder {
     seen: HashMap<ResidueKey, (u32, u32)>,
     current: Option<u32>,
     current_model: i32,
+    known_models: HashSet<i32>,
+    largest_model: i32,
     segment: u32,
 }
 
@@ -77,9 +79,14 @@ impl StructureBuilder {
         self.structure.atoms.is_empty()
     }
 
-    /// The models so far.
-    pub(super) fn models(&self) -> &[i32] {
-        &self.structure.models
+    /// Whether there are atoms of this model.
+    pub(super) fn has_model(&self, model: i32) -> bool {
+        self.known_models.contains(&model)
+    }
+
+    /// A model number after all that there are.
+    pub(super) fn next_model(&self) -> i32 {
+        self.largest_model.saturating_add(1)
     }
 
     /// Adds an atom, or says what is wrong with it.
@@ -146,8 +153,9 @@ impl StructureBuilder {
         if self.current_model != raw.model || self.structure.models.is_empty() {
             self.segment = self.segment.wrapping_add(1);
             self.current_model = raw.model;
-            if !self.structure.models.contains(&raw.model) {
+            if self.known_models.insert(raw.model) {
                 self.structure.models.push(raw.model);
+                self.largest_model = self.largest_model.max(raw.model);
             }
         }
         let index = self.look_up(raw);

@@ -216,8 +216,8 @@ pub enum MoleculeError {
         /// The assembly.
         assembly: String,
     },
-    /// An assembly as one body has more atoms than a template may have.
-    #[error("{file}: assembly '{assembly}' as one body would have more than {limit} atoms")]
+    /// An assembly, built in full, has too many atoms.
+    #[error("{file}: assembly '{assembly}' would have more than {limit} atoms")]
     AssemblyTooLarge {
         /// The file.
         file: String,

@@ -59,7 +59,7 @@ impl PdbParser {
     }
 
     fn record(&mut self, line: &[u8]) -> Result<(), ReadCause> {
-        let line = line.trim_ascii_end();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.contains(&0) {
             return Err(ReadCause::NotText);
         }
@@ -94,14 +94,9 @@ impl PdbParser {
             .ok()
             .and_then(|text| text.trim().parse::<i32>().ok());
         match given {
-            Some(number) if !self.builder.models().contains(&number) => number,
-            _ => self.next_model(),
+            Some(number) if !self.builder.has_model(number) => number,
+            _ => self.builder.next_model(),
         }
-    }
-
-    fn next_model(&self) -> i32 {
-        let largest = self.builder.models().iter().copied().max().unwrap_or(0);
-        largest.saturating_add(1)
     }
 
     fn atom(&mut self, line: &str, hetero: bool) -> Result<(), ReadCause> {
@@ -129,7 +124,7 @@ impl PdbParser {
         };
         let model = match self.model {
             Some(model) => model,
-            None => *self.model.insert(self.next_model()),
+            None => *self.model.insert(self.builder.next_model()),
         };
         let bytes = line.as_bytes();
         let chain = columns(line, 22, 22);

@@ -49,22 +49,20 @@ pub(super) fn assemblies(
         return Ok(Vec::new());
     };
     let mut assemblies: Vec<Assembly> = Vec::new();
+    let mut index_of: HashMap<&str, usize> = HashMap::new();
     for row in &generators.rows {
         let text = |column: usize| row.get(column).and_then(Option::as_deref).unwrap_or("");
         let chains: Arc<[SmolStr]> = text(chains)
             .split(',')
             .map(|name| SmolStr::new(name.trim()))
             .collect();
-        let index = match assemblies.iter().position(|known| known.id == text(id)) {
-            Some(index) => index,
-            None => {
-                assemblies.push(Assembly {
-                    id: text(id).to_owned(),
-                    operators: Vec::new(),
-                });
-                assemblies.len() - 1
-            }
-        };
+        let index = *index_of.entry(text(id)).or_insert_with(|| {
+            assemblies.push(Assembly {
+                id: text(id).to_owned(),
+                operators: Vec::new(),
+            });
+            assemblies.len() - 1
+        });
         let list = &mut assemblies[index].operators;
         for (name, (rotation, translation)) in expand(text(expression), &known)? {
             if list.len() >= MAX_OPERATORS {

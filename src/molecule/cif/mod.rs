@@ -10,6 +10,7 @@ mod decode;
 mod message_pack;
 mod mmcif;
 mod tokens;
+mod unpack;
 
 pub use bcif::BinaryCifReader;
 pub use mmcif::MmcifReader;

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Writes the small cases that fuzzing starts from, corpus/read_structure/hand-*."""
+
+import gzip
+import pathlib
+import struct
+
+FOLDER = pathlib.Path(__file__).parent / "corpus" / "read_structure"
+PDB, MMCIF, BINARY, ANY = 0, 1, 2, 3
+
+
+def write(name, choice, content):
+    (FOLDER / f"hand-{name}").write_bytes(bytes([choice]) + content)
+
+
+ATOM = b"ATOM      1  CA  ALA A   1      10.000  20.000 -30.500"
+LONG = b"HETATM99999 CA    CA B9999     -32.798   7.360 -10.359  1.00 21.26          CA  "
+TAIL = b"\nHETATMA0000 CA    CA BA000     -32.798   7.360 -10.359  0.50 21.26          CA2+"
+BIOMT = b"""REMARK 350 BIOMOLECULE: 1
+REMARK 350 APPLY THE FOLLOWING TO CHAINS: A, B,
+REMARK 350                    AND CHAINS: C
+REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT2   1  0.000000  1.000000  0.000000        0.00000
+REMARK 350   BIOMT3   1  0.000000  0.000000  1.000000        0.00000
+REMARK 350   BIOMT1   2  0.000000 -1.000000  0.000000        1.00000
+REMARK 350   BIOMT2   2  1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT3   2  0.000000  0.000000  1.000000        5.00000
+"""
+ALTERNATES = b"""ATOM      1  CA ASER A   1      10.000  20.000 -30.500  0.40
+ATOM      2  CA BSER A   1      11.000  20.000 -30.500  0.60
+ATOM      3  N  ATHR A   2      12.000  20.000 -30.500  0.30
+ATOM      4  N  BVAL A   2      12.000  20.000 -30.500  0.70
+"""
+CIF = b"""# comment
+data_X
+loop_
+_atom_site.group_PDB
+_atom_site.type_symbol
+_atom_site.label_atom_id
+_atom_site.label_alt_id
+_atom_site.label_comp_id
+_atom_site.label_asym_id
+_atom_site.auth_asym_id
+_atom_site.auth_seq_id
+_atom_site.pdbx_PDB_ins_code
+_atom_site.Cartn_x
+_atom_site.Cartn_y
+_atom_site.Cartn_z
+_atom_site.occupancy
+_atom_site.pdbx_PDB_model_num
+ATOM C "C1'" . DC A X 1 ? 1.0 -2.5 3.25 1.0 1
+HETATM FE 'FE' A HEM B X -2 B 1.0e1 2 3 .5 2
+_pdbx_struct_assembly_gen.assembly_id 1
+_pdbx_struct_assembly_gen.oper_expression '(1,2)(1-2)'
+_pdbx_struct_assembly_gen.asym_id_list A,B
+_x.text
+;several
+lines
+;
+loop_
+_pdbx_struct_oper_list.id
+_pdbx_struct_oper_list.matrix[1][1]
+_pdbx_struct_oper_list.matrix[1][2]
+_pdbx_struct_oper_list.matrix[1][3]
+_pdbx_struct_oper_list.vector[1]
+_pdbx_struct_oper_list.matrix[2][1]
+_pdbx_struct_oper_list.matrix[2][2]
+_pdbx_struct_oper_list.matrix[2][3]
+_pdbx_struct_oper_list.vector[2]
+_pdbx_struct_oper_list.matrix[3][1]
+_pdbx_struct_oper_list.matrix[3][2]
+_pdbx_struct_oper_list.matrix[3][3]
+_pdbx_struct_oper_list.vector[3]
+1 1 0 0 0 0 1 0 0 0 0 1 0
+2 0 -1 0 5 1 0 0 0 0 0 1 0
+"""
+
+
+def pack(value):
+    """MessagePack of what the cases need."""
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, bool):
+        return b"\xc3" if value else b"\xc2"
+    if isinstance(value, int):
+        return struct.pack(">Bi", 0xD2, value)
+    if isinstance(value, float):
+        return struct.pack(">Bd", 0xCB, value)
+    if isinstance(value, str):
+        return struct.pack(">BB", 0xD9, len(value)) + value.encode()
+    if isinstance(value, bytes):
+        return struct.pack(">BB", 0xC4, len(value)) + value
+    if isinstance(value, list):
+        return struct.pack(">BH", 0xDC, len(value)) + b"".join(map(pack, value))
+    return struct.pack(">BH", 0xDE, len(value)) + b"".join(
+        pack(key) + pack(item) for key, item in value.items()
+    )
+
+
+def kind(name, **rest):
+    return {"kind": name, **rest}
+
+
+def column(name, data, encodings, mask=None):
+    return {"name": name, "data": {"encoding": encodings, "data": data}, "mask": mask}
+
+
+def strings(name, words, mask=None):
+    offsets = [0]
+    for word in words:
+        offsets.append(offsets[-1] + len(word))
+    encoding = kind(
+        "StringArray",
+        dataEncoding=[kind("ByteArray", type=1)],
+        stringData="".join(words),
+        offsetEncoding=[kind("ByteArray", type=4)],
+        offsets=bytes(offsets),
+    )
+    return column(name, bytes(range(len(words))), [encoding], mask)
+
+
+INT8 = kind("ByteArray", type=1)
+ATOMS = [
+    strings("type_symbol", ["C", "FE"]),
+    strings("label_atom_id", ["CA", "FE"]),
+    strings("label_asym_id", ["A", "B"], {"encoding": [INT8], "data": b"\x00\x02"}),
+    column(
+        "Cartn_x",
+        b"\x7f\x05\x01",
+        [
+            kind("FixedPoint", factor=100, srcType=33),
+            kind("Delta", origin=10, srcType=3),
+            kind("IntegerPacking", byteCount=1, isUnsigned=False, srcSize=2),
+            INT8,
+        ],
+    ),
+    column(
+        "Cartn_y",
+        b"\x00\x02",
+        [kind("IntervalQuantization", min=-1.0, max=1.0, numSteps=5, srcType=33), INT8],
+    ),
+    column("Cartn_z", struct.pack("<2f", 1.5, -2.5), [kind("ByteArray", type=32)]),
+    column(
+        "auth_seq_id",
+        b"\x07\x02",
+        [kind("RunLength", srcType=3, srcSize=2), kind("ByteArray", type=4)],
+    ),
+]
+ASSEMBLY = [
+    strings("assembly_id", ["1"]),
+    strings("oper_expression", ["1"]),
+    strings("asym_id_list", ["A,B"]),
+]
+OPERATOR = [strings("id", ["1"])]
+for row in (1, 2, 3):
+    for other in (1, 2, 3):
+        OPERATOR.append(column(f"matrix[{row}][{other}]", bytes([row == other]), [INT8]))
+    OPERATOR.append(column(f"vector[{row}]", b"\x05", [INT8]))
+BCIF = pack(
+    {
+        "encoder": "by hand",
+        "version": "0.3.0",
+        "dataBlocks": [
+            {
+                "header": "X",
+                "categories": [
+                    {"name": "_atom_site", "rowCount": 2, "columns": ATOMS},
+                    {"name": "_pdbx_struct_assembly_gen", "rowCount": 1, "columns": ASSEMBLY},
+                    {"name": "_pdbx_struct_oper_list", "rowCount": 1, "columns": OPERATOR},
+                ],
+            }
+        ],
+    }
+)
+
+FOLDER.mkdir(parents=True, exist_ok=True)
+write("short.pdb", PDB, ATOM)
+write("numbers.pdb", PDB, LONG + TAIL)
+write("assembly.pdb", PDB, BIOMT + ATOM)
+write("alternates.pdb", PDB, ALTERNATES)
+write("models.pdb", PDB, b"MODEL 1\n" + ATOM + b"\nTER\nENDMDL\nMODEL 2\n" + ATOM + b"\nENDMDL\nEND\n")
+write("tables.cif", MMCIF, CIF)
+write("packed.bcif", BINARY, BCIF)
+write("any.pdb", ANY, ATOM)
+write("any.cif", ANY, CIF)
+write("any.bcif", ANY, BCIF)
+write("any.cif.gz", ANY, gzip.compress(CIF, mtime=0))
+write("packed.bcif.gz", BINARY, gzip.compress(BCIF, mtime=0))
