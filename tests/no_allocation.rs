@@ -1,0 +1,147 @@
+//! A step allocates nothing once its buffers have grown to the size of the scene.
+//!
+//! A counting allocator watches the threads of a [`WatchedPool`]; what other
+//! threads do, such as the test harness, does not count. Work is handed to the
+//! pool once and runs inside it, since handing over is rayon's own affair.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// The system's allocator, which counts for threads that have a counter.
+struct CountingAllocator;
+
+thread_local! {
+    /// Where this thread counts its allocations; it does not count if there is none.
+    static COUNTER: Cell<Option<&'static AtomicUsize>> = const { Cell::new(None) };
+}
+
+fn count_one() {
+    if let Some(counter) = COUNTER.get() {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every call goes to the system's allocator unchanged, and counting neither
+// allocates nor unwinds.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count_one();
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count_one();
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Threads whose allocations are counted.
+struct WatchedPool {
+    pool: rayon::ThreadPool,
+    counter: &'static AtomicUsize,
+}
+
+impl WatchedPool {
+    fn new(threads: usize) -> Self {
+        let counter: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .start_handler(move |_| COUNTER.set(Some(counter)))
+            .build()
+            .expect("threads");
+        Self { pool, counter }
+    }
+
+    /// Calls `step` with 0, 1, 2 and so on, `warm_up` times and then `steps` times,
+    /// and counts what all threads allocate in the latter.
+    fn allocations_after(
+        &self,
+        warm_up: usize,
+        steps: usize,
+        mut step: impl FnMut(usize) + Send,
+    ) -> usize {
+        self.pool.install(|| {
+            (0..warm_up).for_each(&mut step);
+            let before = self.counter.load(Ordering::Relaxed);
+            (warm_up..warm_up + steps).for_each(&mut step);
+            self.counter.load(Ordering::Relaxed) - before
+        })
+    }
+}
+
+/// Several tasks of every stage of the search, with a few neighbours for each sphere.
+const SPHERES: u32 = 70_000;
+
+/// A cube of liquid density whose spheres have moved `step` times, by up to 0.01 nm.
+fn moved_liquid(step: u64) -> SphereSet {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let mut jitter = Pcg64Mcg::seed_from_u64(step);
+    let edge = (SPHERES as f32 / 100.0).cbrt();
+    let mut spheres = SphereSet::new();
+    for k in 0..SPHERES {
+        let start = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
+        let shift = Vec3::from_array(std::array::from_fn(|_| 0.01 * jitter.random::<f32>()));
+        let radius = 0.05 + 0.1 * random.random::<f32>();
+        spheres
+            .push(start + shift, radius, k / 50)
+            .expect("the scene is finite");
+    }
+    spheres
+}
+
+fn find_pairs(search: &mut UniformGrid, spheres: &SphereSet, pairs: &mut PairBuffer) {
+    search
+        .find_pairs(spheres, 0.0, pairs)
+        .expect("the scene is finite");
+    assert!(!pairs.is_empty());
+}
+
+#[test]
+fn the_counter_counts() {
+    let allocations = WatchedPool::new(2).allocations_after(0, 5, |_| {
+        rayon::join(
+            || drop(std::hint::black_box(Box::new(1))),
+            || drop(std::hint::black_box(Box::new(2))),
+        );
+    });
+    assert!(allocations >= 10);
+}
+
+#[test]
+fn a_repeated_search_allocates_nothing() {
+    let spheres = moved_liquid(0);
+    for threads in [1, 2, 4] {
+        let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
+        let allocations = WatchedPool::new(threads).allocations_after(1, 10, |_| {
+            find_pairs(&mut search, &spheres, &mut pairs);
+        });
+        assert_eq!(allocations, 0, "on {threads} threads");
+    }
+}
+
+#[test]
+fn a_search_of_moving_spheres_allocates_nothing() {
+    let scenes: Vec<SphereSet> = (0..15).map(moved_liquid).collect();
+    let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
+    let allocations = WatchedPool::new(2).allocations_after(5, 10, |step| {
+        find_pairs(&mut search, &scenes[step], &mut pairs);
+    });
+    assert_eq!(allocations, 0);
+}

@@ -1,0 +1,71 @@
+//! What cannot be searched is refused with a reason, and does no harm.
+
+use bevy_rapier_molecules::search::{
+    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid,
+};
+use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
+use glam::Vec3;
+
+use crate::sizes::liquid;
+
+fn searches() -> [Box<dyn PairSearch>; 3] {
+    [
+        Box::new(UniformGrid::new()),
+        Box::new(UniformGrid::scalar()),
+        Box::new(BruteForce),
+    ]
+}
+
+#[test]
+fn a_bad_margin_is_refused_and_the_search_stays_usable() {
+    let spheres = liquid(200, true, 3);
+    for mut search in searches() {
+        let mut pairs = PairBuffer::new();
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        let before = pairs.to_sorted_vec();
+        assert!(!before.is_empty());
+        for margin in [f32::NAN, -0.1, f32::INFINITY, f32::NEG_INFINITY] {
+            let error = search.find_pairs(&spheres, margin, &mut pairs).unwrap_err();
+            assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
+            assert!(pairs.is_empty());
+            assert!(search.count_pairs(&spheres, margin).is_err());
+        }
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        assert_eq!(pairs.to_sorted_vec(), before);
+    }
+}
+
+#[test]
+fn a_reach_beyond_the_limit_is_refused() {
+    let mut spheres = SphereSet::new();
+    spheres.push(Vec3::ZERO, MAX_REACH_NM, 0).unwrap();
+    spheres.push(Vec3::ONE, 0.1, 1).unwrap();
+    let mut pairs = PairBuffer::new();
+    let error = UniformGrid::new()
+        .find_pairs(&spheres, 0.0, &mut pairs)
+        .unwrap_err();
+    assert!(matches!(error, SearchError::ReachTooLong { .. }), "{error}");
+    assert!(pairs.is_empty());
+}
+
+#[test]
+fn an_impossible_sphere_does_not_enter_a_set() {
+    let mut spheres = SphereSet::new();
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for axis in Vec3::AXES {
+            let error = spheres.push(axis.map(|v| if v == 1.0 { bad } else { 0.0 }), 0.1, 0);
+            assert!(matches!(
+                error,
+                Err(SphereError::BadCentre { index: 0, .. })
+            ));
+        }
+    }
+    for radius in [f32::NAN, f32::INFINITY, -0.1] {
+        let error = spheres.push(Vec3::ZERO, radius, 0);
+        assert!(matches!(
+            error,
+            Err(SphereError::BadRadius { index: 0, .. })
+        ));
+    }
+    assert!(spheres.is_empty());
+}

@@ -1,0 +1,123 @@
+//! Compares a search with [`BruteForce`].
+
+use bevy_rapier_molecules::search::{BruteForce, Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::spheres::SphereSet;
+
+/// Largest relative rounding error of one 32-bit operation.
+const UNIT: f64 = 1.0 / (1 << 24) as f64;
+
+/// How far, relative to the squared reach, a squared distance may be from it for
+/// the 32-bit result to be undecided.
+///
+/// With u = 2⁻²⁴, each (xᵢ − xⱼ)² has a relative error of at most 3 u (one
+/// subtraction, squared, one product), and the two additions of terms that are not
+/// negative make it 5 u. The reach is the result of at most two additions, its
+/// square has at most 2 · 2 u + u = 5 u. Together 10 u, and a little for what is of
+/// second order. Underflow does not matter while a reach is above 10⁻¹⁸ nm.
+pub const BAND: f64 = 10.1 * UNIT;
+
+/// What a search has to say about a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Overlaps,
+    Apart,
+    /// Too close to call in 32 bits.
+    Either,
+}
+
+/// What a search has to say about spheres `a` and `b`.
+pub fn verdict(spheres: &SphereSet, margin: f32, a: usize, b: usize) -> Verdict {
+    if spheres.owner(a) == spheres.owner(b) {
+        return Verdict::Apart;
+    }
+    let distance = (spheres.centre(a).as_dvec3() - spheres.centre(b).as_dvec3()).length_squared();
+    let reach = f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
+    if distance < reach * reach * (1.0 - BAND) {
+        Verdict::Overlaps
+    } else if distance >= reach * reach * (1.0 + BAND) {
+        Verdict::Apart
+    } else {
+        Verdict::Either
+    }
+}
+
+/// Checks `find_pairs` and `count_pairs` of both twins of the grid.
+///
+/// Returns the number of pairs, or what is wrong.
+pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
+    let mut expected = PairBuffer::new();
+    BruteForce
+        .find_pairs(spheres, margin, &mut expected)
+        .map_err(|error| format!("brute force refuses: {error}"))?;
+    let expected = expected.to_sorted_vec();
+    let (mut vector, mut scalar) = (PairBuffer::new(), PairBuffer::new());
+    run(&mut UniformGrid::new(), spheres, margin, &mut vector)?;
+    run(&mut UniformGrid::scalar(), spheres, margin, &mut scalar)?;
+    if !vector.iter().eq(scalar.iter()) {
+        return Err("vector and scalar code give different sequences".to_owned());
+    }
+    explain_differences(spheres, margin, &vector.to_sorted_vec(), &expected)?;
+    Ok(expected.len())
+}
+
+/// [`compare`] for tests that panic.
+#[track_caller]
+pub fn assert_exact(spheres: &SphereSet, margin: f32) -> usize {
+    compare(spheres, margin).unwrap_or_else(|fault| panic!("margin {margin}: {fault}"))
+}
+
+/// Runs both methods of a search, which must agree.
+fn run(
+    search: &mut UniformGrid,
+    spheres: &SphereSet,
+    margin: f32,
+    pairs: &mut PairBuffer,
+) -> Result<(), String> {
+    let fault = |error| format!("the grid refuses: {error}");
+    search.find_pairs(spheres, margin, pairs).map_err(fault)?;
+    let count = search.count_pairs(spheres, margin).map_err(fault)?;
+    if count != pairs.len() as u64 {
+        return Err(format!("counted {count} pairs, found {}", pairs.len()));
+    }
+    Ok(())
+}
+
+/// Both lists are sorted; they may only differ in pairs that are too close to call.
+fn explain_differences(
+    spheres: &SphereSet,
+    margin: f32,
+    found: &[Pair],
+    expected: &[Pair],
+) -> Result<(), String> {
+    let describe = |what: &str, pair: Pair| {
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        format!(
+            "{what} pair {a} at {:?} r {} and {b} at {:?} r {}",
+            spheres.centre(a),
+            spheres.radius(a),
+            spheres.centre(b),
+            spheres.radius(b),
+        )
+    };
+    for pair in found {
+        if pair.a >= pair.b || pair.b as usize >= spheres.len() {
+            return Err(format!("{pair:?} is no pair of {} spheres", spheres.len()));
+        }
+    }
+    if let Some(twice) = found.windows(2).find(|two| two[0] == two[1]) {
+        return Err(describe("double", twice[0]));
+    }
+    let differing = |these: &[Pair], those: &[Pair], wrong: Verdict| {
+        these.iter().copied().find(|pair| {
+            those.binary_search(pair).is_err()
+                && verdict(spheres, margin, pair.a as usize, pair.b as usize) == wrong
+        })
+    };
+    if let Some(extra) = differing(found, expected, Verdict::Apart) {
+        return Err(describe("extra", extra));
+    }
+    if let Some(missing) = differing(expected, found, Verdict::Overlaps) {
+        return Err(describe("missing", missing));
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! The order of the pairs depends on the spheres only.
+
+use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+
+use crate::sizes::liquid;
+
+/// Several tasks of every stage of the search.
+const SPHERES: u32 = 70_000;
+
+fn sequence(search: &mut UniformGrid, spheres: &SphereSet, threads: usize) -> Vec<Pair> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("threads");
+    let mut pairs = PairBuffer::new();
+    pool.install(|| search.find_pairs(spheres, 0.01, &mut pairs))
+        .expect("the scene is finite");
+    pairs.iter().collect()
+}
+
+/// A liquid; with a far sphere the grid is folded.
+fn scenes() -> Vec<SphereSet> {
+    let mut scenes = vec![liquid(SPHERES, false, 5), liquid(SPHERES, true, 5)];
+    let mut folded = liquid(SPHERES, true, 6);
+    folded
+        .push(Vec3::splat(1.0e12), 0.1, u32::MAX)
+        .expect("a kilometre is finite");
+    scenes.push(folded);
+    scenes
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_sequence() {
+    for spheres in scenes() {
+        let expected = sequence(&mut UniformGrid::new(), &spheres, 1);
+        assert!(expected.len() > 10_000);
+        for threads in [2, 3, 8] {
+            let found = sequence(&mut UniformGrid::new(), &spheres, threads);
+            assert!(found == expected, "{threads} threads differ from one");
+        }
+    }
+}
+
+#[test]
+fn vector_and_scalar_code_give_the_same_sequence() {
+    for spheres in scenes() {
+        let vector = sequence(&mut UniformGrid::new(), &spheres, 2);
+        let scalar = sequence(&mut UniformGrid::scalar(), &spheres, 2);
+        assert!(vector == scalar);
+    }
+}
+
+/// What a search did before leaves no trace.
+#[test]
+fn a_used_search_gives_the_same_sequence_as_a_new_one() {
+    let mut used = UniformGrid::new();
+    for spheres in scenes() {
+        let expected = sequence(&mut UniformGrid::new(), &spheres, 2);
+        sequence(&mut used, &liquid(1000, true, 9), 2);
+        assert!(sequence(&mut used, &spheres, 2) == expected);
+    }
+}
