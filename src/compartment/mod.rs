@@ -9,7 +9,7 @@ mod placement;
 mod sampling;
 mod sphere_shell;
 
-pub use placement::{Leaflet, Placement, PlacementError, head_and_axis};
+pub use placement::{Deviation, Leaflet, Placement, PlacementError, head_and_axis};
 pub use sampling::{sample_unit_sphere, sample_unit_sphere_clustered};
 pub use sphere_shell::{CompartmentError, SphereShell};
 
@@ -23,6 +23,9 @@ pub trait Compartment: Send + Sync + std::fmt::Debug {
 
     /// Unit vector that points outwards at the surface point nearest to `point`.
     fn normal(&self, point: Vec3) -> Vec3;
+
+    /// The point that the surface is around, nm.
+    fn centre(&self) -> Vec3;
 
     /// Area (nm²) of the surface moved outwards by `offset`; zero if it vanishes.
     fn area_at(&self, offset: f32) -> f32;

@@ -8,6 +8,15 @@ use super::Compartment;
 use crate::molecule::{Element, MoleculeTemplate};
 use crate::pose::Pose;
 
+/// Excess over the leeway that still counts as in place, nm: a picometre.
+///
+/// Springs take back a fraction of the excess, which approaches zero and never
+/// gets there.
+const HEIGHT_SLACK_NM: f32 = 1.0e-3;
+
+/// Excess over the leeway that still counts as upright, radian: 0.06°.
+const TILT_SLACK: f32 = 1.0e-3;
+
 /// Side of a surface that a molecule's head looks to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Leaflet {
@@ -127,6 +136,29 @@ pub struct Deviation {
     pub target: Vec3,
     /// Angle between the two, radian.
     pub tilt: f32,
+}
+
+impl Deviation {
+    /// Unit axis of the shortest turn from `up` to `target`; zero if they agree.
+    #[must_use]
+    pub fn upright_axis(&self) -> Vec3 {
+        let axis = self.up.cross(self.target);
+        if let Some(axis) = axis.try_normalize() {
+            axis
+        } else if self.up.dot(self.target) < 0.0 {
+            // Head down: every axis across will do.
+            self.up.any_orthonormal_vector()
+        } else {
+            Vec3::ZERO
+        }
+    }
+
+    /// Whether the molecule is within its leeways, give or take rounding.
+    #[must_use]
+    pub fn is_in_place(&self, placement: &Placement) -> bool {
+        self.height.abs() <= placement.leeway + HEIGHT_SLACK_NM
+            && self.tilt <= placement.tilt_leeway + TILT_SLACK
+    }
 }
 
 /// Finds which end of a lipid is its head: the direction from tail to head along

@@ -47,12 +47,6 @@ impl SphereShell {
         Ok(Self { centre, radius })
     }
 
-    /// Centre, nm.
-    #[must_use]
-    pub fn centre(&self) -> Vec3 {
-        self.centre
-    }
-
     /// Radius, nm.
     #[must_use]
     pub fn radius(&self) -> f32 {
@@ -68,6 +62,10 @@ impl Compartment for SphereShell {
     fn normal(&self, point: Vec3) -> Vec3 {
         // At the very centre every direction is as good as another.
         (point - self.centre).try_normalize().unwrap_or(Vec3::Y)
+    }
+
+    fn centre(&self) -> Vec3 {
+        self.centre
     }
 
     fn area_at(&self, offset: f32) -> f32 {

@@ -58,6 +58,32 @@ pub(super) trait Comparison {
     unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32;
 }
 
+/// Calls `hit(at, mask)` for every eight spheres of the run `from..to` that hold a
+/// partner of `query`.
+///
+/// # Safety
+/// `to` is at most the number of spheres, and the processor has the instructions.
+#[inline(always)]
+pub(super) unsafe fn scan_run<C: Comparison, const MIXED: bool>(
+    columns: &Columns<'_>,
+    query: &Query,
+    (from, to): (usize, usize),
+    mut hit: impl FnMut(usize, u32),
+) {
+    let mut at = from;
+    while at < to {
+        // SAFETY: `at < to`, and the columns have LANES entries beyond the last sphere.
+        let mut mask = unsafe { C::hits::<MIXED>(columns, query, at) };
+        if to - at < LANES {
+            mask &= (1 << (to - at)) - 1;
+        }
+        if mask != 0 {
+            hit(at, mask);
+        }
+        at += LANES;
+    }
+}
+
 /// Plain code.
 pub(super) struct Scalar;
 
@@ -96,16 +122,20 @@ impl Comparison for Avx2 {
         // SAFETY: the caller promises AVX2 and eight readable entries from `at` in each
         // column; loads are unaligned.
         unsafe {
-            let load = |column: &[f32]| _mm256_loadu_ps(column.as_ptr().add(at));
-            let dx = _mm256_sub_ps(load(columns.x), _mm256_set1_ps(query.x));
-            let dy = _mm256_sub_ps(load(columns.y), _mm256_set1_ps(query.y));
-            let dz = _mm256_sub_ps(load(columns.z), _mm256_set1_ps(query.z));
+            // No closure here: a closure would not inherit the instructions.
+            let x = _mm256_loadu_ps(columns.x.as_ptr().add(at));
+            let y = _mm256_loadu_ps(columns.y.as_ptr().add(at));
+            let z = _mm256_loadu_ps(columns.z.as_ptr().add(at));
+            let dx = _mm256_sub_ps(x, _mm256_set1_ps(query.x));
+            let dy = _mm256_sub_ps(y, _mm256_set1_ps(query.y));
+            let dz = _mm256_sub_ps(z, _mm256_set1_ps(query.z));
             let squared = _mm256_add_ps(
                 _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy)),
                 _mm256_mul_ps(dz, dz),
             );
             let reach = if MIXED {
-                let sum = _mm256_add_ps(load(columns.radius), _mm256_set1_ps(query.reach));
+                let radius = _mm256_loadu_ps(columns.radius.as_ptr().add(at));
+                let sum = _mm256_add_ps(radius, _mm256_set1_ps(query.reach));
                 _mm256_mul_ps(sum, sum)
             } else {
                 _mm256_set1_ps(query.reach)

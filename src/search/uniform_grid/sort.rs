@@ -49,7 +49,8 @@ impl SortedSpheres {
     /// Sorts `spheres` by the cells of `layout`.
     pub(super) fn sort(&mut self, spheres: &SphereSet, layout: &GridLayout, with_radii: bool) {
         let cells = layout.cell_count();
-        let slab_cells = cells.div_ceil(MAX_SLABS);
+        // A power of two, so that the slab of a cell is a shift.
+        let slab_cells = cells.div_ceil(MAX_SLABS).next_power_of_two();
         let slabs = cells.div_ceil(slab_cells);
         let chunks = spheres.len().div_ceil(CHUNK);
         self.resize(spheres.len(), cells, with_radii);
@@ -89,6 +90,7 @@ impl SortedSpheres {
         slabs: usize,
         chunks: usize,
     ) {
+        let shift = slab_cells.trailing_zeros();
         self.slab_offsets.clear();
         self.slab_offsets.resize(slabs * chunks, 0);
         self.cell_of
@@ -104,7 +106,7 @@ impl SortedSpheres {
                     .zip(&spheres.z[start..end]);
                 for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(centres) {
                     *cell = layout.cell_of(x, y, z);
-                    counts[*cell as usize / slab_cells] += 1;
+                    counts[(*cell >> shift) as usize] += 1;
                 }
             });
         let mut sum = 0;
@@ -118,6 +120,7 @@ impl SortedSpheres {
 
     /// Step 3: indices to slabs. Afterwards the offsets point behind what was written.
     fn scatter_to_slabs(&mut self, slab_cells: usize, slabs: usize) {
+        let shift = slab_cells.trailing_zeros();
         let target = ScatterTarget::new(&mut self.slab_order);
         self.cell_of
             .par_chunks(CHUNK)
@@ -125,7 +128,7 @@ impl SortedSpheres {
             .enumerate()
             .for_each(|(chunk, (cells, offsets))| {
                 for (k, &cell) in cells.iter().enumerate() {
-                    let at = &mut offsets[cell as usize / slab_cells];
+                    let at = &mut offsets[(cell >> shift) as usize];
                     // SAFETY: the prefix sum gave each (slab, chunk) a range of its own.
                     unsafe { target.write(*at as usize, (chunk * CHUNK + k) as u32) };
                     *at += 1;

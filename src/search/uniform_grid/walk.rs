@@ -9,7 +9,7 @@
 use super::layout::GridLayout;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
-use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
+use super::scan::{Columns, Comparison, Instructions, Query, Scalar, scan_run};
 use super::sort::SortedSpheres;
 use crate::search::Pair;
 
@@ -133,24 +133,17 @@ impl Walk<'_> {
                 let (own_end, runs, run_count) = self.runs(first, cx, &following);
                 for one in start..end {
                     let query = self.query::<MIXED>(one);
-                    let mut scan = |from: usize, to: usize| {
-                        let mut at = from;
-                        while at < to {
-                            // SAFETY: `at < to ≤ len`, and the columns have LANES
-                            // entries more than `len`.
-                            let mut mask = unsafe { C::hits::<MIXED>(&columns, &query, at) };
-                            if to - at < LANES {
-                                mask &= (1 << (to - at)) - 1;
-                            }
-                            if mask != 0 {
+                    // SAFETY: runs end at the last sphere, and `visit` chose `C`.
+                    unsafe {
+                        scan_run::<C, MIXED>(&columns, &query, (one + 1, own_end), |at, mask| {
+                            hit(one, at, mask);
+                        });
+                        for &(from, to) in &runs[..run_count] {
+                            let run = (from as usize, to as usize);
+                            scan_run::<C, MIXED>(&columns, &query, run, |at, mask| {
                                 hit(one, at, mask);
-                            }
-                            at += LANES;
+                            });
                         }
-                    };
-                    scan(one + 1, own_end);
-                    for &(from, to) in &runs[..run_count] {
-                        scan(from as usize, to as usize);
                     }
                 }
             }

@@ -1,0 +1,193 @@
+//! A scene without motion: shared templates, molecules, and where each belongs.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::compartment::{Compartment, Placement, PlacementError};
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// Why molecules do not make a crowd.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum CrowdError {
+    /// An index points to nothing.
+    #[error("{what} {index} does not exist: there are {count}")]
+    NoSuch {
+        /// What was looked for: template, compartment or placement.
+        what: &'static str,
+        /// The index that was given.
+        index: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// A pose is NaN or infinite, or its rotation is not a rotation.
+    #[error("molecule {molecule} has an impossible pose {pose:?}")]
+    BadPose {
+        /// Index of the molecule.
+        molecule: usize,
+        /// The pose that was given.
+        pose: Pose,
+    },
+    /// A placement is impossible.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+}
+
+/// One molecule of a crowd.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdMember {
+    /// Which template it has.
+    pub template: u32,
+    /// Which placement it has; `None` if it may be anywhere.
+    pub placement: Option<u32>,
+    /// Where it is.
+    pub pose: Pose,
+}
+
+/// A placement relative to one of the compartments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdPlacement {
+    /// Which compartment.
+    pub compartment: u32,
+    /// Where in it.
+    pub placement: Placement,
+}
+
+/// Molecules with shared templates, and where each belongs.
+#[derive(Clone, Debug, Default)]
+pub struct Crowd {
+    templates: Vec<Arc<MoleculeTemplate>>,
+    compartments: Vec<Arc<dyn Compartment>>,
+    placements: Vec<CrowdPlacement>,
+    members: Vec<CrowdMember>,
+}
+
+/// How far the squared length of a rotation quaternion may be from one.
+const UNIT_TOLERANCE: f32 = 1.0e-3;
+
+impl Crowd {
+    /// An empty crowd.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a template and returns its index.
+    pub fn add_template(&mut self, template: Arc<MoleculeTemplate>) -> u32 {
+        self.templates.push(template);
+        self.templates.len() as u32 - 1
+    }
+
+    /// Adds a compartment and returns its index.
+    pub fn add_compartment(&mut self, compartment: Arc<dyn Compartment>) -> u32 {
+        self.compartments.push(compartment);
+        self.compartments.len() as u32 - 1
+    }
+
+    /// Adds a way to sit in a compartment and returns its index.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if the compartment does not exist or the placement is impossible.
+    pub fn add_placement(
+        &mut self,
+        compartment: u32,
+        placement: Placement,
+    ) -> Result<u32, CrowdError> {
+        check_index("compartment", compartment, self.compartments.len())?;
+        self.placements.push(CrowdPlacement {
+            compartment,
+            placement: placement.checked()?,
+        });
+        Ok(self.placements.len() as u32 - 1)
+    }
+
+    /// Adds a molecule.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if its template or placement does not exist or its pose is
+    /// not finite.
+    pub fn add_member(&mut self, member: CrowdMember) -> Result<(), CrowdError> {
+        check_index("template", member.template, self.templates.len())?;
+        if let Some(placement) = member.placement {
+            check_index("placement", placement, self.placements.len())?;
+        }
+        let turn = member.pose.rotation.length_squared();
+        if !(member.pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE) {
+            return Err(CrowdError::BadPose {
+                molecule: self.members.len(),
+                pose: member.pose,
+            });
+        }
+        self.members.push(member);
+        Ok(())
+    }
+
+    /// The templates.
+    #[must_use]
+    pub fn templates(&self) -> &[Arc<MoleculeTemplate>] {
+        &self.templates
+    }
+
+    /// The compartments.
+    #[must_use]
+    pub fn compartments(&self) -> &[Arc<dyn Compartment>] {
+        &self.compartments
+    }
+
+    /// The placements.
+    #[must_use]
+    pub fn placements(&self) -> &[CrowdPlacement] {
+        &self.placements
+    }
+
+    /// The molecules.
+    #[must_use]
+    pub fn members(&self) -> &[CrowdMember] {
+        &self.members
+    }
+
+    /// The molecules, to be moved. Whoever moves them keeps their poses finite.
+    pub(crate) fn members_mut(&mut self) -> &mut [CrowdMember] {
+        &mut self.members
+    }
+
+    /// Template of one molecule.
+    #[must_use]
+    pub fn template_of(&self, member: &CrowdMember) -> &MoleculeTemplate {
+        &self.templates[member.template as usize]
+    }
+
+    /// Compartment and placement of one molecule, if it has one.
+    #[must_use]
+    pub fn place_of(&self, member: &CrowdMember) -> Option<(&dyn Compartment, &Placement)> {
+        let place = &self.placements[member.placement? as usize];
+        Some((
+            &*self.compartments[place.compartment as usize],
+            &place.placement,
+        ))
+    }
+
+    /// Each molecule's template and pose, as the writers of structure files want them.
+    pub fn instances(&self) -> impl Iterator<Item = (&MoleculeTemplate, Pose)> + Clone + '_ {
+        self.members
+            .iter()
+            .map(|member| (self.template_of(member), member.pose))
+    }
+
+    /// Number of atoms of all molecules.
+    #[must_use]
+    pub fn atom_count(&self) -> usize {
+        self.instances()
+            .map(|(template, _)| template.atom_count())
+            .sum()
+    }
+}
+
+fn check_index(what: &'static str, index: u32, count: usize) -> Result<(), CrowdError> {
+    if (index as usize) < count {
+        Ok(())
+    } else {
+        Err(CrowdError::NoSuch { what, index, count })
+    }
+}

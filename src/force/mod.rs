@@ -1,0 +1,54 @@
+//! What contacts and compartments do to a molecule in one iteration.
+//!
+//! Laws are pure functions: contacts and deviations in, a [`Push`] out. All of a
+//! molecule's contacts are summed by one task in a fixed order, so that no atomics
+//! are needed and the number of threads does not matter.
+
+mod body;
+mod projection;
+mod thesis;
+
+pub use body::Body;
+pub use projection::{Projection, ProjectionSums};
+pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
+
+use glam::{Quat, Vec3};
+
+use crate::pose::Pose;
+
+/// How a molecule is moved in one iteration, about its centre of mass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Push {
+    /// Shift of the centre of mass, nm.
+    pub linear: Vec3,
+    /// Rotation vector in the world frame, radian.
+    pub angular: Vec3,
+}
+
+impl Push {
+    /// The pose after the push: shifted, and turned about the centre of mass.
+    #[must_use]
+    pub fn apply(&self, pose: &Pose) -> Pose {
+        Pose::new(
+            pose.position + self.linear,
+            (Quat::from_scaled_axis(self.angular) * pose.rotation).normalize(),
+        )
+    }
+
+    /// The push with its shift and its turn shortened to the given lengths
+    /// (nm, radian) where they are longer.
+    #[must_use]
+    pub fn clamped(self, linear: f32, angular: f32) -> Self {
+        Self {
+            linear: self.linear.clamp_length_max(linear),
+            angular: self.angular.clamp_length_max(angular),
+        }
+    }
+}
+
+impl std::ops::AddAssign for Push {
+    fn add_assign(&mut self, other: Self) {
+        self.linear += other.linear;
+        self.angular += other.angular;
+    }
+}

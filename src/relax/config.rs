@@ -1,0 +1,64 @@
+//! What a relaxation is told.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::force::{Projection, ThesisSteps};
+
+/// How molecules answer to contacts and deviations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ReactionLaw {
+    /// The thesis's heuristic forces, with adjustable step sizes.
+    Thesis(ThesisSteps),
+    /// Rigid position-based projection.
+    Projection(Projection),
+}
+
+impl Default for ReactionLaw {
+    fn default() -> Self {
+        Self::Projection(Projection::default())
+    }
+}
+
+impl ReactionLaw {
+    /// Name for command lines and reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Thesis(_) => "thesis",
+            Self::Projection(_) => "projection",
+        }
+    }
+}
+
+/// Law, clearance and stop criteria of a relaxation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RelaxConfig {
+    /// How molecules answer. Default: projection.
+    pub law: ReactionLaw,
+    /// Gap that must be left between atoms of different molecules, nm. Default: 0.0005.
+    ///
+    /// Enough that rounding to the last digit of a PDB file (10⁻³ Å) brings no
+    /// overlap back.
+    pub clearance: f32,
+    /// Most iterations. Default: 5,000.
+    pub max_iterations: u32,
+    /// Longest time. Default: none.
+    pub max_time: Option<Duration>,
+    /// Iterations without progress after which the crowd counts as stalled;
+    /// 0 to go on for ever. Default: 600.
+    pub stall_window: u32,
+}
+
+impl Default for RelaxConfig {
+    fn default() -> Self {
+        Self {
+            law: ReactionLaw::default(),
+            clearance: 5.0e-4,
+            max_iterations: 5_000,
+            max_time: None,
+            stall_window: 600,
+        }
+    }
+}

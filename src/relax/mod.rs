@@ -1,0 +1,22 @@
+//! Relaxation: molecules push one another apart and spring back to their places,
+//! iteration by iteration, until nothing overlaps and everyone is in place.
+//!
+//! One iteration (Pauschenwein 2022, figure 4.1):
+//!
+//! 1. gather: atom positions from templates and poses;
+//! 2. grid and search: overlapping pairs of atoms of different molecules;
+//! 3. respond: per molecule, the sum over its contacts and its springs;
+//! 4. apply: move and turn the molecules.
+//!
+//! Unlike there, parameters that cannot work are recognised: beforehand by the
+//! [footprint](capacity) of the molecules, underway by a stall.
+
+pub mod capacity;
+mod config;
+mod relaxer;
+mod report;
+mod response;
+
+pub use config::{ReactionLaw, RelaxConfig};
+pub use relaxer::{RelaxError, Relaxer};
+pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};

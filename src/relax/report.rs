@@ -1,0 +1,102 @@
+//! What a relaxation tells.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How a crowd is doing at its present poses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RelaxStatus {
+    /// Pairs of atoms of different molecules that overlap.
+    pub overlaps: u64,
+    /// Pairs that do not leave the clearance between them; includes the overlaps.
+    pub unresolved: u64,
+    /// Deepest overlap, nm; 0 if there is none.
+    pub max_penetration_nm: f32,
+    /// Molecules further from their places than their leeways allow.
+    pub out_of_place: u64,
+}
+
+impl RelaxStatus {
+    /// Whether there is nothing left to do.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.unresolved == 0 && self.out_of_place == 0
+    }
+}
+
+/// Why a relaxation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// No overlaps, and everyone in place.
+    AtRest,
+    /// The iterations were used up.
+    MaxIterations,
+    /// The time was used up.
+    MaxTime,
+    /// No progress for a long while: the molecules probably do not fit.
+    Stalled,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::AtRest => "at rest: no overlaps, everyone in place",
+            Self::MaxIterations => "the iterations were used up",
+            Self::MaxTime => "the time was used up",
+            Self::Stalled => "stalled: the molecules probably do not fit",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// Time spent in each stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Atom positions from templates and poses.
+    pub gather: Duration,
+    /// Building the grid.
+    pub grid: Duration,
+    /// Walking the grid.
+    pub search: Duration,
+    /// Contacts by molecule, contact and spring laws, counting.
+    pub respond: Duration,
+    /// Moving the molecules.
+    pub apply: Duration,
+}
+
+impl StageTimes {
+    /// All stages together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.gather + self.grid + self.search + self.respond + self.apply
+    }
+}
+
+/// The outcome of a relaxation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelaxReport {
+    /// Iterations done.
+    pub iterations: u32,
+    /// Why it ended.
+    pub reason: StopReason,
+    /// Before the first iteration.
+    pub start: RelaxStatus,
+    /// After the last iteration.
+    pub end: RelaxStatus,
+    /// Time of all iterations, detection at the start included.
+    pub elapsed: Duration,
+    /// The same by stage.
+    pub stages: StageTimes,
+}
+
+impl RelaxReport {
+    /// Whether everything came to rest.
+    #[must_use]
+    pub fn converged(&self) -> bool {
+        self.reason == StopReason::AtRest
+    }
+}

@@ -1,0 +1,205 @@
+//! Seeded scenes that examples, tests and benches share.
+
+use std::f32::consts::{PI, TAU};
+use std::sync::Arc;
+
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::compartment::{
+    Compartment, CompartmentError, Leaflet, Placement, SphereShell, head_and_axis,
+};
+use crate::crowd::{Crowd, CrowdError, CrowdMember};
+use crate::molecule::MoleculeTemplate;
+
+/// Fraction of a lipid's length, from tail end to head, by which the tails of the
+/// two leaflets reach past the mid-surface. Puts POPC's phosphate 1.8 nm from it.
+const TAIL_OVERLAP: f32 = 0.11;
+
+/// Why a vesicle cannot be built.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum VesicleError {
+    /// The mid-surface is impossible.
+    #[error(transparent)]
+    Compartment(#[from] CompartmentError),
+    /// A lipid cannot be placed.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// The inner leaflet would be a point or less.
+    #[error(
+        "a vesicle of radius {radius} nm has no room for an inner leaflet: the heads of this lipid are {head_distance} nm from the mid-surface"
+    )]
+    TooSmall {
+        /// Radius of the mid-surface, nm.
+        radius: f32,
+        /// Distance of the heads from the mid-surface, nm.
+        head_distance: f32,
+    },
+    /// There is nothing to place.
+    #[error("a vesicle needs at least one lipid")]
+    NoLipids,
+    /// The area per lipid is not a positive number.
+    #[error("the area per lipid must be positive, not {area} nm²")]
+    BadArea {
+        /// The area that was given, nm².
+        area: f32,
+    },
+}
+
+/// How many lipids a vesicle has, and how large it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum VesicleSize {
+    /// Lipids of each leaflet and radius of the mid-surface.
+    Counts {
+        /// Lipids of the outer leaflet.
+        outer: u32,
+        /// Lipids of the inner leaflet.
+        inner: u32,
+        /// Radius of the mid-surface, nm.
+        radius: f32,
+    },
+    /// Lipids in all; split between the leaflets by their areas, radius follows.
+    Density {
+        /// Lipids of both leaflets.
+        lipids: u32,
+        /// Area of a leaflet at its heads for each lipid, nm².
+        area_per_lipid: f32,
+    },
+}
+
+/// Leeways and seed of a vesicle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VesicleConfig {
+    /// Number of lipids and radius. Default: 500 + 120 at 5.2 nm.
+    pub size: VesicleSize,
+    /// Leeway of the distance from the mid-surface, nm. Default: 0.2.
+    pub leeway: f32,
+    /// Leeway of the tilt, radian. Default: 25°.
+    pub tilt_leeway: f32,
+    /// Seed of the random positions. Default: 1.
+    pub seed: u64,
+}
+
+impl Default for VesicleConfig {
+    fn default() -> Self {
+        Self {
+            size: VesicleSize::Counts {
+                outer: 500,
+                inner: 120,
+                radius: 5.2,
+            },
+            leeway: 0.2,
+            tilt_leeway: 25.0_f32.to_radians(),
+            seed: 1,
+        }
+    }
+}
+
+/// A vesicle's lipids at random places, upright, and its measures.
+#[derive(Clone, Debug)]
+pub struct Vesicle {
+    /// The lipids; the outer leaflet first.
+    pub crowd: Crowd,
+    /// Lipids of the outer leaflet.
+    pub outer: u32,
+    /// Lipids of the inner leaflet.
+    pub inner: u32,
+    /// Radius of the mid-surface, nm.
+    pub radius: f32,
+    /// Distance of the heads from the mid-surface, nm.
+    pub head_distance: f32,
+}
+
+/// A vesicle of one kind of lipid, at uniformly random places, each turned about
+/// its axis at random.
+///
+/// # Errors
+/// [`VesicleError`] if there are no lipids, or they cannot be placed on a sphere of
+/// that size.
+pub fn vesicle(
+    lipid: Arc<MoleculeTemplate>,
+    config: &VesicleConfig,
+) -> Result<Vesicle, VesicleError> {
+    let (up, head) = head_and_axis(&lipid);
+    let tail = lipid
+        .positions()
+        .iter()
+        .map(|position| position.dot(up))
+        .fold(0.0, f32::min);
+    let head_distance = (head - tail) * (1.0 - TAIL_OVERLAP);
+    let (outer, inner, radius) = resolve(&config.size, head_distance)?;
+
+    let shell = SphereShell::new(Vec3::ZERO, radius)?;
+    let mut crowd = Crowd::new();
+    let template = crowd.add_template(lipid);
+    let compartment = crowd.add_compartment(Arc::new(shell));
+    let mut random = Pcg64Mcg::seed_from_u64(config.seed);
+    for (leaflet, count) in [(Leaflet::Outer, outer), (Leaflet::Inner, inner)] {
+        let placement = Placement {
+            leaflet,
+            depth: head_distance - head,
+            up,
+            leeway: config.leeway,
+            tilt_leeway: config.tilt_leeway,
+        };
+        let index = crowd.add_placement(compartment, placement)?;
+        for _ in 0..count {
+            let position = shell.sample(placement.offset(), &mut random);
+            let spin = TAU * random.random::<f32>();
+            crowd.add_member(CrowdMember {
+                template,
+                placement: Some(index),
+                pose: placement.upright_pose(&shell, position, spin),
+            })?;
+        }
+    }
+    Ok(Vesicle {
+        crowd,
+        outer,
+        inner,
+        radius,
+        head_distance,
+    })
+}
+
+/// Lipids of the two leaflets and radius of the mid-surface.
+fn resolve(size: &VesicleSize, head_distance: f32) -> Result<(u32, u32, f32), VesicleError> {
+    let (outer, inner, radius) = match *size {
+        VesicleSize::Counts {
+            outer,
+            inner,
+            radius,
+        } => (outer, inner, radius),
+        VesicleSize::Density {
+            lipids,
+            area_per_lipid,
+        } => {
+            if !(area_per_lipid.is_finite() && area_per_lipid > 0.0) {
+                return Err(VesicleError::BadArea {
+                    area: area_per_lipid,
+                });
+            }
+            // Both leaflets at their heads: 4π ((R + h)² + (R − h)²) = N a,
+            // so R² = N a / 8π − h².
+            let squared =
+                lipids as f32 * area_per_lipid / (8.0 * PI) - head_distance * head_distance;
+            let radius = squared.max(0.0).sqrt();
+            let share = 4.0 * PI * (radius + head_distance).powi(2) / area_per_lipid;
+            let outer = (share.round() as u32).min(lipids);
+            (outer, lipids - outer, radius)
+        }
+    };
+    if outer + inner == 0 {
+        return Err(VesicleError::NoLipids);
+    }
+    if inner > 0 && radius <= head_distance {
+        return Err(VesicleError::TooSmall {
+            radius,
+            head_distance,
+        });
+    }
+    Ok((outer, inner, radius))
+}
