@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 /// Counts the pairs of atoms of different parts that are too close, and lists the worst.
 #[derive(Parser)]
 struct Arguments {
-    /// Structure file: PDB, mmCIF or BinaryCIF, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif or .bcif, plain or gzipped.
     file: PathBuf,
     /// What is a part. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]
