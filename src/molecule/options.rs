@@ -7,8 +7,9 @@ use super::reader::Format;
 /// How much smaller than van der Waals the collision radii are.
 ///
 /// Bonded and hydrogen-bonded atoms are closer than their van der Waals radii
-/// add up to. At 0.7 a real, equilibrated membrane (`popc_bilayer.pdb`) is
-/// practically free of overlaps between its lipids.
+/// add up to. At 0.7 the lipids of a real, equilibrated membrane
+/// (`popc_bilayer.pdb`, without periodic images) have no overlapping pair of
+/// atoms; at 0.75 there are 6 pairs, at 0.8 there are 26.
 pub const DEFAULT_RADIUS_SCALE: f32 = 0.7;
 
 /// Which models of a file to take.
