@@ -193,7 +193,11 @@ impl Relaxer {
             if self.iterations >= self.config.max_iterations {
                 break StopReason::MaxIterations;
             }
-            if self.config.max_time.is_some_and(|most| begin.elapsed() >= most) {
+            if self
+                .config
+                .max_time
+                .is_some_and(|most| begin.elapsed() >= most)
+            {
                 break StopReason::MaxTime;
             }
             if stall.is_stalled(&self.status) {
@@ -272,10 +276,12 @@ impl Relaxer {
             .par_chunks(MOLECULES_PER_TASK)
             .map(|members| {
                 let strays = members.iter().filter(|member| {
-                    crowd.place_of(member).is_some_and(|(compartment, placement)| {
-                        let deviation = placement.deviation(compartment, &member.pose);
-                        !deviation.is_in_place(placement)
-                    })
+                    crowd
+                        .place_of(member)
+                        .is_some_and(|(compartment, placement)| {
+                            let deviation = placement.deviation(compartment, &member.pose);
+                            !deviation.is_in_place(placement)
+                        })
                 });
                 strays.count() as u64
             })
