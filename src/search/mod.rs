@@ -93,3 +93,45 @@ fn check_margin(margin: f32) -> Result<(), SearchError> {
         Err(SearchError::BadMargin { margin })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    /// What [`SphereSet::push`] refuses can still come from a pose gone wild.
+    #[test]
+    fn a_set_with_a_fault_is_refused_and_the_search_stays_usable() {
+        let mut spheres = SphereSet::new();
+        for owner in 0..20 {
+            spheres
+                .push(Vec3::X * 0.15 * owner as f32, 0.1, owner)
+                .unwrap();
+        }
+        let [mut no_number, mut endless, mut negative] = std::array::from_fn(|_| spheres.clone());
+        no_number.y[7] = f32::NAN;
+        endless.z[3] = f32::NEG_INFINITY;
+        negative.radius[11] = -0.1;
+        let searches: [Box<dyn PairSearch>; 3] = [
+            Box::new(UniformGrid::new()),
+            Box::new(UniformGrid::scalar()),
+            Box::new(BruteForce),
+        ];
+        for mut search in searches {
+            let mut pairs = PairBuffer::new();
+            for (faulty, index) in [(&no_number, 7), (&endless, 3), (&negative, 11)] {
+                search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+                assert_eq!(pairs.len(), 19);
+                let error = search.find_pairs(faulty, 0.0, &mut pairs).unwrap_err();
+                let named = match error {
+                    SearchError::Sphere(SphereError::BadCentre { index, .. })
+                    | SearchError::Sphere(SphereError::BadRadius { index, .. }) => index,
+                    other => panic!("{other}"),
+                };
+                assert_eq!(named, index);
+                assert!(pairs.is_empty());
+                assert!(search.count_pairs(faulty, 0.0).is_err());
+            }
+        }
+    }
+}
