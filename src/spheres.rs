@@ -172,7 +172,7 @@ impl SphereSet {
     }
 
     /// Makes room for the atoms of `molecules`: radii and owners are set, centres
-    /// are zero until [`place`](Self::place) is called.
+    /// are zero until `place` is called.
     ///
     /// Owner `m` is the `m`-th molecule, and its spheres are contiguous.
     ///
