@@ -1,0 +1,362 @@
+//! What examples that relax a scene share: options, progress, interruption, report,
+//! export and summary.
+
+mod memory;
+mod progress;
+mod report;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::export::{
+    ExportOptions, ExportSummary, FileFormat, export, write_mmcif, write_pdb,
+};
+use bevy_rapier_molecules::force::{Projection, ThesisSteps};
+use bevy_rapier_molecules::relax::capacity::capacity_warnings;
+use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, Relaxer};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use memory::Bytes;
+use progress::Progress;
+use report::{Report, STDOUT, StageMilliseconds};
+
+/// An error that may cross threads; its text is one sentence.
+pub type AnyError = Box<dyn Error + Send + Sync>;
+
+/// Exit code of a relaxation that did not come to rest.
+const NOT_CONVERGED: u8 = 1;
+
+/// Exit code after a second interruption: 128 + SIGINT, as shells have it.
+const KILLED: i32 = 130;
+
+/// Coverage of a surface above which nothing is tried.
+///
+/// Twenty layers never fit, and the pairs of atoms that overlap at the start, whose
+/// number grows with the square of the coverage, would fill the memory.
+const HOPELESS_COVERAGE: f32 = 20.0;
+
+/// What the end of `--help` says.
+pub const AFTER_HELP: &str = "\
+Ctrl-C stops the relaxation; report, export and summary are then of what was reached. \
+A second Ctrl-C ends the program at once.
+
+Exit codes:
+  0  the scene came to rest: no overlaps, everyone in place
+  1  it did not; report and export are written all the same
+  2  the input cannot be used, or a file cannot be read or written";
+
+/// Options of every example that relaxes a scene.
+#[derive(Args)]
+pub struct RelaxArguments {
+    /// How molecules answer to overlaps.
+    #[arg(long, value_enum, default_value_t = Law::Projection)]
+    law: Law,
+    /// Seed of the random start; the same seed gives the same bits.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Threads to use, 0 for one a core. The result does not depend on them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
+    /// Most iterations.
+    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
+    max_iterations: u32,
+    /// Longest time of the relaxation, seconds [default: none].
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    max_seconds: Option<f64>,
+    /// Run without a window. The only way for now.
+    #[arg(long)]
+    headless: bool,
+    /// Write a JSON report to this file, - for standard output.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write the molecules to this .pdb, .ent, .cif or .mmcif, or the same with .gz.
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    /// Show no progress, no warnings and no summary.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The laws by name.
+#[derive(Clone, Copy, ValueEnum)]
+enum Law {
+    /// The heuristic forces of Pauschenwein (2022).
+    Thesis,
+    /// Rigid position-based projection.
+    Projection,
+}
+
+/// A scene to be relaxed.
+pub struct Scene<D> {
+    /// Name of the example.
+    pub name: &'static str,
+    /// What people want to know about it, in half a line.
+    pub headline: String,
+    /// The molecules.
+    pub crowd: Crowd,
+    /// Atoms closer than this overlap, nm; `None` if their radii count.
+    pub tolerance: Option<f32>,
+    /// What is special about it, for the report.
+    pub details: D,
+}
+
+/// Builds a scene and relaxes it on the threads that `arguments` ask for, then
+/// reports, exports and sums up.
+pub fn run<D: Serialize + Send>(
+    arguments: &RelaxArguments,
+    build: impl FnOnce() -> Result<Scene<D>, AnyError> + Send,
+) -> Result<ExitCode, AnyError> {
+    let config = arguments.config()?;
+    arguments.check_targets()?;
+    let stop = interruption()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads.into())
+        .build()?;
+    pool.install(|| relax(arguments, config, build()?, &stop))
+}
+
+impl RelaxArguments {
+    fn config(&self) -> Result<RelaxConfig, AnyError> {
+        let max_time = match self.max_seconds {
+            None => None,
+            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
+                format!("--max-seconds must be a number of seconds, not negative, and is {seconds}")
+            })?),
+        };
+        Ok(RelaxConfig {
+            law: match self.law {
+                Law::Thesis => ReactionLaw::Thesis(ThesisSteps::default()),
+                Law::Projection => ReactionLaw::Projection(Projection::default()),
+            },
+            max_iterations: self.max_iterations,
+            max_time,
+            ..RelaxConfig::default()
+        })
+    }
+
+    fn report_is_on_stdout(&self) -> bool {
+        self.report.as_deref() == Some(Path::new(STDOUT))
+    }
+
+    /// Finds out before the work what would spoil it after: files that cannot be written.
+    fn check_targets(&self) -> Result<(), AnyError> {
+        if let Some(path) = &self.export {
+            check_target(path)?;
+        }
+        if let Some(path) = &self.report
+            && !self.report_is_on_stdout()
+        {
+            check_target(path)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_target(path: &Path) -> Result<(), AnyError> {
+    let shown = path.display();
+    if path.is_dir() || path.file_name().is_none() {
+        return Err(format!("cannot write '{shown}': it is not a file").into());
+    }
+    match path.parent() {
+        Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(format!(
+            "cannot write '{shown}': there is no folder '{}'",
+            folder.display()
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// A flag that is set when the user or the system asks to stop. Asked again, the
+/// program ends at once.
+fn interruption() -> Result<Arc<AtomicBool>, ctrlc::Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(KILLED);
+        }
+    })?;
+    Ok(stop)
+}
+
+fn relax<D: Serialize>(
+    arguments: &RelaxArguments,
+    config: RelaxConfig,
+    scene: Scene<D>,
+    stop: &AtomicBool,
+) -> Result<ExitCode, AnyError> {
+    let warnings = capacity_warnings(&scene.crowd);
+    if let Some(hopeless) = warnings.iter().find(|w| w.coverage > HOPELESS_COVERAGE) {
+        return Err(hopeless.to_string().into());
+    }
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    if !arguments.quiet {
+        for warning in &warnings {
+            writeln!(io::stderr(), "warning: {warning}")?;
+        }
+    }
+    if let Some(path) = &arguments.export {
+        rehearse_export(path, &scene.crowd)?;
+    }
+    let (molecules, atoms) = (scene.crowd.members().len(), scene.crowd.atom_count());
+
+    let mut progress = Progress::new(arguments.quiet);
+    let begin = Instant::now();
+    let mut relaxer = Relaxer::new(scene.crowd, config)?;
+    let before = relaxer.stages();
+    let outcome = relaxer.run(|relaxer| {
+        progress.update(relaxer);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    let seconds = begin.elapsed().as_secs_f64();
+
+    let report = Report {
+        scene: scene.name,
+        molecules,
+        atoms,
+        seed: arguments.seed,
+        threads: rayon::current_num_threads(),
+        iterations: outcome.iterations,
+        converged: outcome.converged(),
+        reason: outcome.reason,
+        overlaps_start: outcome.start.overlaps,
+        overlaps_end: outcome.end.overlaps,
+        max_penetration_nm: outcome.end.max_penetration_nm,
+        out_of_place: outcome.end.out_of_place,
+        seconds: report::round(seconds),
+        ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &before),
+        peak_memory_bytes: memory::peak_bytes(),
+        law: config.law.name(),
+        tolerance_nm: scene.tolerance,
+        clearance_nm: config.clearance,
+        warnings: &warnings,
+        details: &scene.details,
+    };
+    // The report first: an export that fails must not take it along.
+    if let Some(path) = &arguments.report {
+        report.write(path)?;
+    }
+    let exported = match &arguments.export {
+        Some(path) => {
+            progress.say(&format!("exporting {atoms} atoms to {}", path.display()));
+            let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
+            progress.clear();
+            Some((path.as_path(), written?))
+        }
+        None => {
+            progress.clear();
+            None
+        }
+    };
+    if !(arguments.quiet || arguments.report_is_on_stdout()) {
+        write_summary(&scene.headline, &report)?;
+        if let Some((path, summary)) = exported {
+            let by_residue = relaxer
+                .crowd()
+                .templates()
+                .iter()
+                .all(|template| template.residues().len() == 1);
+            write_export_summary(path, &summary, by_residue, scene.tolerance)?;
+        }
+    }
+    Ok(if report.converged {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(NOT_CONVERGED)
+    })
+}
+
+/// Writes the molecules to nowhere, to learn before the work whether the format can
+/// hold them.
+fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
+    let options = ExportOptions::default();
+    match FileFormat::of_path(path) {
+        Some((FileFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
+        // Holds any number of molecules: one of each shape tells about the names.
+        Some((FileFormat::Mmcif, _)) => {
+            let shapes = crowd.templates().iter();
+            let shapes = shapes.map(|template| (&**template, template.file_pose()));
+            write_mmcif(io::sink(), shapes, &options)?
+        }
+        // Fails as well, with a sentence about the name of the file.
+        None => export(path, [], &options)?,
+    };
+    Ok(())
+}
+
+fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {headline}, {} atoms, seed {}",
+        report.scene, report.atoms, report.seed
+    )?;
+    match report.tolerance_nm {
+        Some(tolerance) => write!(out, "pairs of atoms closer than {tolerance} nm: ")?,
+        None => write!(out, "pairs of atoms that overlap: ")?,
+    }
+    writeln!(
+        out,
+        "{} → {}, deepest {:.4} nm; molecules out of place: {}",
+        report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
+    )?;
+    writeln!(
+        out,
+        "{} iterations of the {} law in {:.2} s on {} threads; {}",
+        report.iterations, report.law, report.seconds, report.threads, report.reason
+    )?;
+    let ms = &report.ms_per_iteration;
+    writeln!(
+        out,
+        "ms per iteration: {:.2} (gather {:.2}, grid {:.2}, search {:.2}, respond {:.2}, apply {:.2})",
+        ms.total(),
+        ms.gather,
+        ms.grid,
+        ms.search,
+        ms.respond,
+        ms.apply
+    )?;
+    if let Some(bytes) = report.peak_memory_bytes {
+        writeln!(out, "memory at most: {}", Bytes(bytes))?;
+    }
+    Ok(())
+}
+
+fn write_export_summary(
+    path: &Path,
+    summary: &ExportSummary,
+    by_residue: bool,
+    tolerance: Option<f32>,
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let path = path.display();
+    writeln!(
+        out,
+        "exported: {path} ({} molecules, {})",
+        summary.molecules,
+        Bytes(summary.bytes)
+    )?;
+    let by = if by_residue { "residue" } else { "chain" };
+    write!(
+        out,
+        "check it: cargo run --release --example clashes -- '{path}' --by {by}"
+    )?;
+    if let Some(tolerance) = tolerance {
+        write!(out, " --tolerance {tolerance}")?;
+    }
+    writeln!(out)
+}
