@@ -1,4 +1,72 @@
 //! Rigid molecules that collide atom by atom.
+//!
+//! This crate finds and resolves the overlaps of rigid molecules, from a ligand in
+//! its pocket to a vesicle of four million atoms. Everything here is a plain
+//! library: no window, no GPU, no ECS. The Bevy and Rapier plugin stands on top of
+//! it.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::Arc;
+//! use bevy_rapier_molecules::prelude::*;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+//! let size = VesicleSize::Counts { outer: 60, inner: 6, radius: 3.2 };
+//! let vesicle = vesicle(Arc::new(lipid), &VesicleConfig { size, ..VesicleConfig::default() })?;
+//! let mut relaxer = Relaxer::new(vesicle.crowd, RelaxConfig::default())?;
+//! let report = relaxer.run(|_| ControlFlow::Continue(()))?;
+//! assert!(report.converged() && report.end.overlaps == 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Units
+//!
+//! One unit of length is a nanometre; masses are dalton, angles radian. Structure
+//! files have ångström, and readers and writers convert.
+//!
+//! # One iteration
+//!
+//! ```text
+//!  templates + poses ──gather──▶ SphereSet ──grid──▶ sorted cells ──search──▶ pairs
+//!         ▲                                                                    │
+//!       apply                                                           contacts by molecule
+//!         │                                                                    │
+//!      pushes ◀──────────────── respond: contact law + springs ◀───────────────┘
+//! ```
+//!
+//! # Rooms
+//!
+//! Arrows between rooms point one way: each uses only those further down.
+//!
+//! | room | what it does |
+//! |---|---|
+//! | [`scenes`] | seeded scenes that examples, tests and benches share |
+//! | [`relax`] | the loop: detect, push, spring back, until rest; report |
+//! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
+//! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
+//! | [`search`] | which spheres overlap: the oracle and the grid |
+//! | [`crowd`] | molecules with shared templates, and where each belongs |
+//! | [`compartment`] | surfaces that molecules are arranged along |
+//! | [`spheres`] | world-space spheres as arrays |
+//! | [`export`] | molecules at their poses as PDB and mmCIF files |
+//! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
+//! | [`pose`] | position and rotation |
+//!
+//! The algorithms are those of J. Pauschenwein, *Real-Time Collision Detection and
+//! Handling of Molecules for Animation and Modelling* (TU Wien, 2022): fixed-radius
+//! nearest neighbours on a counting-sorted grid, reaction forces, and springs that
+//! hold molecules in their compartment. Where ours differ, the room says so.
+//!
+//! # Determinism
+//!
+//! The same input gives the same bits, whatever the number of threads.
+//!
+//! # Errors
+//!
+//! Input is never trusted: each room has one error type that says what is wrong and
+//! where. No panic can be reached from a file or a parameter.
 
 pub mod compartment;
 pub mod contact;
@@ -13,3 +81,19 @@ mod scatter;
 pub mod scenes;
 pub mod search;
 pub mod spheres;
+
+/// What most users need, by name.
+pub mod prelude {
+    pub use crate::compartment::{Compartment, Leaflet, Placement, SphereShell};
+    pub use crate::contact::clashes::{ClashOptions, find_clashes};
+    pub use crate::crowd::{Crowd, CrowdMember};
+    pub use crate::export::{ExportOptions, export};
+    pub use crate::molecule::{
+        LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
+    };
+    pub use crate::pose::Pose;
+    pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
+    pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
+    pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
+    pub use crate::spheres::SphereSet;
+}

@@ -13,6 +13,7 @@
 
 pub mod capacity;
 mod config;
+mod order;
 mod relaxer;
 mod report;
 mod response;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::order::spatial_order;
 use super::response::Response;
 use super::{ReactionLaw, RelaxConfig, RelaxReport, RelaxStatus, StageTimes, StopReason};
 use crate::contact::ContactTable;
@@ -58,6 +59,9 @@ pub struct Relaxer {
     crowd: Crowd,
     config: RelaxConfig,
     search: Box<dyn PairSearch>,
+    /// Members in the order in which they are worked on: neighbours in space are
+    /// neighbours in memory. Owner `k` of the spheres is member `order[k]`.
+    order: Vec<u32>,
     first_sphere: Vec<u32>,
     spheres: SphereSet,
     pairs: PairBuffer,
@@ -93,20 +97,25 @@ impl Relaxer {
                 clearance: config.clearance,
             });
         }
+        let order = spatial_order(crowd.members());
+        let templates = order
+            .iter()
+            .map(|&member| crowd.template_of(&crowd.members()[member as usize]));
         let mut spheres = SphereSet::new();
-        spheres.lay_out(crowd.instances().map(|(template, _)| template))?;
-        let mut first_sphere = Vec::with_capacity(crowd.members().len() + 1);
+        spheres.lay_out(templates.clone())?;
+        let molecules = order.len();
+        let mut first_sphere = Vec::with_capacity(molecules + 1);
         let mut sum = 0;
         first_sphere.push(0);
-        for (template, _) in crowd.instances() {
+        for template in templates {
             sum += template.atom_count() as u32;
             first_sphere.push(sum);
         }
-        let molecules = crowd.members().len();
         let mut relaxer = Self {
             crowd,
             config,
             search,
+            order,
             first_sphere,
             spheres,
             pairs: PairBuffer::new(),
@@ -227,9 +236,9 @@ impl Relaxer {
     /// Gathers the atoms, finds the contacts, and takes stock.
     fn detect(&mut self) -> Result<(), RelaxError> {
         let begin = Instant::now();
-        let crowd = &self.crowd;
-        self.spheres.place(&self.first_sphere, |molecule| {
-            let member = &crowd.members()[molecule];
+        let (crowd, order) = (&self.crowd, &self.order);
+        self.spheres.place(&self.first_sphere, |owner| {
+            let member = &crowd.members()[order[owner] as usize];
             (crowd.template_of(member), member.pose)
         });
         self.stages.gather += begin.elapsed();
@@ -297,14 +306,16 @@ impl Relaxer {
             .build(&self.spheres, &self.pairs, crowd.members().len());
         self.bodies
             .par_chunks_mut(MOLECULES_PER_TASK)
-            .zip(crowd.members().par_chunks(MOLECULES_PER_TASK))
-            .for_each(|(bodies, members)| {
-                for (body, member) in bodies.iter_mut().zip(members) {
+            .zip(self.order.par_chunks(MOLECULES_PER_TASK))
+            .for_each(|(bodies, order)| {
+                for (body, &member) in bodies.iter_mut().zip(order) {
+                    let member = &crowd.members()[member as usize];
                     *body = Body::new(crowd.template_of(member), &member.pose);
                 }
             });
         let response = Response {
             crowd,
+            order: &self.order,
             spheres: &self.spheres,
             contacts: &self.contacts,
             bodies: &self.bodies,
@@ -338,21 +349,17 @@ impl Relaxer {
             .pushes
             .iter()
             .position(|push| !(push.linear.is_finite() && push.angular.is_finite()));
-        if let Some(molecule) = bad {
+        if let Some(owner) = bad {
             return Err(RelaxError::Diverged {
-                molecule,
+                molecule: self.order[owner] as usize,
                 iteration: self.iterations,
             });
         }
-        self.crowd
-            .members_mut()
-            .par_chunks_mut(MOLECULES_PER_TASK)
-            .zip(self.pushes.par_chunks(MOLECULES_PER_TASK))
-            .for_each(|(members, pushes)| {
-                for (member, push) in members.iter_mut().zip(pushes) {
-                    member.pose = push.apply(&member.pose);
-                }
-            });
+        let members = self.crowd.members_mut();
+        for (&member, push) in self.order.iter().zip(&self.pushes) {
+            let pose = &mut members[member as usize].pose;
+            *pose = push.apply(pose);
+        }
         self.stages.apply += begin.elapsed();
         Ok(())
     }

@@ -13,6 +13,8 @@ use super::ReactionLaw;
 /// Everything that a molecule's answer depends on.
 pub(super) struct Response<'a> {
     pub(super) crowd: &'a Crowd,
+    /// Member of each owner.
+    pub(super) order: &'a [u32],
     pub(super) spheres: &'a SphereSet,
     pub(super) contacts: &'a ContactTable,
     pub(super) bodies: &'a [Body],
@@ -24,9 +26,9 @@ pub(super) struct Response<'a> {
 }
 
 impl Response<'_> {
-    /// The push of molecule `index` in this iteration, given its last one.
+    /// The push of owner `index` in this iteration, given its last one.
     pub(super) fn push(&self, index: usize, last: &Push) -> Push {
-        let member = &self.crowd.members()[index];
+        let member = &self.crowd.members()[self.order[index] as usize];
         match self.law {
             ReactionLaw::Thesis(steps) => self.thesis(index, member, steps),
             ReactionLaw::Projection(parameters) => {
