@@ -1,32 +1,32 @@
 //! What examples that relax a scene share: options, progress, interruption, report,
 //! export and summary.
 
+mod arguments;
 mod memory;
 mod progress;
 mod report;
+mod summary;
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{
-    ExportOptions, ExportSummary, FileFormat, export, write_mmcif, write_pdb,
-};
-use bevy_rapier_molecules::force::{Projection, ThesisSteps};
+use bevy_rapier_molecules::export::{ExportOptions, FileFormat, export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
-use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, Relaxer};
-use clap::{Args, ValueEnum};
+use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
 
-use memory::Bytes;
 use progress::Progress;
-use report::{Report, STDOUT, StageMilliseconds};
+use report::{Report, StageMilliseconds};
+use summary::{write_export_summary, write_summary};
+
+pub use arguments::RelaxArguments;
 
 /// An error that may cross threads; its text is one sentence.
 pub type AnyError = Box<dyn Error + Send + Sync>;
@@ -52,48 +52,6 @@ Exit codes:
   0  the scene came to rest: no overlaps, everyone in place
   1  it did not; report and export are written all the same
   2  the input cannot be used, or a file cannot be read or written";
-
-/// Options of every example that relaxes a scene.
-#[derive(Args)]
-pub struct RelaxArguments {
-    /// How molecules answer to overlaps.
-    #[arg(long, value_enum, default_value_t = Law::Projection)]
-    law: Law,
-    /// Seed of the random start; the same seed gives the same bits.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Threads to use, 0 for one a core. The result does not depend on them.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    #[arg(value_parser = clap::value_parser!(u16).range(..=1024))]
-    threads: u16,
-    /// Most iterations.
-    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
-    max_iterations: u32,
-    /// Longest time of the relaxation, seconds [default: none].
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    max_seconds: Option<f64>,
-    /// Run without a window. The only way for now.
-    #[arg(long)]
-    headless: bool,
-    /// Write a JSON report to this file, - for standard output.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Write the molecules to this .pdb, .ent, .cif or .mmcif, or the same with .gz.
-    #[arg(long, value_name = "FILE")]
-    export: Option<PathBuf>,
-    /// Show no progress, no warnings and no summary.
-    #[arg(long)]
-    quiet: bool,
-}
-
-/// The laws by name.
-#[derive(Clone, Copy, ValueEnum)]
-enum Law {
-    /// The heuristic forces of Pauschenwein (2022).
-    Thesis,
-    /// Rigid position-based projection.
-    Projection,
-}
 
 /// A scene to be relaxed.
 pub struct Scene<D> {
@@ -122,58 +80,6 @@ pub fn run<D: Serialize + Send>(
         .num_threads(arguments.threads.into())
         .build()?;
     pool.install(|| relax(arguments, config, build()?, &stop))
-}
-
-impl RelaxArguments {
-    fn config(&self) -> Result<RelaxConfig, AnyError> {
-        let max_time = match self.max_seconds {
-            None => None,
-            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-                format!("--max-seconds must be a number of seconds, not negative, and is {seconds}")
-            })?),
-        };
-        Ok(RelaxConfig {
-            law: match self.law {
-                Law::Thesis => ReactionLaw::Thesis(ThesisSteps::default()),
-                Law::Projection => ReactionLaw::Projection(Projection::default()),
-            },
-            max_iterations: self.max_iterations,
-            max_time,
-            ..RelaxConfig::default()
-        })
-    }
-
-    fn report_is_on_stdout(&self) -> bool {
-        self.report.as_deref() == Some(Path::new(STDOUT))
-    }
-
-    /// Finds out before the work what would spoil it after: files that cannot be written.
-    fn check_targets(&self) -> Result<(), AnyError> {
-        if let Some(path) = &self.export {
-            check_target(path)?;
-        }
-        if let Some(path) = &self.report
-            && !self.report_is_on_stdout()
-        {
-            check_target(path)?;
-        }
-        Ok(())
-    }
-}
-
-fn check_target(path: &Path) -> Result<(), AnyError> {
-    let shown = path.display();
-    if path.is_dir() || path.file_name().is_none() {
-        return Err(format!("cannot write '{shown}': it is not a file").into());
-    }
-    match path.parent() {
-        Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(format!(
-            "cannot write '{shown}': there is no folder '{}'",
-            folder.display()
-        )
-        .into()),
-        _ => Ok(()),
-    }
 }
 
 /// A flag that is set when the user or the system asks to stop. Asked again, the
@@ -296,67 +202,4 @@ fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
         None => export(path, [], &options)?,
     };
     Ok(())
-}
-
-fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "{}: {headline}, {} atoms, seed {}",
-        report.scene, report.atoms, report.seed
-    )?;
-    match report.tolerance_nm {
-        Some(tolerance) => write!(out, "pairs of atoms closer than {tolerance} nm: ")?,
-        None => write!(out, "pairs of atoms that overlap: ")?,
-    }
-    writeln!(
-        out,
-        "{} → {}, deepest {:.4} nm; molecules out of place: {}",
-        report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
-    )?;
-    writeln!(
-        out,
-        "{} iterations of the {} law in {:.2} s on {} threads; {}",
-        report.iterations, report.law, report.seconds, report.threads, report.reason
-    )?;
-    let ms = &report.ms_per_iteration;
-    writeln!(
-        out,
-        "ms per iteration: {:.2} (gather {:.2}, grid {:.2}, search {:.2}, respond {:.2}, apply {:.2})",
-        ms.total(),
-        ms.gather,
-        ms.grid,
-        ms.search,
-        ms.respond,
-        ms.apply
-    )?;
-    if let Some(bytes) = report.peak_memory_bytes {
-        writeln!(out, "memory at most: {}", Bytes(bytes))?;
-    }
-    Ok(())
-}
-
-fn write_export_summary(
-    path: &Path,
-    summary: &ExportSummary,
-    by_residue: bool,
-    tolerance: Option<f32>,
-) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let path = path.display();
-    writeln!(
-        out,
-        "exported: {path} ({} molecules, {})",
-        summary.molecules,
-        Bytes(summary.bytes)
-    )?;
-    let by = if by_residue { "residue" } else { "chain" };
-    write!(
-        out,
-        "check it: cargo run --release --example clashes -- '{path}' --by {by}"
-    )?;
-    if let Some(tolerance) = tolerance {
-        write!(out, " --tolerance {tolerance}")?;
-    }
-    writeln!(out)
 }
