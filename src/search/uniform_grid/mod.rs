@@ -13,6 +13,7 @@
 //! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
+mod candidates;
 mod layout;
 mod scan;
 mod sort;
@@ -28,7 +29,7 @@ use layout::GridLayout;
 use sort::SortedSpheres;
 use walk::{Reach, Walk};
 
-pub(crate) use scan::Instructions;
+use scan::Instructions;
 
 /// Counting-sorted uniform grid: the FFRNN search on the CPU.
 #[derive(Clone, Debug, Default)]

@@ -1,14 +1,18 @@
-//! Compares one sphere with a run of others: the inner loop, eight at a time.
+//! Compares one sphere with many: the inner loop, eight at a time.
 //!
-//! Two twins compute the same expression in the same order, bit for bit:
-//! [`Scalar`] for any processor and [`Avx2`] for x86-64.
+//! Two twins compute the same expressions in the same order, bit for bit:
+//! [`Scalar`] for any processor and [`Avx2`] for x86-64. Methods are always
+//! inlined, and there are no closures around the intrinsics: both would otherwise
+//! be compiled without the instructions that their caller was compiled for.
+
+use crate::search::Pair;
 
 /// Spheres that are compared at once.
 pub(super) const LANES: usize = 8;
 
 /// Which of the twins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Instructions {
+pub(super) enum Instructions {
     /// Plain code.
     Scalar,
     /// 256-bit vectors. Only ever made when the processor has them.
@@ -20,14 +24,18 @@ impl Default for Instructions {
     /// The widest that this processor has.
     fn default() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt")
+        {
             return Self::Avx2;
         }
         Self::Scalar
     }
 }
 
-/// Arrays that a run is read from, each with [`LANES`] entries beyond the last sphere.
+/// Columns that spheres are read from, each with [`LANES`] readable entries beyond
+/// the last sphere.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub(super) x: &'a [f32],
@@ -36,9 +44,10 @@ pub(super) struct Columns<'a> {
     /// Empty when all reaches are the same.
     pub(super) radius: &'a [f32],
     pub(super) owner: &'a [u32],
+    pub(super) index: &'a [u32],
 }
 
-/// The sphere that a run is compared with.
+/// The sphere that others are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Query {
     pub(super) x: f32,
@@ -56,32 +65,14 @@ pub(super) trait Comparison {
     /// # Safety
     /// `at + LANES` is within every column, and the processor has the instructions.
     unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32;
-}
 
-/// Calls `hit(at, mask)` for every eight spheres of the run `from..to` that hold a
-/// partner of `query`.
-///
-/// # Safety
-/// `to` is at most the number of spheres, and the processor has the instructions.
-#[inline(always)]
-pub(super) unsafe fn scan_run<C: Comparison, const MIXED: bool>(
-    columns: &Columns<'_>,
-    query: &Query,
-    (from, to): (usize, usize),
-    mut hit: impl FnMut(usize, u32),
-) {
-    let mut at = from;
-    while at < to {
-        // SAFETY: `at < to`, and the columns have LANES entries beyond the last sphere.
-        let mut mask = unsafe { C::hits::<MIXED>(columns, query, at) };
-        if to - at < LANES {
-            mask &= (1 << (to - at)) - 1;
-        }
-        if mask != 0 {
-            hit(at, mask);
-        }
-        at += LANES;
-    }
+    /// Writes the pairs of `own` with those of eight `others` whose bit is set in
+    /// `mask` to `target`, in order.
+    ///
+    /// # Safety
+    /// `target` has room for [`LANES`] pairs whatever the mask, and the processor has
+    /// the instructions.
+    unsafe fn write_pairs(own: u32, others: &[u32; LANES], mask: u32, target: *mut Pair);
 }
 
 /// Plain code.
@@ -107,6 +98,18 @@ impl Comparison for Scalar {
         }
         mask
     }
+
+    #[inline(always)]
+    unsafe fn write_pairs(own: u32, others: &[u32; LANES], mask: u32, target: *mut Pair) {
+        let mut at = 0;
+        for (k, &other) in others.iter().enumerate() {
+            if mask >> k & 1 != 0 {
+                // SAFETY: at most LANES pairs are written.
+                unsafe { target.add(at).write(Pair::new(own, other)) };
+                at += 1;
+            }
+        }
+    }
 }
 
 /// 256-bit vectors.
@@ -122,7 +125,6 @@ impl Comparison for Avx2 {
         // SAFETY: the caller promises AVX2 and eight readable entries from `at` in each
         // column; loads are unaligned.
         unsafe {
-            // No closure here: a closure would not inherit the instructions.
             let x = _mm256_loadu_ps(columns.x.as_ptr().add(at));
             let y = _mm256_loadu_ps(columns.y.as_ptr().add(at));
             let z = _mm256_loadu_ps(columns.z.as_ptr().add(at));
@@ -145,6 +147,70 @@ impl Comparison for Avx2 {
             let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(query.owner as i32));
             let hit = _mm256_andnot_ps(_mm256_castsi256_ps(same), near);
             _mm256_movemask_ps(hit) as u32
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_pairs(own: u32, others: &[u32; LANES], mask: u32, target: *mut Pair) {
+        use std::arch::x86_64::*;
+        // SAFETY: the caller promises AVX2 and room for eight pairs; `Pair` is two u32
+        // in order, and stores are unaligned.
+        unsafe {
+            // Selected lanes to the front.
+            let chosen = _mm256_loadu_si256(FRONT[mask as usize].as_ptr().cast());
+            let others = _mm256_loadu_si256(others.as_ptr().cast());
+            let others = _mm256_permutevar8x32_epi32(others, chosen);
+            let own = _mm256_set1_epi32(own as i32);
+            let a = _mm256_min_epu32(own, others);
+            let b = _mm256_max_epu32(own, others);
+            // Interleaved: lanes 0 1 4 5 and 2 3 6 7, then put in order.
+            let low = _mm256_unpacklo_epi32(a, b);
+            let high = _mm256_unpackhi_epi32(a, b);
+            let target: *mut __m256i = target.cast();
+            _mm256_storeu_si256(target, _mm256_permute2x128_si256::<0x20>(low, high));
+            _mm256_storeu_si256(target.add(1), _mm256_permute2x128_si256::<0x31>(low, high));
+        }
+    }
+}
+
+/// For each mask the lanes whose bit is set, in order; the rest does not matter.
+#[cfg(target_arch = "x86_64")]
+static FRONT: [[u32; LANES]; 1 << LANES] = {
+    let mut table = [[0; LANES]; 1 << LANES];
+    let mut mask = 0;
+    while mask < table.len() {
+        let (mut lane, mut at) = (0, 0);
+        while lane < LANES {
+            if mask >> lane & 1 != 0 {
+                table[mask][at] = lane as u32;
+                at += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_twins_write_the_same_pairs_for_every_mask() {
+        if Instructions::default() != Instructions::Avx2 {
+            return;
+        }
+        let others = [7, 3, 9, 1, 20, 5, 0, 11];
+        for mask in 0..1_u32 << LANES {
+            let mut written = [[Pair::new(0, 0); LANES]; 2];
+            // SAFETY: AVX2 was detected, and both targets hold LANES pairs.
+            unsafe {
+                Scalar::write_pairs(6, &others, mask, written[0].as_mut_ptr());
+                Avx2::write_pairs(6, &others, mask, written[1].as_mut_ptr());
+            }
+            let count = mask.count_ones() as usize;
+            assert_eq!(written[0][..count], written[1][..count]);
         }
     }
 }

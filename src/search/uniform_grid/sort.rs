@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::layout::GridLayout;
-use super::scan::LANES;
+use super::scan::{Columns, LANES};
 use crate::scatter::ScatterTarget;
 use crate::spheres::{CHUNK, SphereSet};
 
@@ -43,7 +43,19 @@ pub(super) struct SortedSpheres {
 impl SortedSpheres {
     /// Number of spheres.
     pub(super) fn len(&self) -> usize {
-        self.index.len()
+        self.slab_order.len()
+    }
+
+    /// The spheres, to be compared.
+    pub(super) fn columns(&self) -> Columns<'_> {
+        Columns {
+            x: &self.x,
+            y: &self.y,
+            z: &self.z,
+            radius: &self.radius,
+            owner: &self.owner,
+            index: &self.index,
+        }
     }
 
     /// Sorts `spheres` by the cells of `layout`.
@@ -72,7 +84,7 @@ impl SortedSpheres {
         }
         for (values, length) in [
             (&mut self.owner, padded),
-            (&mut self.index, spheres),
+            (&mut self.index, padded),
             (&mut self.cell_start, cells + 1),
             (&mut self.cell_of, spheres),
             (&mut self.slab_order, spheres),

@@ -9,7 +9,8 @@
 use super::layout::GridLayout;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
-use super::scan::{Columns, Comparison, Instructions, Query, Scalar, scan_run};
+use super::candidates::{Candidates, MAX_CANDIDATES};
+use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
 use super::sort::SortedSpheres;
 use crate::search::Pair;
 
@@ -19,9 +20,8 @@ const SPHERES_PER_TASK: usize = 4096;
 /// Offsets in (y, z) of the four following rows.
 const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Most runs of a cell: four rows, each in two pieces where a folded grid wraps,
-/// and one piece more for the own row.
-const MAX_RUNS: usize = 9;
+/// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
+const MAX_RUNS: usize = 10;
 
 /// How far spheres reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,36 +54,29 @@ impl Walk<'_> {
 
     /// Appends the pairs of one task to `list`.
     pub(super) fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        let index = &self.sorted.index[..];
-        self.visit(task, |one, at, mut mask| {
-            while mask != 0 {
-                let other = at + mask.trailing_zeros() as usize;
-                mask &= mask - 1;
-                list.push(Pair::new(index[one], index[other]));
-            }
-        });
+        self.visit(task, &mut Lister { list });
     }
 
     /// Counts the pairs of one task.
     pub(super) fn count(&self, task: usize) -> u64 {
-        let mut count = 0;
-        self.visit(task, |_, _, mask| count += u64::from(mask.count_ones()));
-        count
+        let mut counter = Counter { count: 0 };
+        self.visit(task, &mut counter);
+        counter.count
     }
 
-    /// Calls `hit(sphere, start, mask)` for every eight spheres that hold a partner.
-    fn visit(&self, task: usize, hit: impl FnMut(usize, usize, u32)) {
+    /// Passes all hits of `task` to `sink`.
+    fn visit<S: Sink>(&self, task: usize, sink: &mut S) {
         match (self.instructions, self.reach.is_mixed()) {
-            (Instructions::Scalar, false) => self.visit_with::<Scalar, false>(task, hit),
-            (Instructions::Scalar, true) => self.visit_with::<Scalar, true>(task, hit),
+            (Instructions::Scalar, false) => self.visit_with::<Scalar, false, S>(task, sink),
+            (Instructions::Scalar, true) => self.visit_with::<Scalar, true, S>(task, sink),
             #[cfg(target_arch = "x86_64")]
             (Instructions::Avx2, mixed) => {
                 // SAFETY: `Instructions::Avx2` exists only where it was detected.
                 unsafe {
                     if mixed {
-                        self.visit_avx2::<true>(task, hit);
+                        self.visit_avx2::<true, S>(task, sink);
                     } else {
-                        self.visit_avx2::<false>(task, hit);
+                        self.visit_avx2::<false, S>(task, sink);
                     }
                 }
             }
@@ -91,33 +84,19 @@ impl Walk<'_> {
     }
 
     /// # Safety
-    /// The processor has AVX2 and BMI1.
+    /// The processor has AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    unsafe fn visit_avx2<const MIXED: bool>(
-        &self,
-        task: usize,
-        hit: impl FnMut(usize, usize, u32),
-    ) {
-        self.visit_with::<Avx2, MIXED>(task, hit);
+    unsafe fn visit_avx2<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        self.visit_with::<Avx2, MIXED, S>(task, sink);
     }
 
     #[inline(always)]
-    fn visit_with<C: Comparison, const MIXED: bool>(
-        &self,
-        task: usize,
-        mut hit: impl FnMut(usize, usize, u32),
-    ) {
-        let sorted = self.sorted;
-        let columns = Columns {
-            x: &sorted.x,
-            y: &sorted.y,
-            z: &sorted.z,
-            radius: &sorted.radius,
-            owner: &sorted.owner,
-        };
-        let cell_start = &sorted.cell_start[..];
+    fn visit_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        let columns = self.sorted.columns();
+        let cell_start = &self.sorted.cell_start[..];
         let row_cells = self.layout.cells[0] as usize;
+        let mut candidates = Candidates::new();
         for row in self.rows_of(task) {
             let first = row * row_cells;
             if cell_start[first] == cell_start[first + row_cells] {
@@ -130,19 +109,32 @@ impl Walk<'_> {
                 if start == end {
                     continue;
                 }
-                let (own_end, runs, run_count) = self.runs(first, cx, &following);
-                for one in start..end {
-                    let query = self.query::<MIXED>(one);
-                    // SAFETY: runs end at the last sphere, and `visit` chose `C`.
-                    unsafe {
-                        scan_run::<C, MIXED>(&columns, &query, (one + 1, own_end), |at, mask| {
-                            hit(one, at, mask);
-                        });
-                        for &(from, to) in &runs[..run_count] {
-                            let run = (from as usize, to as usize);
-                            scan_run::<C, MIXED>(&columns, &query, run, |at, mask| {
-                                hit(one, at, mask);
-                            });
+                let runs = self.runs(first, cx, &following);
+                if runs.total() <= MAX_CANDIDATES {
+                    candidates.clear();
+                    for (from, to) in runs.iter() {
+                        candidates.append::<MIXED>(&columns, from, to);
+                    }
+                    candidates.finish();
+                    let copies = candidates.columns();
+                    for one in 0..end - start {
+                        let query = self.query::<MIXED>(&copies, one);
+                        // SAFETY: the copies have LANES entries behind the last, all
+                        // out of reach, and `visit` chose `C`.
+                        unsafe {
+                            scan::<C, MIXED, S>(&copies, &query, one, candidates.len(), sink);
+                        }
+                    }
+                } else {
+                    for one in start..end {
+                        let query = self.query::<MIXED>(&columns, one);
+                        for (k, (from, to)) in runs.iter().enumerate() {
+                            // The first run holds the cell itself: only what follows.
+                            let from = if k == 0 { one + 1 } else { from };
+                            // SAFETY: runs end at the last sphere, and `visit` chose `C`.
+                            unsafe {
+                                scan_run::<C, MIXED, S>(&columns, &query, one, from..to, sink);
+                            }
                         }
                     }
                 }
@@ -151,16 +143,15 @@ impl Walk<'_> {
     }
 
     #[inline(always)]
-    fn query<const MIXED: bool>(&self, one: usize) -> Query {
-        let sorted = self.sorted;
+    fn query<const MIXED: bool>(&self, columns: &Columns<'_>, one: usize) -> Query {
         Query {
-            x: sorted.x[one],
-            y: sorted.y[one],
-            z: sorted.z[one],
-            owner: sorted.owner[one],
+            x: columns.x[one],
+            y: columns.y[one],
+            z: columns.z[one],
+            owner: columns.owner[one],
             reach: match self.reach {
                 Reach::Same { squared } => squared,
-                Reach::Mixed { margin } => sorted.radius[one] + margin,
+                Reach::Mixed { margin } => columns.radius[one] + margin,
             },
         }
     }
@@ -207,41 +198,175 @@ impl Walk<'_> {
         })
     }
 
-    /// Where the own row's run ends, and the other runs of a cell.
+    /// The runs of a cell: first the one that starts with the cell itself.
     #[inline(always)]
-    fn runs(
-        &self,
-        first: usize,
-        cx: usize,
-        following: &[usize; 4],
-    ) -> (usize, [(u32, u32); MAX_RUNS], usize) {
+    fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
         let cell_start = &self.sorted.cell_start[..];
         let row_cells = self.layout.cells[0] as usize;
-        let mut runs = [(0, 0); MAX_RUNS];
-        let mut count = 0;
-        let mut add = |from: usize, to: usize| {
-            runs[count] = (cell_start[from], cell_start[to]);
-            count += 1;
-        };
+        let mut runs = Runs::default();
+        let mut add = |from: usize, to: usize| runs.add(cell_start[from], cell_start[to]);
         let at_start = cx == 0;
         let at_end = cx + 1 == row_cells;
-        let own_end = if at_end {
+        if at_end {
+            add(first + cx, first + row_cells);
             add(first, first + 1);
-            cell_start[first + row_cells]
         } else {
-            cell_start[first + cx + 2]
-        };
-        for &row in following {
-            let (mut from, mut to) = (row + cx.saturating_sub(1), row + cx + 2);
-            if at_start {
-                from = row;
-                add(row + row_cells - 1, row + row_cells);
-            } else if at_end {
-                to = row + row_cells;
-                add(row, row + 1);
-            }
-            add(from, to);
+            add(first + cx, first + cx + 2);
         }
-        (own_end as usize, runs, count)
+        for &row in following {
+            if at_start {
+                add(row + row_cells - 1, row + row_cells);
+                add(row, row + 2);
+            } else if at_end {
+                add(row, row + 1);
+                add(row + cx - 1, row + row_cells);
+            } else {
+                add(row + cx - 1, row + cx + 2);
+            }
+        }
+        runs
     }
+}
+
+/// Runs of spheres that a cell is compared with.
+#[derive(Clone, Copy, Default)]
+struct Runs {
+    runs: [(u32, u32); MAX_RUNS],
+    len: usize,
+}
+
+impl Runs {
+    #[inline(always)]
+    fn add(&mut self, from: u32, to: u32) {
+        self.runs[self.len] = (from, to);
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.runs[..self.len]
+            .iter()
+            .map(|&(from, to)| (from as usize, to as usize))
+    }
+
+    /// Number of spheres in all runs.
+    #[inline(always)]
+    fn total(&self) -> usize {
+        self.iter().map(|(from, to)| to - from).sum()
+    }
+}
+
+/// What becomes of the hits.
+trait Sink {
+    /// Takes the hits of sphere `own` (an index of the set) among eight others.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `C`.
+    unsafe fn take<C: Comparison>(&mut self, own: u32, others: &[u32; LANES], mask: u32);
+}
+
+/// Counts the hits.
+struct Counter {
+    count: u64,
+}
+
+impl Sink for Counter {
+    #[inline(always)]
+    unsafe fn take<C: Comparison>(&mut self, _: u32, _: &[u32; LANES], mask: u32) {
+        self.count += u64::from(mask.count_ones());
+    }
+}
+
+/// Writes the hits down.
+struct Lister<'a> {
+    list: &'a mut Vec<Pair>,
+}
+
+impl Sink for Lister<'_> {
+    #[inline(always)]
+    unsafe fn take<C: Comparison>(&mut self, own: u32, others: &[u32; LANES], mask: u32) {
+        if mask == 0 {
+            return;
+        }
+        let len = self.list.len();
+        if self.list.capacity() - len < LANES {
+            grow(self.list);
+        }
+        // SAFETY: there is room for LANES pairs, of which the first `count_ones` are
+        // written; the caller promises the instructions.
+        unsafe {
+            C::write_pairs(own, others, mask, self.list.as_mut_ptr().add(len));
+            self.list.set_len(len + mask.count_ones() as usize);
+        }
+    }
+}
+
+/// Makes room for more pairs: a quarter more, to save memory where there are many.
+#[cold]
+fn grow(list: &mut Vec<Pair>) {
+    list.reserve_exact((list.len() / 4).max(64 * LANES));
+}
+
+/// Compares `query`, candidate `one`, with all candidates behind it.
+///
+/// # Safety
+/// `columns` have [`LANES`] entries behind `len`, all out of reach, and the processor
+/// has the instructions.
+#[inline(always)]
+unsafe fn scan<C: Comparison, const MIXED: bool, S: Sink>(
+    columns: &Columns<'_>,
+    query: &Query,
+    one: usize,
+    len: usize,
+    sink: &mut S,
+) {
+    let own = columns.index[one];
+    let mut at = one + 1;
+    while at < len {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let mask = C::hits::<MIXED>(columns, query, at);
+            sink.take::<C>(own, lanes(columns.index, at), mask);
+        }
+        at += LANES;
+    }
+}
+
+/// Compares `query`, sphere `one`, with the spheres of a run.
+///
+/// # Safety
+/// `columns` have [`LANES`] entries behind the end of the run, and the processor has
+/// the instructions.
+#[inline(always)]
+unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
+    columns: &Columns<'_>,
+    query: &Query,
+    one: usize,
+    run: std::ops::Range<usize>,
+    sink: &mut S,
+) {
+    let own = columns.index[one];
+    let mut at = run.start;
+    while at < run.end {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let mut mask = C::hits::<MIXED>(columns, query, at);
+            if run.end - at < LANES {
+                mask &= (1 << (run.end - at)) - 1;
+            }
+            sink.take::<C>(own, lanes(columns.index, at), mask);
+        }
+        at += LANES;
+    }
+}
+
+/// Eight entries from `at`.
+///
+/// # Safety
+/// They exist.
+#[inline(always)]
+unsafe fn lanes(column: &[u32], at: usize) -> &[u32; LANES] {
+    debug_assert!(at + LANES <= column.len());
+    // SAFETY: in bounds, as the caller promises.
+    unsafe { &*column.as_ptr().add(at).cast() }
 }

@@ -1,0 +1,106 @@
+//! The spheres that one cell is compared with, copied to one place.
+//!
+//! The half shell of a cell is five short runs in different places. Comparing each
+//! sphere of the cell with each run would waste most lanes and mispredict most
+//! branches; so the runs are copied together once, and every sphere of the cell
+//! walks over the same full vectors.
+
+use super::scan::{Columns, LANES};
+
+/// Most candidates that are copied; a fuller neighbourhood is walked in place.
+pub(super) const MAX_CANDIDATES: usize = 512;
+
+/// Room for the candidates, and for a vector that starts at the last of them.
+const ROOM: usize = MAX_CANDIDATES + 2 * LANES;
+
+/// Copies of the spheres around a cell, its own first.
+pub(super) struct Candidates {
+    x: [f32; ROOM],
+    y: [f32; ROOM],
+    z: [f32; ROOM],
+    radius: [f32; ROOM],
+    owner: [u32; ROOM],
+    index: [u32; ROOM],
+    len: usize,
+}
+
+impl Candidates {
+    pub(super) fn new() -> Self {
+        Self {
+            x: [0.0; ROOM],
+            y: [0.0; ROOM],
+            z: [0.0; ROOM],
+            radius: [0.0; ROOM],
+            owner: [0; ROOM],
+            index: [0; ROOM],
+            len: 0,
+        }
+    }
+
+    /// Number of candidates.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in all.
+    #[inline(always)]
+    pub(super) fn append<const MIXED: bool>(
+        &mut self,
+        columns: &Columns<'_>,
+        from: usize,
+        to: usize,
+    ) {
+        assert!(self.len + (to - from) <= MAX_CANDIDATES && to + LANES <= columns.x.len());
+        let mut at = from;
+        let mut into = self.len;
+        while at < to {
+            // Eight at a time; what is copied too much is overwritten by the next run.
+            copy(&mut self.x, into, columns.x, at);
+            copy(&mut self.y, into, columns.y, at);
+            copy(&mut self.z, into, columns.z, at);
+            copy(&mut self.owner, into, columns.owner, at);
+            copy(&mut self.index, into, columns.index, at);
+            if MIXED {
+                copy(&mut self.radius, into, columns.radius, at);
+            }
+            at += LANES;
+            into += LANES;
+        }
+        self.len += to - from;
+    }
+
+    /// Makes the lanes behind the last candidate hit nothing.
+    #[inline(always)]
+    pub(super) fn finish(&mut self) {
+        self.x[self.len..self.len + LANES].fill(f32::INFINITY);
+    }
+
+    #[inline(always)]
+    pub(super) fn columns(&self) -> Columns<'_> {
+        Columns {
+            x: &self.x,
+            y: &self.y,
+            z: &self.z,
+            radius: &self.radius,
+            owner: &self.owner,
+            index: &self.index,
+        }
+    }
+}
+
+#[inline(always)]
+fn copy<T: Copy>(target: &mut [T; ROOM], into: usize, source: &[T], at: usize) {
+    debug_assert!(into + LANES <= ROOM && at + LANES <= source.len());
+    // SAFETY: `append` asserts that the run fits with LANES entries to spare on both
+    // sides, and the two do not overlap, being different objects.
+    unsafe {
+        let source = source.as_ptr().add(at);
+        std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().add(into), LANES);
+    }
+}
