@@ -38,6 +38,18 @@ pub enum VesicleError {
         /// Distance of the heads from the mid-surface, nm.
         head_distance: f32,
     },
+    /// At that density there is no sphere on which the lipids cover both leaflets.
+    #[error(
+        "{lipids} lipids of {area_per_lipid} nm² are too few for a vesicle whose heads are {head_distance} nm from the mid-surface"
+    )]
+    TooFew {
+        /// Lipids that were asked for.
+        lipids: u32,
+        /// Area per lipid that was asked for, nm².
+        area_per_lipid: f32,
+        /// Distance of the heads from the mid-surface, nm.
+        head_distance: f32,
+    },
     /// There is nothing to place.
     #[error("a vesicle needs at least one lipid")]
     NoLipids,
@@ -186,16 +198,23 @@ fn resolve(size: &VesicleSize, head_distance: f32) -> Result<(u32, u32, f32), Ve
             // so R² = N a / 8π − h².
             let squared =
                 lipids as f32 * area_per_lipid / (8.0 * PI) - head_distance * head_distance;
+            if lipids > 0 && squared <= 0.0 {
+                return Err(VesicleError::TooFew {
+                    lipids,
+                    area_per_lipid,
+                    head_distance,
+                });
+            }
             let radius = squared.max(0.0).sqrt();
             let share = 4.0 * PI * (radius + head_distance).powi(2) / area_per_lipid;
             let outer = (share.round() as u32).min(lipids);
             (outer, lipids - outer, radius)
         }
     };
-    if outer + inner == 0 {
+    if outer == 0 && inner == 0 {
         return Err(VesicleError::NoLipids);
     }
-    if inner > 0 && radius <= head_distance {
+    if inner > 0 && radius > 0.0 && radius <= head_distance {
         return Err(VesicleError::TooSmall {
             radius,
             head_distance,

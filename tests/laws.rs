@@ -179,11 +179,7 @@ fn projection_springs_rest_inside_the_leeway_and_pull_back_outside() {
     };
     assert_eq!(upright(6.4).linear, Vec3::ZERO);
     assert!(upright(6.0).angular.length() < 1e-6);
-    assert_relative_eq!(
-        upright(7.5).linear.z,
-        -parameters.spring,
-        epsilon = 1e-5
-    );
+    assert_relative_eq!(upright(7.5).linear.z, -parameters.spring, epsilon = 1e-5);
     assert_relative_eq!(
         upright(4.5).linear.z,
         1.0 * parameters.spring,

@@ -5,7 +5,9 @@
 //! Normals of atoms alone stall: molecules that start inside one another interlock,
 //! every atom being pushed to whatever side it happens to be on. So the normal is a
 //! blend of the atom normal and the direction between the molecules' centres, in
-//! which the latter fades as the crowd comes apart.
+//! which the latter fades as the crowd comes apart. The odd pair that is still
+//! interlocked then is parted by a *kick*: the blend comes back and fades again,
+//! which moves only those that still touch.
 //!
 //! For spheres at distance vector d (from other to own), reach R, and a unit
 //! normal n, the shift s that parts them along n solves |d + s n| = R:
@@ -31,6 +33,9 @@ pub struct Projection {
     pub centre_weight: f32,
     /// Iterations over which that weight fades to zero, linearly. Default: 60.
     pub fade_iterations: u32,
+    /// Iterations without progress after which the weight comes back once more, to
+    /// part molecules that are still interlocked; 0 for never. Default: 100.
+    pub kick_after: u32,
     /// Fraction of the last push that goes on in the next one. Default: 0.9.
     pub momentum: f32,
     /// Over-relaxation: the summed corrections are scaled by this / √contacts. Default: 1.5.
@@ -49,6 +54,7 @@ impl Default for Projection {
         Self {
             centre_weight: 2.0,
             fade_iterations: 60,
+            kick_after: 100,
             momentum: 0.9,
             relaxation: 1.5,
             max_shift: 0.1,
@@ -113,10 +119,11 @@ impl ProjectionSums {
 }
 
 impl Projection {
-    /// Weight of the direction between centres in an iteration, counted from 0.
+    /// Weight of the direction between centres some iterations after the start or
+    /// the last kick.
     #[must_use]
-    pub fn centre_weight_at(&self, iteration: u32) -> f32 {
-        let faded = iteration as f32 / self.fade_iterations.max(1) as f32;
+    pub fn centre_weight_after(&self, iterations: u32) -> f32 {
+        let faded = iterations as f32 / self.fade_iterations.max(1) as f32;
         self.centre_weight * (1.0 - faded).max(0.0)
     }
 

@@ -71,6 +71,9 @@ pub struct Relaxer {
     start: RelaxStatus,
     status: RelaxStatus,
     iterations: u32,
+    /// Progress since the last kick, and the iteration of that kick.
+    progress: StallWatch,
+    last_kick: u32,
     stages: StageTimes,
 }
 
@@ -97,6 +100,10 @@ impl Relaxer {
                 clearance: config.clearance,
             });
         }
+        let kick_after = match config.law {
+            ReactionLaw::Projection(parameters) => parameters.kick_after,
+            ReactionLaw::Thesis(_) => 0,
+        };
         let order = spatial_order(crowd.members());
         let templates = order
             .iter()
@@ -125,6 +132,8 @@ impl Relaxer {
             start: RelaxStatus::default(),
             status: RelaxStatus::default(),
             iterations: 0,
+            progress: StallWatch::new(kick_after),
+            last_kick: 0,
             stages: StageTimes::default(),
         };
         relaxer.detect()?;
@@ -178,6 +187,10 @@ impl Relaxer {
         self.apply()?;
         self.iterations += 1;
         self.detect()?;
+        if self.progress.is_stalled(&self.status) {
+            self.last_kick = self.iterations;
+            self.progress.restart();
+        }
         Ok(self.status)
     }
 
@@ -339,7 +352,7 @@ impl Relaxer {
         let ReactionLaw::Projection(parameters) = self.config.law else {
             return 0.0;
         };
-        parameters.centre_weight_at(self.iterations)
+        parameters.centre_weight_after(self.iterations - self.last_kick)
     }
 
     /// Moves the molecules, all or none.
@@ -382,6 +395,11 @@ impl StallWatch {
             best: f64::INFINITY,
             since: 0,
         }
+    }
+
+    /// Forgets what was reached.
+    fn restart(&mut self) {
+        *self = Self::new(self.window);
     }
 
     /// Whether the last `window` calls saw no progress.

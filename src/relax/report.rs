@@ -35,7 +35,7 @@ pub enum StopReason {
     MaxIterations,
     /// The time was used up.
     MaxTime,
-    /// No progress for a long while: the molecules probably do not fit.
+    /// No progress for a long while: the molecules may not fit.
     Stalled,
     /// The caller asked to stop.
     Interrupted,
@@ -47,7 +47,7 @@ impl std::fmt::Display for StopReason {
             Self::AtRest => "at rest: no overlaps, everyone in place",
             Self::MaxIterations => "the iterations were used up",
             Self::MaxTime => "the time was used up",
-            Self::Stalled => "stalled: the molecules probably do not fit",
+            Self::Stalled => "stalled: no progress for a long while; the molecules may not fit",
             Self::Interrupted => "interrupted",
         })
     }
@@ -87,9 +87,9 @@ pub struct RelaxReport {
     pub start: RelaxStatus,
     /// After the last iteration.
     pub end: RelaxStatus,
-    /// Time of all iterations, detection at the start included.
+    /// Time of all iterations of the run.
     pub elapsed: Duration,
-    /// The same by stage.
+    /// Time by stage, detection at the start included.
     pub stages: StageTimes,
 }
 

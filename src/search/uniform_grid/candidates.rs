@@ -6,6 +6,7 @@
 //! walks over the same full vectors.
 
 use super::scan::{Columns, LANES};
+use super::walk::Sink;
 
 /// Most candidates that are copied; a fuller neighbourhood is walked in place.
 pub(super) const MAX_CANDIDATES: usize = 512;
@@ -50,7 +51,7 @@ impl Candidates {
 
     /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in all.
     #[inline(always)]
-    pub(super) fn append<const MIXED: bool>(
+    pub(super) fn append<const MIXED: bool, S: Sink>(
         &mut self,
         columns: &Columns<'_>,
         from: usize,
@@ -59,18 +60,25 @@ impl Candidates {
         assert!(self.len + (to - from) <= MAX_CANDIDATES && to + LANES <= columns.x.len());
         let mut at = from;
         let mut into = self.len;
-        while at < to {
-            // Eight at a time; what is copied too much is overwritten by the next run.
+        // Eight at a time, and eight in any case: most runs are shorter, and a branch
+        // for the empty ones costs more. What is copied too much is overwritten by the
+        // next run.
+        loop {
             copy(&mut self.x, into, columns.x, at);
             copy(&mut self.y, into, columns.y, at);
             copy(&mut self.z, into, columns.z, at);
             copy(&mut self.owner, into, columns.owner, at);
-            copy(&mut self.index, into, columns.index, at);
+            if S::WANTS_INDICES {
+                copy(&mut self.index, into, columns.index, at);
+            }
             if MIXED {
                 copy(&mut self.radius, into, columns.radius, at);
             }
             at += LANES;
             into += LANES;
+            if at >= to {
+                break;
+            }
         }
         self.len += to - from;
     }

@@ -94,18 +94,27 @@ impl GridLayout {
         self.cells[1] as usize * self.cells[2] as usize
     }
 
-    /// Cell of a point (nm): x fastest, then y, then z.
-    #[inline]
-    pub(super) fn cell_of(&self, x: f32, y: f32, z: f32) -> u32 {
-        let point = Vec3::new(x, y, z);
-        let [cx, cy, cz] = if self.folded {
-            self.folded_coordinates(point)
+    /// Writes the cell of each point (nm): x fastest, then y, then z.
+    pub(super) fn write_cells(&self, [x, y, z]: [&[f32]; 3], cells: &mut [u32]) {
+        let points = x.iter().zip(y).zip(z);
+        let flat = |[cx, cy, cz]: [u32; 3]| cx + self.cells[0] * (cy + self.cells[1] * cz);
+        // One loop for each kind of grid, so that the usual one is vectorised.
+        if self.folded {
+            for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
+                *cell = flat(self.folded_coordinates(Vec3::new(x, y, z)));
+            }
         } else {
             // Never negative, so that truncation is the floor.
-            let cell = (point - self.low) * self.per_nm + PLAIN_SHIFT;
-            [cell.x as u32, cell.y as u32, cell.z as u32]
-        };
-        cx + self.cells[0] * (cy + self.cells[1] * cz)
+            let along =
+                |value: f32, low: f32| ((value - low) * self.per_nm + PLAIN_SHIFT) as i32 as u32;
+            for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
+                *cell = flat([
+                    along(x, self.low.x),
+                    along(y, self.low.y),
+                    along(z, self.low.z),
+                ]);
+            }
+        }
     }
 
     /// Cell coordinates modulo the size of the grid.
@@ -143,6 +152,14 @@ fn folded_cells(extent_in_cells: DVec3, budget: f64) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl GridLayout {
+        fn cell_of(&self, x: f32, y: f32, z: f32) -> u32 {
+            let mut cell = [0];
+            self.write_cells([&[x], &[y], &[z]], &mut cell);
+            cell[0]
+        }
+    }
 
     fn assert_neighbours(layout: &GridLayout, a: f32, b: f32, zero: f32) {
         let [nx, ..] = layout.cells;

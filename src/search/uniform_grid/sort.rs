@@ -4,7 +4,8 @@
 //!    of consecutive cells;
 //! 2. a prefix sum over slabs and chunks says where each chunk writes in each slab;
 //! 3. each chunk scatters its indices to the slabs, which keeps index order;
-//! 4. each slab counts its cells, sums them up, and scatters its spheres.
+//! 4. each slab counts its cells, sums them up, and scatters its indices to them;
+//! 5. the spheres follow their indices.
 //!
 //! Chunks and slabs are fixed by the scene, spheres of one cell end up in index
 //! order: the result does not depend on the number of threads.
@@ -18,6 +19,13 @@ use crate::spheres::{CHUNK, SphereSet};
 
 /// Most slabs: few enough that the open ends of all of them stay in the cache.
 const MAX_SLABS: usize = 256;
+
+/// A sphere on its way to its cell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    cell: u32,
+    index: u32,
+}
 
 /// The spheres of a [`SphereSet`], cell by cell.
 ///
@@ -36,7 +44,7 @@ pub(super) struct SortedSpheres {
     /// For each cell its first sphere, and one entry more.
     pub(super) cell_start: Vec<u32>,
     cell_of: Vec<u32>,
-    slab_order: Vec<u32>,
+    slab_order: Vec<Member>,
     slab_offsets: Vec<u32>,
 }
 
@@ -68,7 +76,8 @@ impl SortedSpheres {
         self.resize(spheres.len(), cells, with_radii);
         self.bin(spheres, layout, slab_cells, slabs, chunks);
         self.scatter_to_slabs(slab_cells, slabs);
-        self.sort_slabs(spheres, slab_cells, slabs, chunks, with_radii);
+        self.sort_slabs(slab_cells, slabs, chunks);
+        self.gather(spheres, with_radii);
     }
 
     fn resize(&mut self, spheres: usize, cells: usize, with_radii: bool) {
@@ -87,10 +96,10 @@ impl SortedSpheres {
             (&mut self.index, padded),
             (&mut self.cell_start, cells + 1),
             (&mut self.cell_of, spheres),
-            (&mut self.slab_order, spheres),
         ] {
             grow(values, length);
         }
+        grow(&mut self.slab_order, spheres);
     }
 
     /// Steps 1 and 2: cells, counts by slab, and where each chunk writes.
@@ -112,13 +121,10 @@ impl SortedSpheres {
             .for_each(|(chunk, (cells, counts))| {
                 let start = chunk * CHUNK;
                 let end = start + cells.len();
-                let centres = spheres.x[start..end]
-                    .iter()
-                    .zip(&spheres.y[start..end])
-                    .zip(&spheres.z[start..end]);
-                for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(centres) {
-                    *cell = layout.cell_of(x, y, z);
-                    counts[(*cell >> shift) as usize] += 1;
+                let centres = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[start..end]);
+                layout.write_cells(centres, cells);
+                for &mut cell in cells {
+                    counts[(cell >> shift) as usize] += 1;
                 }
             });
         let mut sum = 0;
@@ -141,35 +147,22 @@ impl SortedSpheres {
             .for_each(|(chunk, (cells, offsets))| {
                 for (k, &cell) in cells.iter().enumerate() {
                     let at = &mut offsets[(cell >> shift) as usize];
+                    let index = (chunk * CHUNK + k) as u32;
                     // SAFETY: the prefix sum gave each (slab, chunk) a range of its own.
-                    unsafe { target.write(*at as usize, (chunk * CHUNK + k) as u32) };
+                    unsafe { target.write(*at as usize, Member { cell, index }) };
                     *at += 1;
                 }
             });
     }
 
-    /// Step 4: cells inside each slab.
-    fn sort_slabs(
-        &mut self,
-        spheres: &SphereSet,
-        slab_cells: usize,
-        slabs: usize,
-        chunks: usize,
-        with_radii: bool,
-    ) {
+    /// Step 4: indices to cells, inside each slab.
+    fn sort_slabs(&mut self, slab_cells: usize, slabs: usize, chunks: usize) {
         let count = self.slab_order.len();
         // The last chunk's offset of a slab is now the slab's end.
         let last = &self.slab_offsets[(chunks - 1) * slabs..];
         let slab_start = |slab: usize| if slab == 0 { 0 } else { last[slab - 1] };
-        let (x, y, z) = (
-            ScatterTarget::new(&mut self.x),
-            ScatterTarget::new(&mut self.y),
-            ScatterTarget::new(&mut self.z),
-        );
-        let radius = ScatterTarget::new(&mut self.radius);
-        let owner = ScatterTarget::new(&mut self.owner);
         let index = ScatterTarget::new(&mut self.index);
-        let (cell_of, slab_order) = (&self.cell_of, &self.slab_order);
+        let slab_order = &self.slab_order;
         let cells = self.cell_start.len() - 1;
         self.cell_start[cells] = count as u32;
         self.cell_start[..cells]
@@ -180,8 +173,8 @@ impl SortedSpheres {
                 let range = slab_start(slab) as usize..last[slab] as usize;
                 let members = &slab_order[range];
                 starts.fill(0);
-                for &member in members {
-                    starts[(cell_of[member as usize] - first_cell) as usize] += 1;
+                for member in members {
+                    starts[(member.cell - first_cell) as usize] += 1;
                 }
                 let mut sum = slab_start(slab);
                 for start in starts.iter_mut() {
@@ -189,26 +182,44 @@ impl SortedSpheres {
                     *start = sum;
                 }
                 // Backwards, so that each cell's entry ends up at its first sphere.
-                for &member in members.iter().rev() {
-                    let from = member as usize;
-                    let start = &mut starts[(cell_of[from] - first_cell) as usize];
+                for member in members.iter().rev() {
+                    let start = &mut starts[(member.cell - first_cell) as usize];
                     *start -= 1;
-                    let to = *start as usize;
                     // SAFETY: the prefix sum gives each sphere a place of its own, inside
                     // the range of its slab.
-                    unsafe {
-                        x.write(to, spheres.x[from]);
-                        y.write(to, spheres.y[from]);
-                        z.write(to, spheres.z[from]);
-                        owner.write(to, spheres.owner[from]);
-                        index.write(to, member);
-                        if with_radii {
-                            radius.write(to, spheres.radius[from]);
-                        }
-                    }
+                    unsafe { index.write(*start as usize, member.index) };
                 }
             });
     }
+
+    /// Step 5: the spheres follow their indices.
+    ///
+    /// One column after the other: reads jump about, but many are under way at once,
+    /// and writes are sequential. Moving all columns of a sphere together is slower
+    /// by half.
+    fn gather(&mut self, spheres: &SphereSet, with_radii: bool) {
+        let count = spheres.len();
+        let index = &self.index[..count];
+        gather(&mut self.x[..count], &spheres.x, index);
+        gather(&mut self.y[..count], &spheres.y, index);
+        gather(&mut self.z[..count], &spheres.z, index);
+        gather(&mut self.owner[..count], &spheres.owner, index);
+        if with_radii {
+            gather(&mut self.radius[..count], &spheres.radius, index);
+        }
+    }
+}
+
+/// `target[k] = source[index[k]]`.
+fn gather<T: Copy + Send + Sync>(target: &mut [T], source: &[T], index: &[u32]) {
+    target
+        .par_chunks_mut(CHUNK)
+        .zip(index.par_chunks(CHUNK))
+        .for_each(|(target, index)| {
+            for (value, &from) in target.iter_mut().zip(index) {
+                *value = source[from as usize];
+            }
+        });
 }
 
 /// Sets the length, growing to the exact size: scenes rarely grow, and doubling

@@ -6,10 +6,10 @@
 //! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
 //! (0, +1) and (+1, +1) in (y, z).
 
+use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::layout::GridLayout;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
-use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
 use super::sort::SortedSpheres;
 use crate::search::Pair;
@@ -113,7 +113,7 @@ impl Walk<'_> {
                 if runs.total() <= MAX_CANDIDATES {
                     candidates.clear();
                     for (from, to) in runs.iter() {
-                        candidates.append::<MIXED>(&columns, from, to);
+                        candidates.append::<MIXED, S>(&columns, from, to);
                     }
                     candidates.finish();
                     let copies = candidates.columns();
@@ -257,7 +257,10 @@ impl Runs {
 }
 
 /// What becomes of the hits.
-trait Sink {
+pub(super) trait Sink {
+    /// Whether the indices of the others are looked at.
+    const WANTS_INDICES: bool;
+
     /// Takes the hits of sphere `own` (an index of the set) among eight others.
     ///
     /// # Safety
@@ -271,6 +274,8 @@ struct Counter {
 }
 
 impl Sink for Counter {
+    const WANTS_INDICES: bool = false;
+
     #[inline(always)]
     unsafe fn take<C: Comparison>(&mut self, _: u32, _: &[u32; LANES], mask: u32) {
         self.count += u64::from(mask.count_ones());
@@ -283,6 +288,8 @@ struct Lister<'a> {
 }
 
 impl Sink for Lister<'_> {
+    const WANTS_INDICES: bool = true;
+
     #[inline(always)]
     unsafe fn take<C: Comparison>(&mut self, own: u32, others: &[u32; LANES], mask: u32) {
         if mask == 0 {
