@@ -6,8 +6,13 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bevy_rapier_molecules::force::ThesisSteps;
+use bevy_rapier_molecules::molecule::{LoadOptions, read_bytes};
+use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, Relaxer};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -144,4 +149,36 @@ fn a_search_of_moving_spheres_allocates_nothing() {
         find_pairs(&mut search, &scenes[step], &mut pairs);
     });
     assert_eq!(allocations, 0);
+}
+
+#[test]
+fn a_relaxation_allocates_nothing_once_it_is_warm() {
+    let bytes = include_bytes!("../assets/molecules/popc.pdb");
+    let options = LoadOptions::default();
+    let lipid = read_bytes(bytes, "popc.pdb", &options)
+        .and_then(|structure| structure.template(&options))
+        .expect("the bundled lipid");
+    let config = VesicleConfig {
+        size: VesicleSize::Counts {
+            outer: 300,
+            inner: 70,
+            radius: 5.2,
+        },
+        ..VesicleConfig::default()
+    };
+    for law in [
+        ReactionLaw::default(),
+        ReactionLaw::Thesis(ThesisSteps::default()),
+    ] {
+        let vesicle = vesicle(Arc::new(lipid.clone()), &config).expect("the lipids are placed");
+        let config = RelaxConfig {
+            law,
+            ..RelaxConfig::default()
+        };
+        let mut relaxer = Relaxer::new(vesicle.crowd, config).expect("the scene is finite");
+        let allocations = WatchedPool::new(2).allocations_after(10, 30, |_| {
+            relaxer.step().expect("the steps are small");
+        });
+        assert_eq!(allocations, 0, "{}", law.name());
+    }
 }

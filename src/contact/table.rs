@@ -103,6 +103,10 @@ impl ContactTable {
     ) {
         let molecules = self.starts.len() - 1;
         self.sides.clear();
+        if self.sides.capacity() < total {
+            // Headroom, so that a few contacts more do not allocate.
+            self.sides.reserve_exact(total + total / 8);
+        }
         self.sides.resize(total, ContactSide::default());
         let target = ScatterTarget::new(&mut self.sides);
         self.offsets

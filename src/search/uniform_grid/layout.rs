@@ -55,7 +55,7 @@ impl GridLayout {
     /// A grid for `count` spheres with centres between `low` and `high`, none of
     /// which reaches further than `reach` nm.
     pub(super) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
-        let budget = (count.saturating_mul(CELLS_PER_SPHERE)).max(MIN_CELLS) as f64;
+        let budget = Self::most_cells(count) as f64;
         let size = (high.as_dvec3() - low.as_dvec3()).max(DVec3::ZERO);
         let narrowest = f64::from(reach) * f64::from(WIDENING);
         let mut width = narrowest;
@@ -82,6 +82,12 @@ impl GridLayout {
             low,
             per_nm: (1.0 / narrowest) as f32,
         }
+    }
+
+    /// Most cells that a grid of `count` spheres ever has.
+    pub(super) fn most_cells(count: usize) -> usize {
+        // Cell indices have 32 bits.
+        (count.saturating_mul(CELLS_PER_SPHERE)).clamp(MIN_CELLS, u32::MAX as usize)
     }
 
     /// Total number of cells.

@@ -94,12 +94,17 @@ impl SortedSpheres {
         for (values, length) in [
             (&mut self.owner, padded),
             (&mut self.index, padded),
-            (&mut self.cell_start, cells + 1),
             (&mut self.cell_of, spheres),
         ] {
             grow(values, length);
         }
         grow(&mut self.slab_order, spheres);
+        // Room for as many cells as there may ever be: a scene that expands step by
+        // step must not allocate in each. Memory that is not touched costs nothing.
+        let room = GridLayout::most_cells(spheres) + 1;
+        self.cell_start
+            .reserve_exact(room.saturating_sub(self.cell_start.len()));
+        self.cell_start.resize(cells + 1, 0);
     }
 
     /// Steps 1 and 2: cells, counts by slab, and where each chunk writes.
@@ -113,6 +118,7 @@ impl SortedSpheres {
     ) {
         let shift = slab_cells.trailing_zeros();
         self.slab_offsets.clear();
+        self.slab_offsets.reserve_exact(MAX_SLABS * chunks);
         self.slab_offsets.resize(slabs * chunks, 0);
         self.cell_of
             .par_chunks_mut(CHUNK)

@@ -55,6 +55,10 @@ impl Walk<'_> {
     /// Appends the pairs of one task to `list`.
     pub(super) fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
+        // Headroom for the next search, so that a few pairs more do not allocate.
+        if list.capacity() - list.len() < list.len() / 8 + LANES {
+            grow(list);
+        }
     }
 
     /// Counts the pairs of one task.
@@ -308,10 +312,10 @@ impl Sink for Lister<'_> {
     }
 }
 
-/// Makes room for more pairs: a quarter more, to save memory where there are many.
+/// Makes room for more pairs: half as many again, less than a vector's own doubling.
 #[cold]
 fn grow(list: &mut Vec<Pair>) {
-    list.reserve_exact((list.len() / 4).max(64 * LANES));
+    list.reserve_exact((list.len() / 2).max(64 * LANES));
 }
 
 /// Compares `query`, candidate `one`, with all candidates behind it.
