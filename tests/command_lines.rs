@@ -1,0 +1,307 @@
+//! The examples as their users meet them: options, exit codes, reports and files.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::SystemTime;
+use std::{env, fs};
+
+use serde_json::Value;
+
+/// A vesicle that comes to rest in a moment.
+const SMALL: &str = "--outer 70 --inner 6 --radius 3.2 --tolerance 0.2";
+
+/// Lipids of the small vesicle.
+const SMALL_LIPIDS: u64 = 76;
+
+/// Atoms of a POPC lipid.
+const POPC_ATOMS: u64 = 134;
+
+/// Runs an example from the folder of the crate.
+fn run(example: &str, arguments: &[&str]) -> Output {
+    Command::new(program(example))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap()
+}
+
+/// Relaxes the small vesicle.
+fn small_vesicle(options: &[&str]) -> Output {
+    let arguments: Vec<&str> = SMALL.split(' ').chain(options.iter().copied()).collect();
+    run("lipid_bilayer", &arguments)
+}
+
+/// The program of an example, of the same build as this test.
+///
+/// Whoever runs all tests has it built already: Cargo puts it into `examples`, and
+/// this test into `deps` next to it. For whoever runs only this test, it is built.
+fn program(example: &str) -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap();
+    let program = folder
+        .join("examples")
+        .join(format!("{example}{}", env::consts::EXE_SUFFIX));
+    if !is_up_to_date(&program) {
+        build(example, folder);
+    }
+    program
+}
+
+/// Whether a program is newer than each file that Cargo has written down as its source.
+fn is_up_to_date(program: &Path) -> bool {
+    let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
+    let sources = fs::read_to_string(program.with_extension("d")).ok();
+    let sources = sources.as_deref().and_then(|text| text.split_once(": "));
+    let (Some(built), Some((_, sources))) = (changed(program), sources) else {
+        return false;
+    };
+    sources
+        .split_whitespace()
+        .all(|source| changed(Path::new(source)).is_some_and(|time| time <= built))
+}
+
+/// Builds an example into `folder`, which Cargo names after the profile.
+fn build(example: &str, folder: &Path) {
+    let profile = match folder.file_name().and_then(|name| name.to_str()).unwrap() {
+        "debug" => "dev",
+        name => name,
+    };
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
+    let output = Command::new(cargo)
+        .args(["build", "--example", example, "--profile", profile])
+        .arg("--target-dir")
+        .arg(folder.parent().unwrap())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{example} does not build: {said}");
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// What a program with this exit code wrote to standard output: JSON, nothing else.
+fn json(output: &Output, code: i32) -> Value {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A path for a file of a test, where there is none yet.
+fn scratch(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command_lines");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    let _ = fs::remove_file(&path);
+    path.to_str().unwrap().to_owned()
+}
+
+fn assert_help_names(example: &str, options: &[&str]) {
+    let output = run(example, &["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+    let listed: Vec<&str> = text(&output.stdout)
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for option in options {
+        assert!(listed.contains(option), "{example} --help lacks {option}");
+    }
+}
+
+/// Bad input: exit code 2, one sentence with `words` on standard error, nothing else.
+fn assert_refused(example: &str, arguments: &[&str], words: &str) {
+    let output = run(example, arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    let sentence = said
+        .strip_prefix("error: ")
+        .and_then(|s| s.strip_suffix('\n'));
+    let is_sentence = sentence.is_some_and(|s| s.contains(words) && !s.contains('\n'));
+    assert!(is_sentence, "{arguments:?}: {said}");
+}
+
+#[test]
+fn clashes_names_its_options() {
+    assert_help_names("clashes", &["<FILE>", "--by", "--tolerance", "--json"]);
+}
+
+#[test]
+fn lipid_bilayer_names_its_options() {
+    let options = [
+        "--outer",
+        "--inner",
+        "--radius",
+        "--lipids",
+        "--area-per-lipid",
+        "--lipid",
+        "--tolerance",
+        "--law",
+        "--seed",
+        "--threads",
+        "--max-iterations",
+        "--headless",
+        "--report",
+        "--export",
+    ];
+    assert_help_names("lipid_bilayer", &options);
+}
+
+#[test]
+fn clashes_refuses_bad_input_in_one_sentence() {
+    let popc = "assets/molecules/popc.pdb";
+    assert_refused("clashes", &["nowhere.pdb"], "nowhere.pdb");
+    assert_refused("clashes", &["Cargo.toml"], "Cargo.toml: not a PDB");
+    for tolerance in ["0", "-1", "nan", "inf"] {
+        let arguments = [popc, "--tolerance", tolerance];
+        assert_refused("clashes", &arguments, "a tolerance of ");
+    }
+}
+
+#[test]
+fn lipid_bilayer_refuses_bad_input_in_one_sentence() {
+    for (arguments, words) in [
+        (&["--lipid", "nowhere.pdb"][..], "nowhere.pdb"),
+        (&["--tolerance", "0"], "--tolerance must be positive"),
+        (&["--tolerance", "-1"], "--tolerance must be positive"),
+        (&["--tolerance", "nan"], "--tolerance must be positive"),
+        (&["--radius", "-1"], "--radius must be positive"),
+        (&["--radius", "1", "--inner", "6"], "no room for an inner"),
+        (&["--lipids", "0"], "at least one lipid"),
+        (&["--lipids", "10"], "10 lipids of 1.23 nm² are too few"),
+        (&["--lipids", "900", "--outer", "9"], "not some of both"),
+        (&["--area-per-lipid", "1"], "needs --lipids"),
+        (&["--export", "vesicle.xyz"], "vesicle.xyz"),
+        (&["--report", "nowhere/report.json"], "nowhere"),
+    ] {
+        assert_refused("lipid_bilayer", arguments, words);
+    }
+}
+
+#[test]
+fn words_that_are_no_values_are_bad_input_too() {
+    for (example, arguments) in [
+        ("clashes", &[][..]),
+        ("clashes", &["a.pdb", "--by", "colour"]),
+        ("lipid_bilayer", &["--law", "murphy"]),
+        ("lipid_bilayer", &["--tolerance", "small"]),
+        ("lipid_bilayer", &["--lipids", "-1"]),
+    ] {
+        let output = run(example, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(text(&output.stderr).starts_with("error: "));
+    }
+}
+
+#[test]
+fn a_relaxed_vesicle_is_free_of_clashes_in_its_files() {
+    for (name, by) in [("vesicle.pdb", "residue"), ("vesicle.cif", "chain")] {
+        let path = scratch(name);
+        let options = ["--headless", "--report", "-", "--export", &path];
+        let report = json(&small_vesicle(&options), 0);
+        assert_eq!(report["scene"], "lipid_bilayer");
+        assert_eq!(report["molecules"], SMALL_LIPIDS);
+        assert_eq!(report["atoms"], SMALL_LIPIDS * POPC_ATOMS);
+        assert_eq!(report["converged"], true);
+        assert_eq!(report["reason"], "at_rest");
+        assert_ne!(report["overlaps_start"], 0);
+        assert_eq!(report["overlaps_end"], 0);
+        assert_eq!(report["max_penetration_nm"], 0.0);
+        assert_eq!(report["out_of_place"], 0);
+
+        let check = [&path, "--by", by, "--tolerance", "0.2", "--json"];
+        let clashes = json(&run("clashes", &check), 0);
+        assert_eq!(clashes["pairs"], 0, "{clashes}");
+        assert_eq!(clashes["parts"], report["molecules"]);
+        assert_eq!(clashes["atoms"], report["atoms"]);
+        assert!(clashes["closest_nm"].as_f64().unwrap() >= 0.2);
+    }
+}
+
+#[test]
+fn reports_have_every_field_and_what_was_asked_for() {
+    let path = scratch("report.json");
+    let options = ["--seed", "7", "--threads", "1", "--report", &path];
+    let output = small_vesicle(&options);
+    assert_eq!(output.status.code(), Some(0));
+    // The report is in a file, so that standard output has the summary.
+    assert!(text(&output.stdout).starts_with("lipid_bilayer: 70 outer + 6 inner lipids"));
+    let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert!(report["converged"].is_boolean());
+    for field in ["scene", "reason"] {
+        assert!(report[field].is_string(), "{field}");
+    }
+    for field in [
+        "molecules",
+        "atoms",
+        "seed",
+        "threads",
+        "iterations",
+        "overlaps_start",
+        "overlaps_end",
+        "out_of_place",
+    ] {
+        assert!(report[field].is_u64(), "{field}");
+    }
+    for field in ["max_penetration_nm", "seconds"] {
+        assert!(report[field].is_f64(), "{field}");
+    }
+    for stage in ["gather", "grid", "search", "respond", "apply"] {
+        assert!(report["ms_per_iteration"][stage].is_f64(), "{stage}");
+    }
+    let memory = report.get("peak_memory_bytes").unwrap();
+    assert!(memory.is_u64() || !cfg!(target_os = "linux") && memory.is_null());
+    assert_eq!(
+        (&report["seed"], &report["threads"]),
+        (&7.into(), &1.into())
+    );
+    assert_ne!(report["iterations"], 0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
+    let export = |name: &str, seed: &str, threads: &str| {
+        let path = scratch(name);
+        let options = ["--seed", seed, "--threads", threads, "--export", &path];
+        let output = small_vesicle(&options);
+        assert_eq!(output.status.code(), Some(0));
+        fs::read(&path).unwrap()
+    };
+    let first = export("first.pdb", "3", "1");
+    assert!(first == export("again.pdb", "3", "2"));
+    assert!(first != export("other.pdb", "4", "1"));
+}
+
+#[test]
+fn a_vesicle_that_does_not_come_to_rest_ends_with_1_and_is_written_all_the_same() {
+    let path = scratch("unfinished.cif");
+    let options = ["--max-iterations", "1", "--report", "-", "--export", &path];
+    let report = json(&small_vesicle(&options), 1);
+    assert_eq!(report["converged"], false);
+    assert_eq!(report["reason"], "max_iterations");
+    assert_eq!(report["iterations"], 1);
+    assert_ne!(report["overlaps_end"], 0);
+
+    let check = [&path, "--by", "chain", "--tolerance", "0.2", "--json"];
+    let clashes = json(&run("clashes", &check), 0);
+    assert_eq!(clashes["parts"], SMALL_LIPIDS);
+    assert_ne!(clashes["pairs"], 0);
+}
+
+#[test]
+fn clashes_of_a_bilayer_are_what_they_were() {
+    let file = "assets/molecules/popc_bilayer.pdb";
+    let arguments = [file, "--by", "residue", "--tolerance", "0.25", "--json"];
+    let clashes = json(&run("clashes", &arguments), 0);
+    assert_eq!(clashes["file"], file);
+    assert_eq!(clashes["parts"], 128);
+    assert_eq!(clashes["atoms"], 128 * POPC_ATOMS);
+    let closest = clashes["closest_nm"].as_f64().unwrap();
+    assert!((closest - 0.169).abs() < 0.0005, "{closest} nm");
+    assert_eq!(clashes["worst"][0]["distance_nm"], clashes["closest_nm"]);
+}
