@@ -13,9 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use bevy_rapier_molecules::compartment::CompartmentError;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load, read_bytes};
-use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
 use clap::Parser;
 use serde::Serialize;
 
@@ -145,7 +144,7 @@ fn build(arguments: &Arguments) -> Result<Scene<Details>, AnyError> {
         inner,
         radius,
         ..
-    } = vesicle(Arc::new(template), &config).map_err(|error| explain(error, &size))?;
+    } = vesicle(Arc::new(template), &config)?;
     within("the radius of the vesicle in nm", radius, MAX_RADIUS_NM)?;
     Ok(Scene {
         name: "lipid_bilayer",
@@ -201,24 +200,6 @@ fn check_size(size: &VesicleSize, atoms_each: usize) -> Result<(), AnyError> {
         .into());
     }
     Ok(())
-}
-
-/// Says of too few lipids that they are too few, not that their radius vanishes.
-fn explain(error: VesicleError, size: &VesicleSize) -> AnyError {
-    let radius = match error {
-        VesicleError::Compartment(CompartmentError::BadRadius { radius })
-        | VesicleError::TooSmall { radius, .. } => radius,
-        other => return other.into(),
-    };
-    match size {
-        VesicleSize::Density {
-            lipids,
-            area_per_lipid,
-        } if radius.is_finite() => {
-            format!("{lipids} lipids of {area_per_lipid} nm² are too few to close a vesicle").into()
-        }
-        _ => error.into(),
-    }
 }
 
 fn within(what: &str, value: f32, most: f32) -> Result<(), AnyError> {

@@ -102,12 +102,12 @@ impl Crowd {
         Ok(self.placements.len() as u32 - 1)
     }
 
-    /// Adds a molecule.
+    /// Adds a molecule. Its rotation is made a unit quaternion to the last digit.
     ///
     /// # Errors
     /// [`CrowdError`] if its template or placement does not exist or its pose is
     /// not finite.
-    pub fn add_member(&mut self, member: CrowdMember) -> Result<(), CrowdError> {
+    pub fn add_member(&mut self, mut member: CrowdMember) -> Result<(), CrowdError> {
         check_index("template", member.template, self.templates.len())?;
         if let Some(placement) = member.placement {
             check_index("placement", placement, self.placements.len())?;
@@ -119,6 +119,7 @@ impl Crowd {
                 pose: member.pose,
             });
         }
+        member.pose.rotation = member.pose.rotation.normalize();
         self.members.push(member);
         Ok(())
     }

@@ -30,7 +30,7 @@ pub enum VesicleError {
     Crowd(#[from] CrowdError),
     /// The inner leaflet would be a point or less.
     #[error(
-        "a vesicle of radius {radius} nm has no room for an inner leaflet: the heads of this lipid are {head_distance} nm from the mid-surface"
+        "a vesicle of radius {radius} nm has no room for an inner leaflet: the heads of this lipid are {head_distance:.2} nm from the mid-surface"
     )]
     TooSmall {
         /// Radius of the mid-surface, nm.
@@ -40,7 +40,7 @@ pub enum VesicleError {
     },
     /// At that density there is no sphere on which the lipids cover both leaflets.
     #[error(
-        "{lipids} lipids of {area_per_lipid} nm² are too few for a vesicle whose heads are {head_distance} nm from the mid-surface"
+        "{lipids} lipids of {area_per_lipid} nm² are too few to close a vesicle with heads {head_distance:.2} nm from its mid-surface"
     )]
     TooFew {
         /// Lipids that were asked for.
@@ -198,7 +198,8 @@ fn resolve(size: &VesicleSize, head_distance: f32) -> Result<(u32, u32, f32), Ve
             // so R² = N a / 8π − h².
             let squared =
                 lipids as f32 * area_per_lipid / (8.0 * PI) - head_distance * head_distance;
-            if lipids > 0 && squared <= 0.0 {
+            // The inner heads need a sphere of their own.
+            if lipids > 0 && squared <= head_distance * head_distance {
                 return Err(VesicleError::TooFew {
                     lipids,
                     area_per_lipid,

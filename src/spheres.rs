@@ -171,6 +171,41 @@ impl SphereSet {
         SphereError::TooMany { count: self.len() }
     }
 
+    /// The atoms of `molecules` at their poses; owner `m` is the `m`-th molecule.
+    ///
+    /// # Errors
+    /// [`SphereError`] if a pose is not finite, or there are too many atoms.
+    pub fn from_molecules<'a>(
+        molecules: impl Iterator<Item = (&'a MoleculeTemplate, Pose)> + Clone,
+    ) -> Result<Self, SphereError> {
+        let mut spheres = Self::new();
+        spheres.lay_out(molecules.clone().map(|(template, _)| template))?;
+        let mut at = 0;
+        for (template, pose) in molecules {
+            for &local in template.positions() {
+                let centre = pose.transform_point(local);
+                if !centre.is_finite() {
+                    return Err(SphereError::BadCentre { index: at, centre });
+                }
+                (spheres.x[at], spheres.y[at], spheres.z[at]) = centre.into();
+                at += 1;
+            }
+        }
+        Ok(spheres)
+    }
+
+    /// Gives all spheres one `radius`, nm.
+    ///
+    /// # Errors
+    /// [`SphereError::BadRadius`] if it is negative or not finite.
+    pub fn set_radius(&mut self, radius: f32) -> Result<(), SphereError> {
+        if !(radius.is_finite() && radius >= 0.0) {
+            return Err(SphereError::BadRadius { index: 0, radius });
+        }
+        self.radius.fill(radius);
+        Ok(())
+    }
+
     /// Makes room for the atoms of `molecules`: radii and owners are set, centres
     /// are zero until `place` is called.
     ///
@@ -178,7 +213,7 @@ impl SphereSet {
     ///
     /// # Errors
     /// [`SphereError::TooMany`] if the indices would not fit 32 bits.
-    pub fn lay_out<'a>(
+    pub(crate) fn lay_out<'a>(
         &mut self,
         molecules: impl Iterator<Item = &'a MoleculeTemplate> + Clone,
     ) -> Result<(), SphereError> {

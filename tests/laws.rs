@@ -36,7 +36,12 @@ fn reaction_equals_the_hand_worked_example() {
     // LHSA at (1, 2, 0) from its centre, RHSA 2 nm to the left of it: the distance
     // is 2, its square 4, |local|² = 5, so strength = 1/9; direction = (1, 0, 0).
     // force = 0.5/9 x; torque = (1, 2, 0) × (1, 0, 0) · 0.25 = (0, 0, −2) · 0.25.
-    let push = thesis_reaction(Vec3::new(2.0, 0.0, 0.0), Vec3::new(1.0, 2.0, 0.0), &STEPS);
+    let push = thesis_reaction(
+        Vec3::new(2.0, 0.0, 0.0),
+        Vec3::new(1.0, 2.0, 0.0),
+        Vec3::Z,
+        &STEPS,
+    );
     assert_relative_eq!(push.linear.x, 0.5 / 9.0, epsilon = 1e-7);
     assert_eq!((push.linear.y, push.linear.z), (0.0, 0.0));
     assert_eq!(push.angular, Vec3::new(0.0, 0.0, -0.5));
@@ -45,7 +50,7 @@ fn reaction_equals_the_hand_worked_example() {
 #[test]
 fn reaction_weakens_with_distance_and_with_the_lever() {
     let strength = |d: f32, l: f32| {
-        thesis_reaction(Vec3::X * d, Vec3::Y * l, &STEPS)
+        thesis_reaction(Vec3::X * d, Vec3::Y * l, Vec3::Z, &STEPS)
             .linear
             .length()
     };
@@ -56,13 +61,26 @@ fn reaction_weakens_with_distance_and_with_the_lever() {
 }
 
 #[test]
-fn coincident_atoms_push_nobody_to_infinity() {
-    let push = thesis_reaction(Vec3::ZERO, Vec3::X, &STEPS);
-    assert!(push.linear.is_finite() && push.angular.is_finite());
-    assert_eq!(
-        thesis_reaction(Vec3::ZERO, Vec3::ZERO, &STEPS),
-        Push::default()
+fn coincident_atoms_are_pushed_between_the_centres_and_not_to_infinity() {
+    let push = thesis_reaction(Vec3::ZERO, Vec3::X, Vec3::Z, &STEPS);
+    assert_relative_eq!(push.linear.z, 0.5, epsilon = 1e-6);
+    let push = thesis_reaction(Vec3::ZERO, Vec3::ZERO, Vec3::Z, &STEPS);
+    assert!(push.linear.is_finite() && push.linear.z > 0.0);
+}
+
+#[test]
+fn molecules_with_one_centre_have_opposite_directions_of_their_own() {
+    let one = body(Vec3::ONE, 1.0);
+    for (a, b) in [(0, 1), (3, 700), (5, 4)] {
+        let direction = one.direction_from(&one, [a, b]);
+        assert!(direction.is_normalized());
+        assert_eq!(direction, -one.direction_from(&one, [b, a]));
+    }
+    let (first, second) = (
+        one.direction_from(&one, [0, 1]),
+        one.direction_from(&one, [0, 2]),
     );
+    assert!(first.dot(second) < 0.99);
 }
 
 #[test]
@@ -144,9 +162,14 @@ fn projection_parts_two_spheres_in_one_step() {
     };
     let points = [Vec3::ZERO, Vec3::X * 0.3];
     let mut one = ProjectionSums::default();
-    one.add([&bodies[0], &bodies[1]], points, 0.4, 2.0);
+    one.add([&bodies[0], &bodies[1]], points, 0.4, Vec3::NEG_X * 2.0);
     let mut other = ProjectionSums::default();
-    other.add([&bodies[1], &bodies[0]], [points[1], points[0]], 0.4, 2.0);
+    other.add(
+        [&bodies[1], &bodies[0]],
+        [points[1], points[0]],
+        0.4,
+        Vec3::X * 2.0,
+    );
     let (one, other) = (one.push(&parameters), other.push(&parameters));
     assert_relative_eq!(one.linear.x, -0.075, epsilon = 1e-6);
     assert_relative_eq!(other.linear.x, 0.025, epsilon = 1e-6);
@@ -160,9 +183,15 @@ fn projection_pushes_both_sides_alike() {
         body(Vec3::new(0.9, -0.4, 0.2), 5.0),
     ];
     let points = [Vec3::new(0.5, 0.1, 0.0), Vec3::new(0.55, 0.0, 0.1)];
+    let between = bodies[0].direction_from(&bodies[1], [0, 1]);
     let mut sums = [ProjectionSums::default(); 2];
-    sums[0].add([&bodies[0], &bodies[1]], points, 0.4, 1.0);
-    sums[1].add([&bodies[1], &bodies[0]], [points[1], points[0]], 0.4, 1.0);
+    sums[0].add([&bodies[0], &bodies[1]], points, 0.4, between);
+    sums[1].add(
+        [&bodies[1], &bodies[0]],
+        [points[1], points[0]],
+        0.4,
+        -between,
+    );
     let [one, other] = sums.map(|sum| sum.push(&Projection::default()));
     // Mass times shift is the impulse: equal and opposite.
     let residue = one.linear * 2.0 + other.linear * 5.0;

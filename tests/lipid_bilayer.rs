@@ -50,16 +50,9 @@ fn relax(seed: u64, config: RelaxConfig) -> (RelaxReport, Crowd) {
     (report, relaxer.into_crowd())
 }
 
-/// The atoms of a crowd, placed one by one.
+/// The atoms of a crowd.
 fn spheres_of(crowd: &Crowd) -> SphereSet {
-    let mut spheres = SphereSet::new();
-    for (owner, (template, pose)) in crowd.instances().enumerate() {
-        for (&position, &radius) in template.positions().iter().zip(template.radii()) {
-            let centre = pose.transform_point(position);
-            spheres.push(centre, radius, owner as u32).unwrap();
-        }
-    }
-    spheres
+    SphereSet::from_molecules(crowd.instances()).unwrap()
 }
 
 /// Number of overlaps and the deepest of them, by comparing all pairs.
@@ -156,6 +149,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let one = poses(1, 1);
     assert_eq!(one, poses(2, 1));
     assert_eq!(one, poses(3, 1));
+    assert_eq!(one, poses(8, 1));
     assert_ne!(one, poses(1, 2));
 }
 

@@ -41,6 +41,12 @@ impl Leaflet {
 /// Why a molecule cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum PlacementError {
+    /// The depth is not finite.
+    #[error("a molecule needs a finite depth, not {depth} nm")]
+    BadDepth {
+        /// The depth that was given, nm.
+        depth: f32,
+    },
     /// A leeway is negative or not a number.
     #[error("a leeway of {value} is negative or not a number")]
     BadLeeway {
@@ -71,12 +77,15 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Checks that the leeways are not negative and that `up` is a direction, and
-    /// makes `up` a unit vector.
+    /// Checks that the depth is finite, the leeways are not negative and `up` is a
+    /// direction, and makes `up` a unit vector.
     ///
     /// # Errors
     /// [`PlacementError`] if not.
     pub fn checked(mut self) -> Result<Self, PlacementError> {
+        if !self.depth.is_finite() {
+            return Err(PlacementError::BadDepth { depth: self.depth });
+        }
         for value in [self.leeway, self.tilt_leeway] {
             if value.is_nan() || value < 0.0 {
                 return Err(PlacementError::BadLeeway { value });

@@ -5,4 +5,4 @@ mod closest;
 mod table;
 
 pub use closest::closest_distance;
-pub use table::{ContactSide, ContactTable};
+pub use table::{ContactError, ContactSide, ContactTable};

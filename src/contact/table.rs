@@ -9,6 +9,7 @@
 //! 3. each group scatters its sides.
 
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::scatter::ScatterTarget;
 use crate::search::{Pair, PairBuffer};
@@ -17,6 +18,17 @@ use crate::spheres::SphereSet;
 /// Groups of pair lists that are sorted side by side: fixed, so that the order does
 /// not depend on the number of threads.
 const GROUPS: usize = 16;
+
+/// Why contacts cannot be sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ContactError {
+    /// More contacts than can be counted.
+    #[error("{contacts} contacts at once are too many: their sides are counted in 32 bits")]
+    TooMany {
+        /// How many there are.
+        contacts: usize,
+    },
+}
 
 /// One side of a contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,17 +67,36 @@ impl ContactTable {
         &self.sides[self.starts[molecule] as usize..self.starts[molecule + 1] as usize]
     }
 
-    /// Sorts `pairs` of `spheres` by molecule; owners must be below `molecules`.
-    pub fn build(&mut self, spheres: &SphereSet, pairs: &PairBuffer, molecules: usize) {
+    /// Sorts `pairs` of `spheres` by molecule.
+    ///
+    /// # Errors
+    /// [`ContactError::TooMany`] if the sides of the contacts cannot be counted in 32
+    /// bits; the table is empty then.
+    ///
+    /// # Panics
+    /// If an owner is not below `molecules`, or a pair names a sphere that does not
+    /// exist.
+    pub fn build(
+        &mut self,
+        spheres: &SphereSet,
+        pairs: &PairBuffer,
+        molecules: usize,
+    ) -> Result<(), ContactError> {
         let lists = pairs.lists();
+        self.starts.clear();
+        self.starts.resize(molecules + 1, 0);
+        self.sides.clear();
+        // Both sides of every contact are counted in 32 bits.
+        let contacts = pairs.len();
+        if contacts > u32::MAX as usize / 2 {
+            return Err(ContactError::TooMany { contacts });
+        }
         let per_group = lists.len().div_ceil(GROUPS).max(1);
         let groups = lists.len().div_ceil(per_group);
         self.offsets.clear();
         self.offsets.resize(groups * molecules, 0);
-        self.starts.resize(molecules + 1, 0);
         if molecules == 0 {
-            self.sides.clear();
-            return;
+            return Ok(());
         }
         self.offsets
             .par_chunks_mut(molecules)
@@ -78,6 +109,7 @@ impl ContactTable {
             });
         let total = self.sum_up(groups, molecules);
         self.scatter(spheres, lists, per_group, total);
+        Ok(())
     }
 
     /// Turns counts into places, and returns the number of sides.
@@ -102,7 +134,6 @@ impl ContactTable {
         total: usize,
     ) {
         let molecules = self.starts.len() - 1;
-        self.sides.clear();
         if self.sides.capacity() < total {
             // Headroom, so that a few contacts more do not allocate.
             self.sides.reserve_exact(total + total / 8);

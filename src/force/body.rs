@@ -2,6 +2,7 @@
 
 use glam::{Mat3, Vec3};
 
+use crate::compartment::sample_unit_sphere;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -29,6 +30,18 @@ impl Body {
         }
     }
 
+    /// Unit vector from the centre of `other` to the own centre.
+    ///
+    /// Molecules with one and the same centre have no such direction; theirs follows
+    /// from their numbers, the same for both but for the sign.
+    #[inline]
+    #[must_use]
+    pub fn direction_from(&self, other: &Self, [own, others]: [u32; 2]) -> Vec3 {
+        (self.centre - other.centre)
+            .try_normalize()
+            .unwrap_or_else(|| arbitrary_direction(own, others))
+    }
+
     /// How far a unit push along `normal` at `lever` (from the centre of mass, nm)
     /// moves that point along `normal`: 1/m + (r × n)ᵀ I⁻¹ (r × n), in 1/Da.
     #[inline]
@@ -37,6 +50,18 @@ impl Body {
         let turn = lever.cross(normal);
         self.inverse_mass + turn.dot(self.inverse_inertia * turn)
     }
+}
+
+/// A direction for two molecules that nothing tells apart: spread over the sphere by
+/// their numbers, and opposite from the other side.
+fn arbitrary_direction(own: u32, other: u32) -> Vec3 {
+    let (low, high) = (own.min(other), own.max(other));
+    // Two rounds of Knuth's multiplicative hash; the upper bits are the good ones.
+    let first = (low.wrapping_mul(0x9e37_79b9) ^ high).wrapping_mul(0x85eb_ca6b);
+    let second = (first ^ first >> 15).wrapping_mul(0xc2b2_ae35);
+    let fraction = |bits: u32| (bits >> 8) as f32 / (1 << 24) as f32;
+    let direction = sample_unit_sphere(fraction(first), fraction(second));
+    if own < other { direction } else { -direction }
 }
 
 impl Default for Body {

@@ -13,8 +13,36 @@ pub use projection::{Projection, ProjectionSums};
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
 
 use glam::{Quat, Vec3};
+use thiserror::Error;
 
 use crate::pose::Pose;
+
+/// A parameter of a law that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("the parameter {name} must be {allowed}, and is {value}")]
+pub struct ParameterError {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// What it may be.
+    pub allowed: &'static str,
+    /// The value that was given.
+    pub value: f32,
+}
+
+/// Checks that named parameters are finite and not negative.
+fn not_negative(parameters: &[(&'static str, f32)]) -> Result<(), ParameterError> {
+    match parameters
+        .iter()
+        .find(|(_, value)| !(value.is_finite() && *value >= 0.0))
+    {
+        None => Ok(()),
+        Some(&(name, value)) => Err(ParameterError {
+            name,
+            allowed: "a number that is not negative",
+            value,
+        }),
+    }
+}
 
 /// How a molecule is moved in one iteration, about its centre of mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

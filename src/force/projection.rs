@@ -23,7 +23,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Push};
+use super::{Body, ParameterError, Push, not_negative};
 use crate::compartment::{Deviation, Placement};
 
 /// Parameters of the projection law.
@@ -72,24 +72,24 @@ pub struct ProjectionSums {
 }
 
 impl ProjectionSums {
-    /// Adds the contact of spheres at `own` and `other` (world, nm) with `reach` nm.
+    /// Adds the contact of spheres at `own` and `other` (world, nm) that reach `reach`
+    /// nm, of molecules with these bodies. `between` is the unit vector between the
+    /// molecules' centres, here multiplied by its weight.
     #[inline]
     pub fn add(
         &mut self,
-        bodies: [&Body; 2],
+        [own_body, other_body]: [&Body; 2],
         [own, other]: [Vec3; 2],
         reach: f32,
-        centre_weight: f32,
+        between: Vec3,
     ) {
-        let [own_body, other_body] = bodies;
-        let between = (own_body.centre - other_body.centre).normalize_or_zero();
         let apart = own - other;
-        let atom = apart.try_normalize().unwrap_or(between);
-        let Some(normal) = (atom + between * centre_weight)
+        let atom = apart.normalize_or_zero();
+        let Some(normal) = (atom + between)
             .try_normalize()
-            .or_else(|| atom.try_normalize())
+            .or_else(|| apart.try_normalize())
         else {
-            // Coincident atoms of molecules with one centre: nothing tells them apart.
+            // Coincident atoms, and no direction between the molecules either.
             return;
         };
         let along = apart.dot(normal);
@@ -119,6 +119,30 @@ impl ProjectionSums {
 }
 
 impl Projection {
+    /// Checks that every parameter is finite and not negative, and the momentum less
+    /// than one.
+    ///
+    /// # Errors
+    /// [`ParameterError`] names the first that is not.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        not_negative(&[
+            ("centre_weight", self.centre_weight),
+            ("momentum", self.momentum),
+            ("relaxation", self.relaxation),
+            ("max_shift", self.max_shift),
+            ("max_turn", self.max_turn),
+            ("spring", self.spring),
+        ])?;
+        if self.momentum >= 1.0 {
+            return Err(ParameterError {
+                name: "momentum",
+                allowed: "less than one",
+                value: self.momentum,
+            });
+        }
+        Ok(())
+    }
+
     /// Weight of the direction between centres some iterations after the start or
     /// the last kick.
     #[must_use]

@@ -22,7 +22,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::Push;
+use super::{ParameterError, Push, not_negative};
 use crate::compartment::{Compartment, Deviation, Placement};
 
 /// Step sizes of the thesis's law, one for each kind of force.
@@ -51,6 +51,25 @@ impl Default for ThesisSteps {
     }
 }
 
+impl ThesisSteps {
+    /// Checks that every step size is finite and not negative.
+    ///
+    /// # Errors
+    /// [`ParameterError`] names the first that is not.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        not_negative(&[
+            ("force", self.force),
+            ("torque", self.torque),
+            ("spring_force", self.spring_force),
+            ("spring_torque", self.spring_torque),
+        ])
+    }
+}
+
+/// Least sum of squares in equation 4.1, nm²: an atom at the centre of its molecule
+/// that coincides with another would otherwise be pushed to infinity.
+const MIN_SQUARES_NM2: f32 = 1.0e-4;
+
 /// Algorithm 4.4: force and torque that one contact gives the atom LHSA.
 ///
 /// `difference` is LHSA − RHSA, `local` is LHSA relative to its molecule's centre
@@ -59,17 +78,14 @@ impl Default for ThesisSteps {
 /// strength = 1 / (|difference|² + |local|²),
 ///
 /// force = direction · strength · step and torque = local × direction · step.
-/// Coincident atoms have no direction; they are pushed away from the molecule's
-/// centre, and where that is no direction either, not at all.
+/// Coincident atoms have no direction; they are pushed along `between`, the unit
+/// vector between the molecules' centres. The strength is bounded where distance and
+/// lever both vanish.
 #[must_use]
-pub fn thesis_reaction(difference: Vec3, local: Vec3, steps: &ThesisSteps) -> Push {
-    let Some(direction) = difference.try_normalize().or_else(|| {
-        // From inside out, seen from the other molecule: the best guess there is.
-        (-local).try_normalize()
-    }) else {
-        return Push::default();
-    };
-    let strength = 1.0 / (difference.length_squared() + local.length_squared());
+pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &ThesisSteps) -> Push {
+    let direction = difference.try_normalize().unwrap_or(between);
+    let squares = difference.length_squared() + local.length_squared();
+    let strength = 1.0 / squares.max(MIN_SQUARES_NM2);
     Push {
         linear: direction * strength * steps.force,
         angular: local.cross(direction) * steps.torque,

@@ -9,7 +9,8 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::crowd::Crowd;
+use crate::compartment::{Compartment, Leaflet};
+use crate::crowd::{Crowd, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 
 /// How many times the area of a surface the outlines on it may add up to.
@@ -32,7 +33,7 @@ const MAX_PIXELS: usize = 512;
 pub struct CapacityWarning {
     /// Index of the compartment.
     pub compartment: u32,
-    /// Distance of the molecules' centres from its surface, nm.
+    /// Mean distance of the molecules' centres from its surface, nm.
     pub offset_nm: f32,
     /// Molecules that are to be there.
     pub molecules: usize,
@@ -71,47 +72,85 @@ pub fn footprint(template: &MoleculeTemplate, up: Vec3) -> f32 {
     covered.iter().filter(|&&c| c).count() as f32 * pixel * pixel
 }
 
-/// Warnings for every surface of `crowd` that has more molecules than it can hold.
+/// Warnings for every leaflet of `crowd` that has more molecules than it can hold.
+///
+/// Molecules of different placements on one side of a compartment share its surface.
 #[must_use]
 pub fn capacity_warnings(crowd: &Crowd) -> Vec<CapacityWarning> {
-    // Outlines are measured once for each template and placement.
+    let mut loads: Vec<Load> = Vec::new();
     let mut outlines: Vec<Option<f32>> =
         vec![None; crowd.templates().len() * crowd.placements().len()];
-    let mut totals = vec![(0_usize, 0.0_f32); crowd.placements().len()];
     for member in crowd.members() {
-        let Some(placement) = member.placement else {
+        let Some(index) = member.placement else {
             continue;
         };
-        let place = &crowd.placements()[placement as usize].placement;
-        let slot = member.template as usize * crowd.placements().len() + placement as usize;
-        let outline =
-            *outlines[slot].get_or_insert_with(|| footprint(crowd.template_of(member), place.up));
-        let (count, area) = &mut totals[placement as usize];
-        *count += 1;
-        *area += outline;
+        let CrowdPlacement {
+            compartment,
+            placement,
+        } = crowd.placements()[index as usize];
+        // Outlines are measured once for each template and placement.
+        let slot = member.template as usize * crowd.placements().len() + index as usize;
+        let outline = *outlines[slot]
+            .get_or_insert_with(|| footprint(crowd.template_of(member), placement.up));
+        let key = (compartment, placement.leaflet);
+        let at = loads.iter().position(|load| load.key == key);
+        let at = at.unwrap_or_else(|| {
+            loads.push(Load::new(key));
+            loads.len() - 1
+        });
+        loads[at].add(outline, placement.offset());
     }
-    crowd
-        .placements()
+    loads
         .iter()
-        .zip(totals)
-        .filter_map(|(place, (molecules, outlines))| {
-            let offset = place.placement.offset();
-            let area = crowd.compartments()[place.compartment as usize].area_at(offset);
-            if outlines <= INTERLOCKING * area {
-                return None;
-            }
-            let footprint = outlines / molecules as f32;
-            Some(CapacityWarning {
-                compartment: place.compartment,
-                offset_nm: offset,
-                molecules,
-                fitting: (INTERLOCKING * area / footprint) as usize,
-                footprint_nm2: footprint,
-                area_nm2: area,
-                coverage: outlines / area,
-            })
+        .filter_map(|load| {
+            let surface = &crowd.compartments()[load.key.0 as usize];
+            load.warning(surface.as_ref())
         })
         .collect()
+}
+
+/// What one side of a compartment has to hold.
+struct Load {
+    key: (u32, Leaflet),
+    molecules: usize,
+    outlines: f64,
+    offsets: f64,
+}
+
+impl Load {
+    fn new(key: (u32, Leaflet)) -> Self {
+        Self {
+            key,
+            molecules: 0,
+            outlines: 0.0,
+            offsets: 0.0,
+        }
+    }
+
+    fn add(&mut self, outline: f32, offset: f32) {
+        self.molecules += 1;
+        self.outlines += f64::from(outline);
+        self.offsets += f64::from(offset);
+    }
+
+    fn warning(&self, surface: &dyn Compartment) -> Option<CapacityWarning> {
+        let offset = (self.offsets / self.molecules as f64) as f32;
+        let area = surface.area_at(offset);
+        let outlines = self.outlines as f32;
+        if outlines <= INTERLOCKING * area {
+            return None;
+        }
+        let footprint = outlines / self.molecules as f32;
+        Some(CapacityWarning {
+            compartment: self.key.0,
+            offset_nm: offset,
+            molecules: self.molecules,
+            fitting: (INTERLOCKING * area / footprint) as usize,
+            footprint_nm2: footprint,
+            area_nm2: area,
+            coverage: outlines / area,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -152,5 +191,48 @@ mod tests {
         let disc = std::f32::consts::PI * 0.25;
         assert!((footprint(&rod, Vec3::Y) - disc).abs() < 0.02 * disc);
         assert!((footprint(&rod, Vec3::X) - 3.0 * disc).abs() < 0.06 * disc);
+    }
+
+    #[test]
+    fn molecules_of_two_placements_share_one_surface() {
+        use crate::compartment::{Placement, SphereShell};
+        use crate::crowd::CrowdMember;
+        use crate::pose::Pose;
+        use std::sync::Arc;
+
+        let warnings = |count: usize, placements: usize| {
+            let mut crowd = Crowd::new();
+            let template = crowd.add_template(Arc::new(molecule(&[(Vec3::ZERO, 0.5)])));
+            let shell = SphereShell::new(Vec3::ZERO, 3.0).unwrap();
+            let compartment = crowd.add_compartment(Arc::new(shell));
+            for k in 0..placements {
+                let placement = Placement {
+                    leaflet: Leaflet::Outer,
+                    depth: 0.0,
+                    up: Vec3::Y,
+                    leeway: 0.1 * k as f32,
+                    tilt_leeway: 0.1,
+                };
+                crowd.add_placement(compartment, placement).unwrap();
+            }
+            for k in 0..count {
+                let member = CrowdMember {
+                    template,
+                    placement: Some((k % placements) as u32),
+                    pose: Pose::from_translation(Vec3::X * 3.0),
+                };
+                crowd.add_member(member).unwrap();
+            }
+            capacity_warnings(&crowd)
+        };
+        // 4π 3² / (π 0.5²) = 144 discs, 194 with the factor.
+        assert!(warnings(180, 1).is_empty() && warnings(180, 2).is_empty());
+        for placements in [1, 2] {
+            let [warning] = warnings(220, placements)[..] else {
+                panic!("one warning");
+            };
+            assert_eq!(warning.molecules, 220);
+            assert!((185..205).contains(&warning.fitting), "{warning}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::force::{Projection, ThesisSteps};
+use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,17 @@ impl Default for ReactionLaw {
 }
 
 impl ReactionLaw {
+    /// Checks the parameters of the law.
+    ///
+    /// # Errors
+    /// [`ParameterError`] names the first that cannot be.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        match self {
+            Self::Thesis(steps) => steps.check(),
+            Self::Projection(parameters) => parameters.check(),
+        }
+    }
+
     /// Name for command lines and reports.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -17,6 +17,7 @@ mod order;
 mod relaxer;
 mod report;
 mod response;
+mod stall;
 
 pub use config::{ReactionLaw, RelaxConfig};
 pub use relaxer::{RelaxError, Relaxer};

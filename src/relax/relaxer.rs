@@ -6,12 +6,14 @@ use std::time::Instant;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::capacity::{CapacityWarning, capacity_warnings};
 use super::order::spatial_order;
 use super::response::Response;
+use super::stall::StallWatch;
 use super::{ReactionLaw, RelaxConfig, RelaxReport, RelaxStatus, StageTimes, StopReason};
-use crate::contact::ContactTable;
+use crate::contact::{ContactError, ContactTable};
 use crate::crowd::Crowd;
-use crate::force::{Body, Push};
+use crate::force::{Body, ParameterError, Push};
 use crate::search::{PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
@@ -24,13 +26,26 @@ const MOLECULES_PER_TASK: usize = 64;
 /// beyond what is asked for, they get there in finite time.
 const OVERSHOOT_NM: f32 = 2.0e-3;
 
+/// Longest push that still counts as a step, nm: a millimetre. Beyond it the law has
+/// lost its mind, even if the numbers are finite.
+const MAX_PUSH_NM: f32 = 1.0e6;
+
+/// Largest turn that still counts as a step, radian: a hundred times round.
+const MAX_TURN: f32 = 628.0;
+
 /// Why a relaxation cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum RelaxError {
     /// The molecules cannot be searched for contacts.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A parameter is negative, or not a number.
+    /// A parameter of the law cannot be.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// There are more contacts than can be handled.
+    #[error(transparent)]
+    Contacts(#[from] ContactError),
+    /// The clearance is negative, or not a number.
     #[error("the clearance must not be negative or infinite, and is {clearance} nm")]
     BadClearance {
         /// The clearance that was given, nm.
@@ -38,7 +53,7 @@ pub enum RelaxError {
     },
     /// A step threw a molecule out of the world: step sizes are too large.
     #[error(
-        "molecule {molecule} was moved to a place that is not finite in iteration {iteration}: the step sizes are too large"
+        "molecule {molecule} was thrown out of the world in iteration {iteration}: the step sizes are too large"
     )]
     Diverged {
         /// Index of the molecule.
@@ -73,8 +88,10 @@ pub struct Relaxer {
     iterations: u32,
     /// Progress since the last kick, and the iteration of that kick.
     progress: StallWatch,
+    stall: StallWatch,
     last_kick: u32,
     stages: StageTimes,
+    warnings: Vec<CapacityWarning>,
 }
 
 impl Relaxer {
@@ -100,10 +117,12 @@ impl Relaxer {
                 clearance: config.clearance,
             });
         }
+        config.law.check()?;
         let kick_after = match config.law {
             ReactionLaw::Projection(parameters) => parameters.kick_after,
             ReactionLaw::Thesis(_) => 0,
         };
+        let warnings = capacity_warnings(&crowd);
         let order = spatial_order(crowd.members());
         let templates = order
             .iter()
@@ -133,8 +152,10 @@ impl Relaxer {
             status: RelaxStatus::default(),
             iterations: 0,
             progress: StallWatch::new(kick_after),
+            stall: StallWatch::new(config.stall_window),
             last_kick: 0,
             stages: StageTimes::default(),
+            warnings,
         };
         relaxer.detect()?;
         relaxer.start = relaxer.status;
@@ -165,6 +186,12 @@ impl Relaxer {
         self.start
     }
 
+    /// Surfaces that have more molecules than they can hold.
+    #[must_use]
+    pub fn warnings(&self) -> &[CapacityWarning] {
+        &self.warnings
+    }
+
     /// Iterations done.
     #[must_use]
     pub fn iterations(&self) -> u32 {
@@ -183,34 +210,47 @@ impl Relaxer {
     /// [`RelaxError::Diverged`] if a molecule left the finite world; the poses are
     /// then those before the iteration.
     pub fn step(&mut self) -> Result<RelaxStatus, RelaxError> {
-        self.respond();
+        self.respond()?;
         self.apply()?;
         self.iterations += 1;
         self.detect()?;
-        if self.progress.is_stalled(&self.status) {
+        self.stall.look(&self.status);
+        self.progress.look(&self.status);
+        if self.progress.is_stalled() {
             self.last_kick = self.iterations;
             self.progress.restart();
         }
         Ok(self.status)
     }
 
+    /// Whether there was no progress in the last [`stall_window`] iterations.
+    ///
+    /// [`stall_window`]: RelaxConfig::stall_window
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.stall.is_stalled()
+    }
+
     /// Iterates until the crowd is at rest or a stop criterion is met. `watch` is
     /// called before the first and after each iteration, and may break off.
     ///
+    /// A crowd that diverges is a reason to stop, with a report; its poses are the
+    /// last good ones.
+    ///
     /// # Errors
-    /// As [`step`](Self::step).
+    /// [`RelaxError`] if the molecules cannot be searched, or touch too often.
     pub fn run(
         &mut self,
         mut watch: impl FnMut(&Self) -> ControlFlow<()>,
     ) -> Result<RelaxReport, RelaxError> {
         let begin = Instant::now();
-        let mut stall = StallWatch::new(self.config.stall_window);
         let reason = loop {
-            if watch(self).is_break() {
-                break StopReason::Interrupted;
-            }
+            let stop = watch(self).is_break();
             if self.status.is_at_rest() {
                 break StopReason::AtRest;
+            }
+            if stop {
+                break StopReason::Interrupted;
             }
             if self.iterations >= self.config.max_iterations {
                 break StopReason::MaxIterations;
@@ -222,10 +262,13 @@ impl Relaxer {
             {
                 break StopReason::MaxTime;
             }
-            if stall.is_stalled(&self.status) {
+            if self.is_stalled() {
                 break StopReason::Stalled;
             }
-            self.step()?;
+            match self.step() {
+                Err(RelaxError::Diverged { .. }) => break StopReason::Diverged,
+                outcome => outcome?,
+            };
         };
         Ok(RelaxReport {
             iterations: self.iterations,
@@ -240,7 +283,7 @@ impl Relaxer {
     /// Gap that contacts are parted to, nm.
     fn gap(&self) -> f32 {
         match self.config.law {
-            // As in the thesis: exactly the overlapping pairs.
+            // As in the thesis: no further than asked for.
             ReactionLaw::Thesis(_) => self.config.clearance,
             ReactionLaw::Projection(_) => self.config.clearance + OVERSHOOT_NM,
         }
@@ -312,11 +355,11 @@ impl Relaxer {
     }
 
     /// Sums up each molecule's contacts and springs.
-    fn respond(&mut self) {
+    fn respond(&mut self) -> Result<(), RelaxError> {
         let begin = Instant::now();
         let crowd = &self.crowd;
         self.contacts
-            .build(&self.spheres, &self.pairs, crowd.members().len());
+            .build(&self.spheres, &self.pairs, crowd.members().len())?;
         self.bodies
             .par_chunks_mut(MOLECULES_PER_TASK)
             .zip(self.order.par_chunks(MOLECULES_PER_TASK))
@@ -346,6 +389,7 @@ impl Relaxer {
                 }
             });
         self.stages.respond += begin.elapsed();
+        Ok(())
     }
 
     fn centre_weight(&self) -> f32 {
@@ -358,59 +402,23 @@ impl Relaxer {
     /// Moves the molecules, all or none.
     fn apply(&mut self) -> Result<(), RelaxError> {
         let begin = Instant::now();
-        let bad = self
-            .pushes
-            .iter()
-            .position(|push| !(push.linear.is_finite() && push.angular.is_finite()));
-        if let Some(owner) = bad {
-            return Err(RelaxError::Diverged {
-                molecule: self.order[owner] as usize,
-                iteration: self.iterations,
-            });
+        let pushed = self.order.iter().zip(&self.pushes);
+        let members = self.crowd.members();
+        for (&member, push) in pushed.clone() {
+            let sane = push.linear.length() <= MAX_PUSH_NM && push.angular.length() <= MAX_TURN;
+            if !sane || !push.apply(&members[member as usize].pose).is_finite() {
+                return Err(RelaxError::Diverged {
+                    molecule: member as usize,
+                    iteration: self.iterations,
+                });
+            }
         }
         let members = self.crowd.members_mut();
-        for (&member, push) in self.order.iter().zip(&self.pushes) {
+        for (&member, push) in pushed {
             let pose = &mut members[member as usize].pose;
             *pose = push.apply(pose);
         }
         self.stages.apply += begin.elapsed();
         Ok(())
-    }
-}
-
-/// Notices when nothing gets better.
-struct StallWatch {
-    window: u32,
-    best: f64,
-    since: u32,
-}
-
-impl StallWatch {
-    /// Progress must be better than the best so far by this factor to count.
-    const PROGRESS: f64 = 0.98;
-
-    fn new(window: u32) -> Self {
-        Self {
-            window,
-            best: f64::INFINITY,
-            since: 0,
-        }
-    }
-
-    /// Forgets what was reached.
-    fn restart(&mut self) {
-        *self = Self::new(self.window);
-    }
-
-    /// Whether the last `window` calls saw no progress.
-    fn is_stalled(&mut self, status: &RelaxStatus) -> bool {
-        let burden = (status.unresolved + status.out_of_place) as f64;
-        if burden <= self.best * Self::PROGRESS {
-            self.best = burden;
-            self.since = 0;
-        } else {
-            self.since += 1;
-        }
-        self.window > 0 && self.since >= self.window
     }
 }

@@ -39,6 +39,8 @@ pub enum StopReason {
     Stalled,
     /// The caller asked to stop.
     Interrupted,
+    /// The step sizes threw a molecule out of the world.
+    Diverged,
 }
 
 impl std::fmt::Display for StopReason {
@@ -49,6 +51,7 @@ impl std::fmt::Display for StopReason {
             Self::MaxTime => "the time was used up",
             Self::Stalled => "stalled: no progress for a long while; the molecules may not fit",
             Self::Interrupted => "interrupted",
+            Self::Diverged => "diverged: the step sizes are too large",
         })
     }
 }

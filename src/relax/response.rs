@@ -1,6 +1,8 @@
 //! One molecule's answer to its contacts and its place.
 
-use crate::contact::ContactTable;
+use glam::Vec3;
+
+use crate::contact::{ContactSide, ContactTable};
 use crate::crowd::{Crowd, CrowdMember};
 use crate::force::{
     Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring_force,
@@ -9,6 +11,10 @@ use crate::force::{
 use crate::spheres::SphereSet;
 
 use super::ReactionLaw;
+
+/// Least weight of the direction between centres: next to nothing, but a direction
+/// where the atoms themselves have none.
+const LEAST_CENTRE_WEIGHT: f32 = 1.0e-6;
 
 /// Everything that a molecule's answer depends on.
 pub(super) struct Response<'a> {
@@ -38,12 +44,21 @@ impl Response<'_> {
         }
     }
 
+    /// The other molecule of a contact, and the direction from its centre.
+    fn partner(&self, index: usize, side: &ContactSide) -> (&Body, Vec3) {
+        let owner = self.spheres.owner(side.other as usize);
+        let other = &self.bodies[owner as usize];
+        let between = self.bodies[index].direction_from(other, [index as u32, owner]);
+        (other, between)
+    }
+
     fn thesis(&self, index: usize, member: &CrowdMember, steps: &ThesisSteps) -> Push {
         let mut sum = Push::default();
         for side in self.contacts.of(index) {
             let own = self.spheres.centre(side.own as usize);
             let other = self.spheres.centre(side.other as usize);
-            sum += thesis_reaction(own - other, own - member.pose.position, steps);
+            let (_, between) = self.partner(index, side);
+            sum += thesis_reaction(own - other, own - member.pose.position, between, steps);
         }
         if let Some((compartment, placement)) = self.crowd.place_of(member) {
             let deviation = placement.deviation(compartment, &member.pose);
@@ -62,15 +77,17 @@ impl Response<'_> {
     fn projection(&self, index: usize, member: &CrowdMember, parameters: &Projection) -> Push {
         let mut sums = ProjectionSums::default();
         let own_body = &self.bodies[index];
+        // Coincident atoms part between the centres even when the weight has faded.
+        let weight = self.centre_weight.max(LEAST_CENTRE_WEIGHT);
         for side in self.contacts.of(index) {
             let (own, other) = (side.own as usize, side.other as usize);
-            let other_body = &self.bodies[self.spheres.owner(other) as usize];
+            let (other_body, between) = self.partner(index, side);
             let reach = self.spheres.radius(own) + self.spheres.radius(other) + self.gap;
             sums.add(
                 [own_body, other_body],
                 [self.spheres.centre(own), self.spheres.centre(other)],
                 reach,
-                self.centre_weight,
+                between * weight,
             );
         }
         let mut push = sums.push(parameters);

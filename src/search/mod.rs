@@ -35,6 +35,15 @@ pub enum SearchError {
         /// The margin that was given, nm.
         margin: f32,
     },
+    /// The largest radii and the margin add up to less than [`MIN_REACH_NM`], and not
+    /// to zero.
+    #[error(
+        "spheres that reach only {reach} nm cannot be searched: the limit is {MIN_REACH_NM} nm"
+    )]
+    ReachTooShort {
+        /// The longest reach, nm.
+        reach: f32,
+    },
     /// Two radii and the margin add up to more than [`MAX_REACH_NM`].
     #[error(
         "spheres that reach {reach} nm are too large to search: the limit is {MAX_REACH_NM} nm"
@@ -47,6 +56,10 @@ pub enum SearchError {
 
 /// Longest reach of two spheres that can be searched, nm: a metre.
 pub const MAX_REACH_NM: f32 = 1.0e9;
+
+/// Shortest longest reach that can be searched, nm: a proton is a billion times wider.
+/// Below it squares would lose their digits in 32 bits.
+pub const MIN_REACH_NM: f32 = 1.0e-15;
 
 /// How long the two halves of a search took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +111,23 @@ fn check_margin(margin: f32) -> Result<(), SearchError> {
 mod tests {
     use super::*;
     use glam::Vec3;
+
+    #[test]
+    fn reaches_that_32_bits_cannot_square_are_refused() {
+        for radius in [5.0e-40, 1.0e-23] {
+            let mut spheres = SphereSet::new();
+            spheres.push(Vec3::ZERO, radius, 0).unwrap();
+            spheres.push(Vec3::X * 1.8 * radius, radius, 1).unwrap();
+            assert!(matches!(
+                UniformGrid::new().count_pairs(&spheres, 0.0),
+                Err(SearchError::ReachTooShort { .. })
+            ));
+        }
+        let mut points = SphereSet::new();
+        points.push(Vec3::ZERO, 0.0, 0).unwrap();
+        points.push(Vec3::ZERO, 0.0, 1).unwrap();
+        assert_eq!(UniformGrid::new().count_pairs(&points, 0.0), Ok(0));
+    }
 
     /// What [`SphereSet::push`] refuses can still come from a pose gone wild.
     #[test]

@@ -76,8 +76,9 @@ impl PairBuffer {
         pairs
     }
 
-    /// Exactly `tasks` empty lists, to be filled in parallel.
-    pub(crate) fn start(&mut self, tasks: usize) -> &mut [Vec<Pair>] {
+    /// Drops all pairs and gives out `tasks` empty lists, to be filled in parallel: how a
+    /// [`PairSearch`](super::PairSearch) writes.
+    pub fn start(&mut self, tasks: usize) -> &mut [Vec<Pair>] {
         self.clear();
         if self.lists.len() < tasks {
             self.lists.resize_with(tasks, Vec::new);

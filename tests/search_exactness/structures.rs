@@ -17,16 +17,12 @@ fn parts(file: &str, by: SplitBy) -> Vec<MoleculePart> {
 ///
 /// With a tolerance all have half of it as radius, so that closer atoms meet.
 fn spheres(parts: &[MoleculePart], tolerance: Option<f32>) -> SphereSet {
-    let mut spheres = SphereSet::new();
-    for (owner, part) in parts.iter().enumerate() {
-        let atoms = part.template.positions().iter().zip(part.template.radii());
-        for (&position, &radius) in atoms {
-            let centre = part.pose.transform_point(position);
-            let radius = tolerance.map_or(radius, |tolerance| tolerance / 2.0);
-            spheres
-                .push(centre, radius, owner as u32)
-                .expect("files hold finite atoms");
-        }
+    let placed = parts.iter().map(|part| (&*part.template, part.pose));
+    let mut spheres = SphereSet::from_molecules(placed).expect("files hold finite atoms");
+    if let Some(tolerance) = tolerance {
+        spheres
+            .set_radius(tolerance / 2.0)
+            .expect("tolerances are positive");
     }
     spheres
 }

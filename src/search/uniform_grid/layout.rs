@@ -5,9 +5,10 @@ use glam::{DVec3, Vec3};
 /// Cells are wider than the longest reach by this factor.
 ///
 /// Two spheres in reach must never be two cells apart, whatever rounding did to
-/// their cell coordinates. With at most [`MAX_PLAIN_CELLS`] cells an axis the
-/// rounding error stays below 2 × 4096 × 2⁻²⁴ ≈ 0.0005 of a cell.
-const WIDENING: f32 = 1.001;
+/// their cell coordinates. With at most [`MAX_PLAIN_CELLS`] cells an axis, a
+/// difference, a product and a sum round each of the two by at most 2 × 4096 × 2⁻²⁴:
+/// 0.00098 of a cell in all, half of what this leaves.
+const WIDENING: f32 = 1.002;
 
 /// Most cells along an axis for which 32-bit floats tell cells apart well enough.
 const MAX_PLAIN_CELLS: u32 = 4096;
@@ -22,7 +23,7 @@ const CELLS_PER_SPHERE: usize = 2;
 const MIN_CELLS: usize = 4096;
 
 /// How much wider than needed cells may become before the grid is folded instead.
-const MAX_COARSENING: f32 = 2.0;
+const MAX_COARSENING: f32 = 3.0;
 
 /// Where the bounding box starts in a plain grid, in cells: one cell of border, and
 /// half a cell more so that rounding cannot push a sphere into the border.

@@ -23,7 +23,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::{MAX_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin};
+use super::{
+    MAX_REACH_NM, MIN_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin,
+};
 use crate::spheres::SphereSet;
 use layout::GridLayout;
 use sort::SortedSpheres;
@@ -67,6 +69,9 @@ impl UniformGrid {
         }
         if longest == 0.0 {
             return Ok(None);
+        }
+        if longest < MIN_REACH_NM {
+            return Err(SearchError::ReachTooShort { reach: longest });
         }
         let layout = GridLayout::fit(extent.low, extent.high, longest, spheres.len());
         let reach = if extent.smallest_radius == extent.largest_radius {
