@@ -97,3 +97,8 @@ pub mod prelude {
     pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
     pub use crate::spheres::SphereSet;
 }
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
