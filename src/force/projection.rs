@@ -17,8 +17,8 @@
 //! Each molecule averages what its contacts ask for (Jacobi): the sum divided by
 //! the square root of their number, times an over-relaxation. Jacobi is slow where
 //! a push must travel through many molecules, so that part of the last push goes on
-//! (heavy-ball momentum): a dense vesicle that needs 1,500 iterations without it
-//! comes to rest in 150.
+//! (heavy-ball momentum): a dense vesicle that is not at rest after 1,500
+//! iterations without it is so after about 140.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};

@@ -27,7 +27,8 @@ use crate::compartment::{Compartment, Deviation, Placement};
 
 /// Step sizes of the thesis's law, one for each kind of force.
 ///
-/// The thesis gives no numbers; these suit lipids in a dense bilayer.
+/// The thesis gives no numbers. These are a starting point: they take most overlaps
+/// out of a vesicle of lipids, and do not bring a dense one to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThesisSteps {
     /// Scale of the reaction force, nm³. Default: 2e-4.

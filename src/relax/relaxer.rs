@@ -86,9 +86,10 @@ pub struct Relaxer {
     start: RelaxStatus,
     status: RelaxStatus,
     iterations: u32,
+    /// Progress since the start: whether to give up.
+    stall: StallWatch,
     /// Progress since the last kick, and the iteration of that kick.
     progress: StallWatch,
-    stall: StallWatch,
     last_kick: u32,
     stages: StageTimes,
     warnings: Vec<CapacityWarning>,

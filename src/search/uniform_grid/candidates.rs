@@ -1,8 +1,7 @@
 //! The spheres that one cell is compared with, copied to one place.
 //!
-//! The half shell of a cell is five short runs in different places. Comparing each
-//! sphere of the cell with each run would waste most lanes and mispredict most
-//! branches; so the runs are copied together once, and every sphere of the cell
+//! The half shell of a cell is five short runs in different places, most of them
+//! shorter than a vector. They are copied together once, and every sphere of the cell
 //! walks over the same full vectors.
 
 use super::scan::{Columns, LANES};
@@ -60,9 +59,8 @@ impl Candidates {
         assert!(self.len + (to - from) <= MAX_CANDIDATES && to + LANES <= columns.x.len());
         let mut at = from;
         let mut into = self.len;
-        // Eight at a time, and eight in any case: most runs are shorter, and a branch
-        // for the empty ones costs more. What is copied too much is overwritten by the
-        // next run.
+        // Eight at a time, and eight in any case, since most runs are shorter. What is
+        // copied too much is overwritten by the next run.
         loop {
             copy(&mut self.x, into, columns.x, at);
             copy(&mut self.y, into, columns.y, at);

@@ -15,14 +15,17 @@ const MAX_PLAIN_CELLS: u32 = 4096;
 
 /// Cells that the grid may have for each sphere; four bytes each.
 ///
-/// More, smaller cells would not help: a run of three cells should fill a vector
-/// register of eight lanes, and empty cells cost time too.
+/// One, two and three were timed on a million atoms of a vesicle at 0.34 nm and did
+/// not differ beyond the noise.
 const CELLS_PER_SPHERE: usize = 2;
 
 /// Cells that the grid may have in any case.
 const MIN_CELLS: usize = 4096;
 
 /// How much wider than needed cells may become before the grid is folded instead.
+///
+/// A vesicle of four million atoms at 0.2 nm needs a little over 2, and sorts faster
+/// so than folded. Larger shells were not measured.
 const MAX_COARSENING: f32 = 3.0;
 
 /// Where the bounding box starts in a plain grid, in cells: one cell of border, and
