@@ -71,11 +71,14 @@
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
+pub mod dynamics;
 pub mod export;
 pub mod force;
 mod hybrid36;
 pub mod molecule;
+pub mod plugin;
 pub mod pose;
+pub mod rapier;
 pub mod relax;
 mod scatter;
 pub mod scenes;

@@ -179,7 +179,7 @@ impl SphereSet {
         molecules: impl Iterator<Item = (&'a MoleculeTemplate, Pose)> + Clone,
     ) -> Result<Self, SphereError> {
         let mut spheres = Self::new();
-        spheres.lay_out(molecules.clone().map(|(template, _)| template))?;
+        spheres.lay_out(molecules.clone().map(|(template, _)| template.radii()))?;
         let mut at = 0;
         for (template, pose) in molecules {
             for &local in template.positions() {
@@ -206,8 +206,8 @@ impl SphereSet {
         Ok(())
     }
 
-    /// Makes room for the atoms of `molecules`: radii and owners are set, centres
-    /// are zero until `place` is called.
+    /// Makes room for `molecules`, given by the radii (nm) of their spheres: radii and
+    /// owners are set, centres are zero until `place` is called.
     ///
     /// Owner `m` is the `m`-th molecule, and its spheres are contiguous.
     ///
@@ -215,9 +215,9 @@ impl SphereSet {
     /// [`SphereError::TooMany`] if the indices would not fit 32 bits.
     pub(crate) fn lay_out<'a>(
         &mut self,
-        molecules: impl Iterator<Item = &'a MoleculeTemplate> + Clone,
+        molecules: impl Iterator<Item = &'a [f32]> + Clone,
     ) -> Result<(), SphereError> {
-        let count: usize = molecules.clone().map(MoleculeTemplate::atom_count).sum();
+        let count: usize = molecules.clone().map(<[f32]>::len).sum();
         if count >= u32::MAX as usize {
             return Err(SphereError::TooMany { count });
         }
@@ -228,21 +228,21 @@ impl SphereSet {
         }
         self.radius.reserve_exact(count);
         self.owner.reserve_exact(count);
-        for (owner, template) in molecules.enumerate() {
-            self.radius.extend_from_slice(template.radii());
+        for (owner, radii) in molecules.enumerate() {
+            self.radius.extend_from_slice(radii);
             self.owner
-                .resize(self.owner.len() + template.atom_count(), owner as u32);
+                .resize(self.owner.len() + radii.len(), owner as u32);
         }
         Ok(())
     }
 
-    /// Writes the world positions of every atom of every molecule.
+    /// Writes the world positions of every sphere of every molecule.
     ///
-    /// `molecules` must be those that [`lay_out`](Self::lay_out) saw, in the same
-    /// order: their template, pose and first sphere.
+    /// The molecules must be those that [`lay_out`](Self::lay_out) saw, in the same
+    /// order: their body-frame centres (nm), pose and first sphere.
     pub(crate) fn place<'a, F>(&mut self, first_sphere: &[u32], molecule: F)
     where
-        F: Fn(usize) -> (&'a MoleculeTemplate, Pose) + Sync,
+        F: Fn(usize) -> (&'a [Vec3], Pose) + Sync,
     {
         let count = first_sphere.len().saturating_sub(1);
         place_range(
@@ -261,7 +261,7 @@ fn place_range<'a, F>(
     range: std::ops::Range<usize>,
     molecule: &F,
 ) where
-    F: Fn(usize) -> (&'a MoleculeTemplate, Pose) + Sync,
+    F: Fn(usize) -> (&'a [Vec3], Pose) + Sync,
 {
     let [x, y, z] = axes;
     if x.len() > CHUNK && range.len() > 1 {
@@ -280,14 +280,14 @@ fn place_range<'a, F>(
     }
     let mut at = 0;
     for m in range {
-        let (template, pose) = molecule(m);
+        let (locals, pose) = molecule(m);
         let rotation = glam::Mat3::from_quat(pose.rotation);
-        let end = at + template.atom_count();
+        let end = at + locals.len();
         let targets = x[at..end]
             .iter_mut()
             .zip(&mut y[at..end])
             .zip(&mut z[at..end]);
-        for (((x, y), z), &local) in targets.zip(template.positions()) {
+        for (((x, y), z), &local) in targets.zip(locals) {
             let world = rotation * local + pose.position;
             (*x, *y, *z) = (world.x, world.y, world.z);
         }

@@ -54,7 +54,7 @@ impl Body {
 
 /// A direction for two molecules that nothing tells apart: spread over the sphere by
 /// their numbers, and opposite from the other side.
-fn arbitrary_direction(own: u32, other: u32) -> Vec3 {
+pub(crate) fn arbitrary_direction(own: u32, other: u32) -> Vec3 {
     let (low, high) = (own.min(other), own.max(other));
     // Two rounds of Knuth's multiplicative hash; the upper bits are the good ones.
     let first = (low.wrapping_mul(0x9e37_79b9) ^ high).wrapping_mul(0x85eb_ca6b);

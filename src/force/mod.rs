@@ -9,6 +9,7 @@ mod projection;
 mod thesis;
 
 pub use body::Body;
+pub(crate) use body::arbitrary_direction;
 pub use projection::{Projection, ProjectionSums};
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
 
@@ -30,7 +31,7 @@ pub struct ParameterError {
 }
 
 /// Checks that named parameters are finite and not negative.
-fn not_negative(parameters: &[(&'static str, f32)]) -> Result<(), ParameterError> {
+pub(crate) fn not_negative(parameters: &[(&'static str, f32)]) -> Result<(), ParameterError> {
     match parameters
         .iter()
         .find(|(_, value)| !(value.is_finite() && *value >= 0.0))

@@ -14,6 +14,7 @@ use super::{ReactionLaw, RelaxConfig, RelaxReport, RelaxStatus, StageTimes, Stop
 use crate::contact::{ContactError, ContactTable};
 use crate::crowd::Crowd;
 use crate::force::{Body, ParameterError, Push};
+use crate::molecule::MoleculeTemplate;
 use crate::search::{PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
@@ -129,7 +130,7 @@ impl Relaxer {
             .iter()
             .map(|&member| crowd.template_of(&crowd.members()[member as usize]));
         let mut spheres = SphereSet::new();
-        spheres.lay_out(templates.clone())?;
+        spheres.lay_out(templates.clone().map(MoleculeTemplate::radii))?;
         let molecules = order.len();
         let mut first_sphere = Vec::with_capacity(molecules + 1);
         let mut sum = 0;
@@ -296,7 +297,7 @@ impl Relaxer {
         let (crowd, order) = (&self.crowd, &self.order);
         self.spheres.place(&self.first_sphere, |owner| {
             let member = &crowd.members()[order[owner] as usize];
-            (crowd.template_of(member), member.pose)
+            (crowd.template_of(member).positions(), member.pose)
         });
         self.stages.gather += begin.elapsed();
 

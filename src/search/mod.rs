@@ -52,6 +52,16 @@ pub enum SearchError {
         /// The longest reach, nm.
         reach: f32,
     },
+    /// So many spheres lie in one place that comparing them would not end.
+    #[error("{spheres} spheres lie around sphere {sphere}: comparing them all would take too long")]
+    TooCrowded {
+        /// A sphere in the most crowded cell.
+        sphere: u32,
+        /// How many spheres that cell has.
+        spheres: u32,
+        /// Longest reach of a sphere, nm.
+        reach: f32,
+    },
 }
 
 /// Longest reach of two spheres that can be searched, nm: a metre.
@@ -74,7 +84,7 @@ pub struct SearchTimes {
 ///
 /// An implementation keeps its buffers from call to call, so that a step
 /// allocates nothing once they have grown to the size of the scene.
-pub trait PairSearch: Send {
+pub trait PairSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 

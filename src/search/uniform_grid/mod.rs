@@ -33,6 +33,12 @@ use walk::{Reach, Walk};
 
 use scan::Instructions;
 
+/// Most comparisons within cells that a search begins: about a second of them.
+///
+/// Four million atoms at liquid density make 40 million. Only spheres heaped up in
+/// one place make more, and they would make pairs until the memory is full.
+const MAX_COMPARISONS: u64 = 1 << 32;
+
 /// Counting-sorted uniform grid: the FFRNN search on the CPU.
 #[derive(Clone, Debug, Default)]
 pub struct UniformGrid {
@@ -82,6 +88,15 @@ impl UniformGrid {
             Reach::Mixed { margin }
         };
         self.sorted.sort(spheres, &layout, reach.is_mixed());
+        let (comparisons, fullest) = self.sorted.crowding();
+        if comparisons > MAX_COMPARISONS {
+            let cell = &self.sorted.cell_start[fullest..fullest + 2];
+            return Err(SearchError::TooCrowded {
+                sphere: self.sorted.index[cell[0] as usize],
+                spheres: cell[1] - cell[0],
+                reach: longest,
+            });
+        }
         Ok(Some(Walk {
             sorted: &self.sorted,
             layout,

@@ -54,6 +54,35 @@ impl SortedSpheres {
         self.slab_order.len()
     }
 
+    /// Comparisons within cells, twice, and the fullest cell.
+    pub(super) fn crowding(&self) -> (u64, usize) {
+        const CELLS_PER_TASK: usize = 64 * 1024;
+        let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
+        let tasks = self
+            .cell_start
+            .len()
+            .saturating_sub(1)
+            .div_ceil(CELLS_PER_TASK);
+        let (sum, most) = (0..tasks)
+            .into_par_iter()
+            .map(|task| {
+                let first = task * CELLS_PER_TASK;
+                let last = (first + CELLS_PER_TASK + 1).min(self.cell_start.len());
+                let cells = self.cell_start[first..last].windows(2).map(count);
+                cells.fold((0, 0), |(sum, most), count| {
+                    (sum + count * count, count.max(most))
+                })
+            })
+            .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)));
+        let fullest = if sum > super::MAX_COMPARISONS {
+            let fullest = |cell: &[u32]| count(cell) == most;
+            self.cell_start.windows(2).position(fullest).unwrap_or(0)
+        } else {
+            0
+        };
+        (sum, fullest)
+    }
+
     /// The spheres, to be compared.
     pub(super) fn columns(&self) -> Columns<'_> {
         Columns {

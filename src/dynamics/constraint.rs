@@ -1,0 +1,281 @@
+//! One contact between two spheres as the solver sees it.
+
+use glam::Vec3;
+
+use super::{ContactMaterial, MovingBody, Softness};
+use crate::search::Pair;
+use crate::spheres::SphereSet;
+
+/// From this share of the smaller radius on, an overlap is too deep for its own
+/// normal alone: the atoms may have passed each other, and the line between the
+/// molecules knows better which way is out.
+const DEEP_SHARE: f32 = 0.5;
+
+/// A contact between a sphere of molecule `a` and one of molecule `b`.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactConstraint {
+    /// The spheres; the first belongs to `a`.
+    pub spheres: Pair,
+    /// Molecule of the first sphere.
+    pub a: u32,
+    /// Molecule of the second sphere.
+    pub b: u32,
+    /// Unit vector from `a` to `b`.
+    pub normal: Vec3,
+    /// From the centre of mass of `a` to the contact point, nm.
+    pub lever_a: Vec3,
+    /// From the centre of mass of `b` to the contact point, nm.
+    pub lever_b: Vec3,
+    /// Distance of the surfaces, nm; negative where they overlap.
+    pub gap: f32,
+    /// Impulse along the normal so far, Da·nm/s; never negative.
+    pub normal_impulse: f32,
+    /// Impulse of friction so far, across the normal, Da·nm/s.
+    pub friction_impulse: Vec3,
+    /// Effective mass along the normal with split masses, Da; zero if the contact
+    /// does not take part.
+    pub(super) normal_mass: f32,
+    /// The same across the normal.
+    pub(super) friction_mass: f32,
+    /// Mobility of either side along and across the normal, before splitting.
+    pub(super) mobility: [f32; 4],
+    pub(super) softness: Softness,
+    pub(super) friction: f32,
+    /// Speed at which the bodies should part after a bounce, nm/s.
+    pub(super) bounce_speed: f32,
+    /// Change of the impulse on `b` in this iteration; that on `a` is its negative.
+    pub(super) change: Vec3,
+}
+
+/// What all contacts of a substep share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Substep {
+    /// Length of the substep, s.
+    pub dt: f32,
+    /// Overlap that is left alone, nm.
+    pub slop: f32,
+    /// Fastest that overlaps are pushed apart, nm/s.
+    pub max_push_speed: f32,
+    /// Approach below which nothing bounces, nm/s.
+    pub bounce_threshold: f32,
+}
+
+impl ContactConstraint {
+    /// The contact of `pair`, or a contact that does not take part.
+    ///
+    /// A contact takes part if the spheres overlap, would overlap at the end of the
+    /// substep, or carried an impulse before.
+    pub(super) fn prepare(
+        pair: Pair,
+        spheres: &SphereSet,
+        bodies: &[MovingBody],
+        material: impl Fn(u32, u32) -> Option<ContactMaterial>,
+        substep: &Substep,
+    ) -> Self {
+        let (first, second) = (pair.a as usize, pair.b as usize);
+        let (a, b) = (spheres.owner(first), spheres.owner(second));
+        let mut contact = Self {
+            spheres: pair,
+            a,
+            b,
+            ..Self::IDLE
+        };
+        let (body_a, body_b) = (&bodies[a as usize], &bodies[b as usize]);
+        let Some(material) = material(a, b) else {
+            return contact;
+        };
+        let difference = spheres.centre(second) - spheres.centre(first);
+        let (radius_a, radius_b) = (spheres.radius(first), spheres.radius(second));
+        let distance = difference.length();
+        contact.gap = distance - radius_a - radius_b;
+        contact.normal = normal_of(
+            &contact,
+            difference,
+            distance,
+            radius_a.min(radius_b),
+            bodies,
+        );
+        let point = spheres.centre(first) + contact.normal * (radius_a + 0.5 * contact.gap);
+        contact.lever_a = point - body_a.centre;
+        contact.lever_b = point - body_b.centre;
+        let velocity = contact.relative_velocity(body_a, body_b);
+        let approach = velocity.dot(contact.normal);
+        contact.softness = Softness::new(&material, substep.dt);
+        contact.friction = material.friction;
+        if approach < -substep.bounce_threshold {
+            contact.bounce_speed = -material.restitution * approach;
+        }
+        contact.mobility = mobilities(&contact, body_a, body_b);
+        let meets = contact.gap + approach * substep.dt < 0.0;
+        if contact.gap < 0.0 || meets {
+            contact.take_part();
+        }
+        contact
+    }
+
+    /// Lets the contact take part, unless nothing can move either side. The masses
+    /// are divided later.
+    fn take_part(&mut self) {
+        let [normal_a, _, normal_b, _] = self.mobility;
+        self.normal_mass = if normal_a + normal_b > 0.0 { 1.0 } else { 0.0 };
+    }
+
+    /// Begins with the impulses along and across the normal of the substep before.
+    pub(super) fn carry_on(&mut self, (normal, friction): (f32, Vec3)) {
+        if self.gap == f32::INFINITY {
+            return;
+        }
+        self.take_part();
+        if self.takes_part() {
+            self.normal_impulse = normal;
+            let across = friction - self.normal * friction.dot(self.normal);
+            self.friction_impulse = across.clamp_length_max(self.friction * normal);
+        }
+    }
+
+    /// A contact between no one.
+    pub(super) const IDLE: Self = Self {
+        spheres: Pair { a: 0, b: 0 },
+        a: 0,
+        b: 0,
+        normal: Vec3::ZERO,
+        lever_a: Vec3::ZERO,
+        lever_b: Vec3::ZERO,
+        gap: f32::INFINITY,
+        normal_impulse: 0.0,
+        friction_impulse: Vec3::ZERO,
+        normal_mass: 0.0,
+        friction_mass: 0.0,
+        mobility: [0.0; 4],
+        softness: Softness::RIGID,
+        friction: 0.0,
+        bounce_speed: 0.0,
+        change: Vec3::ZERO,
+    };
+
+    /// Brings the levers to one point again after the bodies have moved: a pair of
+    /// impulses that do not act in one point would change the angular momentum.
+    pub(super) fn follow(&mut self, bodies: &[MovingBody]) {
+        let [a, b] = [self.a, self.b].map(|index| bodies[index as usize].centre);
+        let apart = (b - a) - (self.lever_a - self.lever_b);
+        self.lever_a += 0.5 * apart;
+        self.lever_b -= 0.5 * apart;
+    }
+
+    /// Whether the solver works on it.
+    #[inline]
+    #[must_use]
+    pub fn takes_part(&self) -> bool {
+        self.normal_mass > 0.0
+    }
+
+    /// Velocity of `b` relative to `a` at the contact point, nm/s.
+    #[inline]
+    pub(super) fn relative_velocity(&self, a: &MovingBody, b: &MovingBody) -> Vec3 {
+        b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a)
+    }
+
+    /// Total impulse on `b`, Da·nm/s.
+    #[inline]
+    #[must_use]
+    pub fn impulse(&self) -> Vec3 {
+        self.normal * self.normal_impulse + self.friction_impulse
+    }
+
+    /// Divides the masses: `sharing` is the number of contacts of `a` and of `b`.
+    pub(super) fn split_masses(&mut self, sharing: [u32; 2]) {
+        let [normal_a, across_a, normal_b, across_b] = self.mobility;
+        let [share_a, share_b] = sharing.map(|contacts| contacts as f32);
+        let inverse = |value: f32| if value > 0.0 { 1.0 / value } else { 0.0 };
+        self.normal_mass = inverse(share_a * normal_a + share_b * normal_b);
+        self.friction_mass = inverse(share_a * across_a + share_b * across_b);
+    }
+
+    /// One Jacobi iteration: writes the change of the impulse, from velocities that
+    /// no other contact has changed since.
+    #[inline]
+    pub(super) fn iterate(&mut self, bodies: &[MovingBody], substep: &Substep, parting: bool) {
+        self.change = Vec3::ZERO;
+        if !self.takes_part() {
+            return;
+        }
+        let (a, b) = (&bodies[self.a as usize], &bodies[self.b as usize]);
+        let velocity = self.relative_velocity(a, b);
+        let speed = velocity.dot(self.normal);
+        let (softness, bias) = self.bias(substep, parting);
+        let error = speed + bias.min(-self.bounce_speed);
+        let impulse = self.normal_impulse
+            - self.normal_mass * softness.mass_scale * error
+            - softness.impulse_scale * self.normal_impulse;
+        let impulse = impulse.max(0.0);
+        self.change = self.normal * (impulse - self.normal_impulse);
+        self.normal_impulse = impulse;
+        if self.friction > 0.0 {
+            let across = velocity - self.normal * speed;
+            let wanted = self.friction_impulse - across * self.friction_mass;
+            let held = wanted.clamp_length_max(self.friction * impulse);
+            self.change += held - self.friction_impulse;
+            self.friction_impulse = held;
+        }
+    }
+
+    /// Spring and velocity that it adds to the approach, nm/s.
+    #[inline]
+    fn bias(&self, substep: &Substep, parting: bool) -> (Softness, f32) {
+        if self.gap > 0.0 {
+            // Not there yet: may close the gap, and no more.
+            (Softness::RIGID, self.gap / substep.dt)
+        } else if parting {
+            let overlap = (self.gap + substep.slop).min(0.0);
+            let push = self.softness.bias_rate * overlap;
+            (self.softness, push.max(-substep.max_push_speed))
+        } else {
+            (Softness::RIGID, 0.0)
+        }
+    }
+}
+
+/// Direction from `a` to `b`: between the spheres, and for deep overlaps more and
+/// more between the molecules.
+fn normal_of(
+    contact: &ContactConstraint,
+    difference: Vec3,
+    distance: f32,
+    smaller_radius: f32,
+    bodies: &[MovingBody],
+) -> Vec3 {
+    let own = difference.try_normalize();
+    let depth = -contact.gap - DEEP_SHARE * smaller_radius;
+    if let Some(own) = own
+        && depth <= 0.0
+        && distance > 0.0
+    {
+        return own;
+    }
+    let [a, b] = [contact.a, contact.b].map(|index| bodies[index as usize].centre);
+    let between = (b - a)
+        .try_normalize()
+        .unwrap_or_else(|| crate::force::arbitrary_direction(contact.b, contact.a));
+    let weight = (depth / (DEEP_SHARE * smaller_radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+    (own.unwrap_or(Vec3::ZERO) + between * weight)
+        .try_normalize()
+        .unwrap_or(between)
+}
+
+/// Mobility of `a` along and across the normal, then of `b`.
+///
+/// Across there are two directions; their sum is an upper bound for either, which
+/// keeps the iteration stable whatever way things slide.
+fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f32; 4] {
+    let (first, second) = contact.normal.any_orthonormal_pair();
+    let of = |body: &MovingBody, lever: Vec3| {
+        if body.asleep {
+            return [0.0, 0.0];
+        }
+        let across = body.mobility(lever, first) + body.mobility(lever, second);
+        [body.mobility(lever, contact.normal), across]
+    };
+    let [normal_a, across_a] = of(a, contact.lever_a);
+    let [normal_b, across_b] = of(b, contact.lever_b);
+    [normal_a, across_a, normal_b, across_b]
+}

@@ -1,0 +1,209 @@
+//! What a molecule's surface is like when something touches it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::force::{ParameterError, not_negative};
+
+/// Surface of a molecule: bounce, friction and softness.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContactMaterial {
+    /// Fraction of the approach speed that is given back, from 0 to 1. Default: 0.
+    pub restitution: f32,
+    /// Coulomb's coefficient of friction. Default: 0.5.
+    pub friction: f32,
+    /// Frequency of the contact spring, Hz: how fast overlaps are pushed apart.
+    /// Limited to a quarter of the substep rate. Default: 60 Hz.
+    pub frequency_hz: f32,
+    /// Damping ratio of the contact spring: 1 is critical. Default: 10.
+    pub damping_ratio: f32,
+}
+
+impl Default for ContactMaterial {
+    fn default() -> Self {
+        Self {
+            restitution: 0.0,
+            friction: 0.5,
+            frequency_hz: 60.0,
+            damping_ratio: 10.0,
+        }
+    }
+}
+
+impl ContactMaterial {
+    /// The material of a contact between two: means of bounce, friction and damping,
+    /// and the softer of the two springs.
+    #[inline]
+    #[must_use]
+    pub fn combine(&self, other: &Self) -> Self {
+        Self {
+            restitution: 0.5 * (self.restitution + other.restitution),
+            friction: 0.5 * (self.friction + other.friction),
+            frequency_hz: self.frequency_hz.min(other.frequency_hz),
+            damping_ratio: 0.5 * (self.damping_ratio + other.damping_ratio),
+        }
+    }
+
+    /// Checks that each number can be.
+    ///
+    /// # Errors
+    /// [`ParameterError`] names the one that cannot.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let wrong = |name, allowed, value| {
+            Err(ParameterError {
+                name,
+                allowed,
+                value,
+            })
+        };
+        if !(0.0..=1.0).contains(&self.restitution) {
+            return wrong("restitution", "from 0 to 1", self.restitution);
+        }
+        if !(self.frequency_hz.is_finite() && self.frequency_hz > 0.0) {
+            return wrong("frequency_hz", "positive and finite", self.frequency_hz);
+        }
+        not_negative(&[
+            ("friction", self.friction),
+            ("damping_ratio", self.damping_ratio),
+        ])
+    }
+}
+
+/// Groups that decide which molecules may touch, as in Rapier: two touch if each
+/// one's memberships meet the other's filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContactGroups {
+    /// Groups that the molecule is in, one bit each.
+    pub memberships: u32,
+    /// Groups that it touches, one bit each.
+    pub filter: u32,
+}
+
+impl Default for ContactGroups {
+    /// In all groups, touching all.
+    fn default() -> Self {
+        Self {
+            memberships: u32::MAX,
+            filter: u32::MAX,
+        }
+    }
+}
+
+impl ContactGroups {
+    /// Whether two molecules may touch.
+    #[inline]
+    #[must_use]
+    pub fn may_touch(self, other: Self) -> bool {
+        self.memberships & other.filter != 0 && other.memberships & self.filter != 0
+    }
+}
+
+/// A damped spring over one substep, integrated implicitly.
+///
+/// For a spring of angular frequency ω = 2πf and damping ratio ζ, a substep h and
+/// the effective mass m, implicit Euler gives the impulse
+///
+/// ```text
+/// λ = −m·mass_scale·(v + bias_rate·x) − impulse_scale·λ₀
+/// a₁ = 2ζ + hω,  a₂ = hω·a₁,  a₃ = 1/(1 + a₂)
+/// bias_rate = ω/a₁,  mass_scale = a₂·a₃,  impulse_scale = a₃
+/// ```
+///
+/// with the separation x, the velocity v and the impulse so far λ₀. It is stable for
+/// any frequency: a rigid contact is the limit `mass_scale` → 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Softness {
+    /// Share of the separation that is taken back each second, 1/s.
+    pub bias_rate: f32,
+    /// Factor on the effective mass.
+    pub mass_scale: f32,
+    /// Share of the impulse so far that is given back.
+    pub impulse_scale: f32,
+}
+
+impl Softness {
+    /// No spring at all: the velocity error is taken out as it is.
+    pub const RIGID: Self = Self {
+        bias_rate: 0.0,
+        mass_scale: 1.0,
+        impulse_scale: 0.0,
+    };
+
+    /// The spring of `material` over a substep of `dt` s.
+    ///
+    /// The frequency is limited to a quarter of the substep rate: a faster spring
+    /// would not be resolved in time.
+    #[inline]
+    #[must_use]
+    pub fn new(material: &ContactMaterial, dt: f32) -> Self {
+        let frequency = material.frequency_hz.min(0.25 / dt);
+        let omega = std::f32::consts::TAU * frequency;
+        let a1 = 2.0 * material.damping_ratio + dt * omega;
+        let a2 = dt * omega * a1;
+        let a3 = 1.0 / (1.0 + a2);
+        Self {
+            bias_rate: omega / a1,
+            mass_scale: a2 * a3,
+            impulse_scale: a3,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_must_agree_from_both_sides() {
+        let all = ContactGroups::default();
+        let shy = ContactGroups {
+            memberships: 1,
+            filter: 2,
+        };
+        let other = ContactGroups {
+            memberships: 2,
+            filter: 4,
+        };
+        assert!(all.may_touch(all) && all.may_touch(shy) && shy.may_touch(all));
+        assert!(!shy.may_touch(other) && !other.may_touch(shy) && !shy.may_touch(shy));
+    }
+
+    #[test]
+    fn materials_that_cannot_be_are_named() {
+        let good = ContactMaterial::default();
+        assert!(good.check().is_ok());
+        for bad in [
+            ContactMaterial {
+                restitution: 1.5,
+                ..good
+            },
+            ContactMaterial {
+                friction: -0.1,
+                ..good
+            },
+            ContactMaterial {
+                frequency_hz: 0.0,
+                ..good
+            },
+            ContactMaterial {
+                damping_ratio: f32::NAN,
+                ..good
+            },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+
+    /// A soft spring takes a mass on it back to zero without passing it.
+    #[test]
+    fn an_overdamped_spring_comes_to_rest() {
+        let softness = Softness::new(&ContactMaterial::default(), 1.0 / 240.0);
+        let (mut x, mut v) = (-0.1_f32, 0.0_f32);
+        for _ in 0..240 {
+            v -= softness.mass_scale * (v + softness.bias_rate * x);
+            x += v / 240.0;
+            assert!(x <= 0.0);
+        }
+        assert!(x > -1.0e-3, "{x}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Contacts in time: what molecules that touch do to each other's velocities.
+//!
+//! Where [`relax`](crate::relax) moves molecules until nothing overlaps, this room
+//! answers contacts with impulses, as a physics engine does: bodies keep their
+//! velocities, and linear and angular momentum are kept. One substep of length `h`:
+//!
+//! 1. *relax*: the contacts of the last substep are solved once more without the
+//!    term that pushes overlaps apart, so that parting adds no energy;
+//! 2. *predict*: velocities as gravity and other forces will have them at the end;
+//! 3. *prepare*: each pair of touching spheres becomes a [`ContactConstraint`] with
+//!    normal, levers and effective mass, and the impulse it had last time;
+//! 4. *iterate*: every contact computes the impulse that its velocity error asks
+//!    for, all at the same time (Jacobi); then each body sums up its contacts.
+//!
+//! Each contact is *soft*: a damped spring whose frequency and damping ratio are
+//! given, integrated implicitly, so that no stiffness makes it unstable (the soft
+//! step of Box2D v3; see [`Softness`]). That all contacts can be solved at once is
+//! due to *mass splitting* (Tonge, Benevolenski, Voroshilov 2012): a body's mass is
+//! divided among its contacts, and its velocity is the mean of the parts.
+//!
+//! Either side of a contact receives the same vector with opposite sign at the same
+//! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
+//! a fixed order: the bits do not depend on the number of threads.
+
+mod constraint;
+mod material;
+mod solver;
+mod step;
+mod warm_start;
+
+pub use constraint::ContactConstraint;
+pub use material::{ContactGroups, ContactMaterial, Softness};
+pub use solver::{ContactSolver, ContactSolverConfig};
+pub use step::{
+    ContactMember, CrowdContacts, CrowdContactsError, CrowdTouch, MemberSpheres, SetAside,
+};
+
+use glam::{Mat3, Vec3};
+
+use crate::pose::Pose;
+
+/// A rigid body at one moment: what the contact solver needs of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MovingBody {
+    /// Pose of the body frame in the world; spheres follow it.
+    pub pose: Pose,
+    /// Centre of mass in the world, nm.
+    pub centre: Vec3,
+    /// Inverse mass along each world axis, 1/Da; zero where it cannot move.
+    pub inverse_mass: Vec3,
+    /// Inverse inertia in the world frame, 1/(Da·nm²).
+    pub inverse_inertia: Mat3,
+    /// Velocity of the centre of mass, nm/s.
+    pub velocity: Vec3,
+    /// Angular velocity, radian/s.
+    pub angular_velocity: Vec3,
+    /// Acceleration that gravity and other forces will cause in this substep, nm/s².
+    pub acceleration: Vec3,
+    /// Asleep: contacts treat it as immovable until something wakes it.
+    pub asleep: bool,
+}
+
+impl Default for MovingBody {
+    /// A body at the origin that nothing moves.
+    fn default() -> Self {
+        Self {
+            pose: Pose::IDENTITY,
+            centre: Vec3::ZERO,
+            inverse_mass: Vec3::ZERO,
+            inverse_inertia: Mat3::ZERO,
+            velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+            acceleration: Vec3::ZERO,
+            asleep: false,
+        }
+    }
+}
+
+impl MovingBody {
+    /// Velocity of the body's point at `lever` from its centre of mass, nm/s.
+    #[inline]
+    #[must_use]
+    pub fn velocity_at(&self, lever: Vec3) -> Vec3 {
+        self.velocity + self.angular_velocity.cross(lever)
+    }
+
+    /// How far a unit push along `direction` at `lever` moves that point along
+    /// `direction`: n·M⁻¹n + (r × n)·I⁻¹(r × n), 1/Da.
+    #[inline]
+    #[must_use]
+    pub fn mobility(&self, lever: Vec3, direction: Vec3) -> f32 {
+        let turn = lever.cross(direction);
+        direction.dot(self.inverse_mass * direction) + turn.dot(self.inverse_inertia * turn)
+    }
+
+    /// Whether any push would move it.
+    #[inline]
+    #[must_use]
+    pub fn is_movable(&self) -> bool {
+        self.inverse_mass != Vec3::ZERO || self.inverse_inertia != Mat3::ZERO
+    }
+
+    /// Whether every number is finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.pose.is_finite()
+            && self.centre.is_finite()
+            && self.inverse_mass.is_finite()
+            && self.inverse_inertia.is_finite()
+            && self.velocity.is_finite()
+            && self.angular_velocity.is_finite()
+            && self.acceleration.is_finite()
+    }
+}
+
+/// An impulse on a body, about its centre of mass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impulse {
+    /// Linear impulse, Da·nm/s.
+    pub linear: Vec3,
+    /// Angular impulse, Da·nm²/s.
+    pub angular: Vec3,
+}
+
+impl Impulse {
+    /// Whether it does nothing.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.linear == Vec3::ZERO && self.angular == Vec3::ZERO
+    }
+}
+
+impl std::ops::AddAssign for Impulse {
+    fn add_assign(&mut self, other: Self) {
+        self.linear += other.linear;
+        self.angular += other.angular;
+    }
+}

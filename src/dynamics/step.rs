@@ -1,0 +1,538 @@
+//! One substep of a crowd: gather, detect, respond.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::solver::Problem;
+use super::{
+    ContactConstraint, ContactGroups, ContactMaterial, ContactSolver, ContactSolverConfig, Impulse,
+    MovingBody,
+};
+use crate::molecule::MoleculeTemplate;
+use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::spheres::{SphereError, SphereSet};
+
+/// Why contacts could not be found. Molecules that are at fault are set aside first;
+/// this is what remains.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum CrowdContactsError {
+    /// The spheres cannot be searched.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+}
+
+impl From<SphereError> for CrowdContactsError {
+    fn from(error: SphereError) -> Self {
+        Self::Search(error.into())
+    }
+}
+
+/// The spheres that stand for a molecule in the search, in its body frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemberSpheres {
+    /// Centres, nm.
+    pub centres: Vec<Vec3>,
+    /// Radii, nm.
+    pub radii: Vec<f32>,
+}
+
+impl MemberSpheres {
+    /// One sphere for each atom.
+    #[must_use]
+    pub fn atoms(template: &MoleculeTemplate) -> Self {
+        Self {
+            centres: template.positions().to_vec(),
+            radii: template.radii().to_vec(),
+        }
+    }
+
+    /// One sphere for each residue, around all its atoms.
+    #[must_use]
+    pub fn residues(template: &MoleculeTemplate) -> Self {
+        let mut spheres = Self::default();
+        let residues = template.residue_indices();
+        let mut first = 0;
+        while first < residues.len() {
+            let same = residues[first..]
+                .iter()
+                .take_while(|r| **r == residues[first]);
+            let last = first + same.count();
+            spheres.enclose(
+                &template.positions()[first..last],
+                &template.radii()[first..last],
+            );
+            first = last;
+        }
+        spheres
+    }
+
+    /// One sphere around the whole molecule.
+    #[must_use]
+    pub fn whole(template: &MoleculeTemplate) -> Self {
+        let mut spheres = Self::default();
+        if template.atom_count() > 0 {
+            spheres.centres.push(Vec3::ZERO);
+            spheres.radii.push(template.bounding_radius());
+        }
+        spheres
+    }
+
+    /// Adds a sphere around some atoms, about their mean.
+    fn enclose(&mut self, positions: &[Vec3], radii: &[f32]) {
+        let centre = positions.iter().sum::<Vec3>() / positions.len() as f32;
+        let reaches = positions
+            .iter()
+            .zip(radii)
+            .map(|(position, radius)| position.distance(centre) + radius);
+        self.centres.push(centre);
+        self.radii.push(reaches.fold(0.0, f32::max));
+    }
+
+    /// Number of spheres.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// Whether there are no spheres.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.centres.is_empty()
+    }
+}
+
+/// A molecule of the crowd: its spheres and its surface.
+#[derive(Clone, Debug, Default)]
+pub struct ContactMember {
+    /// What stands for it in the search; shared by all of its kind.
+    pub spheres: Arc<MemberSpheres>,
+    /// Its surface.
+    pub material: ContactMaterial,
+    /// Which others it touches.
+    pub groups: ContactGroups,
+}
+
+/// Two molecules that touch, or are within the foresight: members `a` < `b`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdTouch {
+    /// The member with the smaller index.
+    pub a: u32,
+    /// The member with the larger index.
+    pub b: u32,
+    /// Pairs of spheres that overlap; zero if the molecules are merely near.
+    pub contacts: u32,
+    /// Deepest overlap, nm; negative is a gap.
+    pub deepest: f32,
+}
+
+/// Why a member is set aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetAside {
+    /// It has no body at the moment.
+    Absent,
+    /// Its pose or velocity is not finite.
+    NotFinite,
+    /// It lies where too many others lie.
+    Crowded,
+}
+
+/// Finds and answers the contacts of a crowd, substep by substep.
+pub struct CrowdContacts {
+    /// How contacts are solved.
+    pub config: ContactSolverConfig,
+    search: Box<dyn PairSearch>,
+    members: Vec<ContactMember>,
+    /// Members that were set aside, and why.
+    aside: Vec<Option<SetAside>>,
+    /// Member of each owner of spheres.
+    active: Vec<u32>,
+    first_sphere: Vec<u32>,
+    spheres: SphereSet,
+    pairs: PairBuffer,
+    bodies: Vec<MovingBody>,
+    solver: ContactSolver,
+    touches: Vec<CrowdTouch>,
+    /// Those of the substep before.
+    touches_before: Vec<CrowdTouch>,
+    /// Sleeping members that something acts on.
+    to_wake: Vec<u32>,
+}
+
+impl Default for CrowdContacts {
+    fn default() -> Self {
+        Self::new(Box::new(UniformGrid::new()))
+    }
+}
+
+impl CrowdContacts {
+    /// An empty crowd that is searched by `search`.
+    #[must_use]
+    pub fn new(search: Box<dyn PairSearch>) -> Self {
+        Self {
+            config: ContactSolverConfig::default(),
+            search,
+            members: Vec::new(),
+            aside: Vec::new(),
+            active: Vec::new(),
+            first_sphere: Vec::new(),
+            spheres: SphereSet::new(),
+            pairs: PairBuffer::new(),
+            bodies: Vec::new(),
+            solver: ContactSolver::default(),
+            touches: Vec::new(),
+            touches_before: Vec::new(),
+            to_wake: Vec::new(),
+        }
+    }
+
+    /// Replaces the members. Impulses of old contacts are forgotten, and members that
+    /// were set aside get another chance.
+    ///
+    /// # Errors
+    /// [`SearchError`] if there are more spheres than can be numbered; the crowd is
+    /// empty then.
+    pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), CrowdContactsError> {
+        self.aside.clear();
+        self.aside.resize(members.len(), None);
+        self.members = members;
+        let laid_out = self.lay_out();
+        if laid_out.is_err() {
+            self.members.clear();
+            self.aside.clear();
+            self.lay_out()?;
+        }
+        laid_out
+    }
+
+    /// The members.
+    #[must_use]
+    pub fn members(&self) -> &[ContactMember] {
+        &self.members
+    }
+
+    /// Changes the surface of one member.
+    pub fn set_surface(&mut self, member: usize, material: ContactMaterial, groups: ContactGroups) {
+        if let Some(member) = self.members.get_mut(member) {
+            member.material = material;
+            member.groups = groups;
+        }
+    }
+
+    /// Members that take no part, and why.
+    pub fn set_aside(&self) -> impl Iterator<Item = (usize, SetAside)> + '_ {
+        let aside = self.aside.iter().enumerate();
+        aside.filter_map(|(member, reason)| reason.map(|reason| (member, reason)))
+    }
+
+    fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
+        self.solver.forget();
+        self.pairs.clear();
+        self.touches.clear();
+        self.touches_before.clear();
+        self.active.clear();
+        let present = self
+            .aside
+            .iter()
+            .zip(0..)
+            .filter(|(reason, _)| reason.is_none());
+        self.active.extend(present.map(|(_, member)| member));
+        self.bodies.clear();
+        self.bodies.resize(self.active.len(), MovingBody::default());
+        let spheres = |member: &u32| &*self.members[*member as usize].spheres;
+        self.first_sphere.clear();
+        self.first_sphere.push(0);
+        self.spheres.clear();
+        let radii = self.active.iter().map(|member| &spheres(member).radii[..]);
+        self.spheres.lay_out(radii)?;
+        let mut sum = 0;
+        for member in &self.active {
+            sum += spheres(member).len() as u32;
+            self.first_sphere.push(sum);
+        }
+        Ok(())
+    }
+
+    /// Takes the bodies as they are now and moves the spheres with them.
+    ///
+    /// Members that have no body, or one that is not finite, are set aside, and return
+    /// when they have. Returns whether the set of those set aside has changed.
+    ///
+    /// # Errors
+    /// None beyond those of [`set_members`](Self::set_members).
+    pub fn gather(
+        &mut self,
+        body: impl Fn(usize) -> Option<MovingBody> + Sync,
+    ) -> Result<bool, CrowdContactsError> {
+        let sound = |member| body(member).ok_or(SetAside::Absent).and_then(checked);
+        let mut changed = false;
+        for (member, aside) in self.aside.iter_mut().enumerate() {
+            if aside.is_some_and(|reason| reason != SetAside::Crowded) {
+                let now = sound(member).err();
+                changed |= *aside != now;
+                *aside = now;
+            }
+        }
+        if changed {
+            self.lay_out()?;
+        }
+        while !self.read_bodies(&sound) {
+            for &member in &self.active {
+                self.aside[member as usize] = sound(member as usize).err();
+            }
+            self.lay_out()?;
+            changed = true;
+        }
+        self.place();
+        Ok(changed)
+    }
+
+    /// Reads the bodies of all active members; false if one of them is not sound.
+    fn read_bodies<F>(&mut self, sound: &F) -> bool
+    where
+        F: Fn(usize) -> Result<MovingBody, SetAside> + Sync,
+    {
+        self.bodies
+            .par_chunks_mut(BODIES_PER_TASK)
+            .zip(self.active.par_chunks(BODIES_PER_TASK))
+            .map(|(bodies, members)| {
+                let mut all = true;
+                for (target, &member) in bodies.iter_mut().zip(members) {
+                    match sound(member as usize) {
+                        Ok(body) => *target = body,
+                        Err(_) => all = false,
+                    }
+                }
+                all
+            })
+            .reduce(|| true, |a, b| a && b)
+    }
+
+    fn place(&mut self) {
+        let (members, active, bodies) = (&self.members, &self.active, &self.bodies);
+        self.spheres.place(&self.first_sphere, |owner| {
+            let spheres = &members[active[owner] as usize].spheres;
+            (&spheres.centres[..], bodies[owner].pose)
+        });
+    }
+
+    /// Finds the pairs that touch or nearly do.
+    ///
+    /// Members that lie where too many others lie are set aside.
+    ///
+    /// # Errors
+    /// [`SearchError`] if the spheres cannot be searched; there are no contacts then.
+    pub fn detect(&mut self) -> Result<SearchTimes, CrowdContactsError> {
+        std::mem::swap(&mut self.touches, &mut self.touches_before);
+        self.touches.clear();
+        loop {
+            let foresight = self.config.foresight;
+            match self
+                .search
+                .find_pairs(&self.spheres, foresight, &mut self.pairs)
+            {
+                Ok(times) => {
+                    self.collect_touches();
+                    return Ok(times);
+                }
+                Err(SearchError::TooCrowded { sphere, reach, .. }) => {
+                    self.set_crowd_aside(self.spheres.centre(sphere as usize), reach)?;
+                }
+                Err(error) => {
+                    self.solver.forget();
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    /// Sets aside all members with a sphere around `centre`.
+    fn set_crowd_aside(&mut self, centre: Vec3, reach: f32) -> Result<(), CrowdContactsError> {
+        // Twice the width of a cell covers the crowded cell from any place in it.
+        let limit = 4.0 * reach;
+        for index in 0..self.spheres.len() {
+            if self.spheres.centre(index).distance(centre) <= limit {
+                let member = self.active[self.spheres.owner(index) as usize];
+                self.aside[member as usize] = Some(SetAside::Crowded);
+            }
+        }
+        let kept: Vec<MovingBody> = self
+            .bodies
+            .iter()
+            .zip(&self.active)
+            .filter(|(_, member)| self.aside[**member as usize].is_none())
+            .map(|(body, _)| *body)
+            .collect();
+        self.lay_out()?;
+        self.bodies = kept;
+        self.place();
+        Ok(())
+    }
+
+    /// Sums up the pairs of spheres by pairs of members.
+    fn collect_touches(&mut self) {
+        let (spheres, active) = (&self.spheres, &self.active);
+        for pair in self.pairs.iter() {
+            let (first, second) = (pair.a as usize, pair.b as usize);
+            let reach = spheres.radius(first) + spheres.radius(second);
+            let gap = spheres.centre(first).distance(spheres.centre(second)) - reach;
+            let owners = [first, second].map(|sphere| active[spheres.owner(sphere) as usize]);
+            let (a, b) = (owners[0].min(owners[1]), owners[0].max(owners[1]));
+            let groups = [a, b].map(|member| self.members[member as usize].groups);
+            if !groups[0].may_touch(groups[1]) {
+                continue;
+            }
+            match self.touches.last_mut() {
+                // Pairs of two molecules often come in a row.
+                Some(last) if last.a == a && last.b == b => last.add(gap),
+                _ => self.touches.push(CrowdTouch {
+                    a,
+                    b,
+                    contacts: u32::from(gap < 0.0),
+                    deepest: -gap,
+                }),
+            }
+        }
+        self.touches
+            .sort_unstable_by_key(|touch| (touch.a, touch.b));
+        self.touches.dedup_by(|next, kept| {
+            let same = next.a == kept.a && next.b == kept.b;
+            if same {
+                kept.contacts += next.contacts;
+                kept.deepest = kept.deepest.max(next.deepest);
+            }
+            same
+        });
+    }
+
+    /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has
+    /// the answer.
+    pub fn respond(&mut self, dt: f32) {
+        if !(dt.is_finite() && dt > 0.0) {
+            self.solver.forget();
+            return;
+        }
+        let (members, active) = (&self.members, &self.active);
+        let material = |a: u32, b: u32| {
+            let [a, b] = [a, b].map(|owner| &members[active[owner as usize] as usize]);
+            let touch = a.groups.may_touch(b.groups);
+            touch.then(|| a.material.combine(&b.material))
+        };
+        let problem = Problem {
+            spheres: &self.spheres,
+            pairs: &self.pairs,
+            bodies: &self.bodies,
+            material,
+            dt,
+        };
+        self.solver.solve(&problem, &self.config);
+        self.look_for_wakers();
+    }
+
+    /// Finds sleeping members that are hit, or whose neighbour has gone.
+    fn look_for_wakers(&mut self) {
+        self.to_wake.clear();
+        let (bodies, active) = (&self.bodies, &self.active);
+        for contact in self.solver.contacts() {
+            let (a, b) = (contact.a as usize, contact.b as usize);
+            if bodies[a].asleep != bodies[b].asleep
+                && contact.takes_part()
+                && hits_hard(contact, &bodies[a], &bodies[b])
+            {
+                let sleeper = if bodies[a].asleep { a } else { b };
+                self.to_wake.push(active[sleeper]);
+            }
+        }
+        let mut now = self.touches.iter().peekable();
+        for before in &self.touches_before {
+            let key = (before.a, before.b);
+            while now.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
+            if now.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
+                self.to_wake.extend([before.a, before.b]);
+            }
+        }
+        self.to_wake.sort_unstable();
+        self.to_wake.dedup();
+    }
+
+    /// Members to be woken if they sleep: something hit them, or left them.
+    #[must_use]
+    pub fn to_wake(&self) -> &[u32] {
+        &self.to_wake
+    }
+
+    /// Members that take part and the impulse that each is to receive.
+    pub fn impulses(&self) -> impl Iterator<Item = (usize, Impulse)> + '_ {
+        let active = self.active.iter().map(|member| *member as usize);
+        active.zip(self.solver.impulses().iter().copied())
+    }
+
+    /// Pairs of molecules that overlap or nearly do at the gathered poses, sorted.
+    #[must_use]
+    pub fn touches(&self) -> &[CrowdTouch] {
+        &self.touches
+    }
+
+    /// The spheres where the last gather put them.
+    #[must_use]
+    pub fn spheres(&self) -> &SphereSet {
+        &self.spheres
+    }
+
+    /// Pairs of spheres that the last detection found within the foresight.
+    #[must_use]
+    pub fn candidate_pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The solver with its contacts.
+    #[must_use]
+    pub fn solver(&self) -> &ContactSolver {
+        &self.solver
+    }
+
+    /// Name of the search.
+    #[must_use]
+    pub fn search_name(&self) -> &'static str {
+        self.search.name()
+    }
+
+    /// Member of an owner of spheres.
+    #[must_use]
+    pub fn member_of(&self, owner: u32) -> Option<usize> {
+        self.active
+            .get(owner as usize)
+            .map(|member| *member as usize)
+    }
+}
+
+/// Bodies that one task gathers.
+const BODIES_PER_TASK: usize = 256;
+
+/// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
+const WAKING_SPEED: f32 = 0.1;
+
+/// A slower approach wakes, too, if it presses this deep, nm.
+const WAKING_OVERLAP: f32 = 0.01;
+
+/// The approach that then suffices, nm/s.
+const PRESSING_SPEED: f32 = 0.02;
+
+fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
+    body.is_finite().then_some(body).ok_or(SetAside::NotFinite)
+}
+
+/// Whether the awake one of two bodies approaches the other in earnest.
+fn hits_hard(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> bool {
+    let approach = -contact.relative_velocity(a, b).dot(contact.normal);
+    approach > WAKING_SPEED || (approach > PRESSING_SPEED && -contact.gap > WAKING_OVERLAP)
+}
+
+impl CrowdTouch {
+    fn add(&mut self, gap: f32) {
+        self.contacts += u32::from(gap < 0.0);
+        self.deepest = self.deepest.max(-gap);
+    }
+}

@@ -1,0 +1,207 @@
+//! Who touches whom: messages, entity events, and the state per molecule.
+
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::RapierContextEntityLink;
+
+use super::components::{Colliding, Molecule};
+use super::world::MoleculeWorld;
+
+/// Two molecules began to overlap.
+///
+/// Written once as a message, with `molecule` < `other`, and triggered as an event on
+/// either entity. In each frame the order is that of the substeps, then of the
+/// entities: the same from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculeContactStarted {
+    /// The molecule that the event is about.
+    #[event_target]
+    pub molecule: Entity,
+    /// The molecule that it touches.
+    pub other: Entity,
+}
+
+/// Two molecules no longer overlap, or one of them is gone. See
+/// [`MoleculeContactStarted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculeContactStopped {
+    /// The molecule that the event is about.
+    #[event_target]
+    pub molecule: Entity,
+    /// The molecule that it touched.
+    pub other: Entity,
+}
+
+/// Two molecules that overlap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touching {
+    /// The smaller of the two entities.
+    pub a: Entity,
+    /// The larger of the two entities.
+    pub b: Entity,
+    /// Deepest overlap of two of their atoms, nm.
+    pub deepest: f32,
+}
+
+impl Touching {
+    /// Two molecules in order.
+    pub(super) fn new(one: Entity, other: Entity, deepest: f32) -> Self {
+        Self {
+            a: one.min(other),
+            b: one.max(other),
+            deepest,
+        }
+    }
+
+    fn key(&self) -> (Entity, Entity) {
+        (self.a, self.b)
+    }
+}
+
+/// Which molecules of a context overlap, and what has changed in this frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TouchLedger {
+    /// Sorted by entities.
+    touching: Vec<Touching>,
+    /// Changes of this frame: begun or ended.
+    changes: Vec<(bool, Entity, Entity)>,
+}
+
+impl TouchLedger {
+    pub fn touching(&self) -> &[Touching] {
+        &self.touching
+    }
+
+    /// Takes down who touches now.
+    pub fn update(&mut self, mut now: Vec<Touching>) {
+        now.sort_by_key(Touching::key);
+        let (mut old, mut new) = (self.touching.iter().peekable(), now.iter().peekable());
+        loop {
+            let (a, b) = match (old.peek(), new.peek()) {
+                (None, None) => break,
+                (Some(_), None) => (true, false),
+                (None, Some(_)) => (false, true),
+                (Some(old), Some(new)) => (old.key() <= new.key(), new.key() <= old.key()),
+            };
+            let ended = if a { old.next() } else { None };
+            let begun = if b { new.next() } else { None };
+            match (ended, begun) {
+                (Some(pair), None) => self.changes.push((false, pair.a, pair.b)),
+                (None, Some(pair)) => self.changes.push((true, pair.a, pair.b)),
+                _ => {}
+            }
+        }
+        self.touching = now;
+    }
+
+    /// Molecules that touch `molecule`.
+    pub fn partners(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
+        self.touching.iter().filter_map(move |pair| {
+            if pair.a == molecule {
+                Some(pair.b)
+            } else if pair.b == molecule {
+                Some(pair.a)
+            } else {
+                None
+            }
+        })
+    }
+}
+
+/// Tells who touches whom.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// fn report(touching: TouchingMolecules, molecules: Query<Entity, With<Molecule>>) {
+///     for molecule in &molecules {
+///         for other in touching.of(molecule) {
+///             info!("{molecule} touches {other}");
+///         }
+///     }
+/// }
+/// ```
+#[derive(SystemParam)]
+pub struct TouchingMolecules<'w, 's> {
+    worlds: Query<'w, 's, &'static MoleculeWorld>,
+    links: Query<'w, 's, &'static RapierContextEntityLink, With<Molecule>>,
+}
+
+impl TouchingMolecules<'_, '_> {
+    /// Every two molecules that overlap, sorted within each Rapier context.
+    pub fn iter(&self) -> impl Iterator<Item = &Touching> {
+        self.worlds.iter().flat_map(|world| world.ledger.touching())
+    }
+
+    /// Molecules that overlap `molecule`.
+    pub fn of(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
+        let link = self.links.get(molecule).ok();
+        let world = link.and_then(|link| self.worlds.get(link.0).ok());
+        world
+            .into_iter()
+            .flat_map(move |world| world.ledger.partners(molecule))
+    }
+
+    /// Whether two molecules overlap.
+    #[must_use]
+    pub fn contains(&self, one: Entity, other: Entity) -> bool {
+        self.of(one).any(|partner| partner == other)
+    }
+}
+
+/// Tells the world what has changed in this frame.
+pub(super) fn publish_changes(
+    mut commands: Commands,
+    mut worlds: Query<&mut MoleculeWorld>,
+    mut started: MessageWriter<MoleculeContactStarted>,
+    mut stopped: MessageWriter<MoleculeContactStopped>,
+    mut colliding: Query<&mut Colliding>,
+) {
+    for mut world in &mut worlds {
+        if world.ledger.changes.is_empty() {
+            continue;
+        }
+        for (begun, molecule, other) in std::mem::take(&mut world.ledger.changes) {
+            for (molecule, other) in [(molecule, other), (other, molecule)] {
+                let Ok(mut state) = colliding.get_mut(molecule) else {
+                    continue;
+                };
+                if begun {
+                    state.molecules += 1;
+                    commands.trigger(MoleculeContactStarted { molecule, other });
+                } else {
+                    state.molecules = state.molecules.saturating_sub(1);
+                    commands.trigger(MoleculeContactStopped { molecule, other });
+                }
+            }
+            if begun {
+                started.write(MoleculeContactStarted { molecule, other });
+            } else {
+                stopped.write(MoleculeContactStopped { molecule, other });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_tells_beginnings_and_ends_in_order() {
+        let [a, b, c] = [1, 2, 3].map(|index| Entity::from_raw_u32(index).unwrap());
+        let pair = |one, other| Touching::new(one, other, 0.01);
+        let mut ledger = TouchLedger::default();
+        ledger.update(vec![pair(c, a), pair(a, b)]);
+        assert_eq!(ledger.changes, [(true, a, b), (true, a, c)]);
+        ledger.changes.clear();
+        ledger.update(vec![pair(b, c), pair(a, c)]);
+        assert_eq!(ledger.changes, [(false, a, b), (true, b, c)]);
+        assert_eq!(ledger.partners(c).collect::<Vec<_>>(), [a, b]);
+        ledger.changes.clear();
+        ledger.update(Vec::new());
+        assert_eq!(ledger.changes, [(false, a, c), (false, b, c)]);
+    }
+}

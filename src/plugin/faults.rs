@@ -1,0 +1,105 @@
+//! Molecules that cannot be simulated as they are: said once, and kept from harm.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{
+    ColliderScale, RapierContextEntityLink, RapierRigidBodyHandle, RapierRigidBodySet,
+};
+
+use super::components::Molecule;
+
+/// What is wrong with a molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub enum FaultReason {
+    /// Its pose or velocity is not finite.
+    NotFinite,
+    /// It lies where so many others lie that contacts cannot be computed.
+    Crowded,
+    /// Its transform has a scale other than 1.
+    Scaled {
+        /// The scale.
+        scale: Vec3,
+    },
+}
+
+impl std::fmt::Display for FaultReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotFinite => write!(f, "its pose or velocity is not a number"),
+            Self::Crowded => write!(f, "too many others lie in the same place"),
+            Self::Scaled { scale } => write!(f, "its scale is {scale} and must be 1"),
+        }
+    }
+}
+
+/// A molecule cannot be simulated as it is. The log says the same in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Message, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculeFault {
+    /// The molecule.
+    pub molecule: Entity,
+    /// What is wrong with it.
+    pub reason: FaultReason,
+}
+
+/// How far a scale may be from 1: rounding of nested transforms.
+const SCALE_TOLERANCE: f32 = 1.0e-3;
+
+/// Keeps impossible transforms of molecules away from Rapier.
+///
+/// A pose that is not finite is put back to where the body is; a scale is ignored,
+/// since molecules have a size of their own. Runs after the transforms of this frame
+/// are propagated and before Rapier reads them.
+pub(super) fn guard_transforms(
+    mut molecules: Query<
+        (
+            Entity,
+            &mut Transform,
+            &mut GlobalTransform,
+            Option<&mut ColliderScale>,
+            Option<(&RapierRigidBodyHandle, &RapierContextEntityLink)>,
+        ),
+        (With<Molecule>, Changed<GlobalTransform>),
+    >,
+    contexts: Query<&RapierRigidBodySet>,
+    mut scaled: Local<bevy::platform::collections::HashSet<Entity>>,
+    mut faults: MessageWriter<MoleculeFault>,
+) {
+    for (molecule, mut transform, mut global, scale, body) in &mut molecules {
+        if !global.affine().is_finite() {
+            let position = body.and_then(|(handle, link)| {
+                let bodies = contexts.get(link.0).ok()?;
+                Some(*bodies.bodies.get(handle.0)?.position())
+            });
+            let restored = position
+                .map(|position| {
+                    Transform::from_translation(position.translation)
+                        .with_rotation(position.rotation)
+                })
+                .filter(Transform::is_finite)
+                .unwrap_or_default();
+            let reason = FaultReason::NotFinite;
+            error!(
+                "molecule {molecule} was moved to {}: {reason}; it is put back",
+                global.translation()
+            );
+            faults.write(MoleculeFault { molecule, reason });
+            *transform = restored;
+            *global = restored.into();
+        }
+        let found = global.scale();
+        let is_one = (found - Vec3::ONE).abs().max_element() < SCALE_TOLERANCE;
+        if is_one {
+            scaled.remove(&molecule);
+        } else if scaled.insert(molecule) {
+            let reason = FaultReason::Scaled { scale: found };
+            error!("molecule {molecule} keeps its own size: {reason}");
+            faults.write(MoleculeFault { molecule, reason });
+        }
+        if let Some(mut scale) = scale
+            && *scale != ColliderScale::Absolute(Vec3::ONE)
+        {
+            *scale = ColliderScale::Absolute(Vec3::ONE);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Molecules as citizens of a Bevy + Rapier world.
+//!
+//! Add [`MoleculePlugins`] beside Rapier's plugin, and spawn [`Molecule`]s.
+//!
+//! # One frame
+//!
+//! Rapier's sets and ours, in the schedule that Rapier runs in:
+//!
+//! ```text
+//! PhysicsSet::SyncBackend      bodies and colliders from components   (Rapier)
+//! PhysicsSet::StepSimulation   for each substep: schedule MoleculeSubstep
+//!     MoleculeSystems::Gather      bodies → spheres
+//!     MoleculeSystems::Detect      spheres → pairs that touch
+//!     MoleculeSystems::Respond     contacts and springs → impulses
+//!     MoleculeSystems::Apply       impulses → bodies
+//!     MoleculeSystems::Step        one step of Rapier
+//! MoleculeSystems::Publish     messages, events, diagnostics
+//! PhysicsSet::Writeback        components from bodies                 (Rapier)
+//! ```
+//!
+//! The plugin takes the place of Rapier's own step system, so that contacts are
+//! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
+//! in every context, and in whatever schedule Rapier was put.
+
+mod assets;
+mod components;
+mod diagnostics;
+mod drive;
+mod events;
+mod faults;
+mod hooks;
+mod prepare;
+mod substep;
+mod world;
+
+pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
+pub use components::{
+    Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
+};
+pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
+pub use drive::MoleculeSubstep;
+pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
+pub use faults::{FaultReason, MoleculeFault};
+pub use prepare::{PreparedMolecule, PreparedTemplate};
+pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
+
+use bevy::app::PluginGroupBuilder;
+use bevy::ecs::intern::Interned;
+use bevy::ecs::schedule::ScheduleLabel;
+use bevy::ecs::system::SystemParamItem;
+use bevy::prelude::*;
+use bevy_rapier3d::plugin::systems::init_rigid_bodies;
+use bevy_rapier3d::prelude::{
+    BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
+};
+
+/// Stages of the molecules in a frame. See the [module](self) page for the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
+pub enum MoleculeSystems {
+    /// In [`MoleculeSubstep`]: reads the Rapier bodies, moves the spheres with them.
+    Gather,
+    /// In [`MoleculeSubstep`]: finds the molecules that touch.
+    Detect,
+    /// In [`MoleculeSubstep`]: turns contacts and springs into impulses.
+    Respond,
+    /// In [`MoleculeSubstep`]: gives the impulses to the Rapier bodies.
+    Apply,
+    /// In [`MoleculeSubstep`]: one step of Rapier.
+    Step,
+    /// In Rapier's schedule, before [`PhysicsSet::SyncBackend`]: gives loaded molecules
+    /// their body.
+    Prepare,
+    /// In Rapier's schedule, after [`PhysicsSet::SyncBackend`] and before
+    /// [`PhysicsSet::StepSimulation`]: collects the molecules of each context.
+    Collect,
+    /// In Rapier's schedule, after [`PhysicsSet::StepSimulation`] and before
+    /// [`PhysicsSet::Writeback`]: messages, events, diagnostics.
+    Publish,
+}
+
+/// Everything that molecules need, beside Rapier's own plugin.
+///
+/// ```no_run
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::*;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// App::new()
+///     .add_plugins((
+///         MinimalPlugins,
+///         RapierPhysicsPlugin::<NoUserData>::default(),
+///         MoleculePlugins::default(),
+///     ))
+///     .run();
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MoleculePlugins {
+    physics: MoleculePhysicsPlugin,
+}
+
+impl Default for MoleculePlugins {
+    fn default() -> Self {
+        Self {
+            physics: MoleculePhysicsPlugin::with_hooks::<()>(),
+        }
+    }
+}
+
+impl MoleculePlugins {
+    /// For a `RapierPhysicsPlugin::<Hooks>`.
+    #[must_use]
+    pub fn with_hooks<Hooks>() -> Self
+    where
+        Hooks: 'static + BevyPhysicsHooks,
+        for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
+    {
+        Self {
+            physics: MoleculePhysicsPlugin::with_hooks::<Hooks>(),
+        }
+    }
+
+    /// How molecules meet each other at the start. Default: [`ContactModel::Crowd`].
+    #[must_use]
+    pub fn with_contacts(mut self, model: ContactModel) -> Self {
+        self.physics.model = model;
+        self
+    }
+}
+
+impl PluginGroup for MoleculePlugins {
+    fn build(self) -> PluginGroupBuilder {
+        PluginGroupBuilder::start::<Self>()
+            .add(MoleculeAssetPlugin)
+            .add(self.physics)
+            .add(MoleculeDiagnosticsPlugin)
+    }
+}
+
+/// Molecules in the physics world. Part of [`MoleculePlugins`].
+#[derive(Clone, Copy, Debug)]
+pub struct MoleculePhysicsPlugin {
+    model: ContactModel,
+    add_schedule: fn(&mut App),
+    replace_step: fn(&mut App) -> bool,
+}
+
+impl MoleculePhysicsPlugin {
+    /// For a `RapierPhysicsPlugin::<Hooks>`.
+    #[must_use]
+    pub fn with_hooks<Hooks>() -> Self
+    where
+        Hooks: 'static + BevyPhysicsHooks,
+        for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
+    {
+        Self {
+            model: ContactModel::default(),
+            add_schedule: drive::add_substep_schedule::<Hooks>,
+            replace_step: drive::replace_rapier_step::<Hooks>,
+        }
+    }
+}
+
+impl Plugin for MoleculePhysicsPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<Molecule>()
+            .register_type::<MoleculeMaterial>()
+            .register_type::<MoleculeDetail>()
+            .register_type::<StaticMolecule>()
+            .register_type::<CrowdOnly>()
+            .register_type::<Colliding>()
+            .register_type::<ContactModel>()
+            .register_type::<MoleculeContactStarted>()
+            .register_type::<MoleculeContactStopped>()
+            .register_type::<MoleculeFault>()
+            .insert_resource(self.model)
+            .init_resource::<prepare::PreparedTemplates>()
+            .add_message::<MoleculeContactStarted>()
+            .add_message::<MoleculeContactStopped>()
+            .add_message::<MoleculeFault>()
+            .add_observer(world::adopt_context)
+            .add_observer(prepare::fix_static)
+            .add_observer(prepare::free_static);
+        app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
+        (self.add_schedule)(app);
+        app.add_systems(
+            MoleculeSubstep,
+            (
+                substep::gather.in_set(MoleculeSystems::Gather),
+                substep::detect.in_set(MoleculeSystems::Detect),
+                substep::respond.in_set(MoleculeSystems::Respond),
+                substep::apply.in_set(MoleculeSystems::Apply),
+            ),
+        );
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !(self.replace_step)(app) {
+            error!(
+                "molecules will not move: Rapier's step was not found. Add \
+                 RapierPhysicsPlugin to the app; if it has hooks, use \
+                 MoleculePlugins::with_hooks with the same"
+            );
+        }
+    }
+}
+
+/// Adds what runs once a frame to the schedule that Rapier runs in.
+fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
+    app.configure_sets(
+        schedule,
+        (
+            MoleculeSystems::Prepare.before(PhysicsSet::SyncBackend),
+            MoleculeSystems::Collect
+                .after(PhysicsSet::SyncBackend)
+                .before(PhysicsSet::StepSimulation),
+            MoleculeSystems::Publish
+                .after(PhysicsSet::StepSimulation)
+                .before(PhysicsSet::Writeback),
+        ),
+    )
+    .add_systems(
+        schedule,
+        (
+            (prepare::prepare_molecules, prepare::apply_materials)
+                .chain()
+                .in_set(MoleculeSystems::Prepare),
+            faults::guard_transforms
+                .in_set(PhysicsSet::SyncBackend)
+                .after(RapierTransformPropagateSet)
+                .before(init_rigid_bodies),
+            (
+                world::switch_model,
+                substep::collect_members,
+                substep::update_surfaces,
+            )
+                .chain()
+                .in_set(MoleculeSystems::Collect),
+            events::publish_changes.in_set(MoleculeSystems::Publish),
+        ),
+    );
+}

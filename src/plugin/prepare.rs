@@ -1,0 +1,184 @@
+//! From a loaded file to a body: collider, mass, surface.
+
+use std::sync::{Arc, OnceLock};
+
+use bevy::platform::collections::{HashMap, HashSet};
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{
+    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, Friction,
+    MassProperties, Restitution, RigidBody,
+};
+use bevy_rapier3d::rapier::geometry::SharedShape;
+
+use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
+use crate::dynamics::MemberSpheres;
+use crate::molecule::MoleculeTemplate;
+use crate::rapier::MoleculeShape;
+
+/// What all molecules of one file share.
+#[derive(Debug)]
+pub struct PreparedTemplate {
+    template: Arc<MoleculeTemplate>,
+    shape: MoleculeShape,
+    atoms: OnceLock<Arc<MemberSpheres>>,
+    residues: OnceLock<Arc<MemberSpheres>>,
+    whole: OnceLock<Arc<MemberSpheres>>,
+}
+
+impl PreparedTemplate {
+    fn new(template: &MoleculeTemplate) -> Self {
+        let template = Arc::new(template.clone());
+        Self {
+            shape: MoleculeShape::new(template.clone()),
+            template,
+            atoms: OnceLock::new(),
+            residues: OnceLock::new(),
+            whole: OnceLock::new(),
+        }
+    }
+
+    /// The template.
+    #[must_use]
+    pub fn template(&self) -> &Arc<MoleculeTemplate> {
+        &self.template
+    }
+
+    /// The shape that Rapier and queries see.
+    #[must_use]
+    pub fn shape(&self) -> &MoleculeShape {
+        &self.shape
+    }
+
+    /// The spheres of one detail.
+    pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<MemberSpheres> {
+        let make = |cell: &OnceLock<Arc<MemberSpheres>>, build: fn(&MoleculeTemplate) -> _| {
+            cell.get_or_init(|| Arc::new(build(&self.template))).clone()
+        };
+        match detail {
+            MoleculeDetail::Atoms => make(&self.atoms, MemberSpheres::atoms),
+            MoleculeDetail::Residues => make(&self.residues, MemberSpheres::residues),
+            MoleculeDetail::Whole => make(&self.whole, MemberSpheres::whole),
+        }
+    }
+
+    fn mass_properties(&self) -> MassProperties {
+        MassProperties {
+            local_center_of_mass: Vec3::ZERO,
+            mass: self.template.mass(),
+            principal_inertia_local_frame: self.template.principal_axes(),
+            principal_inertia: self.template.principal_inertia(),
+        }
+    }
+}
+
+/// A molecule whose file is loaded and whose body is made. Added by the plugin.
+#[derive(Clone, Debug, Component)]
+pub struct PreparedMolecule(pub(super) Arc<PreparedTemplate>);
+
+impl PreparedMolecule {
+    /// What it shares with all molecules of its file.
+    #[must_use]
+    pub fn shared(&self) -> &PreparedTemplate {
+        &self.0
+    }
+}
+
+/// One [`PreparedTemplate`] for each file.
+#[derive(Default, Resource)]
+pub(super) struct PreparedTemplates(HashMap<AssetId<MoleculeTemplate>, Arc<PreparedTemplate>>);
+
+/// Gives molecules whose file has arrived, or has changed, their body.
+pub(super) fn prepare_molecules(
+    mut commands: Commands,
+    mut prepared: ResMut<PreparedTemplates>,
+    assets: Res<Assets<MoleculeTemplate>>,
+    mut events: MessageReader<AssetEvent<MoleculeTemplate>>,
+    waiting: Query<
+        (
+            Entity,
+            Ref<Molecule>,
+            Option<&PreparedMolecule>,
+            Has<CrowdOnly>,
+        ),
+        Or<(Changed<Molecule>, Without<PreparedMolecule>)>,
+    >,
+    all: Query<(Entity, &Molecule, Has<CrowdOnly>), With<PreparedMolecule>>,
+) {
+    let mut stale = HashSet::new();
+    for event in events.read() {
+        match event {
+            AssetEvent::Modified { id } => {
+                prepared.0.remove(id);
+                stale.insert(*id);
+            }
+            AssetEvent::Removed { id } => {
+                prepared.0.remove(id);
+            }
+            _ => {}
+        }
+    }
+    let mut equip = |entity: Entity, molecule: &Molecule, crowd_only: bool| {
+        let id = molecule.0.id();
+        let Some(template) = assets.get(id) else {
+            return;
+        };
+        let ready = prepared
+            .0
+            .entry(id)
+            .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
+        let mut entity = commands.entity(entity);
+        entity.try_insert((
+            PreparedMolecule(ready.clone()),
+            AdditionalMassProperties::MassProperties(ready.mass_properties()),
+        ));
+        if !crowd_only {
+            entity.try_insert((
+                Collider::from(SharedShape::new(ready.shape.clone())),
+                // The body has the molecule's mass; its shape adds none.
+                ColliderMassProperties::Density(0.0),
+                ColliderScale::Absolute(Vec3::ONE),
+            ));
+        }
+    };
+    for (entity, molecule, _, crowd_only) in &waiting {
+        equip(entity, &molecule, crowd_only);
+    }
+    if !stale.is_empty() {
+        for (entity, molecule, crowd_only) in &all {
+            if stale.contains(&molecule.0.id()) {
+                equip(entity, molecule, crowd_only);
+            }
+        }
+    }
+}
+
+/// Passes a molecule's surface on to its collider.
+pub(super) fn apply_materials(
+    mut commands: Commands,
+    changed: Query<(Entity, &MoleculeMaterial), (Changed<MoleculeMaterial>, With<Molecule>)>,
+) {
+    for (entity, material) in &changed {
+        let (surface, _) = material.surface();
+        commands.entity(entity).try_insert((
+            Friction::coefficient(surface.friction),
+            Restitution::coefficient(surface.restitution),
+        ));
+    }
+}
+
+/// Fixes the bodies of static molecules.
+pub(super) fn fix_static(added: On<Insert, StaticMolecule>, mut bodies: Query<&mut RigidBody>) {
+    if let Ok(mut body) = bodies.get_mut(added.entity) {
+        *body = RigidBody::Fixed;
+    }
+}
+
+/// Frees the bodies of molecules that are static no more.
+pub(super) fn free_static(
+    removed: On<Remove, StaticMolecule>,
+    mut bodies: Query<&mut RigidBody, With<Molecule>>,
+) {
+    if let Ok(mut body) = bodies.get_mut(removed.entity) {
+        *body = RigidBody::Dynamic;
+    }
+}

@@ -1,0 +1,163 @@
+//! The molecules of one Rapier context.
+
+use std::time::Duration;
+
+use bevy::ecs::lifecycle::Add;
+use bevy::prelude::*;
+use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
+use bevy_rapier3d::prelude::{
+    RapierColliderHandle, RapierContextColliders, RapierContextSimulation,
+};
+use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
+use bevy_rapier3d::rapier::geometry::NarrowPhase;
+
+use super::events::TouchLedger;
+use crate::dynamics::{CrowdContacts, Impulse};
+use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
+
+/// How molecules meet each other. Both ways find the same contacts, and in both
+/// molecules meet ordinary colliders through Rapier.
+///
+/// May be changed at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Resource, Reflect)]
+#[reflect(Resource, Debug, Default, PartialEq)]
+pub enum ContactModel {
+    /// Our search finds the pairs of atoms, and our solver answers them with impulses
+    /// on the Rapier bodies in each substep. For crowds.
+    #[default]
+    Crowd,
+    /// Each molecule is a shape for Rapier, whose broad phase and solver do the rest.
+    /// For up to some thousand molecules, and where stacks and joints matter most.
+    Solver,
+}
+
+/// A molecule as a context knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub entity: Entity,
+    pub body: RigidBodyHandle,
+}
+
+/// The molecules of one Rapier context, and what they are doing. Every entity with a
+/// [`RapierContextSimulation`] has one.
+#[derive(Component)]
+pub struct MoleculeWorld {
+    pub(super) contacts: CrowdContacts,
+    pub(super) members: Vec<Member>,
+    /// Whether the members have to be collected anew.
+    pub(super) outdated: bool,
+    /// Length of the substep that is running, s; none if this context rests.
+    pub(super) substep: Option<f32>,
+    /// Impulses of springs in this substep, by member.
+    pub(super) springs: Vec<(u32, Impulse)>,
+    pub(super) ledger: TouchLedger,
+    pub(super) switch: CrowdSwitch,
+    pub(super) times: MoleculeTimes,
+    /// Whether the last search failed: said once, not every substep.
+    pub(super) failing: bool,
+}
+
+impl Default for MoleculeWorld {
+    fn default() -> Self {
+        Self {
+            contacts: CrowdContacts::default(),
+            members: Vec::new(),
+            outdated: true,
+            substep: None,
+            springs: Vec::new(),
+            ledger: TouchLedger::default(),
+            switch: CrowdSwitch::default(),
+            times: MoleculeTimes::default(),
+            failing: false,
+        }
+    }
+}
+
+impl MoleculeWorld {
+    /// Contacts of the crowd in the last substep; empty in
+    /// [`ContactModel::Solver`].
+    #[must_use]
+    pub fn contacts(&self) -> &CrowdContacts {
+        &self.contacts
+    }
+
+    /// Time that the stages took in the last frame, all substeps together.
+    #[must_use]
+    pub fn times(&self) -> MoleculeTimes {
+        self.times
+    }
+
+    /// Length of the substep that is running, s. None between substeps, and for a
+    /// context that takes no step now.
+    #[must_use]
+    pub fn substep(&self) -> Option<f32> {
+        self.substep
+    }
+
+    /// The molecules, in the order of the crowd's members.
+    pub fn molecules(&self) -> impl ExactSizeIterator<Item = Entity> + '_ {
+        self.members.iter().map(|member| member.entity)
+    }
+}
+
+/// Time that the stages of a frame took, all substeps together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoleculeTimes {
+    /// Reading the bodies and moving the spheres.
+    pub gather: Duration,
+    /// Finding the pairs.
+    pub detect: Duration,
+    /// Contacts and springs.
+    pub respond: Duration,
+    /// Writing the impulses to the bodies.
+    pub apply: Duration,
+    /// Rapier's own step.
+    pub step: Duration,
+    /// Number of substeps.
+    pub substeps: u32,
+}
+
+/// Gives every new context our narrow phase, before the first body exists.
+pub(super) fn adopt_context(
+    added: On<Add, RapierContextSimulation>,
+    mut contexts: Query<(&mut RapierContextSimulation, &MoleculeWorld)>,
+) {
+    let Ok((mut simulation, molecules)) = contexts.get_mut(added.entity) else {
+        return;
+    };
+    if simulation.narrow_phase.contact_pairs().next().is_some() {
+        warn!(
+            "the Rapier context {} already has contacts: molecules in it fall back to \
+             parry's own contacts, which are slow",
+            added.entity
+        );
+        return;
+    }
+    let dispatcher =
+        MoleculeDispatcher::new(molecules.switch.clone()).chain(DefaultQueryDispatcher);
+    simulation.narrow_phase = NarrowPhase::with_query_dispatcher(dispatcher);
+}
+
+/// Passes a change of the [`ContactModel`] on to the narrow phases.
+pub(super) fn switch_model(
+    model: Res<ContactModel>,
+    mut contexts: Query<(Entity, &mut MoleculeWorld, &mut RapierContextColliders)>,
+    molecules: Query<(&RapierColliderHandle, &super::prepare::PreparedMolecule)>,
+) {
+    let crowd = *model == ContactModel::Crowd;
+    for (_, mut world, mut colliders) in &mut contexts {
+        if world.switch.get() == crowd {
+            continue;
+        }
+        world.switch.set(crowd);
+        world.outdated = true;
+        // Rapier keeps the contacts of shapes that have not moved: a new shape makes
+        // it look again.
+        for (handle, _) in &molecules {
+            if let Some(collider) = colliders.colliders.get_mut(handle.0) {
+                let shape = collider.shared_shape().clone();
+                collider.set_shape(shape);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Rigid molecules whose state is momentum, not velocity.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::dynamics::{
+    ContactGroups, ContactMaterial, ContactMember, CrowdContacts, MemberSpheres, MovingBody,
+};
+use bevy_rapier_molecules::molecule::{
+    Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{DVec3, Mat3, Quat, Vec3};
+
+/// One molecule of the world.
+pub struct Molecule {
+    pub template: Arc<MoleculeTemplate>,
+    pub position: DVec3,
+    pub rotation: Quat,
+    /// Momentum, Da·nm/s.
+    pub momentum: DVec3,
+    /// Angular momentum about the centre of mass, Da·nm²/s.
+    pub spin: DVec3,
+    pub fixed: bool,
+    pub asleep: bool,
+}
+
+impl Molecule {
+    pub fn new(template: &Arc<MoleculeTemplate>, position: Vec3) -> Self {
+        Self {
+            template: template.clone(),
+            position: position.as_dvec3(),
+            rotation: Quat::IDENTITY,
+            momentum: DVec3::ZERO,
+            spin: DVec3::ZERO,
+            fixed: false,
+            asleep: false,
+        }
+    }
+
+    pub fn moving(mut self, velocity: Vec3) -> Self {
+        self.momentum = velocity.as_dvec3() * f64::from(self.template.mass());
+        self
+    }
+
+    pub fn turned(mut self, rotation: Quat) -> Self {
+        self.rotation = rotation;
+        self
+    }
+
+    pub fn fixed(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+
+    pub fn pose(&self) -> Pose {
+        Pose::new(self.position.as_vec3(), self.rotation)
+    }
+
+    fn inverse_inertia(&self) -> Mat3 {
+        let axes = Mat3::from_quat(self.rotation * self.template.principal_axes());
+        axes * Mat3::from_diagonal(self.template.principal_inertia().recip()) * axes.transpose()
+    }
+
+    pub fn velocity(&self) -> Vec3 {
+        (self.momentum / f64::from(self.template.mass())).as_vec3()
+    }
+
+    pub fn angular_velocity(&self) -> Vec3 {
+        self.inverse_inertia() * self.spin.as_vec3()
+    }
+
+    pub fn kinetic_energy(&self) -> f64 {
+        let turning = self.spin.dot(self.angular_velocity().as_dvec3());
+        0.5 * (self.momentum.dot(self.velocity().as_dvec3()) + turning)
+    }
+
+    fn body(&self, gravity: Vec3) -> MovingBody {
+        let mut body = MovingBody {
+            pose: self.pose(),
+            centre: self.position.as_vec3(),
+            asleep: self.asleep,
+            ..MovingBody::default()
+        };
+        if !self.fixed {
+            body.velocity = self.velocity();
+            body.angular_velocity = self.angular_velocity();
+            body.inverse_mass = Vec3::splat(self.template.mass().recip());
+            body.inverse_inertia = self.inverse_inertia();
+            body.acceleration = gravity;
+        }
+        body
+    }
+}
+
+/// Molecules, their contacts, and gravity.
+pub struct SmallWorld {
+    pub molecules: Vec<Molecule>,
+    pub contacts: CrowdContacts,
+    pub gravity: Vec3,
+}
+
+impl SmallWorld {
+    pub fn new(molecules: Vec<Molecule>, material: ContactMaterial) -> Self {
+        let members = molecules.iter().map(|molecule| ContactMember {
+            spheres: Arc::new(MemberSpheres::atoms(&molecule.template)),
+            material,
+            groups: ContactGroups::default(),
+        });
+        let mut contacts = CrowdContacts::default();
+        contacts.set_members(members.collect()).unwrap();
+        Self {
+            molecules,
+            contacts,
+            gravity: Vec3::ZERO,
+        }
+    }
+
+    /// One substep of `dt` s: contacts, forces, motion.
+    pub fn step(&mut self, dt: f32) {
+        let (molecules, gravity) = (&self.molecules, self.gravity);
+        self.contacts
+            .gather(|member| Some(molecules[member].body(gravity)))
+            .unwrap();
+        self.contacts.detect().unwrap();
+        self.contacts.respond(dt);
+        for (member, impulse) in self.contacts.impulses() {
+            let molecule = &mut self.molecules[member];
+            if !molecule.fixed && !molecule.asleep {
+                molecule.momentum += impulse.linear.as_dvec3();
+                molecule.spin += impulse.angular.as_dvec3();
+            }
+        }
+        for molecule in &mut self.molecules {
+            if molecule.fixed || molecule.asleep {
+                continue;
+            }
+            let force = self.gravity.as_dvec3() * f64::from(molecule.template.mass());
+            molecule.momentum += force * f64::from(dt);
+            let velocity = molecule.momentum / f64::from(molecule.template.mass());
+            molecule.position += velocity * f64::from(dt);
+            let turn = Quat::from_scaled_axis(molecule.angular_velocity() * dt);
+            molecule.rotation = (turn * molecule.rotation).normalize();
+        }
+    }
+
+    pub fn momentum(&self) -> DVec3 {
+        self.molecules
+            .iter()
+            .map(|molecule| molecule.momentum)
+            .sum()
+    }
+
+    /// Angular momentum about the origin.
+    pub fn angular_momentum(&self) -> DVec3 {
+        let of = |molecule: &Molecule| {
+            molecule.position.cross(molecule.momentum) + molecule.spin
+        };
+        self.molecules.iter().map(of).sum()
+    }
+
+    pub fn kinetic_energy(&self) -> f64 {
+        self.molecules.iter().map(Molecule::kinetic_energy).sum()
+    }
+
+    /// Deepest overlap that the last detection found, nm.
+    pub fn deepest(&self) -> f32 {
+        let touches = self.contacts.touches().iter();
+        touches.map(|touch| touch.deepest).fold(0.0, f32::max)
+    }
+}
+
+/// A molecule of one carbon atom with 0.1 nm radius.
+pub fn ball() -> Arc<MoleculeTemplate> {
+    carbons("ball", &[Vec3::ZERO])
+}
+
+/// Four such atoms at the corners of a square.
+pub fn sledge() -> Arc<MoleculeTemplate> {
+    let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+    carbons("sledge", &corners.map(|(x, z)| Vec3::new(x, 0.0, z) * 0.12))
+}
+
+fn carbons(name: &str, places: &[Vec3]) -> Arc<MoleculeTemplate> {
+    let atoms = places.iter().map(|&position| Atom {
+        position,
+        radius: 0.1,
+        element: Element::C,
+        name: "C".into(),
+        residue: 0,
+    });
+    let template = MoleculeTemplate::new(name, atoms.collect(), vec![Residue::default()]);
+    Arc::new(template.unwrap())
+}
+
+pub fn real(file: &str) -> Arc<MoleculeTemplate> {
+    let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
+    Arc::new(load(path, &LoadOptions::default()).unwrap())
+}
