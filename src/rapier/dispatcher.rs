@@ -113,6 +113,7 @@ impl<'a> Pair<'a> {
             on_other: found.on_other,
             normal: found.normal,
             dist: found.gap,
+            direction: 0,
         };
         if found.gap > 0.0 {
             return Some(apart);

@@ -19,6 +19,8 @@ pub(in crate::rapier) struct AtomContact {
     pub normal: Vec3,
     /// `(on_other − on_atom)·normal`: negative if they overlap.
     pub dist: f32,
+    /// Which of the 26 directions the normal has; set when manifolds are written.
+    pub direction: u8,
 }
 
 impl AtomContact {
@@ -30,7 +32,7 @@ impl AtomContact {
             on_atom: self.on_other,
             on_other: self.on_atom,
             normal: -self.normal,
-            dist: self.dist,
+            ..self
         }
     }
 

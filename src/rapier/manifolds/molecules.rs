@@ -73,6 +73,7 @@ fn collect_small_large(
                         on_other: atom.centre + normal * (distance - other.radius),
                         normal,
                         dist: distance - atom.radius - other.radius,
+                        direction: 0,
                     });
                     ControlFlow::<()>::Continue(())
                 });

@@ -86,6 +86,7 @@ fn atom_and_part(
         on_other: projection.point,
         normal,
         dist: signed - radius,
+        direction: 0,
     })
 }
 
@@ -143,6 +144,7 @@ mod tests {
             on_other,
             normal,
             dist,
+            direction: 0,
         }
     }
 

@@ -87,6 +87,7 @@ mod tests {
             on_other: Vec3::new(x, -dist, z),
             normal: Vec3::NEG_Y,
             dist,
+            direction: 0,
         }
     }
 

@@ -66,10 +66,11 @@ pub(in crate::rapier) fn write<M, C>(
     C: Default + Copy,
 {
     let inverse = how.directions.inverse();
-    let direction_of = |contact: &AtomContact| direction(inverse * contact.normal);
-    contacts.sort_unstable_by(|a, b| {
-        (direction_of(a).cmp(&direction_of(b))).then_with(|| a.deeper(b))
-    });
+    for contact in contacts.iter_mut() {
+        contact.direction = direction(inverse * contact.normal);
+    }
+    contacts
+        .sort_unstable_by(|a, b| a.direction.cmp(&b.direction).then_with(|| a.deeper(b)));
 
     let before: Vec<TrackedContact<C>> = manifolds
         .iter()
@@ -77,7 +78,7 @@ pub(in crate::rapier) fn write<M, C>(
         .collect();
     let old_count = manifolds.len();
     let mut count = 0;
-    for patch in contacts.chunk_by(|a, b| direction_of(a) == direction_of(b)) {
+    for patch in contacts.chunk_by(|a, b| a.direction == b.direction) {
         if count == manifolds.len() {
             manifolds.push(ContactManifold::new());
         }
