@@ -100,7 +100,12 @@ impl LocalGrid {
 
     /// Counting sort of the atoms by cell; inside a cell they keep their order.
     fn sort(&mut self, positions: &[Vec3], radii: &[f32]) {
-        let cells = self.counts.to_array().map(|n| n as usize).iter().product::<usize>();
+        let cells = self
+            .counts
+            .to_array()
+            .map(|n| n as usize)
+            .iter()
+            .product::<usize>();
         let cell_of: Vec<usize> = positions
             .iter()
             .map(|&position| {

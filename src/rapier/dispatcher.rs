@@ -137,12 +137,7 @@ impl QueryDispatcher for MoleculeDispatcher {
         Ok(intersects(pair.molecule, pair.other, &pair.pose(pos12)))
     }
 
-    fn distance(
-        &self,
-        pos12: &Pose3,
-        g1: &dyn Shape,
-        g2: &dyn Shape,
-    ) -> Result<f32, Unsupported> {
+    fn distance(&self, pos12: &Pose3, g1: &dyn Shape, g2: &dyn Shape) -> Result<f32, Unsupported> {
         let pair = Pair::new(g1, g2)?;
         let found = nearest(pair.molecule, pair.other, &pair.pose(pos12), f32::MAX);
         Ok(found.map_or(f32::MAX, |found| found.gap.max(0.0)))

@@ -33,7 +33,7 @@
 //! An atom is a ball, so all that is asked of the other shape is the point of it
 //! that is nearest to the atom's centre, which every parry shape can tell. The same
 //! question, asked at the middle of a node of the molecule's tree, says that no atom
-//! of the node is near. So one walk ([`near`]) serves all shapes of parry, those of
+//! of the node is near. So one walk (in `near.rs`) serves all shapes of parry, those of
 //! other crates, and half-spaces, whose bounding box has no end.
 //!
 //! # Frames and units

@@ -117,9 +117,8 @@ pub(super) fn closest_points(
     match nearest(molecule, other, pose, max.next_up()) {
         None => ClosestPoints::Disjoint,
         Some(found) if found.gap <= 0.0 => ClosestPoints::Intersecting,
-        Some(found) => ClosestPoints::WithinMargin(
-            found.on_atom,
-            pose.inverse_transform_point(found.on_other),
-        ),
+        Some(found) => {
+            ClosestPoints::WithinMargin(found.on_atom, pose.inverse_transform_point(found.on_other))
+        }
     }
 }

@@ -15,8 +15,7 @@ use super::MoleculeShape;
 
 impl RayCast for MoleculeShape {
     fn cast_local_ray(&self, ray: &Ray, max_time_of_impact: f32, solid: bool) -> Option<f32> {
-        let (_, time) =
-            CompositeShapeRef(self).cast_local_ray(ray, max_time_of_impact, solid)?;
+        let (_, time) = CompositeShapeRef(self).cast_local_ray(ray, max_time_of_impact, solid)?;
         Some(time)
     }
 

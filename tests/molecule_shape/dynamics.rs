@@ -104,7 +104,12 @@ impl World {
 fn rests_on(floor: ColliderBuilder) {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
-    let smallest = molecule.template().radii().iter().copied().fold(1.0, f32::min);
+    let smallest = molecule
+        .template()
+        .radii()
+        .iter()
+        .copied()
+        .fold(1.0, f32::min);
     let mut world = World::new();
     world.fixed(floor);
     let start = 1.0 - molecule.aabb().mins.y;

@@ -1,6 +1,6 @@
 //! Where numbers get awkward: coincidence, great depth, great distance, no numbers.
 
-use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
+use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher};
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::query::{
     ContactManifold, NonlinearRigidMotion, PersistentQueryDispatcher, PointQuery, QueryDispatcher,
@@ -49,7 +49,12 @@ fn atoms_deep_inside_and_on_the_surface_have_finite_normals() {
     let cuboid = Cuboid::new(Vec3::ONE);
     let triangle = Triangle::new(Vec3::X, Vec3::Z, Vec3::new(-1.0, 0.0, -1.0));
     let floor = HalfSpace::new(Vec3::Y);
-    for offset in [Vec3::ZERO, Vec3::Y, Vec3::splat(1.0), Vec3::new(0.3, 0.0, 0.0)] {
+    for offset in [
+        Vec3::ZERO,
+        Vec3::Y,
+        Vec3::splat(1.0),
+        Vec3::new(0.3, 0.0, 0.0),
+    ] {
         let pose = Pose3::from_translation(offset);
         for other in [&cuboid as &dyn Shape, &triangle, &floor] {
             assert_sound(&manifolds(&pose, &atom, other));
@@ -70,7 +75,10 @@ fn far_away_there_is_nothing_and_nothing_breaks() {
         let pose = Pose3::translation(far, -far, far);
         for other in [&shape.clone() as &dyn Shape, &Cuboid::new(Vec3::ONE)] {
             assert!(manifolds(&pose, &shape, other).is_empty());
-            assert_eq!(dispatcher.intersection_test(&pose, &shape, other), Ok(false));
+            assert_eq!(
+                dispatcher.intersection_test(&pose, &shape, other),
+                Ok(false)
+            );
             assert!(dispatcher.distance(&pose, &shape, other).unwrap() > far);
             assert_eq!(dispatcher.contact(&pose, &shape, other, 0.1), Ok(None));
         }
@@ -87,7 +95,11 @@ fn poses_that_are_not_numbers_give_nothing() {
             Pose3::translation(bad, 0.0, 0.0),
             Pose3::from_rotation(Quat::from_xyzw(bad, 0.0, 0.0, 1.0)),
         ] {
-            for other in [&shape.clone() as &dyn Shape, &Ball::new(1.0), &HalfSpace::new(Vec3::Y)] {
+            for other in [
+                &shape.clone() as &dyn Shape,
+                &Ball::new(1.0),
+                &HalfSpace::new(Vec3::Y),
+            ] {
                 assert!(manifolds(&pose, &shape, other).is_empty());
                 let _ = dispatcher.distance(&pose, &shape, other);
                 let _ = dispatcher.contact(&pose, &shape, other, 0.1);
@@ -113,10 +125,12 @@ fn pairs_without_a_molecule_are_left_to_others() {
     let pose = Pose3::IDENTITY;
     let dispatcher = dispatcher();
     assert_eq!(dispatcher.distance(&pose, &ball, &ball), Err(Unsupported));
-    assert_eq!(dispatcher.intersection_test(&pose, &ball, &ball), Err(Unsupported));
+    assert_eq!(
+        dispatcher.intersection_test(&pose, &ball, &ball),
+        Err(Unsupported)
+    );
     let mut manifolds = Manifolds::new();
-    let found =
-        dispatcher.contact_manifolds(&pose, &ball, &ball, 0.1, &mut manifolds, &mut None);
+    let found = dispatcher.contact_manifolds(&pose, &ball, &ball, 0.1, &mut manifolds, &mut None);
     assert_eq!(found, Err(Unsupported));
 }
 
@@ -157,7 +171,10 @@ fn the_crowd_switch_silences_molecule_pairs_only() {
     };
     assert!(hit(&shape).is_none());
     assert!(hit(&ball).is_some());
-    assert_eq!(dispatcher.intersection_test(&pose, &shape, &shape), Ok(true));
+    assert_eq!(
+        dispatcher.intersection_test(&pose, &shape, &shape),
+        Ok(true)
+    );
     assert_eq!(dispatcher.distance(&pose, &shape, &shape), Ok(0.0));
 }
 
@@ -196,5 +213,4 @@ fn answers_do_not_depend_on_the_order_of_asking() {
     let second = manifolds(&pose, &shape, &shape.clone());
     assert_eq!(format!("{first:?}"), format!("{second:?}"));
     assert!(!first.is_empty());
-    let _: &MoleculeShape = &shape;
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::molecule::{Atom, Element, LoadOptions, MoleculeTemplate, Residue, load};
+use bevy_rapier_molecules::molecule::{
+    Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
+};
 use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::shape::Shape;

@@ -27,12 +27,15 @@ impl Oracle {
         &'a self,
         pose: &'a Pose3,
     ) -> impl Iterator<Item = (usize, Pose3, &'a Ball, &'a SharedShape)> {
-        self.atoms.iter().enumerate().flat_map(move |(k, (centre, ball))| {
-            self.parts.iter().map(move |(inner, part)| {
-                let pose = pose.append_translation(-*centre) * *inner;
-                (k, pose, ball, part)
+        self.atoms
+            .iter()
+            .enumerate()
+            .flat_map(move |(k, (centre, ball))| {
+                self.parts.iter().map(move |(inner, part)| {
+                    let pose = pose.append_translation(-*centre) * *inner;
+                    (k, pose, ball, part)
+                })
             })
-        })
     }
 
     pub fn distance(&self, pose: &Pose3) -> f32 {
@@ -67,7 +70,8 @@ impl Oracle {
     pub fn cast(&self, pose: &Pose3, velocity: Vec3, options: ShapeCastOptions) -> Option<f32> {
         self.each(pose)
             .filter_map(|(_, pose, ball, part)| {
-                let hit = DefaultQueryDispatcher.cast_shapes(&pose, velocity, ball, &**part, options);
+                let hit =
+                    DefaultQueryDispatcher.cast_shapes(&pose, velocity, ball, &**part, options);
                 Some(hit.unwrap()?.time_of_impact)
             })
             .min_by(f32::total_cmp)

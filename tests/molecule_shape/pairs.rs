@@ -36,18 +36,33 @@ fn check_overlap(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, orac
     let expected = oracle.distance(pose);
     let distance = dispatcher.distance(pose, molecule, other).unwrap();
     let swapped = dispatcher.distance(&back, other, molecule).unwrap();
-    assert!((distance - expected).abs() < TOLERANCE, "{distance} {expected} {pose:?}");
-    assert!((swapped - expected).abs() < TOLERANCE, "{swapped} {expected} {pose:?}");
+    assert!(
+        (distance - expected).abs() < TOLERANCE,
+        "{distance} {expected} {pose:?}"
+    );
+    assert!(
+        (swapped - expected).abs() < TOLERANCE,
+        "{swapped} {expected} {pose:?}"
+    );
     let chained = dispatcher.clone().chain(DefaultQueryDispatcher);
     assert_eq!(chained.distance(pose, molecule, other), Ok(distance));
 
     if expected > TOLERANCE || expected == 0.0 {
         let overlap = expected == 0.0;
-        assert_eq!(dispatcher.intersection_test(pose, molecule, other), Ok(overlap));
-        assert_eq!(dispatcher.intersection_test(&back, other, molecule), Ok(overlap));
+        assert_eq!(
+            dispatcher.intersection_test(pose, molecule, other),
+            Ok(overlap)
+        );
+        assert_eq!(
+            dispatcher.intersection_test(&back, other, molecule),
+            Ok(overlap)
+        );
     }
 
-    match dispatcher.closest_points(pose, molecule, other, 0.4).unwrap() {
+    match dispatcher
+        .closest_points(pose, molecule, other, 0.4)
+        .unwrap()
+    {
         ClosestPoints::Intersecting => assert!(expected < TOLERANCE),
         ClosestPoints::Disjoint => assert!(expected > 0.4 - TOLERANCE),
         ClosestPoints::WithinMargin(p1, p2) => {
@@ -65,8 +80,12 @@ fn check_overlap(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, orac
 fn check_contact(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, oracle: &Oracle) {
     let (dispatcher, back) = (dispatcher(), pose.inverse());
     let expected = oracle.deepest(pose, PREDICTION);
-    let contact = dispatcher.contact(pose, molecule, other, PREDICTION).unwrap();
-    let swapped = dispatcher.contact(&back, other, molecule, PREDICTION).unwrap();
+    let contact = dispatcher
+        .contact(pose, molecule, other, PREDICTION)
+        .unwrap();
+    let swapped = dispatcher
+        .contact(&back, other, molecule, PREDICTION)
+        .unwrap();
     let Some(expected) = expected else {
         assert!(contact.is_none_or(|c| c.dist > PREDICTION - TOLERANCE));
         return;
@@ -75,7 +94,10 @@ fn check_contact(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, orac
         return;
     }
     let contact = contact.unwrap();
-    assert!((contact.dist - expected).abs() < TOLERANCE, "{contact:?} {expected} {pose:?}");
+    assert!(
+        (contact.dist - expected).abs() < TOLERANCE,
+        "{contact:?} {expected} {pose:?}"
+    );
     assert!((swapped.unwrap().dist - expected).abs() < TOLERANCE);
     assert!((contact.normal1 + pose.rotation * contact.normal2).length() < TOLERANCE);
     assert!(contact.normal1.is_normalized());
@@ -162,13 +184,18 @@ fn check_sweep(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) {
         .cast_shapes_nonlinear(&motion2, other, &motion1, molecule, 0.0, 1.0, true)
         .unwrap();
     let distance_at = |time: f32| {
-        let pos12 = motion1.position_at_time(time).inv_mul(&motion2.position_at_time(time));
+        let pos12 = motion1
+            .position_at_time(time)
+            .inv_mul(&motion2.position_at_time(time));
         dispatcher.distance(&pos12, molecule, other).unwrap()
     };
     let end = hit.map_or(1.0, |hit| hit.time_of_impact);
     for k in 0..5 {
         let time = end * k as f32 / 5.0;
-        assert!(end == 0.0 || distance_at(time) > 0.0, "passed through at {time} of {end}");
+        assert!(
+            end == 0.0 || distance_at(time) > 0.0,
+            "passed through at {time} of {end}"
+        );
     }
     if let Some(hit) = hit {
         assert!(distance_at(end) < 1.0e-3, "stopped too early, {pose:?}");
@@ -182,7 +209,11 @@ fn bumpy_grid() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let mut triangles = Vec::new();
     for (i, j) in (0..6_u32).flat_map(|i| (0..6_u32).map(move |j| (i, j))) {
         let height = 0.15 * ((i * 7 + j * 3) % 5) as f32;
-        points.push(Vec3::new(i as f32 * 0.4 - 1.0, height, j as f32 * 0.4 - 1.0));
+        points.push(Vec3::new(
+            i as f32 * 0.4 - 1.0,
+            height,
+            j as f32 * 0.4 - 1.0,
+        ));
         if i < 5 && j < 5 {
             let at = i * 6 + j;
             triangles.extend([[at, at + 1, at + 6], [at + 1, at + 7, at + 6]]);

@@ -2,7 +2,9 @@
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
 use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, PointQuery, QueryDispatcher, Ray, RayCast};
+use bevy_rapier3d::parry::query::{
+    DefaultQueryDispatcher, PointQuery, QueryDispatcher, Ray, RayCast,
+};
 use bevy_rapier3d::parry::shape::{Ball, FeatureId, Shape, SharedShape};
 use glam::Vec3;
 use rand::RngExt;
@@ -144,11 +146,17 @@ fn the_default_dispatcher_sees_the_same_molecule() {
     let ball = Ball::new(0.5);
     for k in 0..20 {
         let pose = Pose3::translation(0.1 * k as f32, 0.05, -0.02);
-        let expected = crate::fixtures::dispatcher().distance(&pose, &molecule, &ball).unwrap();
-        let found = DefaultQueryDispatcher.distance(&pose, &molecule, &ball).unwrap();
+        let expected = crate::fixtures::dispatcher()
+            .distance(&pose, &molecule, &ball)
+            .unwrap();
+        let found = DefaultQueryDispatcher
+            .distance(&pose, &molecule, &ball)
+            .unwrap();
         assert!((found - expected).abs() < 1.0e-4);
         assert_eq!(
-            DefaultQueryDispatcher.intersection_test(&pose, &molecule, &ball).unwrap(),
+            DefaultQueryDispatcher
+                .intersection_test(&pose, &molecule, &ball)
+                .unwrap(),
             expected <= 0.0
         );
     }

@@ -37,7 +37,10 @@ fn measure(name: &str, a: &MoleculeShape, b: &dyn Shape) -> f64 {
     assert!(points > 0);
     #[expect(clippy::print_stdout, reason = "this is what the measurement is for")]
     {
-        println!("{name}: {each:.1} µs, {} manifolds, {points} points", manifolds.len());
+        println!(
+            "{name}: {each:.1} µs, {} manifolds, {points} points",
+            manifolds.len()
+        );
     }
     each
 }
@@ -47,7 +50,13 @@ fn manifolds_of_large_molecules_take_well_under_a_frame() {
     let haemoglobin = from_file("assets/molecules/1gzx.pdb");
     let lipid = from_file("assets/molecules/popc.pdb");
     let floor = Cuboid::new(Vec3::new(1.0, 50.0, 50.0));
-    assert!(measure("haemoglobin on haemoglobin", &haemoglobin, &haemoglobin.clone()) < 5000.0);
+    assert!(
+        measure(
+            "haemoglobin on haemoglobin",
+            &haemoglobin,
+            &haemoglobin.clone()
+        ) < 5000.0
+    );
     assert!(measure("lipid on lipid", &lipid, &lipid.clone()) < 1000.0);
     assert!(measure("haemoglobin on a floor", &haemoglobin, &floor) < 5000.0);
     assert!(measure("lipid on a floor", &lipid, &floor) < 1000.0);

@@ -56,7 +56,11 @@ mod tests {
         assert!(members[13].is_empty());
         for group in members {
             for a in &group {
-                assert!(group.iter().all(|b| a.dot(*b) > 61.0_f32.to_radians().cos()));
+                assert!(
+                    group
+                        .iter()
+                        .all(|b| a.dot(*b) > 61.0_f32.to_radians().cos())
+                );
             }
         }
     }

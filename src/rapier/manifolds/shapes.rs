@@ -117,11 +117,7 @@ fn remove_ghosts(contacts: &mut Vec<AtomContact>, first: usize) {
 }
 
 /// `Vec::retain` for the elements from `first` on.
-fn retain_from(
-    contacts: &mut Vec<AtomContact>,
-    first: usize,
-    keep: impl Fn(&AtomContact) -> bool,
-) {
+fn retain_from(contacts: &mut Vec<AtomContact>, first: usize, keep: impl Fn(&AtomContact) -> bool) {
     let mut kept = first;
     for at in first..contacts.len() {
         if keep(&contacts[at]) {

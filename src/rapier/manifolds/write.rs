@@ -69,8 +69,7 @@ pub(in crate::rapier) fn write<M, C>(
     for contact in contacts.iter_mut() {
         contact.direction = direction(inverse * contact.normal);
     }
-    contacts
-        .sort_unstable_by(|a, b| a.direction.cmp(&b.direction).then_with(|| a.deeper(b)));
+    contacts.sort_unstable_by(|a, b| a.direction.cmp(&b.direction).then_with(|| a.deeper(b)));
 
     let before: Vec<TrackedContact<C>> = manifolds
         .iter()
