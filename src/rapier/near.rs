@@ -7,7 +7,7 @@
 
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::partitioning::{BvhNode, TraversalAction};
-use bevy_rapier3d::parry::query::{ClosestPoints, PointQuery};
+use bevy_rapier3d::parry::query::ClosestPoints;
 use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
 

@@ -10,9 +10,7 @@
 
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::partitioning::TraversalAction;
-use bevy_rapier3d::parry::query::{
-    NonlinearRigidMotion, PointQuery, ShapeCastHit, ShapeCastStatus,
-};
+use bevy_rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus};
 use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
 

@@ -2,7 +2,6 @@
 
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::PointQuery;
 use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
 
