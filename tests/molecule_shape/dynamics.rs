@@ -144,7 +144,7 @@ fn a_molecule_rests_on_a_cuboid() {
 
 #[test]
 fn a_molecule_rests_on_a_half_space() {
-    rests_on(ColliderBuilder::halfspace(Vec3::Y));
+    rests_on(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
 }
 
 #[test]
