@@ -5,11 +5,12 @@ use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::query::{
     DefaultQueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeCastStatus,
 };
-use bevy_rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, HeightField, Shape};
+use bevy_rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
 use glam::Vec3;
 
 use super::MoleculeShape;
 use super::near::ball_around;
+use super::parts::visit_parts;
 
 /// First meeting of a molecule and `other`, which starts at `pose` and moves with
 /// `velocity`, both in the body frame. The molecule is the first shape of the hit.
@@ -22,8 +23,8 @@ pub(super) fn cast(
 ) -> Option<ShapeCastHit> {
     if let Some(half_space) = other.as_halfspace() {
         cast_half_space(molecule, half_space, pose, velocity, options)
-    } else if let Some(field) = other.as_heightfield() {
-        cast_height_field(molecule, field, pose, velocity, options)
+    } else if other.as_heightfield().is_some() || other.as_voxels().is_some() {
+        cast_cells(molecule, other, pose, velocity, options)
     } else {
         cast_part(molecule, other, pose, velocity, options)
     }
@@ -108,35 +109,38 @@ fn cast_half_space(
     })
 }
 
-/// Triangle by triangle under the path of the molecule.
+/// Part by part of a height field or voxels along the path of the molecule.
 ///
-/// Parry's own walk over the cells of a height field leaves out cells when the
-/// motion is level, so it is not used here.
-fn cast_height_field(
+/// Parry's own walks over such cells miss some: that over a height field stops where
+/// the motion is level, that over voxels passes by those it enters from the side.
+fn cast_cells(
     molecule: &MoleculeShape,
-    field: &HeightField,
+    cells: &dyn Shape,
     pose: &Pose3,
     velocity: Vec3,
     mut options: ShapeCastOptions,
 ) -> Option<ShapeCastHit> {
-    // In the frame of the field, the molecule moves the other way.
+    // In the frame of the cells, the molecule moves the other way.
     let start = molecule
         .aabb()
         .transform_by(&pose.inverse())
         .loosened(options.target_distance);
     let motion = pose.rotation.inverse() * -velocity;
-    let end = options
-        .max_time_of_impact
-        .min(time_to_pass(&start, field.root_aabb(), motion));
+    let end =
+        options
+            .max_time_of_impact
+            .min(time_to_pass(&start, &cells.compute_local_aabb(), motion));
     let path = Aabb::new(
         start.mins.min(start.mins + motion * end),
         start.maxs.max(start.maxs + motion * end),
     );
     let mut first: Option<ShapeCastHit> = None;
-    field.map_elements_in_local_aabb(&path, &mut |_, triangle| {
-        if let Some(hit) = cast_part(molecule, triangle, pose, velocity, options) {
+    visit_parts(cells, &path, &mut |_, inner, part| {
+        let inner = inner.copied().unwrap_or(Pose3::IDENTITY);
+        if let Some(hit) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
             options.max_time_of_impact = hit.time_of_impact;
-            first = Some(hit);
+            // Seen from the part so far, and wanted from the whole.
+            first = Some(hit.swapped().transform1_by(&inner).swapped());
         }
     });
     first

@@ -20,7 +20,10 @@ impl CrowdSwitch {
 
     /// With `true`, two molecules give no contact manifolds and stop no motion.
     ///
-    /// Rapier asks again for a pair when it moves; a pair at rest keeps what it has.
+    /// Rapier asks again only for pairs whose relative pose has changed enough since
+    /// it last asked, or one of whose colliders has changed in another way than by
+    /// moving. Whoever turns the switch in a running world should mark the colliders,
+    /// by setting their shape again for instance, and wake their bodies.
     pub fn set(&self, on: bool) {
         self.0.store(on, Ordering::Relaxed);
     }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::rapier::MoleculeShape;
+use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use bevy_rapier3d::rapier::prelude::*;
 use glam::Vec3;
 
-use crate::fixtures::{dispatcher, ubiquitin};
+use crate::fixtures::{dispatcher, from_file, ubiquitin};
 
 /// Speed (nm/s) below which a molecule is at rest.
 const AT_REST: f32 = 0.01;
@@ -29,7 +29,11 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let dispatcher = dispatcher().chain(DefaultQueryDispatcher);
+        Self::with_switch(CrowdSwitch::default())
+    }
+
+    fn with_switch(switch: CrowdSwitch) -> Self {
+        let dispatcher = MoleculeDispatcher::new(switch).chain(DefaultQueryDispatcher);
         Self {
             pipeline: PhysicsPipeline::new(),
             islands: IslandManager::new(),
@@ -204,4 +208,57 @@ fn a_fast_molecule_does_not_pass_a_thin_wall() {
     world.run(1.0);
     let height = world.bodies[handle].position().translation.y;
     assert!(height > 0.0, "passed to {height} nm");
+}
+
+/// Pairs come, change the number of their manifolds and go; Rapier checks its lists of
+/// them in every step of a debug build.
+#[test]
+fn a_heap_of_lipids_falls_to_rest() {
+    let molecule = from_file("assets/molecules/popc.pdb");
+    let shape = SharedShape(Arc::new(molecule.clone()));
+    let mut world = World::new();
+    world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+    let size = molecule.aabb().extents();
+    let handles: Vec<_> = (0..18)
+        .map(|k| {
+            let [x, y, z] = [k % 2, k / 4, k / 2 % 2].map(|k| k as f32);
+            let place = Vec3::new(x + 0.1 * y, y + 0.8, z - 0.1 * y);
+            world.add(&shape, place * (size + 0.1))
+        })
+        .collect();
+    world.run(10.0);
+    for &handle in &handles {
+        let lowest = world.lowest(handle, &molecule);
+        assert!(lowest > -0.03, "sunk to {lowest} nm");
+        let speed = world.bodies[handle].linvel().length();
+        assert!(speed < 0.1, "still moves with {speed} nm/s");
+    }
+}
+
+#[test]
+fn the_crowd_switch_lets_molecules_fall_through_each_other() {
+    let molecule = ubiquitin();
+    let shape = SharedShape(Arc::new(molecule.clone()));
+    let switch = CrowdSwitch::default();
+    let mut world = World::with_switch(switch.clone());
+    world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+    let size = molecule.aabb().extents().y;
+    let lower = world.add(&shape, Vec3::Y * (0.6 * size));
+    let upper = world.add(&shape, Vec3::Y * (1.7 * size));
+    world.run(0.5);
+    assert!(world.bodies[upper].translation().y > world.bodies[lower].translation().y);
+    switch.set(true);
+    for (_, collider) in world.colliders.iter_mut() {
+        collider.set_shape(collider.shared_shape().clone());
+    }
+    for handle in [lower, upper] {
+        world.bodies[handle].wake_up(true);
+    }
+    world.run(4.0);
+    for handle in [lower, upper] {
+        let lowest = world.lowest(handle, &molecule);
+        assert!(lowest.abs() < 0.02, "not on the floor but at {lowest} nm");
+    }
+    switch.set(false);
+    world.run(0.1);
 }

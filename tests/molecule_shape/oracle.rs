@@ -53,9 +53,12 @@ impl Oracle {
     pub fn contacts(&self, pose: &Pose3, prediction: f32) -> Vec<(usize, Contact)> {
         self.each(pose)
             .filter_map(|(k, pose, ball, part)| {
+                // The ball second: parry takes a pose the wrong way round where a
+                // half-space is the second shape.
                 let mut contact = DefaultQueryDispatcher
-                    .contact(&pose, ball, &**part, prediction)
-                    .unwrap()?;
+                    .contact(&pose.inverse(), &**part, ball, prediction)
+                    .unwrap()?
+                    .flipped();
                 contact.point1 += self.atoms[k].0;
                 Some((k, contact))
             })
