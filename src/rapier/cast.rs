@@ -87,8 +87,7 @@ fn cast_half_space(
     } else {
         return None;
     };
-    // Not "greater": a time that is not a number is no hit.
-    if !(time <= options.max_time_of_impact) {
+    if time.is_nan() || time > options.max_time_of_impact {
         return None;
     }
     let on_atom = centre - normal * radius;

@@ -277,6 +277,9 @@ where
         };
         CONTACTS.with_borrow_mut(|contacts| {
             pair.collect(&pose, prediction, contacts);
+            if let Some(other) = pair.other_molecule() {
+                manifolds::molecules::turn_deep_contacts(pair.molecule, other, &pose, contacts);
+            }
             manifolds::write(contacts, &how, manifolds, workspace);
         });
         Ok(())

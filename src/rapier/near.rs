@@ -46,8 +46,7 @@ pub(super) fn visit_atoms_near(
     molecule.tree().traverse(|node| {
         let (centre, radius) = ball_around(node);
         let distance = other.distance_to_point(pose, centre, true);
-        // Not "greater": a distance that is not a number is not near.
-        if !(distance <= radius + reach) {
+        if distance.is_nan() || distance > radius + reach {
             return TraversalAction::Prune;
         }
         match node.leaf_data() {

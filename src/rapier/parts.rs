@@ -4,16 +4,15 @@ use bevy_rapier3d::parry::bounding_volume::Aabb;
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::shape::{Cuboid, Shape};
 
+/// What is called with a part's number, pose and shape.
+type Visit<'a> = dyn FnMut(u32, Option<&Pose3>, &dyn Shape) + 'a;
+
 /// Visits the parts of `shape` whose boxes meet `region`, all in the shape's frame.
 ///
 /// `visit` gets a number that stays with the part, the part's pose in the shape's
 /// frame (`None` is the identity), and the part. A shape without parts is its only
 /// part.
-pub(super) fn visit_parts(
-    shape: &dyn Shape,
-    region: &Aabb,
-    visit: &mut dyn FnMut(u32, Option<&Pose3>, &dyn Shape),
-) {
+pub(super) fn visit_parts(shape: &dyn Shape, region: &Aabb, visit: &mut Visit) {
     if let Some(field) = shape.as_heightfield() {
         field.map_elements_in_local_aabb(region, &mut |id, triangle| visit(id, None, triangle));
     } else if let Some(voxels) = shape.as_voxels() {

@@ -76,7 +76,7 @@ pub(super) fn sweep(
         let (centre, radius) = ball_around(node);
         let way = sweep.fastest(centre, radius) * (end - sweep.start);
         let distance = other.distance_to_local_point(first * centre, true);
-        if !(distance <= radius + way + TOUCH) {
+        if distance.is_nan() || distance > radius + way + TOUCH {
             return TraversalAction::Prune;
         }
         if let Some(atom) = node.leaf_data()
@@ -133,8 +133,7 @@ fn sweep_atom(
             };
         }
         time += gap / fastest;
-        // Not "greater or equal": a time that is not a number is no hit.
-        if !(time < end) {
+        if time.is_nan() || time >= end {
             return None;
         }
     }

@@ -9,7 +9,7 @@ use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use bevy_rapier3d::rapier::prelude::*;
 use glam::Vec3;
 
-use crate::fixtures::{dispatcher, from_file, ubiquitin};
+use crate::fixtures::{dispatcher, from_file, random, rotation, ubiquitin, unit_vector};
 
 /// Speed (nm/s) below which a molecule is at rest.
 const AT_REST: f32 = 0.01;
@@ -94,6 +94,19 @@ impl World {
         atoms
             .map(|(&centre, radius)| (pose * centre).y - radius)
             .fold(f32::MAX, f32::min)
+    }
+
+    /// Depth (nm) of the deepest overlap of any two bodies.
+    fn deepest_overlap(&self, shape: &MoleculeShape) -> f32 {
+        let poses: Vec<Pose> = self.bodies.iter().map(|(_, b)| *b.position()).collect();
+        let mut deepest: f32 = 0.0;
+        for (k, a) in poses.iter().enumerate() {
+            for b in &poses[k + 1..] {
+                let contact = dispatcher().contact(&a.inv_mul(b), shape, shape, 0.0);
+                deepest = deepest.max(contact.unwrap().map_or(0.0, |contact| -contact.dist));
+            }
+        }
+        deepest
     }
 
     fn assert_at_rest(&self, handle: RigidBodyHandle) {
@@ -184,15 +197,8 @@ fn a_molecule_rests_on_three_others() {
         assert!(world.lowest(handle, &molecule) > -0.02);
         world.assert_at_rest(handle);
     }
-    // Nobody went into another by more than a fifth of an atom.
-    for (k, a) in handles.iter().enumerate() {
-        for b in &handles[k + 1..] {
-            let [a, b] = [a, b].map(|handle| *world.bodies[*handle].position());
-            let contact = dispatcher().contact(&a.inv_mul(&b), &molecule, &molecule, 0.0);
-            let depth = contact.unwrap().map_or(0.0, |contact| -contact.dist);
-            assert!(depth < 0.03, "overlap of {depth} nm");
-        }
-    }
+    let overlap = world.deepest_overlap(&molecule);
+    assert!(overlap < 0.02, "overlap of {overlap} nm");
 }
 
 #[test]
@@ -261,4 +267,50 @@ fn the_crowd_switch_lets_molecules_fall_through_each_other() {
     }
     switch.set(false);
     world.run(0.1);
+}
+
+/// Eight proteins, the lowest of them half inside each other, fall on one heap.
+#[test]
+fn proteins_that_start_inside_each_other_come_apart() {
+    let molecule = ubiquitin();
+    let shape = SharedShape(Arc::new(molecule.clone()));
+    for seed in [0, 3] {
+        let mut random = random(seed);
+        let mut world = World::new();
+        world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+        for k in 0..8 {
+            let place = Vec3::new((k % 2) as f32 * 2.5, 3.0 + (k / 2) as f32 * 5.0, 0.0);
+            let place = place + 0.5 * unit_vector(&mut random);
+            let handle = world.add(&shape, place);
+            let pose = Pose::from_parts(place, rotation(&mut random));
+            world.bodies[handle].set_position(pose, true);
+        }
+        let before = world.deepest_overlap(&molecule);
+        assert!(before > 0.1, "no overlap to begin with, only {before} nm");
+        world.run(6.0);
+        let after = world.deepest_overlap(&molecule);
+        assert!(after < 0.02, "overlap of {after} nm");
+        for (handle, _) in world.bodies.iter() {
+            let lowest = world.lowest(handle, &molecule);
+            assert!(lowest > -0.02, "sunk to {lowest} nm");
+        }
+    }
+}
+
+#[test]
+fn a_molecule_never_sinks_however_it_is_turned() {
+    let molecule = ubiquitin();
+    let shape = SharedShape(Arc::new(molecule.clone()));
+    for seed in 0..8 {
+        let mut world = World::new();
+        world.fixed(ColliderBuilder::cuboid(40.0, 0.5, 40.0).translation(Vec3::NEG_Y * 0.5));
+        let handle = world.add(&shape, Vec3::ZERO);
+        let turn = rotation(&mut random(seed));
+        world.bodies[handle].set_position(Pose::from_parts(Vec3::Y * 3.2, turn), true);
+        for _ in 0..30 {
+            world.run(0.1);
+            let lowest = world.lowest(handle, &molecule);
+            assert!(lowest > -0.02, "sunk to {lowest} nm, turned by {turn}");
+        }
+    }
 }

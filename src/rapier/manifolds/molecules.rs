@@ -9,6 +9,13 @@ use glam::Vec3;
 use super::contact::AtomContact;
 use crate::rapier::MoleculeShape;
 
+/// Depth, in units of the smaller atom's radius, from which on the line between two
+/// centres is no longer trusted to show the way out.
+///
+/// With 0.5, eight proteins dropped on each other with overlaps of up to 0.2 nm were
+/// apart within seconds; with 1.0 some stayed interlocked.
+const DEEP: f32 = 0.5;
+
 /// Adds all pairs of atoms that are nearer than `prediction` nm.
 ///
 /// `pose` is that of `b` in the frame of `a`, and the contacts are seen from `a`.
@@ -35,6 +42,48 @@ pub(in crate::rapier) fn collect(
             normal: pose.rotation * seen.normal,
             ..seen
         };
+    }
+}
+
+/// Turns the normals of deep contacts towards the way out of the whole overlap.
+///
+/// Where two atoms have all but passed through each other, the line between their
+/// centres says little about where out is: it may even point further in, and then the
+/// contacts of two interlocked surfaces hold each other fast. The way out is the way
+/// in which the overlap shrinks fastest, the sum of normals weighted with depth (the
+/// gradient of the sum of squared depths); as far as the normals do not agree on one,
+/// it is the way from centre to centre. A contact follows it by the share of [`DEEP`]
+/// that it is deep, so that shallow contacts stay as they are; only those that point
+/// the other way, and so would hold the rest fast, follow as far as the deepest does.
+pub(in crate::rapier) fn turn_deep_contacts(
+    a: &MoleculeShape,
+    b: &MoleculeShape,
+    pose: &Pose3,
+    contacts: &mut [AtomContact],
+) {
+    let share = |contact: &AtomContact| match (a.atom(contact.atom), b.atom(contact.other)) {
+        (Some((_, ra)), Some((_, rb))) => (-contact.dist / (DEEP * ra.min(rb))).clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let (mut sum, mut total, mut largest) = (Vec3::ZERO, 0.0, 0.0_f32);
+    for contact in contacts.iter().filter(|contact| contact.dist < 0.0) {
+        sum -= contact.normal * contact.dist;
+        total -= contact.dist;
+        largest = largest.max(share(contact));
+    }
+    if largest == 0.0 {
+        return;
+    }
+    let apart = pose.translation.normalize_or(Vec3::Y);
+    let agreement = sum.length() / total;
+    let out = (sum / total + (1.0 - agreement) * apart).normalize_or(apart);
+    for contact in contacts {
+        let share = if contact.normal.dot(out) < 0.0 {
+            largest
+        } else {
+            share(contact)
+        };
+        contact.normal = contact.normal.lerp(out, share).normalize_or(out);
     }
 }
 
