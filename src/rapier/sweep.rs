@@ -4,12 +4,12 @@
 //! Parry's own answer casts the bounding sphere of the other shape against every
 //! node, which a large floor always meets, so that each atom of a protein would be
 //! swept. Here:
-//! 1. a node further from the shape than any of its points can travel is left out;
-//! 2. each atom left advances by its distance divided by the fastest it can approach
-//!    (conservative advancement), until it touches or time is up.
+//! 1. nodes of the molecule's tree are visited in the order in which they could meet
+//!    the shape at all: their distance divided by the fastest they can approach;
+//! 2. each atom advances by the same quotient (conservative advancement), until it
+//!    touches or the best time so far is up.
 
 use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::partitioning::TraversalAction;
 use bevy_rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus};
 use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
@@ -70,24 +70,19 @@ pub(super) fn sweep(
     sweep: &Sweep,
 ) -> Option<ShapeCastHit> {
     let first = sweep.pose_at(sweep.start);
-    let mut best: Option<(u32, f32, ShapeCastStatus)> = None;
-    molecule.tree().traverse(|node| {
-        let end = best.map_or(sweep.end, |found| found.1);
-        let (centre, radius) = ball_around(node);
-        let way = sweep.fastest(centre, radius) * (end - sweep.start);
-        let distance = other.distance_to_local_point(first * centre, true);
-        if distance.is_nan() || distance > radius + way + TOUCH {
-            return TraversalAction::Prune;
-        }
-        if let Some(atom) = node.leaf_data()
-            && let Some((time, status)) = sweep_atom(molecule, other, sweep, atom, end)
-            && best.is_none_or(|found| time < found.1)
-        {
-            best = Some((atom, time, status));
-        }
-        TraversalAction::Continue
-    });
-    let (atom, time, status) = best?;
+    let (atom, (time, status)) = molecule.tree().find_best(
+        sweep.end,
+        |node, _| {
+            let (centre, radius) = ball_around(node);
+            let gap = other.distance_to_local_point(first * centre, true) - radius - TOUCH;
+            if gap > 0.0 {
+                sweep.start + gap / sweep.fastest(centre, radius)
+            } else {
+                sweep.start
+            }
+        },
+        |atom, best| sweep_atom(molecule, other, sweep, atom, best),
+    )?;
     let (centre, radius) = molecule.atom(atom)?;
     let pose = sweep.pose_at(time);
     let seen = pose * centre;
