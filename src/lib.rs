@@ -42,6 +42,7 @@
 //!
 //! | room | what it does |
 //! |---|---|
+//! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |

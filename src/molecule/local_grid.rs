@@ -1,0 +1,343 @@
+//! Cells over the atoms of one molecule, in its body frame.
+//!
+//! Turk's grid (*Interactive Collision Detection for Molecular Graphics*, 1989):
+//! 1. a cell is at least as wide as the largest atom's diameter,
+//! 2. so an atom that touches a ball no larger than the atoms is in one of the 27
+//!    cells around the ball's centre;
+//! 3. atoms are counting-sorted by cell, x fastest, so that those 27 cells are nine
+//!    contiguous ranges;
+//! 4. one flag a cell says whether any of its 27 has an atom: most balls are turned
+//!    away by that flag alone.
+//!
+//! The grid is built once for a template and shared by all its molecules.
+
+use std::ops::{ControlFlow, Range};
+
+use glam::{IVec3, Vec3};
+
+/// Width of a cell in units of the largest radius.
+///
+/// Two is the diameter. The quarter more is the margin inside which contacts are
+/// predicted: balls of atom size enlarged by it still need 27 cells only.
+const CELL_WIDTH: f32 = 2.25;
+
+/// Most cells for each atom before cells are made wider than they need to be.
+///
+/// A protein has about two; a few atoms at the far ends of a huge box would need
+/// millions.
+const MOST_CELLS_PER_ATOM: f64 = 64.0;
+
+/// One atom as the grid stores it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridAtom {
+    /// Centre in the body frame, nm.
+    pub centre: Vec3,
+    /// Radius, nm.
+    pub radius: f32,
+    /// Index of the atom in its template.
+    pub index: u32,
+}
+
+/// Cells over the atoms of one molecule, in its body frame.
+#[derive(Clone, Debug)]
+pub struct LocalGrid {
+    /// Corner of the first cell, nm; the outermost cells are empty all round.
+    low: Vec3,
+    cell: f32,
+    counts: IVec3,
+    /// First atom of each cell in `atoms`, and one past the last atom at the end.
+    starts: Vec<u32>,
+    /// For each cell whether one of the 27 cells around it has an atom.
+    near: Vec<bool>,
+    atoms: Vec<GridAtom>,
+    largest_radius: f32,
+}
+
+impl LocalGrid {
+    /// Sorts atoms with `positions` and `radii`, nm, into cells.
+    ///
+    /// Positions must be finite and radii positive, as those of every
+    /// [`MoleculeTemplate`](super::MoleculeTemplate) are. No atoms make a grid that
+    /// finds nothing.
+    #[must_use]
+    pub fn new(positions: &[Vec3], radii: &[f32]) -> Self {
+        let largest_radius = radii.iter().copied().fold(0.0, f32::max);
+        let mut grid = Self {
+            low: Vec3::ZERO,
+            cell: 1.0,
+            counts: IVec3::ZERO,
+            starts: vec![0],
+            near: Vec::new(),
+            atoms: Vec::new(),
+            largest_radius,
+        };
+        if positions.is_empty() || radii.is_empty() {
+            return grid;
+        }
+        let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = positions
+            .iter()
+            .copied()
+            .fold(Vec3::NEG_INFINITY, Vec3::max);
+        grid.lay_out(low, high, positions.len());
+        grid.sort(positions, radii);
+        grid.flag();
+        grid
+    }
+
+    /// Chooses the cells for atom centres between `low` and `high`.
+    fn lay_out(&mut self, low: Vec3, high: Vec3, atoms: usize) {
+        let most = 1024.0 + MOST_CELLS_PER_ATOM * atoms as f64;
+        self.cell = (CELL_WIDTH * self.largest_radius).max(f32::MIN_POSITIVE);
+        // One cell for the last atom and one border cell on either side.
+        let counts = |cell: f32| ((high - low) / cell).floor().as_dvec3() + 3.0;
+        while counts(self.cell).element_product() > most {
+            self.cell *= 1.25;
+        }
+        self.counts = counts(self.cell).as_ivec3();
+        self.low = low - self.cell;
+    }
+
+    /// Counting sort of the atoms by cell; inside a cell they keep their order.
+    fn sort(&mut self, positions: &[Vec3], radii: &[f32]) {
+        let cells = self
+            .counts
+            .to_array()
+            .map(|n| n as usize)
+            .iter()
+            .product::<usize>();
+        let cell_of: Vec<usize> = positions
+            .iter()
+            .map(|&position| {
+                // Rounding must not put an atom into the border.
+                self.number(self.cell_at(position).clamp(IVec3::ONE, self.counts - 2))
+            })
+            .collect();
+        self.starts = vec![0; cells + 1];
+        for &cell in &cell_of {
+            self.starts[cell + 1] += 1;
+        }
+        for cell in 0..cells {
+            self.starts[cell + 1] += self.starts[cell];
+        }
+        let mut next = self.starts.clone();
+        let nothing = GridAtom {
+            centre: Vec3::ZERO,
+            radius: 0.0,
+            index: 0,
+        };
+        self.atoms = vec![nothing; cell_of.len()];
+        for (index, &cell) in cell_of.iter().enumerate() {
+            self.atoms[next[cell] as usize] = GridAtom {
+                centre: positions[index],
+                radius: radii[index],
+                index: index as u32,
+            };
+            next[cell] += 1;
+        }
+    }
+
+    /// Sets the flag of each cell that has an atom in one of the 27 cells around it.
+    fn flag(&mut self) {
+        self.near = vec![false; self.starts.len() - 1];
+        for z in 1..self.counts.z - 1 {
+            for y in 1..self.counts.y - 1 {
+                for x in 1..self.counts.x - 1 {
+                    let cell = self.number(IVec3::new(x, y, z));
+                    if self.starts[cell] == self.starts[cell + 1] {
+                        continue;
+                    }
+                    for (dz, dy) in (-1..=1).flat_map(|dz| (-1..=1).map(move |dy| (dz, dy))) {
+                        let first = self.number(IVec3::new(x - 1, y + dy, z + dz));
+                        self.near[first..first + 3].fill(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Largest radius of any atom, nm; zero without atoms.
+    #[must_use]
+    pub fn largest_radius(&self) -> f32 {
+        self.largest_radius
+    }
+
+    /// All atoms, sorted by cell.
+    #[must_use]
+    pub fn atoms(&self) -> &[GridAtom] {
+        &self.atoms
+    }
+
+    /// Visits every atom that touches or overlaps the ball at `centre` with `radius`,
+    /// both in the body frame, nm, until `visit` breaks.
+    ///
+    /// A negative radius finds atoms in which the centre lies that deep.
+    #[inline]
+    pub fn visit_touching<B>(
+        &self,
+        centre: Vec3,
+        radius: f32,
+        mut visit: impl FnMut(&GridAtom) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let reach = radius + self.largest_radius;
+        if reach <= self.cell {
+            let cell = self.cell_at(centre);
+            let inside = cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.counts).all();
+            if !(inside && self.near[self.number(cell)]) {
+                return ControlFlow::Continue(());
+            }
+        }
+        let mut rows = self.rows(centre - reach, centre + reach);
+        rows.try_for_each(|row| {
+            self.atoms[row].iter().try_for_each(|atom| {
+                let sum = atom.radius + radius;
+                if sum >= 0.0 && atom.centre.distance_squared(centre) <= sum * sum {
+                    visit(atom)
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })
+        })
+    }
+
+    /// Visits every atom whose centre lies in the box from `low` to `high`, nm, and
+    /// some around it.
+    pub fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
+        for row in self.rows(low, high) {
+            self.atoms[row].iter().for_each(&mut visit);
+        }
+    }
+
+    /// Ranges of `atoms` that cover the cells of a box, one for each row of cells.
+    fn rows(&self, low: Vec3, high: Vec3) -> impl Iterator<Item = Range<usize>> + '_ {
+        let low = self.cell_at(low).clamp(IVec3::ZERO, self.counts);
+        let high = self.cell_at(high).clamp(IVec3::NEG_ONE, self.counts - 1);
+        let width = high.x - low.x + 1;
+        (low.z..=high.z).flat_map(move |z| {
+            (low.y..=high.y).filter_map(move |y| {
+                if width <= 0 {
+                    return None;
+                }
+                let first = self.number(IVec3::new(low.x, y, z));
+                let (start, end) = (self.starts[first], self.starts[first + width as usize]);
+                (start < end).then_some(start as usize..end as usize)
+            })
+        })
+    }
+
+    /// The cell of a point, which may lie outside of the grid. Saturates far away.
+    #[inline]
+    fn cell_at(&self, point: Vec3) -> IVec3 {
+        ((point - self.low) / self.cell).floor().as_ivec3()
+    }
+
+    /// Number of a cell inside of the grid, x fastest.
+    #[inline]
+    fn number(&self, cell: IVec3) -> usize {
+        let [x, y, z] = cell.to_array().map(|k| k as usize);
+        let [nx, ny] = [self.counts.x, self.counts.y].map(|k| k as usize);
+        (z * ny + y) * nx + x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    fn touching(grid: &LocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
+        let mut found = Vec::new();
+        let _ = grid.visit_touching(centre, radius, |atom| {
+            found.push(atom.index);
+            ControlFlow::<()>::Continue(())
+        });
+        found.sort_unstable();
+        found
+    }
+
+    fn brute(positions: &[Vec3], radii: &[f32], centre: Vec3, radius: f32) -> Vec<u32> {
+        (0..positions.len())
+            .filter(|&k| {
+                let sum = radii[k] + radius;
+                sum >= 0.0 && positions[k].distance_squared(centre) <= sum * sum
+            })
+            .map(|k| k as u32)
+            .collect()
+    }
+
+    fn point(random: &mut impl Rng, side: f32) -> Vec3 {
+        Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
+    }
+
+    #[test]
+    fn finds_what_brute_force_finds() {
+        let mut random = Pcg64::seed_from_u64(7);
+        for (count, side) in [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)] {
+            let positions: Vec<Vec3> = (0..count).map(|_| point(&mut random, side)).collect();
+            let radii: Vec<f32> = (0..count).map(|_| random.random_range(0.05..0.2)).collect();
+            let grid = LocalGrid::new(&positions, &radii);
+            assert_eq!(grid.atoms().len(), count);
+            for query in 0..200 {
+                let centre = point(&mut random, 1.3 * side);
+                let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];
+                assert_eq!(
+                    touching(&grid, centre, radius),
+                    brute(&positions, &radii, centre, radius),
+                    "{count} atoms, ball of {radius} nm at {centre}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn atoms_on_cell_faces_and_coincident_atoms_are_found() {
+        let positions: Vec<Vec3> = (0..27)
+            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
+            .chain([Vec3::ZERO; 3])
+            .collect();
+        let radii = vec![0.1; positions.len()];
+        let grid = LocalGrid::new(&positions, &radii);
+        for &centre in &positions {
+            assert_eq!(
+                touching(&grid, centre, 0.1251),
+                brute(&positions, &radii, centre, 0.1251)
+            );
+        }
+    }
+
+    #[test]
+    fn no_atoms_and_points_that_are_not_finite_find_nothing() {
+        let empty = LocalGrid::new(&[], &[]);
+        assert!(touching(&empty, Vec3::ZERO, 1.0).is_empty());
+        assert!(touching(&empty, Vec3::ZERO, 0.0).is_empty());
+        empty.visit_in_box(Vec3::NEG_ONE, Vec3::ONE, |_| panic!("there are no atoms"));
+        let one = LocalGrid::new(&[Vec3::ONE], &[0.1]);
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
+            assert!(touching(&one, Vec3::splat(bad), 0.1).is_empty());
+        }
+        assert!(touching(&one, Vec3::ONE, f32::NAN).is_empty());
+        assert_eq!(touching(&one, Vec3::ONE, f32::MAX.sqrt() / 2.0), [0]);
+    }
+
+    #[test]
+    fn few_atoms_far_apart_do_not_make_millions_of_cells() {
+        let grid = LocalGrid::new(&[Vec3::splat(-1.0e5), Vec3::splat(1.0e5)], &[0.1, 0.1]);
+        assert!(grid.near.len() < 2000);
+        assert_eq!(touching(&grid, Vec3::splat(1.0e5), 0.1), [1]);
+    }
+
+    #[test]
+    fn a_box_holds_every_atom_inside_it() {
+        let mut random = Pcg64::seed_from_u64(3);
+        let positions: Vec<Vec3> = (0..500).map(|_| point(&mut random, 2.0)).collect();
+        let grid = LocalGrid::new(&positions, &vec![0.1; positions.len()]);
+        let (low, high) = (Vec3::new(-0.7, -3.0, 0.1), Vec3::new(0.4, 0.2, 0.9));
+        let mut seen = vec![false; positions.len()];
+        grid.visit_in_box(low, high, |atom| seen[atom.index as usize] = true);
+        for (position, seen) in positions.iter().zip(seen) {
+            assert!(seen || !(position.cmpge(low).all() && position.cmple(high).all()));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A shape moving straight towards a molecule: when do they meet?
+
+use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
+use bevy_rapier3d::parry::math::Pose3;
+use bevy_rapier3d::parry::query::{
+    DefaultQueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeCastStatus,
+};
+use bevy_rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
+use glam::Vec3;
+
+use super::MoleculeShape;
+use super::near::ball_around;
+use super::parts::visit_parts;
+
+/// First meeting of a molecule and `other`, which starts at `pose` and moves with
+/// `velocity`, both in the body frame. The molecule is the first shape of the hit.
+pub(super) fn cast(
+    molecule: &MoleculeShape,
+    other: &dyn Shape,
+    pose: &Pose3,
+    velocity: Vec3,
+    options: ShapeCastOptions,
+) -> Option<ShapeCastHit> {
+    if let Some(half_space) = other.as_halfspace() {
+        cast_half_space(molecule, half_space, pose, velocity, options)
+    } else if other.as_heightfield().is_some() || other.as_voxels().is_some() {
+        cast_cells(molecule, other, pose, velocity, options)
+    } else {
+        cast_part(molecule, other, pose, velocity, options)
+    }
+}
+
+/// Atom by atom over the molecule's tree, each by parry's cast of a ball.
+fn cast_part(
+    molecule: &MoleculeShape,
+    part: &dyn Shape,
+    pose: &Pose3,
+    velocity: Vec3,
+    options: ShapeCastOptions,
+) -> Option<ShapeCastHit> {
+    let (_, hit) = CompositeShapeRef(molecule).cast_shape(
+        &DefaultQueryDispatcher,
+        pose,
+        velocity,
+        part,
+        options,
+    )?;
+    Some(hit)
+}
+
+/// The lowest atom over the plane decides.
+///
+/// With `n` the outward normal of the half-space and `q` a point of its face, the
+/// height of an atom at time `t` is `n·(c − q − v t) − r`, so that it meets the face,
+/// less the target distance, at `t = height(0) / n·v`.
+fn cast_half_space(
+    molecule: &MoleculeShape,
+    half_space: &HalfSpace,
+    pose: &Pose3,
+    velocity: Vec3,
+    options: ShapeCastOptions,
+) -> Option<ShapeCastHit> {
+    let normal = pose.rotation * half_space.normal;
+    let height = |point: Vec3| normal.dot(point - pose.translation);
+    let (atom, height) = molecule.tree().find_best(
+        f32::MAX,
+        |node, _| {
+            let (centre, radius) = ball_around(node);
+            height(centre) - radius
+        },
+        |index, _| {
+            let (centre, radius) = molecule.atom(index)?;
+            Some(height(centre) - radius)
+        },
+    )?;
+    let (centre, radius) = molecule.atom(atom)?;
+    let above = height - options.target_distance;
+    let approach = normal.dot(velocity);
+    let penetrating = above <= 0.0;
+    let time = if penetrating {
+        if !options.stop_at_penetration && approach < 0.0 {
+            return None;
+        }
+        0.0
+    } else if approach > 0.0 {
+        above / approach
+    } else {
+        return None;
+    };
+    if time.is_nan() || time > options.max_time_of_impact {
+        return None;
+    }
+    let on_atom = centre - normal * radius;
+    // The point of the face under the atom at that time, seen from the half-space.
+    let moved = Pose3::from_parts(pose.translation + velocity * time, pose.rotation);
+    let seen = moved.inverse_transform_point(on_atom);
+    Some(ShapeCastHit {
+        time_of_impact: time,
+        witness1: on_atom,
+        witness2: seen - half_space.normal * half_space.normal.dot(seen),
+        normal1: -normal,
+        normal2: half_space.normal,
+        status: if penetrating {
+            ShapeCastStatus::PenetratingOrWithinTargetDist
+        } else {
+            ShapeCastStatus::Converged
+        },
+    })
+}
+
+/// Part by part of a height field or voxels along the path of the molecule.
+///
+/// Parry's own walks over such cells miss some: that over a height field stops where
+/// the motion is level, that over voxels passes by those it enters from the side.
+fn cast_cells(
+    molecule: &MoleculeShape,
+    cells: &dyn Shape,
+    pose: &Pose3,
+    velocity: Vec3,
+    mut options: ShapeCastOptions,
+) -> Option<ShapeCastHit> {
+    // In the frame of the cells, the molecule moves the other way.
+    let start = molecule
+        .aabb()
+        .transform_by(&pose.inverse())
+        .loosened(options.target_distance);
+    let motion = pose.rotation.inverse() * -velocity;
+    let end =
+        options
+            .max_time_of_impact
+            .min(time_to_pass(&start, &cells.compute_local_aabb(), motion));
+    let path = Aabb::new(
+        start.mins.min(start.mins + motion * end),
+        start.maxs.max(start.maxs + motion * end),
+    );
+    let mut first: Option<ShapeCastHit> = None;
+    visit_parts(cells, &path, &mut |_, inner, part| {
+        let inner = inner.copied().unwrap_or(Pose3::IDENTITY);
+        if let Some(hit) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
+            options.max_time_of_impact = hit.time_of_impact;
+            // Seen from the part so far, and wanted from the whole.
+            first = Some(hit.swapped().transform1_by(&inner).swapped());
+        }
+    });
+    first
+}
+
+/// A time after which a box that moves has passed another, whatever the direction.
+fn time_to_pass(moving: &Aabb, resting: &Aabb, motion: Vec3) -> f32 {
+    let way = moving.center().distance(resting.center())
+        + moving.half_extents().length()
+        + resting.half_extents().length();
+    let speed = motion.length();
+    if speed > 0.0 { way / speed } else { 0.0 }
+}

@@ -1,0 +1,123 @@
+//! Which atoms are near another shape, and which is nearest.
+//!
+//! Everything rests on one bound. The distance of a point to a shape changes no
+//! faster than the point moves. A node of the molecule's tree with centre `c` and
+//! half diagonal `R` holds the balls of all its atoms, so no ball of it is nearer to
+//! the shape than `distance(c) − R`.
+
+use bevy_rapier3d::parry::math::Pose3;
+use bevy_rapier3d::parry::partitioning::{BvhNode, TraversalAction};
+use bevy_rapier3d::parry::query::ClosestPoints;
+use bevy_rapier3d::parry::shape::Shape;
+use glam::Vec3;
+
+use super::MoleculeShape;
+
+/// The atom of a molecule that is nearest to another shape. Body frame, nm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearest {
+    pub atom: u32,
+    /// From surface to surface, not positive if they touch or overlap.
+    pub gap: f32,
+    /// On the atom's surface.
+    pub on_atom: Vec3,
+    /// On, or with an overlap also inside of, the other shape.
+    pub on_other: Vec3,
+    /// Unit vector from the atom towards the other shape.
+    pub normal: Vec3,
+}
+
+/// Centre and half diagonal of a node's box.
+#[inline]
+pub(super) fn ball_around(node: &BvhNode) -> (Vec3, f32) {
+    let (low, high) = (node.mins(), node.maxs());
+    (0.5 * (low + high), 0.5 * high.distance(low))
+}
+
+/// Visits every atom whose surface may be nearer than `reach` to `other`, which has
+/// `pose` in the body frame, until `visit` asks to stop with `true`.
+pub(super) fn visit_atoms_near(
+    molecule: &MoleculeShape,
+    other: &dyn Shape,
+    pose: &Pose3,
+    reach: f32,
+    mut visit: impl FnMut(u32) -> bool,
+) {
+    molecule.tree().traverse(|node| {
+        let (centre, radius) = ball_around(node);
+        let distance = other.distance_to_point(pose, centre, true);
+        if distance.is_nan() || distance > radius + reach {
+            return TraversalAction::Prune;
+        }
+        match node.leaf_data() {
+            Some(atom) if visit(atom) => TraversalAction::EarlyExit,
+            _ => TraversalAction::Continue,
+        }
+    });
+}
+
+/// Whether any atom touches or overlaps `other`, which has `pose` in the body frame.
+pub(super) fn intersects(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) -> bool {
+    let mut found = false;
+    visit_atoms_near(molecule, other, pose, 0.0, |index| {
+        found = molecule.atom(index).is_some_and(|(centre, radius)| {
+            let projection = other.project_point(pose, centre, true);
+            projection.is_inside || projection.point.distance_squared(centre) <= radius * radius
+        });
+        found
+    });
+    found
+}
+
+/// The atom nearest to `other`, which has `pose` in the body frame, if it is nearer
+/// than `max` nm.
+pub(super) fn nearest(
+    molecule: &MoleculeShape,
+    other: &dyn Shape,
+    pose: &Pose3,
+    max: f32,
+) -> Option<Nearest> {
+    let (atom, (gap, on_other)) = molecule.tree().find_best(
+        max,
+        |node, _| {
+            let (centre, radius) = ball_around(node);
+            other.distance_to_point(pose, centre, true) - radius
+        },
+        |index, _| {
+            let (centre, radius) = molecule.atom(index)?;
+            let projection = other.project_point(pose, centre, true);
+            let distance = if projection.is_inside {
+                0.0
+            } else {
+                projection.point.distance(centre)
+            };
+            Some((distance - radius, projection.point))
+        },
+    )?;
+    let (centre, radius) = molecule.atom(atom)?;
+    let towards_other = (pose.translation - centre).normalize_or(Vec3::Y);
+    let normal = (on_other - centre).normalize_or(towards_other);
+    Some(Nearest {
+        atom,
+        gap,
+        on_atom: centre + normal * radius,
+        on_other,
+        normal,
+    })
+}
+
+/// Closest points of a molecule and `other` in their own frames, if nearer than `max`.
+pub(super) fn closest_points(
+    molecule: &MoleculeShape,
+    other: &dyn Shape,
+    pose: &Pose3,
+    max: f32,
+) -> ClosestPoints {
+    match nearest(molecule, other, pose, max.next_up()) {
+        None => ClosestPoints::Disjoint,
+        Some(found) if found.gap <= 0.0 => ClosestPoints::Intersecting,
+        Some(found) => {
+            ClosestPoints::WithinMargin(found.on_atom, pose.inverse_transform_point(found.on_other))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The slow and simple answer: every atom against every part of the other shape.
+
+use bevy_rapier_molecules::rapier::MoleculeShape;
+use bevy_rapier3d::parry::math::Pose3;
+use bevy_rapier3d::parry::query::{
+    Contact, DefaultQueryDispatcher, QueryDispatcher, ShapeCastOptions,
+};
+use bevy_rapier3d::parry::shape::{Ball, Cuboid, Shape, SharedShape};
+use glam::Vec3;
+
+/// A molecule's atoms and another shape's convex parts.
+pub struct Oracle {
+    atoms: Vec<(Vec3, Ball)>,
+    parts: Vec<(Pose3, SharedShape)>,
+}
+
+impl Oracle {
+    pub fn new(molecule: &MoleculeShape, other: &dyn Shape) -> Self {
+        Self {
+            atoms: atoms(molecule),
+            parts: parts(other),
+        }
+    }
+
+    /// Every atom, with every part's pose in its frame.
+    fn each<'a>(
+        &'a self,
+        pose: &'a Pose3,
+    ) -> impl Iterator<Item = (usize, Pose3, &'a Ball, &'a SharedShape)> {
+        self.atoms
+            .iter()
+            .enumerate()
+            .flat_map(move |(k, (centre, ball))| {
+                self.parts.iter().map(move |(inner, part)| {
+                    let pose = pose.append_translation(-*centre) * *inner;
+                    (k, pose, ball, part)
+                })
+            })
+    }
+
+    pub fn distance(&self, pose: &Pose3) -> f32 {
+        self.each(pose)
+            .map(|(_, pose, ball, part)| {
+                DefaultQueryDispatcher
+                    .distance(&pose, ball, &**part)
+                    .unwrap()
+            })
+            .fold(f32::MAX, f32::min)
+    }
+
+    /// All contacts nearer than `prediction`, with the index of the atom; normals and
+    /// first points are in the frame of the molecule.
+    pub fn contacts(&self, pose: &Pose3, prediction: f32) -> Vec<(usize, Contact)> {
+        self.each(pose)
+            .filter_map(|(k, pose, ball, part)| {
+                // The ball second: parry takes a pose the wrong way round where a
+                // half-space is the second shape.
+                let mut contact = DefaultQueryDispatcher
+                    .contact(&pose.inverse(), &**part, ball, prediction)
+                    .unwrap()?
+                    .flipped();
+                contact.point1 += self.atoms[k].0;
+                Some((k, contact))
+            })
+            .collect()
+    }
+
+    pub fn deepest(&self, pose: &Pose3, prediction: f32) -> Option<f32> {
+        let contacts = self.contacts(pose, prediction);
+        contacts.iter().map(|(_, c)| c.dist).min_by(f32::total_cmp)
+    }
+
+    pub fn cast(&self, pose: &Pose3, velocity: Vec3, options: ShapeCastOptions) -> Option<f32> {
+        self.each(pose)
+            .filter_map(|(_, pose, ball, part)| {
+                let hit =
+                    DefaultQueryDispatcher.cast_shapes(&pose, velocity, ball, &**part, options);
+                Some(hit.unwrap()?.time_of_impact)
+            })
+            .min_by(f32::total_cmp)
+    }
+}
+
+/// Centres and balls of a molecule's atoms.
+pub fn atoms(molecule: &MoleculeShape) -> Vec<(Vec3, Ball)> {
+    let template = molecule.template();
+    let radii = template.radii().iter().map(|&radius| Ball::new(radius));
+    template.positions().iter().copied().zip(radii).collect()
+}
+
+/// The convex parts of any shape.
+fn parts(shape: &dyn Shape) -> Vec<(Pose3, SharedShape)> {
+    let at_origin = |shape: SharedShape| (Pose3::IDENTITY, shape);
+    if let Some(molecule) = shape.as_shape::<MoleculeShape>() {
+        let atoms = atoms(molecule).into_iter();
+        atoms
+            .map(|(centre, ball)| (Pose3::from_translation(centre), SharedShape::new(ball)))
+            .collect()
+    } else if let Some(mesh) = shape.as_trimesh() {
+        let triangles = mesh.triangles();
+        triangles.map(|t| at_origin(SharedShape::new(t))).collect()
+    } else if let Some(field) = shape.as_heightfield() {
+        let triangles = field.triangles();
+        triangles.map(|t| at_origin(SharedShape::new(t))).collect()
+    } else if let Some(line) = shape.as_polyline() {
+        let segments = line.segments();
+        segments.map(|s| at_origin(SharedShape::new(s))).collect()
+    } else if let Some(compound) = shape.as_compound() {
+        compound.shapes().to_vec()
+    } else if let Some(voxels) = shape.as_voxels() {
+        let cuboid = SharedShape::new(Cuboid::new(voxels.voxel_size() * 0.5));
+        let voxels = voxels.voxels().filter(|voxel| !voxel.state.is_empty());
+        voxels
+            .map(|voxel| (Pose3::from_translation(voxel.center), cuboid.clone()))
+            .collect()
+    } else if let Some(composite) = shape.as_composite_shape() {
+        let mut parts = Vec::new();
+        for id in 0..composite.bvh().leaf_count() {
+            composite.map_part_at(id, &mut |pose, part, _| {
+                let part = SharedShape(part.clone_dyn().into());
+                parts.push((pose.copied().unwrap_or(Pose3::IDENTITY), part));
+            });
+        }
+        parts
+    } else {
+        vec![at_origin(SharedShape(shape.clone_dyn().into()))]
+    }
+}
