@@ -20,6 +20,10 @@ use crate::pose::Pose;
 /// to the true surface); the area of a mesh moved inwards, or out of a mesh that is
 /// not convex, is that of Steiner's polynomial, which holds for smooth surfaces as
 /// long as the offset is less than their radius of curvature.
+///
+/// The normal jumps at the middle line inside, and at sharp edges just inside. A
+/// membrane with upright molecules wants a rounded shape: a rounded cuboid rather than
+/// a box.
 #[derive(Clone, Debug)]
 pub struct ShapeCompartment {
     shape: SharedShape,
