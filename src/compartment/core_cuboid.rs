@@ -6,7 +6,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::solid::Core;
-use super::{CompartmentError, SurfacePoint, sample_unit_sphere};
+use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
 
 /// A box with positive half extents.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +50,10 @@ impl Core for CuboidCore {
         // How far the point is beyond each pair of faces.
         let beyond = point.abs() - self.half;
         let outside = beyond.max(Vec3::ZERO);
-        if let Some(direction) = outside.try_normalize() {
+        if let Some(out) = direction(outside) {
             return SurfacePoint {
                 distance: outside.length(),
-                normal: direction * signs(point),
+                normal: out * signs(point),
             };
         }
         let axis = beyond.max_position();
@@ -90,10 +90,10 @@ impl Core for CuboidCore {
         let axis = Vec3::AXES[part % 3];
         let inside =
             half * Vec3::from_array(std::array::from_fn(|_| random.random_range(-1.0..=1.0)));
-        let direction = sample_unit_sphere(random.random(), random.random());
+        let out = sample_unit_sphere(random.random(), random.random());
         match part {
             // A face: anywhere across, and on one of the two sides along.
-            0..3 => inside * (Vec3::ONE - axis) + axis * signs(direction) * (half + radius),
+            0..3 => inside * (Vec3::ONE - axis) + axis * signs(out) * (half + radius),
             // A strip: anywhere along, and on a circle across, cut into quarters.
             3..6 => {
                 let (sine, cosine) = (TAU * random.random::<f32>()).sin_cos();
@@ -101,7 +101,7 @@ impl Core for CuboidCore {
                     Vec3::AXES[(part + 1) % 3] * cosine + Vec3::AXES[(part + 2) % 3] * sine;
                 inside * axis + (signs(across) * half) * (Vec3::ONE - axis) + across * radius
             }
-            _ => signs(direction) * half + direction * radius,
+            _ => signs(out) * half + out * radius,
         }
     }
 }

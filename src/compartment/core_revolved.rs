@@ -1,13 +1,12 @@
 //! Cylinders and cones: parry's exact projection, and a triangulation to sample.
 
-use bevy_rapier3d::parry::query::PointQuery;
 use bevy_rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 use glam::Vec3;
 use rand::Rng;
 
 use super::mesh::ClosedMesh;
 use super::solid::Core;
-use super::{CompartmentError, SurfacePoint};
+use super::{CompartmentError, SurfacePoint, direction};
 
 /// Sides of the prism or pyramid that stands for a round solid: its area is less by
 /// a fraction of (π/n)²/6, 0.01 %.
@@ -67,11 +66,11 @@ impl Core for RevolvedCore {
         let sign = if inside { -1.0 } else { 1.0 };
         let distance = sign * arm.length();
         let normal = if distance.abs() > SHORTEST_ARM * self.size {
-            arm.try_normalize().map(|direction| direction * sign)
+            direction(arm).map(|out| out * sign)
         } else {
             // A convex solid: a step to the middle leads inside.
             let (_, arm) = self.arm(point * (1.0 - STEP_BACK));
-            arm.try_normalize().map(|direction| -direction)
+            direction(arm).map(|out| -out)
         };
         SurfacePoint {
             distance,

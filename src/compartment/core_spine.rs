@@ -6,7 +6,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::solid::Core;
-use super::{CompartmentError, SurfacePoint, sample_unit_sphere};
+use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
 
 /// The segment between two points.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Core for SpineCore {
         let arm = point - (self.ends[0] + axis * along);
         SurfacePoint {
             distance: arm.length(),
-            normal: arm.try_normalize().unwrap_or(self.across[0]),
+            normal: direction(arm).unwrap_or(self.across[0]),
         }
     }
 
@@ -67,12 +67,12 @@ impl Core for SpineCore {
         // Both areas divided by 2π r.
         if random.random::<f32>() * (length + 2.0 * radius) < length {
             let (sine, cosine) = (TAU * random.random::<f32>()).sin_cos();
-            let direction = self.across[0] * cosine + self.across[1] * sine;
-            self.ends[0].lerp(self.ends[1], random.random()) + direction * radius
+            let out = self.across[0] * cosine + self.across[1] * sine;
+            self.ends[0].lerp(self.ends[1], random.random()) + out * radius
         } else {
-            let direction = sample_unit_sphere(random.random(), random.random());
-            let end = usize::from(direction.dot(self.axis()) > 0.0);
-            self.ends[end] + direction * radius
+            let out = sample_unit_sphere(random.random(), random.random());
+            let end = usize::from(out.dot(self.axis()) > 0.0);
+            self.ends[end] + out * radius
         }
     }
 }

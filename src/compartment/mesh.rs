@@ -10,7 +10,7 @@ use rand::Rng;
 use super::mesh_check::CheckedMesh;
 use super::mesh_parts::MeshParts;
 use super::solid::Core;
-use super::{CompartmentError, SurfacePoint};
+use super::{CompartmentError, SurfacePoint, direction};
 
 /// Distance from the surface below which the way to the nearest point is too short
 /// for a direction, as a fraction of the size of the mesh.
@@ -73,7 +73,7 @@ impl ClosedMesh {
                 self.mesh.triangle(triangle).scaled_normal()
             }
         };
-        normal.try_normalize()
+        direction(normal)
     }
 }
 
@@ -83,11 +83,11 @@ impl Core for ClosedMesh {
         let sign = if nearest.is_inside { -1.0 } else { 1.0 };
         let arm = point - nearest.point;
         let distance = sign * arm.length();
-        let direction = arm.try_normalize().map(|direction| direction * sign);
+        let out = direction(arm).map(|out| out * sign);
         let normal = if distance.abs() > SHORTEST_ARM * self.size {
-            direction
+            out
         } else {
-            self.pseudo_normal(triangle, location).or(direction)
+            self.pseudo_normal(triangle, location).or(out)
         };
         SurfacePoint {
             distance,
@@ -104,14 +104,17 @@ impl Core for ClosedMesh {
     }
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
+        let same = SAME_POINT * self.size;
         let mut point = self.centre;
         for _ in 0..ATTEMPTS {
-            let Some((start, direction)) = self.parts.propose(offset, random) else {
+            let Some((start, out)) = self.parts.propose(offset, random) else {
                 break;
             };
-            point = start + direction * offset;
-            let nearest = self.nearest(point).0.point;
-            if nearest.distance(start) <= SAME_POINT * self.size {
+            point = start + out * offset;
+            let nearest = self.nearest(point).0;
+            // At a sharp vertex a cap may reach round to the other side.
+            let same_side = offset.abs() <= same || nearest.is_inside == (offset < 0.0);
+            if same_side && nearest.point.distance(start) <= same {
                 return point;
             }
         }

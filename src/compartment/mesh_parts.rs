@@ -144,8 +144,15 @@ impl MeshParts {
     fn add_vertices(&mut self, mesh: &CheckedMesh, normals: &[Vec3]) {
         let mut means = vec![Vec3::ZERO; mesh.vertices.len()];
         for (corners, &normal) in mesh.triangles.iter().zip(normals) {
-            for &corner in corners {
-                means[corner as usize] += normal;
+            let [a, b, c] = corners.map(|corner| mesh.vertices[corner as usize]);
+            // By angle, so that it does not matter how a face is cut into triangles.
+            let angles = [
+                (b - a).angle_between(c - a),
+                (c - b).angle_between(a - b),
+                (a - c).angle_between(b - c),
+            ];
+            for (&corner, angle) in corners.iter().zip(angles) {
+                means[corner as usize] += normal * angle;
             }
         }
         for mean in &mut means {

@@ -102,6 +102,19 @@ pub trait Compartment: Send + Sync + std::fmt::Debug {
     fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError>;
 }
 
+/// Squares of lengths between which a vector can be normalised as it is.
+const SAFE_SQUARES: std::ops::Range<f32> = 1.0e-30..1.0e30;
+
+/// The direction of a vector, however short or long; none if it is zero or not finite.
+fn direction(vector: Vec3) -> Option<Vec3> {
+    let squared = vector.length_squared();
+    if SAFE_SQUARES.contains(&squared) {
+        return Some(vector / squared.sqrt());
+    }
+    let largest = vector.abs().max_element();
+    (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
+}
+
 /// How far the squared length of a rotation quaternion may be from one.
 const UNIT_TOLERANCE: f32 = 1.0e-3;
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::{Compartment, CompartmentError, SurfacePoint, checked_pose, sample_unit_sphere};
+use super::{
+    Compartment, CompartmentError, SurfacePoint, checked_pose, direction, sample_unit_sphere,
+};
 use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.
@@ -45,7 +47,7 @@ impl Compartment for SphereShell {
 
     fn normal(&self, point: Vec3) -> Vec3 {
         // At the very centre every direction is as good as another.
-        (point - self.centre).try_normalize().unwrap_or(Vec3::Y)
+        direction(point - self.centre).unwrap_or(Vec3::Y)
     }
 
     fn surface(&self, point: Vec3) -> SurfacePoint {
@@ -53,7 +55,7 @@ impl Compartment for SphereShell {
         let length = arm.length();
         SurfacePoint {
             distance: length - self.radius,
-            normal: arm.try_normalize().unwrap_or(Vec3::Y),
+            normal: direction(arm).unwrap_or(Vec3::Y),
         }
     }
 

@@ -124,7 +124,7 @@ fn side_and_caps_of_a_capsule_get_their_share() {
 #[test]
 fn belts_of_a_sphere_of_triangles_get_their_share() {
     let sphere = solid("mesh of a sphere");
-    for offset in [-1.5, 0.0, 1.5] {
+    for offset in [-1.5_f32, 0.0, 1.5] {
         let mut random = random(26);
         let mut counts = [0; 20];
         for _ in 0..20_000 {
