@@ -71,6 +71,7 @@ impl Belonging {
                 normal: surface.normal,
                 height: height(surface.distance, margin),
                 arm,
+                up: Vec3::ZERO,
                 axis: Vec3::ZERO,
                 tilt: 0.0,
                 lean: 0.0,
@@ -85,6 +86,7 @@ impl Belonging {
                     normal: deviation.normal,
                     height: beyond.copysign(deviation.height),
                     arm,
+                    up: deviation.up,
                     axis: deviation.upright_axis(),
                     tilt,
                     lean: deviation.tilt,
@@ -116,6 +118,8 @@ pub struct Excess {
     pub height: f32,
     /// From the centre of the compartment to the centre of mass, nm.
     pub arm: Vec3,
+    /// The molecule's up vector; zero if any way round will do.
+    pub up: Vec3,
     /// Unit axis of the shortest turn that brings the head up; zero if there is none.
     pub axis: Vec3,
     /// Angle that the head leans by beyond its leeway, radian: zero if it is in place.

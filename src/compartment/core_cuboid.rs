@@ -88,8 +88,8 @@ impl Core for CuboidCore {
             // Rounding, or a box that has vanished.
             .unwrap_or(0);
         let axis = Vec3::AXES[part % 3];
-        let inside =
-            half * Vec3::from_array(std::array::from_fn(|_| random.random_range(-1.0..=1.0)));
+        let anywhere = Vec3::from_array(std::array::from_fn(|_| random.random()));
+        let inside = half * (2.0 * anywhere - 1.0);
         let out = sample_unit_sphere(random.random(), random.random());
         match part {
             // A face: anywhere across, and on one of the two sides along.

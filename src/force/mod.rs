@@ -14,7 +14,9 @@ mod thesis;
 
 pub use body::Body;
 pub use projection::{Projection, ProjectionSums};
-pub use spring::{MAX_SWINGS_PER_STEP, SpringImpulse, SpringLaw, Velocity, spring_impulse};
+pub use spring::{
+    MAX_SWINGS_PER_STEP, SpringImpulse, SpringLaw, Velocity, spring_impulse, steadying_impulse,
+};
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
 
 use glam::{Quat, Vec3};

@@ -20,11 +20,16 @@
 //! 1 / (1 + a), and a molecule at rest comes back without overshooting for any h. It
 //! is within 1 % after ω t = 6.64, the root of (1 + ωt) e^(−ωt) = 0.01, plus a little
 //! for the damping that implicit steps add. The impulse is the effective mass times
-//! u' − u; it is that of Box2D's soft constraints.
+//! u' − u; it is that of `Box2D`'s soft constraints.
 //!
 //! A spring that is so stiff that C vanishes in one substep would leave the molecule
 //! with the speed that it took, to drift through its leeway. Therefore it swings at
 //! most once in a substep, however high its frequency: [`MAX_SWINGS_PER_STEP`].
+//!
+//! The spring of the tilt acts about one axis only. A molecule that is pushed sideways
+//! while it leans keeps circling about the normal, like a top, and the spring alone
+//! never brings it home; [`steadying_impulse`] takes that motion away. Neither touches
+//! the spin of a molecule about its own up vector.
 //!
 //! # The thesis's spring
 //!
@@ -185,6 +190,44 @@ pub fn spring_impulse(
     impulse
 }
 
+/// Damps the sideways motion of the head of a molecule that leans beyond its leeway,
+/// in a substep of `dt` seconds; goes with a damped spring, and nothing for the others.
+///
+/// Sideways is about the axis across both the up vector and the axis that the spring
+/// turns about. There is no spring about it, only damping: u' = u − 2ζ h ω u'. The
+/// velocity is to be that after [`spring_impulse`], so that the two together add no
+/// energy.
+#[must_use]
+pub fn steadying_impulse(
+    law: &SpringLaw,
+    body: &Body,
+    velocity: &Velocity,
+    excess: &Excess,
+    dt: f32,
+) -> SpringImpulse {
+    let mut impulse = SpringImpulse::default();
+    if let &SpringLaw::CriticallyDamped {
+        frequency_hz,
+        damping_ratio,
+    } = law
+        && excess.tilt > 0.0
+        && dt > 0.0
+        && dt.is_finite()
+    {
+        let sideways = excess.axis.cross(excess.up);
+        let kept = 1.0 / (1.0 + 2.0 * damping_ratio * swing(frequency_hz, dt));
+        let change = (kept - 1.0) * velocity.angular.dot(sideways);
+        let mobility = sideways.dot(body.inverse_inertia * sideways);
+        impulse.angular = sideways * (change * inverse_or_zero(mobility));
+    }
+    impulse
+}
+
+/// The angle a = h ω that a spring swings by in a substep, radian.
+fn swing(frequency_hz: f32, dt: f32) -> f32 {
+    TAU * (frequency_hz * dt).min(MAX_SWINGS_PER_STEP)
+}
+
 impl SpringLaw {
     /// Change u' − u of the rate of change `rate` of an `excess` in a substep; see the
     /// module page.
@@ -196,7 +239,7 @@ impl SpringLaw {
         else {
             return 0.0;
         };
-        let a = TAU * (frequency_hz * dt).min(MAX_SWINGS_PER_STEP);
+        let a = swing(frequency_hz, dt);
         let kept = 1.0 / (1.0 + 2.0 * damping_ratio * a + a * a);
         (kept - 1.0) * rate - kept * a * a / dt * excess
     }

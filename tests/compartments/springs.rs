@@ -3,7 +3,7 @@
 use bevy_rapier_molecules::compartment::{Belonging, Compartment, Excess, Leaflet, Placement};
 use bevy_rapier_molecules::compartment::{ShapeCompartment, SphereShell};
 use bevy_rapier_molecules::force::{
-    Body, SpringImpulse, SpringLaw, ThesisSteps, Velocity, spring_impulse,
+    Body, SpringImpulse, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
@@ -80,7 +80,7 @@ impl World {
         self.compartment.signed_distance(self.pose.position) - 1.0
     }
 
-    fn tilt(&self) -> f32 {
+    fn lean(&self) -> f32 {
         self.excess().lean
     }
 
@@ -143,11 +143,11 @@ fn a_tilted_molecule_turns_upright_and_does_not_overshoot() {
         for (dt, frequency) in paces() {
             let mut world = World::new(placement(0.0, 0.2), damped(frequency, 1.0), dt);
             world.pose.rotation = Quat::from_rotation_z(lean);
-            let mut last = world.tilt();
+            let mut last = world.lean();
             let steps = (3.0 / (frequency.min(1.0 / dt) * dt)).ceil() as usize + 20;
             for _ in 0..steps {
                 world.step();
-                let tilt = world.tilt();
+                let tilt = world.lean();
                 assert!(tilt <= last + 1.0e-4, "{lean} {dt} {frequency}");
                 assert!(
                     tilt > 0.2 - 1.0e-2 * lean,
@@ -177,7 +177,7 @@ fn the_time_to_come_back_is_that_of_theory() {
         if fall == 0.0 && world.height() < 0.01 {
             fall = time;
         }
-        if turn == 0.0 && world.tilt() < 0.01 {
+        if turn == 0.0 && world.lean() < 0.01 {
             turn = time;
         }
     }
@@ -311,15 +311,18 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             linear: Vec3::ZERO,
             angular: in_cube(20.0, &mut random),
         };
+        let up = in_cube(1.0, &mut random).normalize();
         let excess = Excess {
             normal: Vec3::Y,
             height: 0.0,
             arm: Vec3::Y,
-            axis: in_cube(1.0, &mut random).normalize(),
+            up,
+            axis: up.any_orthonormal_vector(),
             tilt: random.random_range(0.0..1.0),
             lean: 1.0,
         };
         let after = spring_impulse(&law, &body, &velocity, &excess, dt).apply(&body, &velocity);
+        let steady = steadying_impulse(&law, &body, &after, &excess, dt).apply(&body, &after);
         let inertia = inverse_inertia.inverse();
         let mobility = excess.axis.dot(inverse_inertia * excess.axis);
         let omega = std::f32::consts::TAU * frequency;
@@ -332,6 +335,7 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             energy(after.angular, tilt),
         );
         assert!(new <= old * 1.0001, "{old} {new}");
+        assert!(energy(steady.angular, 0.0) <= energy(after.angular, 0.0) * 1.0001);
     }
 }
 
@@ -366,10 +370,10 @@ fn the_thesis_law_moves_a_molecule_at_rest_as_far_as_an_iteration() {
     let law = SpringLaw::from_thesis(&steps, dt);
     let mut world = World::new(placement(0.1, 0.1), law, dt);
     world.pose = Pose::new(Vec3::Y * 8.0, Quat::from_rotation_x(1.0));
-    let (height, tilt) = (world.height(), world.tilt());
+    let (height, tilt) = (world.height(), world.lean());
     world.step();
     assert!((height - world.height() - 8.0 * steps.spring_force).abs() < 1.0e-5);
-    assert!((tilt - world.tilt() - tilt * steps.spring_torque).abs() < 1.0e-4);
+    assert!((tilt - world.lean() - tilt * steps.spring_torque).abs() < 1.0e-4);
     // Too far in: outwards.
     world.pose = Pose::from_translation(Vec3::Y * 4.0);
     world.velocity = Velocity::default();
@@ -393,7 +397,7 @@ fn the_thesis_law_brings_a_damped_molecule_home() {
         world.velocity.linear *= 0.9;
         world.velocity.angular *= 0.9;
     }
-    assert!(world.height().abs() < 0.25 && world.tilt() < 0.25);
+    assert!(world.height().abs() < 0.25 && world.lean() < 0.25);
 }
 
 #[test]
@@ -468,4 +472,31 @@ fn bad_parameters_are_refused_by_name() {
             .check()
             .is_err()
     );
+}
+
+#[test]
+fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
+    for rate in [1.0, 5.0, 20.0] {
+        let tilt_after = |steadied: bool| {
+            let mut world = World::new(placement(0.0, 0.3), damped(2.0, 1.0), 1.0 / 60.0);
+            world.pose.rotation = Quat::from_rotation_z(1.0);
+            world.velocity.angular = Vec3::X * rate;
+            for _ in 0..600 {
+                if steadied {
+                    let excess = world.excess();
+                    let impulse =
+                        steadying_impulse(&world.law, &body(), &world.velocity, &excess, world.dt);
+                    // The spin about the molecule's own axis is its own.
+                    assert!(impulse.angular.dot(excess.up).abs() <= 1.0e-3 * INERTIA);
+                    world.velocity = impulse.apply(&body(), &world.velocity);
+                }
+                world.step();
+            }
+            world.lean()
+        };
+        assert!(
+            tilt_after(false) > 0.35 && tilt_after(true) < 0.31,
+            "{rate}"
+        );
+    }
 }
