@@ -25,6 +25,10 @@ const FLATTEST: f64 = 1.0e-7;
 /// Volume of the least mesh, as a fraction of the cube of its size.
 const LEAST_VOLUME: f64 = 1.0e-12;
 
+/// Size of the least mesh, nm: much less than an atom, and enough for the numbers of
+/// cells to be finite.
+const LEAST_SIZE_NM: f32 = 1.0e-9;
+
 /// A closed mesh with triangles that run counter-clockwise seen from outside.
 pub(super) struct CheckedMesh {
     pub(super) vertices: Vec<Vec3>,
@@ -42,6 +46,10 @@ impl CheckedMesh {
         check_numbers(vertices, given)?;
         let (low, high) = bounds(vertices, given);
         let size = low.distance(high);
+        CompartmentError::check_positive(&[("size", size)])?;
+        if size < LEAST_SIZE_NM {
+            return Err(CompartmentError::NoVolume);
+        }
         let (welded, vertices) = weld(vertices, given, (low, size));
         // Which of the given triangles are left.
         let numbers: Vec<usize> = (0..given.len())

@@ -6,3 +6,4 @@ mod meshes;
 mod samples;
 mod shapes;
 mod springs;
+mod world;

@@ -178,6 +178,10 @@ fn meshes_of_nonsense_are_refused() {
     // A box without height: its sides collapse, and a sheet is left.
     assert!(build(&cube_mesh(Vec3::new(1.0, 1.0, 0.0))).is_err());
     assert!(build(&cube_mesh(Vec3::ZERO)).is_err());
+    // Out of all proportion.
+    for size in [1.0e-44, 1.0e-30, 1.0e-15, 1.0e25, f32::MAX] {
+        assert!(build(&cube_mesh(Vec3::splat(size))).is_err(), "{size}");
+    }
     // All in one place.
     let point = (vec![Vec3::ONE; 3], vec![[0, 1, 2]]);
     assert!(build(&point).is_err());

@@ -1,101 +1,17 @@
 //! Springs in time: they bring molecules back, do not overshoot, and add no energy.
 
-use bevy_rapier_molecules::compartment::{Belonging, Compartment, Excess, Leaflet, Placement};
-use bevy_rapier_molecules::compartment::{ShapeCompartment, SphereShell};
+use bevy_rapier_molecules::compartment::{
+    Belonging, Compartment, Excess, ShapeCompartment, SphereShell,
+};
 use bevy_rapier_molecules::force::{
-    Body, SpringImpulse, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
+    Body, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
 use rand::RngExt;
 
 use crate::fixtures::{in_cube, random, solid};
-
-const MASS: f32 = 760.0;
-const INERTIA: f32 = 300.0;
-
-fn body() -> Body {
-    Body {
-        centre: Vec3::ZERO,
-        inverse_mass: 1.0 / MASS,
-        inverse_inertia: Mat3::from_diagonal(Vec3::splat(1.0 / INERTIA)),
-    }
-}
-
-fn damped(frequency_hz: f32, damping_ratio: f32) -> SpringLaw {
-    SpringLaw::CriticallyDamped {
-        frequency_hz,
-        damping_ratio,
-    }
-}
-
-fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
-    Placement {
-        leaflet: Leaflet::Outer,
-        depth: 1.0,
-        up: Vec3::Y,
-        leeway,
-        tilt_leeway,
-    }
-}
-
-/// A molecule with its spring, in a world of its own.
-struct World {
-    compartment: Box<dyn Compartment>,
-    belonging: Belonging,
-    law: SpringLaw,
-    pose: Pose,
-    velocity: Velocity,
-    dt: f32,
-}
-
-impl World {
-    fn new(placement: Placement, law: SpringLaw, dt: f32) -> Self {
-        Self {
-            compartment: Box::new(SphereShell::new(Vec3::ZERO, 5.0).unwrap()),
-            belonging: Belonging::Surface(placement),
-            law,
-            pose: Pose::from_translation(Vec3::Y * 6.0),
-            velocity: Velocity::default(),
-            dt,
-        }
-    }
-
-    fn excess(&self) -> Excess {
-        self.belonging.excess(&*self.compartment, &self.pose)
-    }
-
-    /// Semi-implicit Euler, as in Rapier: impulse, velocity, pose.
-    fn step(&mut self) -> SpringImpulse {
-        let impulse = spring_impulse(&self.law, &body(), &self.velocity, &self.excess(), self.dt);
-        self.velocity = impulse.apply(&body(), &self.velocity);
-        self.pose.position += self.velocity.linear * self.dt;
-        let turn = Quat::from_scaled_axis(self.velocity.angular * self.dt);
-        self.pose.rotation = (turn * self.pose.rotation).normalize();
-        assert!(self.pose.is_finite());
-        impulse
-    }
-
-    fn height(&self) -> f32 {
-        self.compartment.signed_distance(self.pose.position) - 1.0
-    }
-
-    fn lean(&self) -> f32 {
-        self.excess().lean
-    }
-
-    fn kinetic_energy(&self) -> f32 {
-        let Velocity { linear, angular } = self.velocity;
-        0.5 * (MASS * linear.length_squared() + INERTIA * angular.length_squared())
-    }
-
-    /// Energy that the springs hold, for a frequency in Hz.
-    fn spring_energy(&self, frequency: f32) -> f32 {
-        let omega = std::f32::consts::TAU * frequency;
-        let Excess { height, tilt, .. } = self.excess();
-        0.5 * omega * omega * (MASS * height * height + INERTIA * tilt * tilt)
-    }
-}
+use crate::world::{INERTIA, World, body, damped, placement};
 
 /// Substeps and frequencies up to one swing a substep, and far beyond.
 fn paces() -> Vec<(f32, f32)> {
