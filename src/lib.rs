@@ -49,7 +49,7 @@
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`search`] | which spheres overlap: the oracle and the grid |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
-//! | [`compartment`] | surfaces that molecules are arranged along |
+//! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
 //! | [`export`] | molecules at their poses as PDB and mmCIF files |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
@@ -88,10 +88,13 @@ pub mod spheres;
 
 /// What most users need, by name.
 pub mod prelude {
-    pub use crate::compartment::{Compartment, Leaflet, Placement, SphereShell};
+    pub use crate::compartment::{
+        Belonging, Compartment, Leaflet, Placement, ShapeCompartment, SphereShell,
+    };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
     pub use crate::export::{ExportOptions, export};
+    pub use crate::force::SpringLaw;
     pub use crate::molecule::{
         LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
     };

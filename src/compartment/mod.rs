@@ -2,19 +2,66 @@
 //!
 //! A [`Compartment`] answers three questions about its surface: how far is a
 //! point, which way is outwards, and where is a random point. Everything that
-//! springs and scenes need follows from these, so that boxes and meshes can join
-//! the [`SphereShell`] later.
+//! springs and scenes need follows from these.
+//!
+//! | compartment | what it is |
+//! |---|---|
+//! | [`SphereShell`] | the exact and fast sphere of a vesicle |
+//! | [`ShapeCompartment`] | a box, a capsule, a closed mesh, any solid parry shape |
+//!
+//! A molecule either sits in the surface ([`Placement`]: leaflet, depth, up) or
+//! stays on one side of it; [`Belonging`] is either of these, and [`Excess`] is what
+//! a spring has to take back.
+//!
+//! # Parallel surfaces
+//!
+//! Leaflets lie on surfaces that are moved outwards or inwards by an offset. All
+//! points at signed distance *r* from a solid *K* with area *A* form its parallel
+//! surface; outside a convex *K* its area is Steiner's polynomial
+//!
+//! A(r) = A + 2 M r + 4π r²,
+//!
+//! where M is the integral of the mean curvature. It has three kinds of parts:
+//! copies of the faces, shifted; strips of cylinders along the edges; and pieces of
+//! spheres at the vertices. The files of this room compute areas and samples by
+//! these parts.
 
+mod belonging;
+mod core_cuboid;
+mod core_revolved;
+mod core_spine;
+mod error;
+mod mesh;
+mod mesh_check;
+mod mesh_parts;
 mod placement;
 mod sampling;
+mod shape;
+mod solid;
 mod sphere_shell;
 
+pub use belonging::{Belonging, Excess};
+pub use error::CompartmentError;
 pub use placement::{Deviation, Leaflet, Placement, PlacementError, head_and_axis};
 pub use sampling::{sample_unit_sphere, sample_unit_sphere_clustered};
-pub use sphere_shell::{CompartmentError, SphereShell};
+pub use shape::ShapeCompartment;
+pub use sphere_shell::SphereShell;
+
+use std::sync::Arc;
 
 use glam::Vec3;
 use rand::Rng;
+
+use crate::pose::Pose;
+
+/// A surface seen from a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfacePoint {
+    /// Distance of the point from the surface, nm: positive outside, negative inside.
+    pub distance: f32,
+    /// Unit vector that points outwards at the surface point nearest to the point.
+    pub normal: Vec3,
+}
 
 /// A surface in the world that molecules are arranged along. Lengths in nm.
 pub trait Compartment: Send + Sync + std::fmt::Debug {
@@ -22,7 +69,20 @@ pub trait Compartment: Send + Sync + std::fmt::Debug {
     fn signed_distance(&self, point: Vec3) -> f32;
 
     /// Unit vector that points outwards at the surface point nearest to `point`.
+    ///
+    /// Where several surface points are nearest, it is that of one of them: it is
+    /// finite and of unit length everywhere, the centre, edges and the surface itself
+    /// included.
     fn normal(&self, point: Vec3) -> Vec3;
+
+    /// Distance and normal in one go, for those who need both: springs do, for every
+    /// molecule in every substep.
+    fn surface(&self, point: Vec3) -> SurfacePoint {
+        SurfacePoint {
+            distance: self.signed_distance(point),
+            normal: self.normal(point),
+        }
+    }
 
     /// The point that the surface is around, nm.
     fn centre(&self) -> Vec3;
@@ -30,6 +90,40 @@ pub trait Compartment: Send + Sync + std::fmt::Debug {
     /// Area (nm²) of the surface moved outwards by `offset`; zero if it vanishes.
     fn area_at(&self, offset: f32) -> f32;
 
-    /// A uniformly distributed point of the surface moved outwards by `offset`.
+    /// A uniformly distributed point of the surface moved outwards by `offset`; some
+    /// point inside if it vanishes.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
+
+    /// The same surface with its own frame at `pose` in the world, wherever it is now.
+    /// Cheap: what is large is shared.
+    ///
+    /// # Errors
+    /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is none.
+    fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError>;
+}
+
+/// Squares of lengths between which a vector can be normalised as it is.
+const SAFE_SQUARES: std::ops::Range<f32> = 1.0e-30..1.0e30;
+
+/// The direction of a vector, however short or long; none if it is zero or not finite.
+fn direction(vector: Vec3) -> Option<Vec3> {
+    let squared = vector.length_squared();
+    if SAFE_SQUARES.contains(&squared) {
+        return Some(vector / squared.sqrt());
+    }
+    let largest = vector.abs().max_element();
+    (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
+}
+
+/// How far the squared length of a rotation quaternion may be from one.
+const UNIT_TOLERANCE: f32 = 1.0e-3;
+
+/// The pose with its rotation made a unit quaternion to the last digit.
+fn checked_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
+    let turn = pose.rotation.length_squared();
+    if pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE {
+        Ok(Pose::new(pose.position, pose.rotation.normalize()))
+    } else {
+        Err(CompartmentError::BadPose { pose: *pose })
+    }
 }

@@ -12,10 +12,10 @@ use crate::pose::Pose;
 ///
 /// Springs take back a fraction of the excess, which approaches zero and never
 /// gets there.
-const HEIGHT_SLACK_NM: f32 = 1.0e-3;
+pub(super) const HEIGHT_SLACK_NM: f32 = 1.0e-3;
 
 /// Excess over the leeway that still counts as upright, radian: 0.06°.
-const TILT_SLACK: f32 = 1.0e-3;
+pub(super) const TILT_SLACK: f32 = 1.0e-3;
 
 /// Side of a surface that a molecule's head looks to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +52,12 @@ pub enum PlacementError {
     BadLeeway {
         /// The leeway that was given.
         value: f32,
+    },
+    /// A margin is not finite.
+    #[error("a molecule needs a finite margin, not {margin} nm")]
+    BadMargin {
+        /// The margin that was given, nm.
+        margin: f32,
     },
     /// The up vector has no direction.
     #[error("a molecule needs an up vector with a direction, not {up}")]
@@ -107,14 +113,15 @@ impl Placement {
     /// How a molecule at `pose` misses its place.
     #[must_use]
     pub fn deviation(&self, compartment: &dyn Compartment, pose: &Pose) -> Deviation {
-        let normal = compartment.normal(pose.position);
+        let surface = compartment.surface(pose.position);
+        let normal = surface.normal;
         let up = pose.rotation * self.up;
         let target = normal * self.leaflet.sign();
         // The angle from sine and cosine: acos alone loses half the digits near zero.
         let sine = up.cross(target).length();
         Deviation {
             normal,
-            height: compartment.signed_distance(pose.position) - self.offset(),
+            height: surface.distance - self.offset(),
             up,
             target,
             tilt: sine.atan2(up.dot(target)),

@@ -1,29 +1,15 @@
 //! The sphere: mid-surface of a vesicle.
 
 use std::f32::consts::PI;
+use std::sync::Arc;
 
 use glam::Vec3;
 use rand::{Rng, RngExt};
-use thiserror::Error;
 
-use super::{Compartment, sample_unit_sphere};
-
-/// Why a compartment cannot exist.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-pub enum CompartmentError {
-    /// The radius is not a positive number.
-    #[error("a sphere shell needs a positive radius, not {radius} nm")]
-    BadRadius {
-        /// The radius that was given, nm.
-        radius: f32,
-    },
-    /// The centre is not finite.
-    #[error("a sphere shell needs a finite centre, not {centre}")]
-    BadCentre {
-        /// The centre that was given, nm.
-        centre: Vec3,
-    },
-}
+use super::{
+    Compartment, CompartmentError, SurfacePoint, checked_pose, direction, sample_unit_sphere,
+};
+use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +47,16 @@ impl Compartment for SphereShell {
 
     fn normal(&self, point: Vec3) -> Vec3 {
         // At the very centre every direction is as good as another.
-        (point - self.centre).try_normalize().unwrap_or(Vec3::Y)
+        direction(point - self.centre).unwrap_or(Vec3::Y)
+    }
+
+    fn surface(&self, point: Vec3) -> SurfacePoint {
+        let arm = point - self.centre;
+        let length = arm.length();
+        SurfacePoint {
+            distance: length - self.radius,
+            normal: direction(arm).unwrap_or(Vec3::Y),
+        }
     }
 
     fn centre(&self) -> Vec3 {
@@ -74,6 +69,14 @@ impl Compartment for SphereShell {
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let direction = sample_unit_sphere(random.random(), random.random());
-        self.centre + direction * (self.radius + offset)
+        self.centre + direction * (self.radius + offset).max(0.0)
+    }
+
+    fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError> {
+        let pose = checked_pose(pose)?;
+        Ok(Arc::new(Self {
+            centre: pose.position,
+            radius: self.radius,
+        }))
     }
 }

@@ -3,14 +3,21 @@
 //! Laws are pure functions: contacts and deviations in, a [`Push`] out. All of a
 //! molecule's contacts are summed by one task in a fixed order, so that no atomics
 //! are needed and the number of threads does not matter.
+//!
+//! The relaxer's laws move molecules by so much an iteration. In a world where time
+//! passes, [`spring_impulse`] holds molecules in their place instead.
 
 mod body;
 mod projection;
+mod spring;
 mod thesis;
 
 pub use body::Body;
 pub(crate) use body::arbitrary_direction;
 pub use projection::{Projection, ProjectionSums};
+pub use spring::{
+    MAX_SWINGS_PER_STEP, SpringImpulse, SpringLaw, Velocity, spring_impulse, steadying_impulse,
+};
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
 
 use glam::{Quat, Vec3};

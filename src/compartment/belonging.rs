@@ -1,0 +1,197 @@
+//! Where a molecule belongs: in a surface, inside of it, or outside.
+
+use glam::Vec3;
+
+use super::placement::{HEIGHT_SLACK_NM, TILT_SLACK};
+use super::{Compartment, Placement, PlacementError};
+use crate::pose::Pose;
+
+/// Where a molecule belongs relative to a compartment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Belonging {
+    /// In the surface, upright: a lipid or a membrane protein.
+    Surface(Placement),
+    /// In the volume, any way round: what is dissolved in a cell.
+    ///
+    /// A compartment that is nowhere as deep as the margin cannot hold the molecule:
+    /// it is drawn to the deepest place and trembles there.
+    Inside {
+        /// Least depth of the centre of mass below the surface, nm. Negative if it may
+        /// stick out by as much.
+        margin: f32,
+    },
+    /// Anywhere but in the volume: the compartment excludes it.
+    Outside {
+        /// Least height of the centre of mass above the surface, nm. Negative if it may
+        /// dip in by as much.
+        margin: f32,
+    },
+}
+
+impl Belonging {
+    /// Checks that margins are finite and placements possible.
+    ///
+    /// # Errors
+    /// [`PlacementError`] if not.
+    pub fn checked(self) -> Result<Self, PlacementError> {
+        match self {
+            Self::Surface(placement) => placement.checked().map(Self::Surface),
+            Self::Inside { margin } | Self::Outside { margin } => {
+                if margin.is_finite() {
+                    Ok(self)
+                } else {
+                    Err(PlacementError::BadMargin { margin })
+                }
+            }
+        }
+    }
+
+    /// The same for all of a molecule and not only its centre of mass: margins become
+    /// wider by its bounding radius (nm). In a surface nothing changes.
+    #[must_use]
+    pub fn of_whole_molecule(self, bounding_radius: f32) -> Self {
+        match self {
+            Self::Surface(_) => self,
+            Self::Inside { margin } => Self::Inside {
+                margin: margin + bounding_radius,
+            },
+            Self::Outside { margin } => Self::Outside {
+                margin: margin + bounding_radius,
+            },
+        }
+    }
+
+    /// By how much a molecule at `pose` is out of place, beyond what it may be.
+    #[must_use]
+    pub fn excess(&self, compartment: &dyn Compartment, pose: &Pose) -> Excess {
+        let arm = pose.position - compartment.centre();
+        let in_volume = |height: fn(f32, f32) -> f32, margin: f32| {
+            let surface = compartment.surface(pose.position);
+            Excess {
+                normal: surface.normal,
+                height: height(surface.distance, margin),
+                arm,
+                up: Vec3::ZERO,
+                axis: Vec3::ZERO,
+                tilt: 0.0,
+                lean: 0.0,
+            }
+        };
+        match self {
+            Self::Surface(placement) => {
+                let deviation = placement.deviation(compartment, pose);
+                let beyond = (deviation.height.abs() - placement.leeway).max(0.0);
+                let tilt = (deviation.tilt - placement.tilt_leeway).max(0.0);
+                Excess {
+                    normal: deviation.normal,
+                    height: beyond.copysign(deviation.height),
+                    arm,
+                    up: deviation.up,
+                    axis: deviation.upright_axis(),
+                    tilt,
+                    lean: deviation.tilt,
+                }
+            }
+            Self::Inside { margin } => {
+                in_volume(|distance, margin| (distance + margin).max(0.0), *margin)
+            }
+            Self::Outside { margin } => {
+                in_volume(|distance, margin| (distance - margin).min(0.0), *margin)
+            }
+        }
+    }
+}
+
+impl From<Placement> for Belonging {
+    fn from(placement: Placement) -> Self {
+        Self::Surface(placement)
+    }
+}
+
+/// By how much a molecule is out of place, beyond its leeways. World frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Excess {
+    /// Outward unit normal of the surface.
+    pub normal: Vec3,
+    /// How far the centre of mass is beyond its leeway along `normal`, nm: positive if
+    /// it is too far out, negative if too far in, zero if it is in place.
+    pub height: f32,
+    /// From the centre of the compartment to the centre of mass, nm.
+    pub arm: Vec3,
+    /// The molecule's up vector; zero if any way round will do.
+    pub up: Vec3,
+    /// Unit axis of the shortest turn that brings the head up; zero if there is none.
+    pub axis: Vec3,
+    /// Angle that the head leans by beyond its leeway, radian: zero if it is in place.
+    pub tilt: f32,
+    /// The whole angle that the head leans by, radian.
+    pub lean: f32,
+}
+
+impl Excess {
+    /// Whether the molecule is in place, give or take rounding.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.height.abs() <= HEIGHT_SLACK_NM && self.tilt <= TILT_SLACK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compartment::{Leaflet, SphereShell};
+    use glam::Quat;
+
+    fn height(belonging: Belonging, distance: f32) -> f32 {
+        let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
+        let pose = Pose::from_translation(Vec3::X * (5.0 + distance));
+        let excess = belonging.excess(&shell, &pose);
+        assert_eq!((excess.tilt, excess.lean), (0.0, 0.0));
+        excess.height
+    }
+
+    #[test]
+    fn volumes_hold_on_one_side_only() {
+        let inside = Belonging::Inside { margin: 1.0 };
+        assert_eq!(height(inside, -4.0), 0.0);
+        assert_eq!(height(inside, -1.0), 0.0);
+        assert_eq!(height(inside, 0.5), 1.5);
+        let outside = Belonging::Outside { margin: 1.0 };
+        assert_eq!(height(outside, 7.0), 0.0);
+        assert_eq!(height(outside, 0.5), -0.5);
+        assert_eq!(height(outside.of_whole_molecule(0.5), 0.5), -1.0);
+        assert_eq!(height(inside.of_whole_molecule(0.5), -1.0), 0.5);
+    }
+
+    #[test]
+    fn in_a_surface_the_excess_starts_at_the_leeway() {
+        let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
+        let placement = Placement {
+            leaflet: Leaflet::Outer,
+            depth: 1.0,
+            up: Vec3::Y,
+            leeway: 0.5,
+            tilt_leeway: 0.25,
+        };
+        let belonging = Belonging::from(placement).checked().unwrap();
+        let at = |height: f32, lean: f32| {
+            let pose = Pose::new(Vec3::Y * (6.0 + height), Quat::from_rotation_x(lean));
+            belonging.excess(&shell, &pose)
+        };
+        assert!(at(0.4, -0.2).is_in_place());
+        assert_eq!((at(0.4, -0.2).height, at(0.4, -0.2).tilt), (0.0, 0.0));
+        let out = at(-1.5, 1.25);
+        assert!((out.height + 1.0).abs() < 1e-5 && (out.tilt - 1.0).abs() < 1e-5);
+        assert!((out.lean - 1.25).abs() < 1e-5 && (out.axis + Vec3::X).length() < 1e-5);
+        assert!(!out.is_in_place());
+    }
+
+    #[test]
+    fn margins_that_are_none_are_refused() {
+        for margin in [f32::NAN, f32::INFINITY] {
+            assert!(Belonging::Inside { margin }.checked().is_err());
+            assert!(Belonging::Outside { margin }.checked().is_err());
+        }
+        assert!(Belonging::Inside { margin: -1.0 }.checked().is_ok());
+    }
+}

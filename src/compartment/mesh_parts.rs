@@ -1,0 +1,240 @@
+//! The parts of the surfaces parallel to a mesh: shifted faces, strips along edges,
+//! caps at vertices.
+//!
+//! Every point p of the surface at offset r has a nearest point q on the mesh. If q
+//! lies in a triangle, p is q shifted by r along its normal. If q lies on an edge, p
+//! is on a strip of the cylinder of radius |r| about it, between the normals of the
+//! two triangles; only edges that bulge have such a strip outside, and only those
+//! that are dented have one inside. If q is a vertex, p is on the sphere of radius
+//! |r| about it, in a cap that holds the normals of all its triangles. A point
+//! proposed uniformly on these parts, and refused if its nearest point is not the one
+//! it came from, is thus uniform on the parallel surface, whatever the mesh.
+
+use std::f32::consts::TAU;
+
+use glam::{Quat, Vec3};
+use rand::{Rng, RngExt};
+
+use super::mesh_check::CheckedMesh;
+
+/// A point of the mesh and the unit vector that leads from there outwards.
+pub(super) type Proposal = (Vec3, Vec3);
+
+/// Parts of one kind, picked by their size.
+#[derive(Clone, Debug)]
+struct Shares<T> {
+    parts: Vec<T>,
+    /// Sum of the sizes of each part and of those before.
+    sums: Vec<f64>,
+}
+
+impl<T> Default for Shares<T> {
+    fn default() -> Self {
+        Self {
+            parts: Vec::new(),
+            sums: Vec::new(),
+        }
+    }
+}
+
+impl<T> Shares<T> {
+    fn push(&mut self, part: T, size: f64) {
+        if size > 0.0 {
+            self.sums.push(self.total() + size);
+            self.parts.push(part);
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.sums.last().copied().unwrap_or(0.0)
+    }
+
+    fn pick(&self, random: &mut dyn Rng) -> Option<&T> {
+        let at = random.random::<f64>() * self.total();
+        let index = self.sums.partition_point(|&sum| sum <= at);
+        self.parts.get(index).or(self.parts.last())
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Face {
+    corners: [Vec3; 3],
+    normal: Vec3,
+}
+
+#[derive(Clone, Debug)]
+struct Edge {
+    ends: [Vec3; 2],
+    /// Normal on one side.
+    normal: Vec3,
+    /// Turn about `along` that leads to the normal on the other side, radian.
+    angle: f32,
+    along: Vec3,
+}
+
+#[derive(Clone, Debug)]
+struct Vertex {
+    position: Vec3,
+    /// Middle of the cap that holds all normals, and the cosine to its rim.
+    normal: Vec3,
+    rim: f32,
+}
+
+/// All parts of the parallel surfaces of a mesh.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MeshParts {
+    faces: Shares<Face>,
+    /// Edges that bulge outwards, and those that are dented.
+    edges: [Shares<Edge>; 2],
+    vertices: Shares<Vertex>,
+    /// 2π times the Euler characteristic: what Gauss and Bonnet say of the curvature.
+    curvature: f64,
+}
+
+impl MeshParts {
+    pub(super) fn new(mesh: &CheckedMesh) -> Self {
+        let mut parts = Self::default();
+        let corners =
+            |triangle: usize| mesh.triangles[triangle].map(|corner| mesh.vertices[corner as usize]);
+        let normals: Vec<Vec3> = (0..mesh.triangles.len())
+            .map(|triangle| {
+                let [a, b, c] = corners(triangle).map(Vec3::as_dvec3);
+                (b - a).cross(c - a).normalize_or_zero().as_vec3()
+            })
+            .collect();
+        for (triangle, &normal) in normals.iter().enumerate() {
+            let [a, b, c] = corners(triangle);
+            let area = 0.5 * f64::from((b - a).cross(c - a).length());
+            let face = Face {
+                corners: [a, b, c],
+                normal,
+            };
+            parts.faces.push(face, area);
+            for (edge, &other) in mesh.neighbours[triangle].iter().enumerate() {
+                // Each edge once.
+                if (triangle as u32) < other {
+                    let ends = [[a, b], [b, c], [c, a]][edge];
+                    parts.add_edge(ends, [normal, normals[other as usize]]);
+                }
+            }
+        }
+        parts.add_vertices(mesh, &normals);
+        // Three edges a triangle, each shared by two.
+        let (vertices, triangles) = (mesh.vertices.len() as f64, mesh.triangles.len() as f64);
+        parts.curvature = std::f64::consts::TAU * (vertices - 0.5 * triangles);
+        parts
+    }
+
+    /// The angle of an edge is the turn from one normal to the other about its
+    /// direction, by which the triangle of the first normal runs: positive where
+    /// the edge bulges.
+    fn add_edge(&mut self, ends: [Vec3; 2], [first, second]: [Vec3; 2]) {
+        let along = (ends[1] - ends[0]).normalize_or_zero();
+        let angle = first.cross(second).dot(along).atan2(first.dot(second));
+        let size = f64::from(ends[0].distance(ends[1])) * f64::from(angle.abs());
+        let edge = Edge {
+            ends,
+            normal: first,
+            angle,
+            along,
+        };
+        self.edges[usize::from(angle < 0.0)].push(edge, size);
+    }
+
+    fn add_vertices(&mut self, mesh: &CheckedMesh, normals: &[Vec3]) {
+        let mut means = vec![Vec3::ZERO; mesh.vertices.len()];
+        for (corners, &normal) in mesh.triangles.iter().zip(normals) {
+            let [a, b, c] = corners.map(|corner| mesh.vertices[corner as usize]);
+            // By angle, so that it does not matter how a face is cut into triangles.
+            let angles = [
+                (b - a).angle_between(c - a),
+                (c - b).angle_between(a - b),
+                (a - c).angle_between(b - c),
+            ];
+            for (&corner, angle) in corners.iter().zip(angles) {
+                means[corner as usize] += normal * angle;
+            }
+        }
+        for mean in &mut means {
+            *mean = mean.try_normalize().unwrap_or(Vec3::Y);
+        }
+        let mut rims = vec![1.0_f32; mesh.vertices.len()];
+        for (corners, &normal) in mesh.triangles.iter().zip(normals) {
+            for &corner in corners {
+                let rim = &mut rims[corner as usize];
+                *rim = rim.min(normal.dot(means[corner as usize]));
+            }
+        }
+        for ((&position, normal), rim) in mesh.vertices.iter().zip(means).zip(rims) {
+            // The area of a cap of the unit sphere, by Archimedes.
+            let size = std::f64::consts::TAU * (1.0 - f64::from(rim));
+            let vertex = Vertex {
+                position,
+                normal,
+                rim,
+            };
+            self.vertices.push(vertex, size);
+        }
+    }
+
+    /// Area (nm²) of the surface moved outwards by `offset` (nm), by Steiner's
+    /// polynomial: A + r Σ l θ + 2π χ r², with lengths l and angles θ of edges. Zero
+    /// where it is negative or, going inwards, where it grows again.
+    pub(super) fn area_at(&self, offset: f32) -> f32 {
+        let r = f64::from(offset);
+        let bend = self.edges[0].total() - self.edges[1].total();
+        let slope = bend + 2.0 * self.curvature * r;
+        if r < 0.0 && bend > 0.0 && slope < 0.0 {
+            return 0.0;
+        }
+        let area = self.faces.total() + r * (bend + self.curvature * r);
+        area.max(0.0) as f32
+    }
+
+    /// A point of the mesh and a direction, such that the point moved by `offset`
+    /// along it is uniform on all parts of that offset.
+    pub(super) fn propose(&self, offset: f32, random: &mut dyn Rng) -> Option<Proposal> {
+        let r = f64::from(offset);
+        let edges = &self.edges[usize::from(r < 0.0)];
+        let strips = r.abs() * edges.total();
+        let caps = r * r * self.vertices.total();
+        let at = random.random::<f64>() * (self.faces.total() + strips + caps);
+        if at < strips {
+            edges.pick(random).map(|edge| edge.propose(random))
+        } else if at < strips + caps {
+            self.vertices
+                .pick(random)
+                .map(|vertex| vertex.propose(random))
+        } else {
+            self.faces.pick(random).map(|face| face.propose(random))
+        }
+    }
+}
+
+impl Face {
+    /// Uniform in the triangle: the root spreads points evenly between corner and side.
+    fn propose(&self, random: &mut dyn Rng) -> Proposal {
+        let [a, b, c] = self.corners;
+        let along = random.random::<f32>().sqrt();
+        (a.lerp(b.lerp(c, random.random()), along), self.normal)
+    }
+}
+
+impl Edge {
+    fn propose(&self, random: &mut dyn Rng) -> Proposal {
+        let turn = Quat::from_axis_angle(self.along, self.angle * random.random::<f32>());
+        let point = self.ends[0].lerp(self.ends[1], random.random());
+        (point, turn * self.normal)
+    }
+}
+
+impl Vertex {
+    fn propose(&self, random: &mut dyn Rng) -> Proposal {
+        let height = 1.0 - random.random::<f32>() * (1.0 - self.rim);
+        let across = (1.0 - height * height).max(0.0).sqrt();
+        let (sine, cosine) = (TAU * random.random::<f32>()).sin_cos();
+        let (first, second) = self.normal.any_orthonormal_pair();
+        let direction = self.normal * height + (first * cosine + second * sine) * across;
+        (self.position, direction)
+    }
+}

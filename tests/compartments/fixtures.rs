@@ -1,0 +1,175 @@
+//! Shapes, meshes and random points that the tests share.
+
+use bevy_rapier_molecules::compartment::{Compartment, ShapeCompartment};
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier3d::parry::shape::SharedShape;
+use glam::{Quat, Vec3};
+use rand::{Rng, RngExt, SeedableRng};
+
+pub type Mesh = (Vec<Vec3>, Vec<[u32; 3]>);
+
+pub fn random(seed: u64) -> rand_pcg::Pcg64Mcg {
+    rand_pcg::Pcg64Mcg::seed_from_u64(seed)
+}
+
+/// A pose that is neither at the origin nor along the axes.
+pub fn pose() -> Pose {
+    let turn = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), 0.9);
+    Pose::new(Vec3::new(3.0, -7.0, 11.0), turn)
+}
+
+/// A point of the cube of this half extent.
+pub fn in_cube(half: f32, random: &mut dyn Rng) -> Vec3 {
+    Vec3::from_array(std::array::from_fn(|_| random.random_range(-half..half)))
+}
+
+pub const BOX: Vec3 = Vec3::new(4.0, 2.5, 1.5);
+
+/// One of each kind of shape, at `pose`.
+pub fn zoo(pose: Pose) -> Vec<(&'static str, ShapeCompartment)> {
+    let shape = |shape| ShapeCompartment::new(shape, pose).unwrap();
+    let mesh =
+        |(vertices, triangles): Mesh| ShapeCompartment::mesh(&vertices, &triangles, pose).unwrap();
+    vec![
+        ("ball", shape(SharedShape::ball(3.0))),
+        ("cuboid", ShapeCompartment::cuboid(BOX, pose).unwrap()),
+        (
+            "capsule",
+            ShapeCompartment::capsule(3.0, 1.5, pose).unwrap(),
+        ),
+        ("cylinder", shape(SharedShape::cylinder(2.0, 3.0))),
+        ("cone", shape(SharedShape::cone(2.0, 3.0))),
+        (
+            "round cuboid",
+            shape(SharedShape::round_cuboid(2.0, 1.5, 1.0, 0.7)),
+        ),
+        (
+            "round cylinder",
+            shape(SharedShape::round_cylinder(1.5, 2.0, 0.5)),
+        ),
+        ("round cone", shape(SharedShape::round_cone(1.5, 2.0, 0.5))),
+        (
+            "convex polyhedron",
+            shape(SharedShape::convex_hull(&octasphere(3.0, 2).0).unwrap()),
+        ),
+        (
+            "round convex polyhedron",
+            shape(SharedShape::round_convex_hull(&cube_mesh(BOX).0, 0.5).unwrap()),
+        ),
+        ("mesh of a box", mesh(cube_mesh(BOX))),
+        ("mesh of a sphere", mesh(octasphere(4.0, 4))),
+        ("mesh with a dent", mesh(dented_mesh())),
+    ]
+}
+
+pub fn solid(name: &str) -> ShapeCompartment {
+    let mut zoo = zoo(Pose::IDENTITY);
+    let index = zoo.iter().position(|(other, _)| *other == name).unwrap();
+    zoo.swap_remove(index).1
+}
+
+/// A box of eight vertices and twelve triangles.
+pub fn cube_mesh(half: Vec3) -> Mesh {
+    let vertices = (0..8)
+        .map(|i| half * Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4)))
+        .collect();
+    // Each face by its corners, counter-clockwise from outside.
+    let faces = [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ];
+    let triangles = faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .collect();
+    (vertices, triangles)
+}
+
+fn sign(i: u32, bit: u32) -> f32 {
+    if i & bit == 0 { -1.0 } else { 1.0 }
+}
+
+/// A sphere: the eight faces of an octahedron, each split in four so many times. No
+/// two triangles share a vertex.
+pub fn octasphere(radius: f32, splits: u32) -> Mesh {
+    let mut triangles: Vec<[Vec3; 3]> = (0..8)
+        .map(|i| {
+            let [x, y, z] = [
+                Vec3::X * sign(i, 1),
+                Vec3::Y * sign(i, 2),
+                Vec3::Z * sign(i, 4),
+            ];
+            if sign(i, 1) * sign(i, 2) * sign(i, 4) > 0.0 {
+                [x, y, z]
+            } else {
+                [x, z, y]
+            }
+        })
+        .collect();
+    for _ in 0..splits {
+        triangles = triangles
+            .into_iter()
+            .flat_map(|[a, b, c]| {
+                let [ab, bc, ca] = [a + b, b + c, c + a].map(Vec3::normalize);
+                [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+            })
+            .collect();
+    }
+    let vertices: Vec<Vec3> = triangles.iter().flatten().map(|v| *v * radius).collect();
+    let indices = (0..triangles.len() as u32)
+        .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
+        .collect();
+    (vertices, indices)
+}
+
+/// A prism over the outline of an L: arms 4 long and 2 wide, 2 high, its corner at
+/// the origin.
+pub fn dented_mesh() -> Mesh {
+    let outline = [
+        (0.0, 0.0),
+        (4.0, 0.0),
+        (4.0, 2.0),
+        (2.0, 2.0),
+        (2.0, 4.0),
+        (0.0, 4.0),
+    ];
+    let vertices = [0.0, 2.0]
+        .iter()
+        .flat_map(|&z| outline.map(|(x, y)| Vec3::new(x, y, z)))
+        .collect();
+    let lid = [[0, 1, 3], [1, 2, 3], [0, 3, 5], [3, 4, 5]];
+    let mut triangles: Vec<[u32; 3]> = Vec::new();
+    for [a, b, c] in lid {
+        triangles.push([a, c, b]);
+        triangles.push([a + 6, b + 6, c + 6]);
+    }
+    for i in 0..6 {
+        let j = (i + 1) % 6;
+        triangles.push([i, j, j + 6]);
+        triangles.push([i, j + 6, i + 6]);
+    }
+    (vertices, triangles)
+}
+
+/// Points at random, at the centre, on the surface and near it.
+pub fn probes(compartment: &dyn Compartment, count: usize, seed: u64) -> Vec<Vec3> {
+    let mut random = random(seed);
+    let centre = compartment.centre();
+    let mut points = vec![centre];
+    while points.len() < count {
+        let point = match points.len() % 4 {
+            0 | 1 => centre + in_cube(8.0, &mut random),
+            2 => compartment.sample(0.0, &mut random),
+            _ => {
+                let near = random.random_range(-1.0e-4..1.0e-4);
+                compartment.sample(near, &mut random)
+            }
+        };
+        points.push(point);
+    }
+    points
+}

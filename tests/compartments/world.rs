@@ -1,0 +1,94 @@
+//! A molecule with its spring, in a world where time passes.
+
+use bevy_rapier_molecules::compartment::{
+    Belonging, Compartment, Excess, Leaflet, Placement, SphereShell,
+};
+use bevy_rapier_molecules::force::{Body, SpringImpulse, SpringLaw, Velocity, spring_impulse};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Mat3, Quat, Vec3};
+
+pub const MASS: f32 = 760.0;
+pub const INERTIA: f32 = 300.0;
+
+pub fn body() -> Body {
+    Body {
+        centre: Vec3::ZERO,
+        inverse_mass: 1.0 / MASS,
+        inverse_inertia: Mat3::from_diagonal(Vec3::splat(1.0 / INERTIA)),
+    }
+}
+
+pub fn damped(frequency_hz: f32, damping_ratio: f32) -> SpringLaw {
+    SpringLaw::CriticallyDamped {
+        frequency_hz,
+        damping_ratio,
+    }
+}
+
+pub fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
+    Placement {
+        leaflet: Leaflet::Outer,
+        depth: 1.0,
+        up: Vec3::Y,
+        leeway,
+        tilt_leeway,
+    }
+}
+
+/// A molecule with its spring, in a world of its own.
+pub struct World {
+    pub compartment: Box<dyn Compartment>,
+    pub belonging: Belonging,
+    pub law: SpringLaw,
+    pub pose: Pose,
+    pub velocity: Velocity,
+    pub dt: f32,
+}
+
+impl World {
+    pub fn new(placement: Placement, law: SpringLaw, dt: f32) -> Self {
+        Self {
+            compartment: Box::new(SphereShell::new(Vec3::ZERO, 5.0).unwrap()),
+            belonging: Belonging::Surface(placement),
+            law,
+            pose: Pose::from_translation(Vec3::Y * 6.0),
+            velocity: Velocity::default(),
+            dt,
+        }
+    }
+
+    pub fn excess(&self) -> Excess {
+        self.belonging.excess(&*self.compartment, &self.pose)
+    }
+
+    /// Semi-implicit Euler, as in Rapier: impulse, velocity, pose.
+    pub fn step(&mut self) -> SpringImpulse {
+        let impulse = spring_impulse(&self.law, &body(), &self.velocity, &self.excess(), self.dt);
+        self.velocity = impulse.apply(&body(), &self.velocity);
+        self.pose.position += self.velocity.linear * self.dt;
+        let turn = Quat::from_scaled_axis(self.velocity.angular * self.dt);
+        self.pose.rotation = (turn * self.pose.rotation).normalize();
+        assert!(self.pose.is_finite());
+        impulse
+    }
+
+    pub fn height(&self) -> f32 {
+        self.compartment.signed_distance(self.pose.position) - 1.0
+    }
+
+    pub fn lean(&self) -> f32 {
+        self.excess().lean
+    }
+
+    pub fn kinetic_energy(&self) -> f32 {
+        let Velocity { linear, angular } = self.velocity;
+        0.5 * (MASS * linear.length_squared() + INERTIA * angular.length_squared())
+    }
+
+    /// Energy that the springs hold, for a frequency in Hz.
+    pub fn spring_energy(&self, frequency: f32) -> f32 {
+        let omega = std::f32::consts::TAU * frequency;
+        let Excess { height, tilt, .. } = self.excess();
+        0.5 * omega * omega * (MASS * height * height + INERTIA * tilt * tilt)
+    }
+}
