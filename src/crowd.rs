@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::compartment::{Compartment, Placement, PlacementError};
+use crate::compartment::{Surface, Placement, PlacementError};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -58,7 +58,7 @@ pub struct CrowdPlacement {
 #[derive(Clone, Debug, Default)]
 pub struct Crowd {
     templates: Vec<Arc<MoleculeTemplate>>,
-    compartments: Vec<Arc<dyn Compartment>>,
+    compartments: Vec<Arc<dyn Surface>>,
     placements: Vec<CrowdPlacement>,
     members: Vec<CrowdMember>,
 }
@@ -80,7 +80,7 @@ impl Crowd {
     }
 
     /// Adds a compartment and returns its index.
-    pub fn add_compartment(&mut self, compartment: Arc<dyn Compartment>) -> u32 {
+    pub fn add_compartment(&mut self, compartment: Arc<dyn Surface>) -> u32 {
         self.compartments.push(compartment);
         self.compartments.len() as u32 - 1
     }
@@ -132,7 +132,7 @@ impl Crowd {
 
     /// The compartments.
     #[must_use]
-    pub fn compartments(&self) -> &[Arc<dyn Compartment>] {
+    pub fn compartments(&self) -> &[Arc<dyn Surface>] {
         &self.compartments
     }
 
@@ -161,7 +161,7 @@ impl Crowd {
 
     /// Compartment and placement of one molecule, if it has one.
     #[must_use]
-    pub fn place_of(&self, member: &CrowdMember) -> Option<(&dyn Compartment, &Placement)> {
+    pub fn place_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
         let place = &self.placements[member.placement? as usize];
         Some((
             &*self.compartments[place.compartment as usize],

@@ -89,7 +89,7 @@ pub mod spheres;
 /// What most users need, by name.
 pub mod prelude {
     pub use crate::compartment::{
-        Belonging, Compartment, Leaflet, Placement, ShapeCompartment, SphereShell,
+        Belonging, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};

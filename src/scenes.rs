@@ -10,14 +10,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::compartment::{
-    Compartment, CompartmentError, Leaflet, Placement, SphereShell, head_and_axis,
+    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth,
+    head_and_axis,
 };
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
-
-/// Fraction of a lipid's length, from tail end to head, by which the tails of the
-/// two leaflets reach past the mid-surface. Puts POPC's phosphate 1.8 nm from it.
-const TAIL_OVERLAP: f32 = 0.11;
 
 /// Why a vesicle cannot be built.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -136,12 +133,8 @@ pub fn vesicle(
     config: &VesicleConfig,
 ) -> Result<Vesicle, VesicleError> {
     let (up, head) = head_and_axis(&lipid);
-    let tail = lipid
-        .positions()
-        .iter()
-        .map(|position| position.dot(up))
-        .fold(0.0, f32::min);
-    let head_distance = (head - tail) * (1.0 - TAIL_OVERLAP);
+    let depth = bilayer_depth(&lipid);
+    let head_distance = depth + head;
     let (outer, inner, radius) = resolve(&config.size, head_distance)?;
 
     let shell = SphereShell::new(Vec3::ZERO, radius)?;
@@ -152,7 +145,7 @@ pub fn vesicle(
     for (leaflet, count) in [(Leaflet::Outer, outer), (Leaflet::Inner, inner)] {
         let placement = Placement {
             leaflet,
-            depth: head_distance - head,
+            depth,
             up,
             leeway: config.leeway,
             tilt_leeway: config.tilt_leeway,

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::placement::{HEIGHT_SLACK_NM, TILT_SLACK};
-use super::{Compartment, Placement, PlacementError};
+use super::{Surface, Placement, PlacementError};
 use crate::pose::Pose;
 
 /// Where a molecule belongs relative to a compartment.
@@ -63,7 +63,7 @@ impl Belonging {
 
     /// By how much a molecule at `pose` is out of place, beyond what it may be.
     #[must_use]
-    pub fn excess(&self, compartment: &dyn Compartment, pose: &Pose) -> Excess {
+    pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
         let arm = pose.position - compartment.centre();
         let in_volume = |height: fn(f32, f32) -> f32, margin: f32| {
             let surface = compartment.surface(pose.position);

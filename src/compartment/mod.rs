@@ -1,6 +1,6 @@
 //! Where molecules belong: surfaces and volumes that hold them.
 //!
-//! A [`Compartment`] answers three questions about its surface: how far is a
+//! A [`Surface`] answers three questions about its surface: how far is a
 //! point, which way is outwards, and where is a random point. Everything that
 //! springs and scenes need follows from these.
 //!
@@ -42,7 +42,7 @@ mod sphere_shell;
 
 pub use belonging::{Belonging, Excess};
 pub use error::CompartmentError;
-pub use placement::{Deviation, Leaflet, Placement, PlacementError, head_and_axis};
+pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, head_and_axis};
 pub use sampling::{sample_unit_sphere, sample_unit_sphere_clustered};
 pub use shape::ShapeCompartment;
 pub use sphere_shell::SphereShell;
@@ -64,7 +64,7 @@ pub struct SurfacePoint {
 }
 
 /// A surface in the world that molecules are arranged along. Lengths in nm.
-pub trait Compartment: Send + Sync + std::fmt::Debug {
+pub trait Surface: Send + Sync + std::fmt::Debug {
     /// Distance of `point` from the surface: positive outside, negative inside.
     fn signed_distance(&self, point: Vec3) -> f32;
 
@@ -99,7 +99,7 @@ pub trait Compartment: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is none.
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError>;
+    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 
 /// Squares of lengths between which a vector can be normalised as it is.

@@ -8,7 +8,7 @@ use rand::Rng;
 
 use super::mesh::ClosedMesh;
 use super::solid::Solid;
-use super::{Compartment, CompartmentError, SurfacePoint, checked_pose};
+use super::{Surface, CompartmentError, SurfacePoint, checked_pose};
 use crate::pose::Pose;
 
 /// The surface of a solid shape at a pose in the world.
@@ -113,7 +113,7 @@ impl ShapeCompartment {
     }
 }
 
-impl Compartment for ShapeCompartment {
+impl Surface for ShapeCompartment {
     fn signed_distance(&self, point: Vec3) -> f32 {
         let local = self.pose.inverse_transform_point(point);
         self.solid.surface(local).distance
@@ -144,7 +144,7 @@ impl Compartment for ShapeCompartment {
         self.pose.transform_point(self.solid.sample(offset, random))
     }
 
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError> {
+    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         Ok(Arc::new(self.with_pose(pose)?))
     }
 }

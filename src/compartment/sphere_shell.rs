@@ -7,7 +7,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::{
-    Compartment, CompartmentError, SurfacePoint, checked_pose, direction, sample_unit_sphere,
+    Surface, CompartmentError, SurfacePoint, checked_pose, direction, sample_unit_sphere,
 };
 use crate::pose::Pose;
 
@@ -40,7 +40,7 @@ impl SphereShell {
     }
 }
 
-impl Compartment for SphereShell {
+impl Surface for SphereShell {
     fn signed_distance(&self, point: Vec3) -> f32 {
         point.distance(self.centre) - self.radius
     }
@@ -72,7 +72,7 @@ impl Compartment for SphereShell {
         self.centre + direction * (self.radius + offset).max(0.0)
     }
 
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Compartment>, CompartmentError> {
+    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self {
             centre: pose.position,

@@ -23,7 +23,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::{ParameterError, Push, not_negative};
-use crate::compartment::{Compartment, Deviation, Placement};
+use crate::compartment::{Surface, Deviation, Placement};
 
 /// Step sizes of the thesis's law, one for each kind of force.
 ///
@@ -100,7 +100,7 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
 /// if it is too far in.
 #[must_use]
 pub fn thesis_spring_force(
-    compartment: &dyn Compartment,
+    compartment: &dyn Surface,
     position: Vec3,
     placement: &Placement,
     deviation: &Deviation,

@@ -9,7 +9,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::compartment::{Compartment, Leaflet};
+use crate::compartment::{Surface, Leaflet};
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 
@@ -134,7 +134,7 @@ impl Load {
         self.offsets += f64::from(offset);
     }
 
-    fn warning(&self, surface: &dyn Compartment) -> Option<CapacityWarning> {
+    fn warning(&self, surface: &dyn Surface) -> Option<CapacityWarning> {
         let offset = (self.offsets / self.molecules as f64) as f32;
         let area = surface.area_at(offset);
         let outlines = self.outlines as f32;

@@ -1,6 +1,6 @@
 //! Shapes, meshes and random points that the tests share.
 
-use bevy_rapier_molecules::compartment::{Compartment, ShapeCompartment};
+use bevy_rapier_molecules::compartment::{Surface, ShapeCompartment};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier3d::parry::shape::SharedShape;
 use glam::{Quat, Vec3};
@@ -156,7 +156,7 @@ pub fn dented_mesh() -> Mesh {
 }
 
 /// Points at random, at the centre, on the surface and near it.
-pub fn probes(compartment: &dyn Compartment, count: usize, seed: u64) -> Vec<Vec3> {
+pub fn probes(compartment: &dyn Surface, count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = random(seed);
     let centre = compartment.centre();
     let mut points = vec![centre];

@@ -1,7 +1,7 @@
 //! Springs in time: they bring molecules back, do not overshoot, and add no energy.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Compartment, Excess, ShapeCompartment, SphereShell,
+    Belonging, Surface, Excess, ShapeCompartment, SphereShell,
 };
 use bevy_rapier_molecules::force::{
     Body, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
@@ -334,7 +334,7 @@ fn degenerate_input_gives_no_nan() {
             torque: 1.0,
         },
     ];
-    for compartment in [&shell as &dyn Compartment, &cuboid] {
+    for compartment in [&shell as &dyn Surface, &cuboid] {
         for rotation in [Quat::IDENTITY, Quat::from_rotation_x(std::f32::consts::PI)] {
             let pose = Pose::new(Vec3::ZERO, rotation);
             for (belonging, law) in belongings.iter().flat_map(|b| laws.map(|law| (b, law))) {

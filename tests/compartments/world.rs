@@ -1,7 +1,7 @@
 //! A molecule with its spring, in a world where time passes.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Compartment, Excess, Leaflet, Placement, SphereShell,
+    Belonging, Surface, Excess, Leaflet, Placement, SphereShell,
 };
 use bevy_rapier_molecules::force::{Body, SpringImpulse, SpringLaw, Velocity, spring_impulse};
 use bevy_rapier_molecules::pose::Pose;
@@ -37,7 +37,7 @@ pub fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
 
 /// A molecule with its spring, in a world of its own.
 pub struct World {
-    pub compartment: Box<dyn Compartment>,
+    pub compartment: Box<dyn Surface>,
     pub belonging: Belonging,
     pub law: SpringLaw,
     pub pose: Pose,
