@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::compartment::{Surface, Placement, PlacementError};
+use crate::compartment::{Placement, PlacementError, Surface};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 

@@ -98,6 +98,12 @@ pub mod prelude {
     pub use crate::molecule::{
         LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
     };
+    pub use crate::plugin::{
+        Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly,
+        InCompartment, Molecule, MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail,
+        MoleculeDiagnostics, MoleculeFault, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
+        MoleculeSubstep, MoleculeSystems, StaticMolecule, TouchingMolecules,
+    };
     pub use crate::pose::Pose;
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};

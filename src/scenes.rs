@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::compartment::{
-    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth,
-    head_and_axis,
+    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, head_and_axis,
 };
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;

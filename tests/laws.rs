@@ -2,7 +2,7 @@
 //! equal and opposite pushes, no push inside the leeway, the right way round.
 
 use approx::assert_relative_eq;
-use bevy_rapier_molecules::compartment::{Surface, Leaflet, Placement, SphereShell};
+use bevy_rapier_molecules::compartment::{Leaflet, Placement, SphereShell, Surface};
 use bevy_rapier_molecules::force::{
     Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring_force,
     thesis_spring_torque,

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::placement::{HEIGHT_SLACK_NM, TILT_SLACK};
-use super::{Surface, Placement, PlacementError};
+use super::{Placement, PlacementError, Surface};
 use crate::pose::Pose;
 
 /// Where a molecule belongs relative to a compartment.

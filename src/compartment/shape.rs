@@ -8,7 +8,7 @@ use rand::Rng;
 
 use super::mesh::ClosedMesh;
 use super::solid::Solid;
-use super::{Surface, CompartmentError, SurfacePoint, checked_pose};
+use super::{CompartmentError, Surface, SurfacePoint, checked_pose};
 use crate::pose::Pose;
 
 /// The surface of a solid shape at a pose in the world.

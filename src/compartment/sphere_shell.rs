@@ -6,9 +6,7 @@ use std::sync::Arc;
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::{
-    Surface, CompartmentError, SurfacePoint, checked_pose, direction, sample_unit_sphere,
-};
+use super::{CompartmentError, Surface, SurfacePoint, checked_pose, direction, sample_unit_sphere};
 use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.

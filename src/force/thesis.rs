@@ -23,7 +23,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::{ParameterError, Push, not_negative};
-use crate::compartment::{Surface, Deviation, Placement};
+use crate::compartment::{Deviation, Placement, Surface};
 
 /// Step sizes of the thesis's law, one for each kind of force.
 ///

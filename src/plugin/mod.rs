@@ -23,6 +23,7 @@
 //! in every context, and in whatever schedule Rapier was put.
 
 mod assets;
+mod compartments;
 mod components;
 mod diagnostics;
 mod drive;
@@ -34,6 +35,9 @@ mod substep;
 mod world;
 
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
+pub use compartments::{
+    Compartment, CompartmentPlace, CompartmentSpring, CompartmentSurface, InCompartment, ParryShape,
+};
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
@@ -168,12 +172,15 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<StaticMolecule>()
             .register_type::<CrowdOnly>()
             .register_type::<Colliding>()
+            .register_type::<Compartment>()
+            .register_type::<InCompartment>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
             .register_type::<MoleculeFault>()
             .insert_resource(self.model)
             .init_resource::<prepare::PreparedTemplates>()
+            .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()
             .add_message::<MoleculeContactStopped>()
             .add_message::<MoleculeFault>()
@@ -187,7 +194,9 @@ impl Plugin for MoleculePhysicsPlugin {
             (
                 substep::gather.in_set(MoleculeSystems::Gather),
                 substep::detect.in_set(MoleculeSystems::Detect),
-                substep::respond.in_set(MoleculeSystems::Respond),
+                (substep::respond, compartments::pull_springs)
+                    .chain()
+                    .in_set(MoleculeSystems::Respond),
                 substep::apply.in_set(MoleculeSystems::Apply),
             ),
         );
@@ -221,7 +230,12 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
     .add_systems(
         schedule,
         (
-            (prepare::prepare_molecules, prepare::apply_materials)
+            (
+                prepare::prepare_molecules,
+                prepare::apply_materials,
+                compartments::make_surfaces,
+                compartments::check_places,
+            )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
             faults::guard_transforms
@@ -232,6 +246,7 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
                 world::switch_model,
                 substep::collect_members,
                 substep::update_surfaces,
+                compartments::place_surfaces,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),

@@ -119,7 +119,7 @@ pub(super) fn update_surfaces(
 }
 
 /// The body of a molecule as the contact solver sees it; none if it is disabled.
-fn moving_body(body: &RigidBody, gravity: Vec3) -> Option<MovingBody> {
+pub(super) fn moving_body(body: &RigidBody, gravity: Vec3) -> Option<MovingBody> {
     if !body.is_enabled() {
         return None;
     }

@@ -6,7 +6,7 @@ use bevy::ecs::lifecycle::Add;
 use bevy::prelude::*;
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use bevy_rapier3d::prelude::{
-    RapierColliderHandle, RapierContextColliders, RapierContextSimulation,
+    RapierContextColliders, RapierContextSimulation, RapierRigidBodySet,
 };
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
@@ -141,22 +141,31 @@ pub(super) fn adopt_context(
 /// Passes a change of the [`ContactModel`] on to the narrow phases.
 pub(super) fn switch_model(
     model: Res<ContactModel>,
-    mut contexts: Query<(Entity, &mut MoleculeWorld, &mut RapierContextColliders)>,
-    molecules: Query<(&RapierColliderHandle, &super::prepare::PreparedMolecule)>,
+    mut contexts: Query<(
+        &mut MoleculeWorld,
+        &mut RapierContextColliders,
+        &mut RapierRigidBodySet,
+    )>,
 ) {
     let crowd = *model == ContactModel::Crowd;
-    for (_, mut world, mut colliders) in &mut contexts {
+    for (mut world, mut colliders, mut bodies) in &mut contexts {
         if world.switch.get() == crowd {
             continue;
         }
         world.switch.set(crowd);
         world.outdated = true;
-        // Rapier keeps the contacts of shapes that have not moved: a new shape makes
-        // it look again.
-        for (handle, _) in &molecules {
-            if let Some(collider) = colliders.colliders.get_mut(handle.0) {
-                let shape = collider.shared_shape().clone();
-                collider.set_shape(shape);
+        // Rapier keeps the contacts of shapes that have not moved: a new shape and
+        // being woken make it look again.
+        for member in &world.members {
+            let Some(body) = bodies.bodies.get_mut(member.body) else {
+                continue;
+            };
+            body.wake_up(true);
+            for &handle in body.colliders() {
+                if let Some(collider) = colliders.colliders.get_mut(handle) {
+                    let shape = collider.shared_shape().clone();
+                    collider.set_shape(shape);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::compartment::{Surface, Leaflet};
+use crate::compartment::{Leaflet, Surface};
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 

@@ -1,6 +1,6 @@
 //! Shapes, meshes and random points that the tests share.
 
-use bevy_rapier_molecules::compartment::{Surface, ShapeCompartment};
+use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier3d::parry::shape::SharedShape;
 use glam::{Quat, Vec3};

@@ -1,6 +1,6 @@
 //! Meshes: what is inside, and which are refused.
 
-use bevy_rapier_molecules::compartment::{Surface, CompartmentError, ShapeCompartment};
+use bevy_rapier_molecules::compartment::{CompartmentError, ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Vec3};
 

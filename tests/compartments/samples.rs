@@ -1,6 +1,6 @@
 //! Samples lie on the surface, and are spread evenly.
 
-use bevy_rapier_molecules::compartment::{Surface, ShapeCompartment};
+use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 

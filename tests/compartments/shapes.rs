@@ -1,7 +1,7 @@
 //! Distances and normals of every shape.
 
 use bevy_rapier_molecules::compartment::{
-    Compartment, CompartmentError, ShapeCompartment, SphereShell,
+    CompartmentError, ShapeCompartment, SphereShell, Surface,
 };
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier3d::parry::shape::{Ball, Cone, Cylinder, SharedShape};

@@ -1,7 +1,7 @@
 //! Springs in time: they bring molecules back, do not overshoot, and add no energy.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Surface, Excess, ShapeCompartment, SphereShell,
+    Belonging, Excess, ShapeCompartment, SphereShell, Surface,
 };
 use bevy_rapier_molecules::force::{
     Body, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,

@@ -1,7 +1,7 @@
 //! A molecule with its spring, in a world where time passes.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Surface, Excess, Leaflet, Placement, SphereShell,
+    Belonging, Excess, Leaflet, Placement, SphereShell, Surface,
 };
 use bevy_rapier_molecules::force::{Body, SpringImpulse, SpringLaw, Velocity, spring_impulse};
 use bevy_rapier_molecules::pose::Pose;

@@ -152,9 +152,7 @@ impl SmallWorld {
 
     /// Angular momentum about the origin.
     pub fn angular_momentum(&self) -> DVec3 {
-        let of = |molecule: &Molecule| {
-            molecule.position.cross(molecule.momentum) + molecule.spin
-        };
+        let of = |molecule: &Molecule| molecule.position.cross(molecule.momentum) + molecule.spin;
         self.molecules.iter().map(of).sum()
     }
 

@@ -1,0 +1,121 @@
+//! Headless apps.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier3d::prelude::*;
+
+/// Length of a frame, s.
+pub const FRAME: f32 = 1.0 / 60.0;
+
+/// A headless app with molecules: 60 frames a second, 4 substeps each.
+pub fn app(model: ContactModel) -> App {
+    let mut app = bare_app();
+    app.add_plugins(MoleculePlugins::default().with_contacts(model));
+    app.insert_resource(TimestepMode::Fixed {
+        dt: FRAME,
+        substeps: 4,
+    });
+    start(&mut app);
+    app
+}
+
+/// The app without our plugins.
+pub fn bare_app() -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        AssetPlugin {
+            file_path: concat!(env!("CARGO_MANIFEST_DIR"), "/assets").into(),
+            ..default()
+        },
+        RapierPhysicsPlugin::<NoUserData>::default(),
+    ));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(
+        FRAME,
+    )));
+    app
+}
+
+pub fn start(app: &mut App) {
+    app.finish();
+    app.cleanup();
+}
+
+pub fn run(app: &mut App, frames: usize) {
+    for _ in 0..frames {
+        app.update();
+    }
+}
+
+/// A template of carbon atoms with 0.1 nm radius at `places`, nm.
+pub fn carbons(places: &[Vec3]) -> MoleculeTemplate {
+    let atoms = places.iter().map(|&position| Atom {
+        position,
+        radius: 0.1,
+        element: Element::C,
+        name: "C".into(),
+        residue: 0,
+    });
+    MoleculeTemplate::new("carbons", atoms.collect(), vec![Residue::default()]).unwrap()
+}
+
+/// A bar of seven carbons along x, 0.9 nm long.
+pub fn bar() -> MoleculeTemplate {
+    let places: Vec<Vec3> = (-3..=3).map(|k| Vec3::X * 0.12 * k as f32).collect();
+    carbons(&places)
+}
+
+/// One of the bundled structures.
+pub fn real(file: &str) -> MoleculeTemplate {
+    let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
+    load(path, &LoadOptions::default()).unwrap()
+}
+
+/// Makes a template an asset.
+pub fn add(app: &mut App, template: MoleculeTemplate) -> Handle<MoleculeTemplate> {
+    app.world_mut()
+        .resource_mut::<Assets<MoleculeTemplate>>()
+        .add(template)
+}
+
+/// Spawns a molecule at `position`.
+pub fn spawn(app: &mut App, template: &Handle<MoleculeTemplate>, position: Vec3) -> Entity {
+    let bundle = (
+        Molecule(template.clone()),
+        Transform::from_translation(position),
+    );
+    app.world_mut().spawn(bundle).id()
+}
+
+/// A floor whose top is at y = 0.
+pub fn spawn_floor(app: &mut App) -> Entity {
+    let floor = (
+        RigidBody::Fixed,
+        Collider::cuboid(10.0, 1.0, 10.0),
+        Transform::from_xyz(0.0, -1.0, 0.0),
+    );
+    app.world_mut().spawn(floor).id()
+}
+
+pub fn position(app: &App, entity: Entity) -> Vec3 {
+    app.world().get::<Transform>(entity).unwrap().translation
+}
+
+pub fn velocity(app: &App, entity: Entity) -> Vec3 {
+    app.world().get::<Velocity>(entity).unwrap().linear
+}
+
+/// No gravity in any context.
+pub fn weightless(app: &mut App) {
+    run(app, 1);
+    let world = app.world_mut();
+    let mut configurations = world.query::<&mut RapierConfiguration>();
+    for mut configuration in configurations.iter_mut(world) {
+        configuration.gravity = Vec3::ZERO;
+    }
+}

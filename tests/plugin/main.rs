@@ -1,0 +1,4 @@
+//! Molecules in a Bevy app without a window.
+
+mod bodies;
+mod common;
