@@ -110,8 +110,9 @@ fn cast_half_space(
 
 /// Part by part of a height field or voxels along the path of the molecule.
 ///
-/// Parry's own walks over such cells miss some: that over a height field stops where
-/// the motion is level, that over voxels passes by those it enters from the side.
+/// Parry's own walks over such cells are not used. That over a height field ends
+/// early where the motion is level; that over voxels gave later hits than a loop over
+/// all voxels does.
 fn cast_cells(
     molecule: &MoleculeShape,
     cells: &dyn Shape,

@@ -28,6 +28,11 @@ thread_local! {
 /// `MoleculeDispatcher::new(switch).chain(DefaultQueryDispatcher)`. The other shape
 /// may be any shape of parry, another molecule, or any custom shape; a custom shape
 /// that is not convex should be a composite of shapes that are.
+///
+/// In a manifold, `Face(k)` as feature of a point stands for atom `k` of the molecule
+/// on that side, and for part `k` of another shape (triangle, voxel, child of a
+/// compound; 0 if it has no parts). `subshape1` and `subshape2` are those of the
+/// deepest point. Points and normals are in the frames of the whole shapes.
 #[derive(Clone, Debug, Default)]
 pub struct MoleculeDispatcher {
     crowd: CrowdSwitch,

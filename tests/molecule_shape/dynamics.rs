@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
+use bevy_rapier3d::parry::utils::Array2;
 use bevy_rapier3d::rapier::prelude::*;
 use glam::Vec3;
 
@@ -68,7 +69,7 @@ impl World {
     }
 
     fn run(&mut self, seconds: f32) {
-        for _ in 0..(seconds * 240.0) as usize {
+        for _ in 0..(seconds / self.parameters.dt) as usize {
             self.pipeline.step(
                 Vec3::NEG_Y * 9.81,
                 &self.parameters,
@@ -201,19 +202,70 @@ fn a_molecule_rests_on_three_others() {
     assert!(overlap < 0.02, "overlap of {overlap} nm");
 }
 
-#[test]
-fn a_fast_molecule_does_not_pass_a_thin_wall() {
+/// A ubiquitin shot at a wall in the plane of height zero stays above it.
+///
+/// Rapier sweeps every fast body against fixed colliders, asked to or not. The fastest
+/// moves by more than its radius in a step.
+fn is_stopped_by(wall: ColliderBuilder) {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
-    let mut world = World::new();
-    world.fixed(ColliderBuilder::cuboid(20.0, 0.01, 20.0));
-    let handle = world.add(&shape, Vec3::Y * 8.0);
-    let body = &mut world.bodies[handle];
-    body.enable_ccd(true);
-    body.set_linvel(Vec3::NEG_Y * 390.0, true);
-    world.run(1.0);
-    let height = world.bodies[handle].position().translation.y;
-    assert!(height > 0.0, "passed to {height} nm");
+    for speed in [20.0, 60.0, 150.0] {
+        let mut world = World::new();
+        world.parameters.dt = 1.0 / 60.0;
+        world.fixed(wall.clone());
+        let handle = world.add(&shape, Vec3::Y * 8.0);
+        let body = &mut world.bodies[handle];
+        body.set_linvel(Vec3::NEG_Y * speed, true);
+        body.set_angvel(Vec3::new(3.0, 0.0, 1.0), true);
+        world.run(2.0);
+        let lowest = world.lowest(handle, &molecule);
+        assert!(lowest > -0.02, "at {lowest} nm after {speed} nm/s");
+    }
+}
+
+#[test]
+fn a_fast_molecule_does_not_pass_a_thin_wall() {
+    is_stopped_by(ColliderBuilder::cuboid(20.0, 0.01, 20.0));
+}
+
+#[test]
+fn a_fast_molecule_does_not_pass_a_mesh() {
+    let (points, triangles) = flat_mesh(8, 5.0);
+    is_stopped_by(ColliderBuilder::trimesh(points, triangles).unwrap());
+}
+
+#[test]
+fn a_fast_molecule_does_not_pass_a_half_space() {
+    is_stopped_by(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+}
+
+#[test]
+fn a_fast_molecule_does_not_pass_a_height_field() {
+    let heights = Array2::repeat(9, 9, 0.0);
+    is_stopped_by(ColliderBuilder::heightfield(
+        heights,
+        Vec3::new(40.0, 1.0, 40.0),
+    ));
+}
+
+#[test]
+fn the_same_world_twice_gives_the_same_bits() {
+    let shape = SharedShape(Arc::new(from_file("assets/molecules/popc.pdb")));
+    let run = || {
+        let mut world = World::new();
+        world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+        for k in 0..6 {
+            let height = 2.0 + 0.6 * k as f32;
+            world.add(&shape, Vec3::new(0.1 * (k % 3) as f32, height, 0.0));
+        }
+        world.run(1.0);
+        let poses: Vec<Pose> = world.bodies.iter().map(|(_, b)| *b.position()).collect();
+        poses
+    };
+    let (first, second) = (run(), run());
+    for (a, b) in first.iter().zip(&second) {
+        assert_eq!((a.translation, a.rotation), (b.translation, b.rotation));
+    }
 }
 
 /// Pairs come, change the number of their manifolds and go; Rapier checks its lists of
