@@ -5,9 +5,7 @@ use std::time::Duration;
 use bevy::ecs::lifecycle::Add;
 use bevy::prelude::*;
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
-use bevy_rapier3d::prelude::{
-    RapierContextColliders, RapierContextSimulation, RapierRigidBodySet,
-};
+use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
