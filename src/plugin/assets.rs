@@ -2,8 +2,8 @@
 
 use bevy::asset::io::Reader;
 use bevy::asset::{
-    Asset, AssetApp, AssetLoadFailedEvent, AssetLoader, LoadContext, UntypedAssetId,
-    VisitAssetDependencies,
+    Asset, AssetApp, AssetLoadFailedEvent, AssetLoader, AssetTrackingSystems, LoadContext,
+    UntypedAssetId, VisitAssetDependencies,
 };
 use bevy::prelude::*;
 use bevy::reflect::TypePath;
@@ -119,7 +119,7 @@ impl Plugin for MoleculeAssetPlugin {
         app.init_asset::<MoleculeTemplate>()
             .init_asset_loader::<MoleculeLoader>()
             .add_message::<MoleculeLoadFailed>()
-            .add_systems(First, report_failures);
+            .add_systems(PreUpdate, report_failures.after(AssetTrackingSystems));
     }
 }
 

@@ -298,6 +298,13 @@ pub(super) fn make_surfaces(
     }
 }
 
+/// Takes the surface of a compartment that is one no more.
+pub(super) fn drop_surface(removed: On<Remove, Compartment>, mut commands: Commands) {
+    if let Ok(mut entity) = commands.get_entity(removed.entity) {
+        entity.try_remove::<CompartmentSurface>();
+    }
+}
+
 /// The surface of a triangle mesh.
 fn mesh_surface(mesh: &Mesh) -> Result<Arc<dyn Surface>, CompartmentError> {
     let vertices: Vec<Vec3> = match mesh.attribute(Mesh::ATTRIBUTE_POSITION) {

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    ColliderScale, RapierContextEntityLink, RapierRigidBodyHandle, RapierRigidBodySet,
+    ColliderScale, RapierContextEntityLink, RapierRigidBodyHandle, RapierRigidBodySet, Velocity,
 };
 
 use super::components::Molecule;
@@ -100,6 +100,21 @@ pub(super) fn guard_transforms(
             && *scale != ColliderScale::Absolute(Vec3::ONE)
         {
             *scale = ColliderScale::Absolute(Vec3::ONE);
+        }
+    }
+}
+
+/// Keeps impossible velocities of molecules away from Rapier: they become zero.
+pub(super) fn guard_velocities(
+    mut molecules: Query<(Entity, &mut Velocity), (With<Molecule>, Changed<Velocity>)>,
+    mut faults: MessageWriter<MoleculeFault>,
+) {
+    for (molecule, mut velocity) in &mut molecules {
+        if !(velocity.linear.is_finite() && velocity.angular.is_finite()) {
+            let reason = FaultReason::NotFinite;
+            error!("molecule {molecule} is stopped: {reason}");
+            faults.write(MoleculeFault { molecule, reason });
+            *velocity = Velocity::default();
         }
     }
 }

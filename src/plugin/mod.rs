@@ -49,11 +49,12 @@ pub use prepare::{PreparedMolecule, PreparedTemplate};
 pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
 
 use bevy::app::PluginGroupBuilder;
+use bevy::asset::AssetEventSystems;
 use bevy::ecs::intern::Interned;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::ecs::system::SystemParamItem;
 use bevy::prelude::*;
-use bevy_rapier3d::plugin::systems::init_rigid_bodies;
+use bevy_rapier3d::plugin::systems::on_add_entity_with_parent;
 use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
 };
@@ -186,7 +187,8 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeFault>()
             .add_observer(world::adopt_context)
             .add_observer(prepare::fix_static)
-            .add_observer(prepare::free_static);
+            .add_observer(prepare::free_static)
+            .add_observer(compartments::drop_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         (self.add_schedule)(app);
         app.add_systems(
@@ -218,7 +220,9 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
     app.configure_sets(
         schedule,
         (
-            MoleculeSystems::Prepare.before(PhysicsSet::SyncBackend),
+            MoleculeSystems::Prepare
+                .after(AssetEventSystems)
+                .before(PhysicsSet::SyncBackend),
             MoleculeSystems::Collect
                 .after(PhysicsSet::SyncBackend)
                 .before(PhysicsSet::StepSimulation),
@@ -238,10 +242,11 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
             )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
-            faults::guard_transforms
+            (faults::guard_transforms, faults::guard_velocities)
+                .chain()
                 .in_set(PhysicsSet::SyncBackend)
                 .after(RapierTransformPropagateSet)
-                .before(init_rigid_bodies),
+                .before(on_add_entity_with_parent),
             (
                 world::switch_model,
                 substep::collect_members,

@@ -55,3 +55,135 @@ fn two_molecules_collide_and_momentum_is_kept() {
         );
     }
 }
+
+#[test]
+fn a_static_molecule_stays_and_is_freed() {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
+        let mut app = app(model);
+        let template = add(&mut app, bar());
+        let receptor = spawn(&mut app, &template, Vec3::ZERO);
+        app.world_mut().entity_mut(receptor).insert(StaticMolecule);
+        let ligand = spawn(&mut app, &template, Vec3::Y * 0.5);
+        run(&mut app, 120);
+        assert_eq!(position(&app, receptor), Vec3::ZERO, "{model:?}");
+        assert_eq!(
+            *app.world().get::<RigidBody>(receptor).unwrap(),
+            RigidBody::Fixed
+        );
+        let height = position(&app, ligand).y;
+        assert!((0.15..0.3).contains(&height), "{model:?}: {height}");
+        app.world_mut()
+            .entity_mut(receptor)
+            .remove::<StaticMolecule>();
+        run(&mut app, 30);
+        assert!(position(&app, receptor).y < -0.5, "{model:?}");
+    }
+}
+
+#[test]
+fn a_molecule_hangs_on_a_joint_and_answers_forces() {
+    let mut app = app(ContactModel::Crowd);
+    let anchor = (RigidBody::Fixed, Transform::from_xyz(0.0, 5.0, 0.0));
+    let anchor = app.world_mut().spawn(anchor).id();
+    let template = add(&mut app, real("1ubq.cif"));
+    let molecule = spawn(&mut app, &template, Vec3::new(0.0, 3.0, 0.0));
+    let joint = RopeJointBuilder::new(2.5);
+    app.world_mut()
+        .entity_mut(molecule)
+        .insert(ImpulseJoint::new(anchor, joint));
+    run(&mut app, 300);
+    let distance = position(&app, molecule).distance(Vec3::Y * 5.0);
+    assert!((2.3..2.7).contains(&distance), "{distance}");
+    // A force as large as its weight, sideways, keeps it at 45 degrees.
+    let weight = real("1ubq.cif").mass() * 9.81;
+    app.world_mut().entity_mut(molecule).insert((
+        ExternalForce {
+            force: Vec3::X * weight,
+            torque: Vec3::ZERO,
+        },
+        Damping {
+            linear_damping: 2.0,
+            angular_damping: 2.0,
+        },
+    ));
+    run(&mut app, 900);
+    let arm = position(&app, molecule) - Vec3::Y * 5.0;
+    assert!((arm.x + arm.y).abs() < 0.3, "{arm}");
+}
+
+#[test]
+fn a_molecule_answers_the_ray_casts_of_rapier() {
+    #[derive(Resource, Default)]
+    struct Hit(Option<(Entity, f32)>);
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    app.init_resource::<Hit>().add_systems(
+        Update,
+        |context: ReadRapierContext, mut hit: ResMut<Hit>| {
+            let context = context.single().unwrap();
+            hit.0 = context.cast_ray(
+                Vec3::new(0.24, 5.0, 0.0),
+                Vec3::NEG_Y,
+                100.0,
+                true,
+                QueryFilter::default(),
+            );
+        },
+    );
+    let template = add(&mut app, bar());
+    let molecule = spawn(&mut app, &template, Vec3::ZERO);
+    run(&mut app, 4);
+    let (entity, distance) = app.world().resource::<Hit>().0.unwrap();
+    assert_eq!(entity, molecule);
+    assert!((distance - 4.9).abs() < 1.0e-3, "{distance}");
+}
+
+#[test]
+fn a_heap_falls_asleep_and_is_woken_by_a_hit() {
+    let mut app = app(ContactModel::Crowd);
+    spawn_floor(&mut app);
+    let template = add(&mut app, bar());
+    let low = spawn(&mut app, &template, Vec3::Y * 0.11);
+    let high = spawn(&mut app, &template, Vec3::Y * 0.33);
+    for molecule in [low, high] {
+        app.world_mut()
+            .entity_mut(molecule)
+            .insert(Sleeping::default());
+    }
+    run(&mut app, 600);
+    let asleep = |app: &App, molecule| app.world().get::<Sleeping>(molecule).unwrap().sleeping;
+    assert!(asleep(&app, low) && asleep(&app, high));
+    let start = position(&app, low) + Vec3::X * -3.0;
+    let hitter = spawn(&mut app, &template, start);
+    app.world_mut()
+        .entity_mut(hitter)
+        .insert((Velocity::linear(Vec3::X * 8.0), GravityScale(0.0)));
+    run(&mut app, 40);
+    assert!(position(&app, low).x > 0.05, "{}", position(&app, low));
+}
+
+#[test]
+fn details_stand_for_the_molecule() {
+    for (detail, least) in [
+        (MoleculeDetail::Atoms, 1.9),
+        (MoleculeDetail::Residues, 1.9),
+        (
+            MoleculeDetail::Whole,
+            2.0 * real("1ubq.cif").bounding_radius() - 0.2,
+        ),
+    ] {
+        let mut app = app(ContactModel::Crowd);
+        weightless(&mut app);
+        let template = add(&mut app, real("1ubq.cif"));
+        let molecules = [-1.0, 1.0].map(|x| {
+            let molecule = spawn(&mut app, &template, Vec3::X * x);
+            app.world_mut()
+                .entity_mut(molecule)
+                .insert((detail, CrowdOnly));
+            molecule
+        });
+        run(&mut app, 600);
+        let apart = position(&app, molecules[0]).distance(position(&app, molecules[1]));
+        assert!(apart > least, "{detail:?}: {apart}");
+    }
+}

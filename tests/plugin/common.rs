@@ -30,7 +30,7 @@ pub fn bare_app() -> App {
         MinimalPlugins,
         TransformPlugin,
         AssetPlugin {
-            file_path: concat!(env!("CARGO_MANIFEST_DIR"), "/assets").into(),
+            file_path: env!("CARGO_MANIFEST_DIR").into(),
             ..default()
         },
         RapierPhysicsPlugin::<NoUserData>::default(),

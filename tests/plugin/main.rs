@@ -1,4 +1,10 @@
 //! Molecules in a Bevy app without a window.
 
+mod assets;
 mod bodies;
 mod common;
+mod compartments;
+mod contacts;
+mod faults;
+mod schedules;
+mod timesteps;

@@ -1,0 +1,132 @@
+//! Files become molecules, or are reported.
+
+use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::PreparedMolecule;
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier3d::prelude::*;
+
+use super::common::*;
+
+/// Frames that a file may take to arrive.
+const PATIENCE: usize = 2000;
+
+fn wait_for(app: &mut App, done: impl Fn(&mut World) -> bool) {
+    for _ in 0..PATIENCE {
+        app.update();
+        if done(app.world_mut()) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    panic!("it did not arrive");
+}
+
+fn atoms_of(app: &App, molecule: Entity) -> usize {
+    let prepared = app.world().get::<PreparedMolecule>(molecule).unwrap();
+    prepared.shared().template().atom_count()
+}
+
+#[test]
+fn every_format_is_loaded_by_its_ending() {
+    let mut app = app(ContactModel::Crowd);
+    let server = app.world().resource::<AssetServer>().clone();
+    let files = ["popc.pdb", "1ubq.cif", "4hhb.bcif.gz"];
+    let molecules = files.map(|file| {
+        let handle = server.load(format!("assets/molecules/{file}"));
+        app.world_mut().spawn(Molecule(handle)).id()
+    });
+    wait_for(&mut app, |world| {
+        molecules
+            .iter()
+            .all(|&molecule| world.get::<PreparedMolecule>(molecule).is_some())
+    });
+    for (file, molecule) in files.into_iter().zip(molecules) {
+        assert_eq!(atoms_of(&app, molecule), real(file).atom_count(), "{file}");
+        assert!(app.world().get::<Collider>(molecule).is_some(), "{file}");
+    }
+}
+
+#[test]
+fn settings_choose_what_is_loaded() {
+    let mut app = app(ContactModel::Crowd);
+    let server = app.world().resource::<AssetServer>().clone();
+    let dry = |options: &mut LoadOptions| options.hydrogens = false;
+    let template = server
+        .load_builder()
+        .with_settings(dry)
+        .load("assets/molecules/popc.pdb");
+    let molecule = app.world_mut().spawn(Molecule(template)).id();
+    wait_for(&mut app, |world| {
+        world.get::<PreparedMolecule>(molecule).is_some()
+    });
+    assert_eq!(atoms_of(&app, molecule), 52);
+}
+
+#[derive(Resource, Default)]
+struct Failures(Vec<MoleculeLoadFailed>);
+
+#[test]
+fn missing_and_broken_files_are_reported_and_the_app_goes_on() {
+    let mut app = app(ContactModel::Crowd);
+    app.init_resource::<Failures>();
+    app.add_systems(
+        Update,
+        |mut messages: MessageReader<MoleculeLoadFailed>, mut failures: ResMut<Failures>| {
+            failures.0.extend(messages.read().cloned());
+        },
+    );
+    let server = app.world().resource::<AssetServer>().clone();
+    let template = add(&mut app, bar());
+    let bystander = spawn(&mut app, &template, Vec3::Y * 50.0);
+    let missing = app
+        .world_mut()
+        .spawn(Molecule(server.load("assets/molecules/none.pdb")))
+        .id();
+    let broken = app
+        .world_mut()
+        .spawn(Molecule(server.load("tests/data/broken.pdb")))
+        .id();
+    wait_for(&mut app, |world| world.resource::<Failures>().0.len() >= 2);
+    let failures = &app.world().resource::<Failures>().0;
+    assert_eq!(failures.len(), 2);
+    for (molecule, file) in [(missing, "none.pdb"), (broken, "broken.pdb")] {
+        let failure = failures
+            .iter()
+            .find(|failure| failure.molecule == molecule)
+            .unwrap();
+        assert!(
+            failure.path.ends_with(file) && !failure.error.is_empty(),
+            "{failure:?}"
+        );
+    }
+    let height = position(&app, bystander).y;
+    run(&mut app, 10);
+    assert!(position(&app, bystander).y < height, "the app goes on");
+}
+
+#[test]
+fn a_changed_template_changes_its_molecules() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let molecule = spawn(&mut app, &template, Vec3::ZERO);
+    run(&mut app, 3);
+    let mass = |app: &App| {
+        let bodies = app
+            .world()
+            .iter_entities()
+            .find_map(|entity| entity.get::<RapierRigidBodySet>());
+        let handle = app.world().get::<RapierRigidBodyHandle>(molecule).unwrap();
+        bodies.unwrap().bodies[handle.0].mass()
+    };
+    assert!((mass(&app) - bar().mass()).abs() < 0.01);
+    let other = real("1ubq.cif");
+    let expected = other.mass();
+    app.world_mut()
+        .resource_mut::<Assets<MoleculeTemplate>>()
+        .insert(template.id(), other)
+        .unwrap();
+    run(&mut app, 4);
+    assert!((mass(&app) - expected).abs() < 0.1, "{}", mass(&app));
+    assert_eq!(atoms_of(&app, molecule), real("1ubq.cif").atom_count());
+}
