@@ -162,6 +162,21 @@ impl ContactConstraint {
         self.lever_b -= 0.5 * apart;
     }
 
+    /// The same contact between spheres and bodies with other numbers.
+    pub(super) fn renamed(mut self, [a, b]: [u32; 2], [first, second]: [u32; 2]) -> Self {
+        (self.a, self.b) = (a, b);
+        self.spheres = Pair::new(first, second);
+        if first > second {
+            // The first sphere has the smaller number.
+            std::mem::swap(&mut self.a, &mut self.b);
+            std::mem::swap(&mut self.lever_a, &mut self.lever_b);
+            self.mobility.rotate_left(2);
+            self.normal = -self.normal;
+            self.friction_impulse = -self.friction_impulse;
+        }
+        self
+    }
+
     /// Whether the solver works on it.
     #[inline]
     #[must_use]

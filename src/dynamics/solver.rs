@@ -105,6 +105,23 @@ impl ContactSolver {
         self.last = None;
     }
 
+    /// Keeps the contacts of the last substep though bodies and spheres get other
+    /// numbers: `rename` tells the new body and sphere of an old pair, or none if it
+    /// is gone. There are `bodies` bodies now.
+    pub(super) fn rename(&mut self, bodies: usize, rename: impl Fn(u32, u32) -> Option<[u32; 2]>) {
+        self.impulses.clear();
+        self.contacts.retain_mut(|contact| {
+            let first = rename(contact.a, contact.spheres.a);
+            let second = rename(contact.b, contact.spheres.b);
+            let (Some([a, first]), Some([b, second])) = (first, second) else {
+                return false;
+            };
+            *contact = contact.renamed([a, b], [first, second]);
+            true
+        });
+        self.share_out(bodies);
+    }
+
     /// Contacts of the last substep; not all of them take part.
     #[must_use]
     pub fn contacts(&self) -> &[ContactConstraint] {

@@ -1,5 +1,6 @@
 //! One substep of a crowd: gather, detect, respond.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -107,6 +108,9 @@ impl MemberSpheres {
 /// A molecule of the crowd: its spheres and its surface.
 #[derive(Clone, Debug, Default)]
 pub struct ContactMember {
+    /// What tells it from others, such as the bits of its entity: contacts last when
+    /// members come and go.
+    pub id: u64,
     /// What stands for it in the search; shared by all of its kind.
     pub spheres: Arc<MemberSpheres>,
     /// Its surface.
@@ -188,20 +192,21 @@ impl CrowdContacts {
         }
     }
 
-    /// Replaces the members. Impulses of old contacts are forgotten, and members that
+    /// Replaces the members. Contacts between those that stay go on; members that
     /// were set aside get another chance.
     ///
     /// # Errors
     /// [`SearchError`] if there are more spheres than can be numbered; the crowd is
     /// empty then.
     pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), CrowdContactsError> {
+        let before = std::mem::replace(&mut self.members, members);
         self.aside.clear();
-        self.aside.resize(members.len(), None);
-        self.members = members;
-        let laid_out = self.lay_out();
+        self.aside.resize(self.members.len(), None);
+        let laid_out = self.lay_out_after(&before);
         if laid_out.is_err() {
             self.members.clear();
             self.aside.clear();
+            self.solver.forget();
             self.lay_out()?;
         }
         laid_out
@@ -227,8 +232,42 @@ impl CrowdContacts {
         aside.filter_map(|(member, reason)| reason.map(|reason| (member, reason)))
     }
 
+    /// Lays out the spheres of all members that are not set aside, and lets contacts
+    /// between them go on. `before` are the members until now.
+    fn lay_out_after(&mut self, before: &[ContactMember]) -> Result<(), CrowdContactsError> {
+        let owners = std::mem::take(&mut self.active);
+        let starts = std::mem::take(&mut self.first_sphere);
+        self.lay_out()?;
+        let places = self.active.iter().zip(0..).map(|(member, owner)| {
+            let member = &self.members[*member as usize];
+            (member.id, (owner, Arc::as_ptr(&member.spheres)))
+        });
+        let places: HashMap<u64, (u32, *const MemberSpheres)> = places.collect();
+        let now: Vec<Option<u32>> = owners
+            .iter()
+            .map(|member| {
+                let member = &before[*member as usize];
+                let (owner, spheres) = places.get(&member.id)?;
+                (*spheres == Arc::as_ptr(&member.spheres)).then_some(*owner)
+            })
+            .collect();
+        let first_sphere = &self.first_sphere;
+        self.solver.rename(self.active.len(), |owner, sphere| {
+            let place = now[owner as usize]?;
+            let offset = sphere - starts[owner as usize];
+            Some([place, first_sphere[place as usize] + offset])
+        });
+        Ok(())
+    }
+
+    /// Lays out anew after some were set aside or have come back.
+    fn lay_out_again(&mut self) -> Result<(), CrowdContactsError> {
+        let members = std::mem::take(&mut self.members);
+        self.members.clone_from(&members);
+        self.lay_out_after(&members)
+    }
+
     fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
-        self.solver.forget();
         self.pairs.clear();
         self.touches.clear();
         self.touches_before.clear();
@@ -276,13 +315,13 @@ impl CrowdContacts {
             }
         }
         if changed {
-            self.lay_out()?;
+            self.lay_out_again()?;
         }
         while !self.read_bodies(&sound) {
             for &member in &self.active {
                 self.aside[member as usize] = sound(member as usize).err();
             }
-            self.lay_out()?;
+            self.lay_out_again()?;
             changed = true;
         }
         self.place();
@@ -365,7 +404,7 @@ impl CrowdContacts {
             .filter(|(_, member)| self.aside[**member as usize].is_none())
             .map(|(body, _)| *body)
             .collect();
-        self.lay_out()?;
+        self.lay_out_again()?;
         self.bodies = kept;
         self.place();
         Ok(())

@@ -51,9 +51,11 @@ pub struct MoleculeMaterial {
     pub frequency_hz: f32,
     /// Damping ratio of the contact spring: 1 is critical. Default: 10.
     pub damping_ratio: f32,
-    /// Groups that the molecule is in. Default: all.
+    /// Groups that the molecule is in. Unless this and `filter` are all groups, they
+    /// are also the [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups) of its
+    /// collider. Default: all.
     pub memberships: Group,
-    /// Groups of molecules that it touches. Default: all.
+    /// Groups that it touches. Default: all.
     pub filter: Group,
 }
 

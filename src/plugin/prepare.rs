@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, Friction,
-    MassProperties, Restitution, RigidBody,
+    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, CollisionGroups,
+    Friction, Group, MassProperties, Restitution, RigidBody,
 };
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
@@ -159,10 +159,15 @@ pub(super) fn apply_materials(
 ) {
     for (entity, material) in &changed {
         let (surface, _) = material.surface();
-        commands.entity(entity).try_insert((
+        let mut entity = commands.entity(entity);
+        entity.try_insert((
             Friction::coefficient(surface.friction),
             Restitution::coefficient(surface.restitution),
         ));
+        // Whoever leaves the groups alone may have set Rapier's.
+        if material.memberships != Group::ALL || material.filter != Group::ALL {
+            entity.try_insert(CollisionGroups::new(material.memberships, material.filter));
+        }
     }
 }
 

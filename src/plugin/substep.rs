@@ -62,14 +62,17 @@ pub(super) fn collect_members(
             .collect();
         wake_bereaved(&world, &members, &mut bodies.bodies);
         world.members = members;
-        let contacts = found.iter().map(|(_, prepared, detail, material, ..)| {
-            let (material, groups) = material.surface();
-            ContactMember {
-                spheres: prepared.0.spheres(**detail),
-                material,
-                groups,
-            }
-        });
+        let contacts = found
+            .iter()
+            .map(|(entity, prepared, detail, material, ..)| {
+                let (material, groups) = material.surface();
+                ContactMember {
+                    id: entity.to_bits(),
+                    spheres: prepared.0.spheres(**detail),
+                    material,
+                    groups,
+                }
+            });
         let contacts = contacts.collect();
         if let Err(error) = world.contacts.set_members(contacts) {
             error!("the molecules of context {context} cannot touch each other: {error}");

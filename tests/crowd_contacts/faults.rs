@@ -13,12 +13,13 @@ use super::small_world::ball;
 
 fn members(count: usize) -> Vec<ContactMember> {
     let spheres = Arc::new(MemberSpheres::atoms(&ball()));
-    let member = ContactMember {
-        spheres,
+    let member = |id| ContactMember {
+        id,
+        spheres: spheres.clone(),
         material: ContactMaterial::default(),
         groups: ContactGroups::default(),
     };
-    vec![member; count]
+    (0..count as u64).map(member).collect()
 }
 
 fn at(position: Vec3) -> Option<MovingBody> {
@@ -139,4 +140,33 @@ fn groups_keep_molecules_from_touching() {
     contacts.respond(0.01);
     assert!(contacts.touches().is_empty());
     assert!(contacts.impulses().all(|(_, impulse)| impulse.is_zero()));
+}
+
+/// A contact goes on though a member before it leaves: its impulse is kept.
+#[test]
+fn contacts_last_when_others_leave() {
+    let mut contacts = CrowdContacts::default();
+    contacts.set_members(members(3)).unwrap();
+    let pressed = |id: u64| {
+        let place = [Vec3::X * -9.0, Vec3::ZERO, Vec3::Y * 0.199][id as usize];
+        at(place).map(|body| MovingBody {
+            acceleration: Vec3::Y * [0.0, 10.0, -10.0][id as usize],
+            ..body
+        })
+    };
+    let step = |contacts: &mut CrowdContacts, ids: [u64; 3]| {
+        contacts.gather(|member| pressed(ids[member])).unwrap();
+        contacts.detect().unwrap();
+        contacts.respond(0.01);
+        let last = contacts.impulses().last().unwrap();
+        last.1.linear.y
+    };
+    for _ in 0..20 {
+        step(&mut contacts, [0, 1, 2]);
+    }
+    let before = step(&mut contacts, [0, 1, 2]);
+    contacts.set_members(members(3).split_off(1)).unwrap();
+    let after = step(&mut contacts, [1, 2, 0]);
+    assert!(before > 0.0);
+    assert!((after - before).abs() < 1.0e-4 * before, "{before} {after}");
 }

@@ -101,11 +101,15 @@ pub struct SmallWorld {
 
 impl SmallWorld {
     pub fn new(molecules: Vec<Molecule>, material: ContactMaterial) -> Self {
-        let members = molecules.iter().map(|molecule| ContactMember {
-            spheres: Arc::new(MemberSpheres::atoms(&molecule.template)),
-            material,
-            groups: ContactGroups::default(),
-        });
+        let members = molecules
+            .iter()
+            .zip(0..)
+            .map(|(molecule, id)| ContactMember {
+                id,
+                spheres: Arc::new(MemberSpheres::atoms(&molecule.template)),
+                material,
+                groups: ContactGroups::default(),
+            });
         let mut contacts = CrowdContacts::default();
         contacts.set_members(members.collect()).unwrap();
         Self {
