@@ -1,9 +1,32 @@
 //! Rigid molecules that collide atom by atom.
 //!
-//! This crate finds and resolves the overlaps of rigid molecules, from a ligand in
-//! its pocket to a vesicle of four million atoms. Everything here is a plain
-//! library: no window, no GPU, no ECS. The Bevy and Rapier plugin stands on top of
-//! it.
+//! A Bevy app adds [`MoleculePlugins`](plugin::MoleculePlugins) beside Rapier's plugin
+//! and spawns [`Molecule`](plugin::Molecule)s, which then take part in the physics world
+//! atom by atom:
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_rapier3d::prelude::*;
+//! use bevy_rapier_molecules::prelude::*;
+//!
+//! App::new()
+//!     .add_plugins((
+//!         DefaultPlugins,
+//!         RapierPhysicsPlugin::<NoUserData>::default(),
+//!         MoleculePlugins::default(),
+//!     ))
+//!     .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
+//!         commands.spawn((
+//!             Molecule(assets.load("molecules/1gzx.pdb")),
+//!             Transform::from_xyz(0.0, 8.0, 0.0),
+//!         ));
+//!     })
+//!     .run();
+//! ```
+//!
+//! Below the plugin everything is a plain library: no window, no GPU, no ECS. It finds
+//! and resolves the overlaps of rigid molecules, from a ligand in its pocket to a
+//! vesicle of four million atoms:
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -26,14 +49,16 @@
 //! One unit of length is a nanometre; masses are dalton, angles radian. Structure
 //! files have ångström, and readers and writers convert.
 //!
-//! # One iteration
+//! # One iteration, one substep
+//!
+//! The relaxer moves poses; the plugin gives Rapier's bodies impulses. Both go round:
 //!
 //! ```text
 //!  templates + poses ──gather──▶ SphereSet ──grid──▶ sorted cells ──search──▶ pairs
 //!         ▲                                                                    │
 //!       apply                                                           contacts by molecule
 //!         │                                                                    │
-//!      pushes ◀──────────────── respond: contact law + springs ◀───────────────┘
+//!  pushes or impulses ◀──────── respond: contact law + springs ◀───────────────┘
 //! ```
 //!
 //! # Rooms
@@ -43,8 +68,10 @@
 //! | room | what it does |
 //! |---|---|
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
+//! | [`plugin`] | Bevy and Rapier: assets, components, systems; no maths |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
+//! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`search`] | which spheres overlap: the oracle and the grid |
