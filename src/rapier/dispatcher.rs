@@ -205,7 +205,7 @@ impl QueryDispatcher for MoleculeDispatcher {
         } else {
             local_vel12
         };
-        let hit = cast(pair.molecule, pair.other, &pose, velocity, options);
+        let hit = cast(pair.molecule, pair.other, &pose, velocity, options).map(|found| found.1);
         Ok(if pair.flipped {
             hit.map(ShapeCastHit::swapped)
         } else {
