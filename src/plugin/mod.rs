@@ -31,6 +31,8 @@ mod events;
 mod faults;
 mod hooks;
 mod prepare;
+mod queries;
+mod query_results;
 mod substep;
 mod world;
 
@@ -46,6 +48,8 @@ pub use drive::MoleculeSubstep;
 pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
 pub use faults::{FaultReason, MoleculeFault};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
+pub use queries::MoleculeQueries;
+pub use query_results::{AtomLabel, MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
 pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
 
 use bevy::app::PluginGroupBuilder;
@@ -178,6 +182,9 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
             .register_type::<MoleculeFault>()
+            .register_type::<MoleculeAtom>()
+            .register_type::<MoleculeHit>()
+            .register_type::<MoleculePoint>()
             .insert_resource(self.model)
             .init_resource::<prepare::PreparedTemplates>()
             .add_message::<AssetEvent<Mesh>>()

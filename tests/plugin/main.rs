@@ -2,3 +2,4 @@
 
 mod bodies;
 mod common;
+mod queries;
