@@ -366,7 +366,7 @@ fn molecules_that_are_gone_are_not_found() {
     let mut app = app(ContactModel::Crowd);
     let template = add(&mut app, bar());
     let molecule = spawn(&mut app, &template, Vec3::ZERO);
-    let mut look = |app: &mut App| {
+    let look = |app: &mut App| {
         ask(app, |molecules| {
             assert_eq!(
                 molecules.template(molecule).is_some(),
