@@ -223,9 +223,18 @@ pub struct CompartmentSurface {
     local: Arc<dyn Surface>,
     /// Where the entity is.
     world: Arc<dyn Surface>,
+    /// In the frame of the entity.
+    shape: SharedShape,
 }
 
 impl CompartmentSurface {
+    /// The surface as a parry shape in the frame of the entity: a mesh is closed and
+    /// welded. For drawing, or for a collider.
+    #[must_use]
+    pub fn shape(&self) -> &SharedShape {
+        &self.shape
+    }
+
     /// The surface in the world.
     #[must_use]
     pub fn surface(&self) -> &dyn Surface {
@@ -238,6 +247,13 @@ impl CompartmentSurface {
 pub(super) struct CheckedPlace {
     belonging: Belonging,
     law: SpringLaw,
+}
+
+impl CheckedPlace {
+    /// By how much a molecule at `pose` is out of place.
+    pub(super) fn excess(&self, surface: &CompartmentSurface, pose: &Pose) -> Excess {
+        self.belonging.excess(surface.surface(), pose)
+    }
 }
 
 /// Makes the surfaces of new and changed compartments.
@@ -267,28 +283,27 @@ pub(super) fn make_surfaces(
                 mesh_surface(mesh)
             }
             _ if !compartment.is_changed() => continue,
-            Compartment::SphereShell { radius } => {
-                SphereShell::new(Vec3::ZERO, *radius).map(|shell| Arc::new(shell) as _)
-            }
+            Compartment::SphereShell { radius } => SphereShell::new(Vec3::ZERO, *radius)
+                .map(|shell| (Arc::new(shell) as _, SharedShape::ball(*radius))),
             Compartment::Box { half_extents } => {
-                ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY)
-                    .map(|shape| Arc::new(shape) as _)
+                ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY).map(with_shape)
             }
             Compartment::Capsule {
                 half_height,
                 radius,
-            } => ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY)
-                .map(|shape| Arc::new(shape) as _),
-            Compartment::Shape(shape) => ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY)
-                .map(|shape| Arc::new(shape) as _),
+            } => ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY).map(with_shape),
+            Compartment::Shape(shape) => {
+                ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY).map(with_shape)
+            }
         };
-        let built: Result<Arc<dyn Surface>, CompartmentError> = built;
         match built {
-            Ok(local) => {
+            Ok((local, shape)) => {
                 let world = local.clone();
-                commands
-                    .entity(entity)
-                    .try_insert(CompartmentSurface { local, world });
+                commands.entity(entity).try_insert(CompartmentSurface {
+                    local,
+                    world,
+                    shape,
+                });
             }
             Err(error) => {
                 error!("compartment {entity} holds nothing: {error}");
@@ -298,8 +313,16 @@ pub(super) fn make_surfaces(
     }
 }
 
+/// A surface and its shape.
+type Built = (Arc<dyn Surface>, SharedShape);
+
+fn with_shape(compartment: ShapeCompartment) -> Built {
+    let shape = compartment.shape().clone();
+    (Arc::new(compartment), shape)
+}
+
 /// The surface of a triangle mesh.
-fn mesh_surface(mesh: &Mesh) -> Result<Arc<dyn Surface>, CompartmentError> {
+fn mesh_surface(mesh: &Mesh) -> Result<Built, CompartmentError> {
     let vertices: Vec<Vec3> = match mesh.attribute(Mesh::ATTRIBUTE_POSITION) {
         Some(VertexAttributeValues::Float32x3(positions)) => {
             positions.iter().copied().map(Vec3::from).collect()
@@ -312,8 +335,7 @@ fn mesh_surface(mesh: &Mesh) -> Result<Arc<dyn Surface>, CompartmentError> {
         None => (0..vertices.len() as u32).collect(),
     };
     let (triangles, _) = indices.as_chunks::<3>();
-    let mesh = ShapeCompartment::mesh(&vertices, triangles, Pose::IDENTITY)?;
-    Ok(Arc::new(mesh))
+    ShapeCompartment::mesh(&vertices, triangles, Pose::IDENTITY).map(with_shape)
 }
 
 /// Moves the surfaces to where their entities are.
@@ -413,7 +435,7 @@ pub(super) fn pull_springs(
             continue;
         }
         let pose = Pose::new(body.centre, body.pose.rotation);
-        let excess = checked.belonging.excess(surface.surface(), &pose);
+        let excess = checked.excess(surface, &pose);
         if body.asleep && excess.is_in_place() {
             continue;
         }
