@@ -105,6 +105,8 @@ pub mod prelude {
         MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins, MoleculePoint, MoleculeQueries,
         MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems, StaticMolecule, TouchingMolecules,
     };
+    #[cfg(feature = "gizmos")]
+    pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
     pub use crate::pose::Pose;
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};

@@ -29,7 +29,11 @@ mod diagnostics;
 mod drive;
 mod events;
 mod faults;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod hooks;
+#[cfg(feature = "gizmos")]
+mod outline;
 mod prepare;
 mod queries;
 mod query_results;
@@ -47,6 +51,8 @@ pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 pub use drive::MoleculeSubstep;
 pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
 pub use faults::{FaultReason, MoleculeFault};
+#[cfg(feature = "gizmos")]
+pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
 pub use queries::MoleculeQueries;
 pub use query_results::{AtomLabel, MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
@@ -137,10 +143,13 @@ impl MoleculePlugins {
 
 impl PluginGroup for MoleculePlugins {
     fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
+        let plugins = PluginGroupBuilder::start::<Self>()
             .add(MoleculeAssetPlugin)
             .add(self.physics)
-            .add(MoleculeDiagnosticsPlugin)
+            .add(MoleculeDiagnosticsPlugin);
+        #[cfg(feature = "gizmos")]
+        let plugins = plugins.add(MoleculeGizmoPlugin);
+        plugins
     }
 }
 

@@ -2,4 +2,6 @@
 
 mod bodies;
 mod common;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod queries;
