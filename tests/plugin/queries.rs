@@ -1,9 +1,12 @@
 //! Scene queries find what a loop over all atoms finds, to 1e-4 nm.
 
+use std::sync::Arc;
+
 use bevy::ecs::system::SystemState;
 use bevy::math::DVec3;
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::rapier::MoleculeShape;
 use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::query::{self, ShapeCastOptions};
 use bevy_rapier3d::parry::shape::{Ball, Cuboid, HalfSpace, Shape};
@@ -296,6 +299,39 @@ fn moving_boxes_and_planes_meet_the_atoms_that_single_casts_meet() {
             }
             (None, None) => {}
             other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_moving_molecule_meets_the_atom_of_the_analytic_minimum() {
+    let mut random = Pcg64::seed_from_u64(8);
+    let (mut app, _) = scene(&mut random);
+    let all = spheres(&mut app);
+    let shape = MoleculeShape::new(Arc::new(bar()));
+    for _ in 0..40 {
+        let start = point(&mut random, 1.0).normalize() * 20.0;
+        let pose = Pose::new(start, turn(&mut random));
+        let motion = (point(&mut random, 4.0) - start) * 2.0;
+        let hit = ask(&mut app, |molecules| {
+            molecules.cast_shape(&shape, pose, motion, &default())
+        });
+        let direction = motion.as_dvec3().normalize();
+        let meet = |sphere: &Sphere| {
+            let atoms = shape.template().positions().iter();
+            let ways = atoms.filter_map(|atom| {
+                let origin = pose.transform_point(*atom).as_dvec3();
+                sphere.meet(origin, direction, 0.1).0
+            });
+            ways.min_by(f64::total_cmp)
+        };
+        let first = all.iter().filter_map(meet).min_by(f64::total_cmp);
+        assert_eq!(hit.is_some(), first.is_some(), "{hit:?} and {first:?}");
+        if let (Some(hit), Some(first)) = (hit, first) {
+            let own = all.iter().find(|sphere| sphere.is(hit)).and_then(meet);
+            for way in [f64::from(hit.distance), own.unwrap()] {
+                assert!((way - first).abs() < TOLERANCE, "{first}: {hit:?}");
+            }
         }
     }
 }
