@@ -21,6 +21,13 @@
 //! The plugin takes the place of Rapier's own step system, so that contacts are
 //! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
 //! in every context, and in whatever schedule Rapier was put.
+//!
+//! # Asking and seeing
+//!
+//! [`TouchingMolecules`] tells who touches whom, [`MoleculeQueries`] which atom a ray or
+//! a moving shape meets and which is near a point. With the feature `gizmos`, the
+//! config group `MoleculeGizmos` shows cells, contacts, spheres, compartments and
+//! springs.
 
 mod assets;
 mod compartments;

@@ -31,7 +31,7 @@ const SLACK: f32 = 4.0e-6;
 /// bounding sphere is in the way.
 ///
 /// Lengths are nm, in the world frame. Numbers that are not finite find nothing. Where
-/// two molecules are equally near, the smaller entity is the answer.
+/// two molecules are equally near, that whose entity sorts first is the answer.
 ///
 /// ```
 /// # use bevy::prelude::*;
