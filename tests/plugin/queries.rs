@@ -398,6 +398,42 @@ fn filters_choose_who_is_asked() {
 }
 
 #[test]
+fn molecules_of_all_contexts_are_found_where_their_bodies_are() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let second = (
+        RapierContextSimulation::default(),
+        RapierConfiguration::new(1.0),
+    );
+    let second = app.world_mut().spawn(second).id();
+    let template = add(&mut app, bar());
+    let here = spawn(&mut app, &template, Vec3::ZERO);
+    let there = spawn(&mut app, &template, Vec3::Z);
+    app.world_mut()
+        .entity_mut(there)
+        .insert(RapierContextEntityLink(second));
+    run(&mut app, 30);
+    assert!(
+        position(&app, there).y < -0.5,
+        "the second context has gravity"
+    );
+    let fallen = position(&app, there);
+    let all = MoleculeQueryFilter::default();
+    ask(&mut app, |molecules| {
+        let found = |filter: &MoleculeQueryFilter| {
+            let hit = molecules.cast_ray(fallen - Vec3::Z * 5.0, Vec3::Z, 9.0, filter);
+            hit.map(|hit| (hit.molecule, (hit.distance - 4.9).abs() < 1.0e-4))
+        };
+        assert_eq!(found(&all), Some((there, true)));
+        assert_eq!(found(&all.in_context(second)), Some((there, true)));
+        assert_eq!(found(&all.excluding(there)), None);
+        let still = molecules.nearest_atom(Vec3::Y, 5.0, &all).unwrap();
+        assert_eq!(still.molecule, here);
+        assert_eq!(molecules.nearest_atom(Vec3::Y, 0.5, &all), None);
+    });
+}
+
+#[test]
 fn molecules_that_are_gone_are_not_found() {
     let mut app = app(ContactModel::Crowd);
     let template = add(&mut app, bar());
