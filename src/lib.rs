@@ -126,11 +126,14 @@ pub mod prelude {
         LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
     };
     pub use crate::plugin::{
-        Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly,
-        InCompartment, Molecule, MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail,
-        MoleculeDiagnostics, MoleculeFault, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
-        MoleculeSubstep, MoleculeSystems, StaticMolecule, TouchingMolecules,
+        AtomLabel, Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel,
+        CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeContactStarted,
+        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeFault, MoleculeHit,
+        MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins, MoleculePoint, MoleculeQueries,
+        MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems, StaticMolecule, TouchingMolecules,
     };
+    #[cfg(feature = "gizmos")]
+    pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
     pub use crate::pose::Pose;
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};

@@ -106,7 +106,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
 const SAFE_SQUARES: std::ops::Range<f32> = 1.0e-30..1.0e30;
 
 /// The direction of a vector, however short or long; none if it is zero or not finite.
-fn direction(vector: Vec3) -> Option<Vec3> {
+pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     let squared = vector.length_squared();
     if SAFE_SQUARES.contains(&squared) {
         return Some(vector / squared.sqrt());

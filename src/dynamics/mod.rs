@@ -14,7 +14,7 @@
 //!
 //! Each contact is *soft*: a damped spring whose frequency and damping ratio are
 //! given, integrated implicitly, so that no stiffness makes it unstable (the soft
-//! step of Box2D v3; see [`Softness`]). That all contacts can be solved at once is
+//! step of `Box2D` v3; see [`Softness`]). That all contacts can be solved at once is
 //! due to *mass splitting* (Tonge, Benevolenski, Voroshilov 2012): a body's mass is
 //! divided among its contacts, and its velocity is the mean of the parts.
 //!

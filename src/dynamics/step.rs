@@ -13,7 +13,7 @@ use super::{
     MovingBody,
 };
 use crate::molecule::MoleculeTemplate;
-use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -530,6 +530,26 @@ impl CrowdContacts {
     #[must_use]
     pub fn solver(&self) -> &ContactSolver {
         &self.solver
+    }
+
+    /// Where a contact of the [`solver`](Self::solver) is in the world, nm: between the
+    /// surfaces of its spheres where the last gather put them. None if the spheres are
+    /// others by now.
+    #[must_use]
+    pub fn contact_point(&self, contact: &ContactConstraint) -> Option<Vec3> {
+        let sphere = contact.spheres.a as usize;
+        let known = sphere < self.spheres.len() && contact.gap.is_finite();
+        known.then(|| {
+            let way = self.spheres.radius(sphere) + 0.5 * contact.gap;
+            self.spheres.centre(sphere) + contact.normal * way
+        })
+    }
+
+    /// The cell of the search around `point`, nm; none before the first search and if
+    /// the search has no cells.
+    #[must_use]
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.search.cell_around(point)
     }
 
     /// Name of the search.

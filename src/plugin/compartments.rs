@@ -1,24 +1,11 @@
 //! Compartments as entities, and molecules that belong in them.
 
-use std::sync::Arc;
-use std::time::Instant;
-
-use bevy::mesh::{Indices, Mesh, VertexAttributeValues};
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodySet};
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::prepare::PreparedMolecule;
-use super::substep::moving_body;
-use super::world::MoleculeWorld;
-use crate::compartment::{
-    Belonging, CompartmentError, Excess, Leaflet, Placement, ShapeCompartment, SphereShell,
-    Surface, bilayer_depth, head_and_axis,
-};
-use crate::dynamics::{Impulse, MovingBody};
-use crate::force::{Body, SpringLaw, Velocity, spring_impulse, steadying_impulse};
-use crate::pose::Pose;
+use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, head_and_axis};
+use crate::force::SpringLaw;
 
 /// A surface or volume that holds molecules, at the entity's [`Transform`]. Lengths
 /// are nm; the scale of the transform is ignored.
@@ -72,10 +59,11 @@ impl Default for ParryShape {
 }
 
 /// Which part of a compartment a molecule belongs in.
-#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Debug, Default, PartialEq)]
 pub enum CompartmentPlace {
     /// In the surface, head outwards: the outer leaflet of a bilayer.
+    #[default]
     OuterLeaflet,
     /// In the surface, head inwards: the inner leaflet of a bilayer.
     InnerLeaflet,
@@ -83,12 +71,6 @@ pub enum CompartmentPlace {
     Inside,
     /// Outside, any way round.
     Outside,
-}
-
-impl Default for CompartmentPlace {
-    fn default() -> Self {
-        Self::OuterLeaflet
-    }
 }
 
 /// The spring that brings a molecule back.
@@ -122,7 +104,7 @@ impl Default for CompartmentSpring {
 }
 
 impl CompartmentSpring {
-    fn law(self) -> SpringLaw {
+    pub(super) fn law(self) -> SpringLaw {
         match self {
             Self::Damped {
                 frequency_hz,
@@ -197,7 +179,7 @@ impl InCompartment {
     }
 
     /// Where the molecule belongs, from what is given and what its atoms say.
-    fn belonging(&self, prepared: &PreparedMolecule) -> Belonging {
+    pub(super) fn belonging(&self, prepared: &PreparedMolecule) -> Belonging {
         let template = prepared.shared().template();
         let margin = self.leeway + template.bounding_radius();
         let leaflet = match self.place {
@@ -214,246 +196,4 @@ impl InCompartment {
             tilt_leeway: self.tilt_leeway,
         })
     }
-}
-
-/// The surface of a [`Compartment`], made by the plugin.
-#[derive(Clone, Debug, Component)]
-pub struct CompartmentSurface {
-    /// In the frame of the entity.
-    local: Arc<dyn Surface>,
-    /// Where the entity is.
-    world: Arc<dyn Surface>,
-}
-
-impl CompartmentSurface {
-    /// The surface in the world.
-    #[must_use]
-    pub fn surface(&self) -> &dyn Surface {
-        &*self.world
-    }
-}
-
-/// Where a molecule belongs, checked; made by the plugin from [`InCompartment`].
-#[derive(Clone, Copy, Debug, Component)]
-pub(super) struct CheckedPlace {
-    belonging: Belonging,
-    law: SpringLaw,
-}
-
-/// Makes the surfaces of new and changed compartments.
-pub(super) fn make_surfaces(
-    mut commands: Commands,
-    compartments: Query<(Entity, Ref<Compartment>)>,
-    meshes: Option<Res<Assets<Mesh>>>,
-    mut mesh_events: MessageReader<AssetEvent<Mesh>>,
-) {
-    let altered: HashSet<AssetId<Mesh>> = mesh_events
-        .read()
-        .filter_map(|event| match event {
-            AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
-            _ => None,
-        })
-        .collect();
-    for (entity, compartment) in &compartments {
-        let built = match &*compartment {
-            Compartment::Mesh(handle) => {
-                // A mesh that failed is not tried again until it changes.
-                if !(compartment.is_changed() || altered.contains(&handle.id())) {
-                    continue;
-                }
-                let Some(mesh) = meshes.as_ref().and_then(|meshes| meshes.get(handle)) else {
-                    continue;
-                };
-                mesh_surface(mesh)
-            }
-            _ if !compartment.is_changed() => continue,
-            Compartment::SphereShell { radius } => {
-                SphereShell::new(Vec3::ZERO, *radius).map(|shell| Arc::new(shell) as _)
-            }
-            Compartment::Box { half_extents } => {
-                ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY)
-                    .map(|shape| Arc::new(shape) as _)
-            }
-            Compartment::Capsule {
-                half_height,
-                radius,
-            } => ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY)
-                .map(|shape| Arc::new(shape) as _),
-            Compartment::Shape(shape) => ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY)
-                .map(|shape| Arc::new(shape) as _),
-        };
-        let built: Result<Arc<dyn Surface>, CompartmentError> = built;
-        match built {
-            Ok(local) => {
-                let world = local.clone();
-                commands
-                    .entity(entity)
-                    .try_insert(CompartmentSurface { local, world });
-            }
-            Err(error) => {
-                error!("compartment {entity} holds nothing: {error}");
-                commands.entity(entity).try_remove::<CompartmentSurface>();
-            }
-        }
-    }
-}
-
-/// Takes the surface of a compartment that is one no more.
-pub(super) fn drop_surface(removed: On<Remove, Compartment>, mut commands: Commands) {
-    if let Ok(mut entity) = commands.get_entity(removed.entity) {
-        entity.try_remove::<CompartmentSurface>();
-    }
-}
-
-/// The surface of a triangle mesh.
-fn mesh_surface(mesh: &Mesh) -> Result<Arc<dyn Surface>, CompartmentError> {
-    let vertices: Vec<Vec3> = match mesh.attribute(Mesh::ATTRIBUTE_POSITION) {
-        Some(VertexAttributeValues::Float32x3(positions)) => {
-            positions.iter().copied().map(Vec3::from).collect()
-        }
-        _ => Vec::new(),
-    };
-    let indices: Vec<u32> = match mesh.indices() {
-        Some(Indices::U16(indices)) => indices.iter().map(|index| u32::from(*index)).collect(),
-        Some(Indices::U32(indices)) => indices.clone(),
-        None => (0..vertices.len() as u32).collect(),
-    };
-    let (triangles, _) = indices.as_chunks::<3>();
-    let mesh = ShapeCompartment::mesh(&vertices, triangles, Pose::IDENTITY)?;
-    Ok(Arc::new(mesh))
-}
-
-/// Moves the surfaces to where their entities are.
-pub(super) fn place_surfaces(
-    mut surfaces: Query<
-        (Entity, &GlobalTransform, &mut CompartmentSurface),
-        Or<(Changed<GlobalTransform>, Changed<CompartmentSurface>)>,
-    >,
-) {
-    for (entity, transform, mut surface) in &mut surfaces {
-        let (_, rotation, position) = transform.to_scale_rotation_translation();
-        match surface.local.at(&Pose::new(position, rotation)) {
-            Ok(world) => surface.bypass_change_detection().world = world,
-            Err(error) => error!("compartment {entity} stays where it was: {error}"),
-        }
-    }
-}
-
-/// Checks where molecules belong when they are told so.
-pub(super) fn check_places(
-    mut commands: Commands,
-    changed: Query<
-        (Entity, &InCompartment, &PreparedMolecule),
-        Or<(Changed<InCompartment>, Changed<PreparedMolecule>)>,
-    >,
-    mut removed: RemovedComponents<InCompartment>,
-) {
-    for (entity, place, prepared) in &changed {
-        let law = place.spring.law();
-        let checked = place
-            .belonging(prepared)
-            .checked()
-            .map_err(|error| error.to_string())
-            .and_then(|belonging| match law.check() {
-                Ok(()) => Ok(CheckedPlace { belonging, law }),
-                Err(error) => Err(error.to_string()),
-            });
-        match checked {
-            Ok(place) => {
-                commands.entity(entity).try_insert(place);
-            }
-            Err(error) => {
-                error!("molecule {entity} is not held by its compartment: {error}");
-                commands.entity(entity).try_remove::<CheckedPlace>();
-            }
-        }
-    }
-    for entity in removed.read() {
-        if let Ok(mut entity) = commands.get_entity(entity) {
-            entity.try_remove::<CheckedPlace>();
-        }
-    }
-}
-
-/// Computes what the springs of this substep do.
-pub(super) fn pull_springs(
-    mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>,
-    held: Query<(
-        Entity,
-        &InCompartment,
-        &CheckedPlace,
-        &RapierContextEntityLink,
-    )>,
-    surfaces: Query<&CompartmentSurface>,
-    mut orphans: Local<HashSet<Entity>>,
-) {
-    if held.is_empty() {
-        return;
-    }
-    let begin = Instant::now();
-    for (entity, place, checked, link) in &held {
-        let Ok((mut world, bodies)) = worlds.get_mut(link.0) else {
-            continue;
-        };
-        let Some(dt) = world.substep.filter(|dt| *dt > 0.0) else {
-            continue;
-        };
-        let Ok(surface) = surfaces.get(place.compartment) else {
-            if orphans.insert(entity) {
-                warn!(
-                    "molecule {entity} floats free: its compartment {} is gone or not ready",
-                    place.compartment
-                );
-            }
-            continue;
-        };
-        orphans.remove(&entity);
-        let members = &world.members;
-        let Ok(at) = members.binary_search_by_key(&entity, |member| member.entity) else {
-            continue;
-        };
-        let body = bodies.bodies.get(members[at].body);
-        let Some(body) = body.and_then(|body| moving_body(body, Vec3::ZERO)) else {
-            continue;
-        };
-        if !body.is_finite() || !body.is_movable() {
-            continue;
-        }
-        let pose = Pose::new(body.centre, body.pose.rotation);
-        let excess = checked.belonging.excess(surface.surface(), &pose);
-        if body.asleep && excess.is_in_place() {
-            continue;
-        }
-        if let Some(impulse) = spring(&checked, &body, &excess, dt) {
-            world.springs.push((at as u32, impulse));
-        }
-    }
-    let took = begin.elapsed();
-    for (mut world, _) in &mut worlds {
-        if world.substep.is_some() {
-            world.times.respond += took;
-            break;
-        }
-    }
-}
-
-/// What a spring gives a body that is out of its place.
-fn spring(place: &CheckedPlace, moving: &MovingBody, excess: &Excess, dt: f32) -> Option<Impulse> {
-    let body = Body {
-        centre: moving.centre,
-        inverse_mass: moving.inverse_mass.max_element(),
-        inverse_inertia: moving.inverse_inertia,
-    };
-    let velocity = Velocity {
-        linear: moving.velocity,
-        angular: moving.angular_velocity,
-    };
-    let pull = spring_impulse(&place.law, &body, &velocity, excess, dt);
-    let after = pull.apply(&body, &velocity);
-    let steadied = steadying_impulse(&place.law, &body, &after, excess, dt);
-    let impulse = Impulse {
-        linear: pull.linear + steadied.linear,
-        angular: pull.angular + steadied.angular,
-    };
-    (!impulse.is_zero()).then_some(impulse)
 }

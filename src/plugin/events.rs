@@ -9,8 +9,8 @@ use super::world::MoleculeWorld;
 
 /// Two molecules began to overlap.
 ///
-/// Written once as a message, with `molecule` < `other`, and triggered as an event on
-/// either entity. In each frame the order is that of the substeps, then of the
+/// Written once as a message, with `molecule` before `other` in the order of `Entity`,
+/// and triggered as an event on either entity. In each frame the order is that of the substeps, then of the
 /// entities: the same from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Debug, PartialEq)]
@@ -37,9 +37,9 @@ pub struct MoleculeContactStopped {
 /// Two molecules that overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touching {
-    /// The smaller of the two entities.
+    /// The first of the two in the order of `Entity`.
     pub a: Entity,
-    /// The larger of the two entities.
+    /// The second.
     pub b: Entity,
     /// Deepest overlap of two of their atoms, nm.
     pub deepest: f32,
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_ledger_tells_beginnings_and_ends_in_order() {
-        let [a, b, c] = [1, 2, 3].map(|index| Entity::from_raw_u32(index).unwrap());
+        let [a, b, c] = [3, 2, 1].map(|index| Entity::from_raw_u32(index).unwrap());
         let pair = |one, other| Touching::new(one, other, 0.01);
         let mut ledger = TouchLedger::default();
         ledger.update(vec![pair(c, a), pair(a, b)]);

@@ -21,6 +21,13 @@
 //! The plugin takes the place of Rapier's own step system, so that contacts are
 //! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
 //! in every context, and in whatever schedule Rapier was put.
+//!
+//! # Asking and seeing
+//!
+//! [`TouchingMolecules`] tells who touches whom, [`MoleculeQueries`] which atom a ray or
+//! a moving shape meets and which is near a point. With the feature `gizmos`, the
+//! config group `MoleculeGizmos` shows cells, contacts, spheres, compartments and
+//! springs.
 
 mod assets;
 mod compartments;
@@ -29,14 +36,22 @@ mod diagnostics;
 mod drive;
 mod events;
 mod faults;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod hooks;
+#[cfg(feature = "gizmos")]
+mod outline;
 mod prepare;
+mod queries;
+mod query_results;
+mod springs;
 mod substep;
+mod surfaces;
 mod world;
 
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
 pub use compartments::{
-    Compartment, CompartmentPlace, CompartmentSpring, CompartmentSurface, InCompartment, ParryShape,
+    Compartment, CompartmentPlace, CompartmentSpring, InCompartment, ParryShape,
 };
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
@@ -45,7 +60,12 @@ pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 pub use drive::MoleculeSubstep;
 pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
 pub use faults::{FaultReason, MoleculeFault};
+#[cfg(feature = "gizmos")]
+pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
+pub use queries::MoleculeQueries;
+pub use query_results::{AtomLabel, MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
+pub use surfaces::CompartmentSurface;
 pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
 
 use bevy::app::PluginGroupBuilder;
@@ -134,10 +154,13 @@ impl MoleculePlugins {
 
 impl PluginGroup for MoleculePlugins {
     fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
+        let plugins = PluginGroupBuilder::start::<Self>()
             .add(MoleculeAssetPlugin)
             .add(self.physics)
-            .add(MoleculeDiagnosticsPlugin)
+            .add(MoleculeDiagnosticsPlugin);
+        #[cfg(feature = "gizmos")]
+        let plugins = plugins.add(MoleculeGizmoPlugin);
+        plugins
     }
 }
 
@@ -179,6 +202,9 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
             .register_type::<MoleculeFault>()
+            .register_type::<MoleculeAtom>()
+            .register_type::<MoleculeHit>()
+            .register_type::<MoleculePoint>()
             .insert_resource(self.model)
             .init_resource::<prepare::PreparedTemplates>()
             .add_message::<AssetEvent<Mesh>>()
@@ -188,7 +214,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(world::adopt_context)
             .add_observer(prepare::fix_static)
             .add_observer(prepare::free_static)
-            .add_observer(compartments::drop_surface);
+            .add_observer(surfaces::drop_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         (self.add_schedule)(app);
         app.add_systems(
@@ -196,7 +222,7 @@ impl Plugin for MoleculePhysicsPlugin {
             (
                 substep::gather.in_set(MoleculeSystems::Gather),
                 substep::detect.in_set(MoleculeSystems::Detect),
-                (substep::respond, compartments::pull_springs)
+                (substep::respond, springs::pull_springs)
                     .chain()
                     .in_set(MoleculeSystems::Respond),
                 substep::apply.in_set(MoleculeSystems::Apply),
@@ -237,8 +263,8 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
             (
                 prepare::prepare_molecules,
                 prepare::apply_materials,
-                compartments::make_surfaces,
-                compartments::check_places,
+                surfaces::make_surfaces,
+                springs::check_places,
             )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
@@ -251,7 +277,7 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
                 world::switch_model,
                 substep::collect_members,
                 substep::update_surfaces,
-                compartments::place_surfaces,
+                surfaces::place_surfaces,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),

@@ -175,7 +175,7 @@ pub(super) fn gather(
         });
         match gathered {
             Ok(true) if world.contacts.set_aside().count() > before => {
-                report_set_aside(world, &mut faults)
+                report_set_aside(world, &mut faults);
             }
             Ok(_) => {}
             Err(error) => error!("the molecules of context {context} cannot be gathered: {error}"),

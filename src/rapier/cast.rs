@@ -8,19 +8,62 @@ use bevy_rapier3d::parry::query::{
 use bevy_rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
 use glam::Vec3;
 
-use super::MoleculeShape;
-use super::near::ball_around;
+use super::near::{ball_around, nearest};
 use super::parts::visit_parts;
+use super::{AtomHit, MoleculeShape};
+
+impl MoleculeShape {
+    /// The first atom that a moving shape meets within `max_time`.
+    ///
+    /// The shape starts at `pose` (nm) and moves with `velocity` (nm a unit of time),
+    /// both in the body frame, without turning. A shape that overlaps atoms at the
+    /// start hits one of them at once: the deepest, or if the centres of several lie
+    /// inside of the shape, the largest of those.
+    #[must_use]
+    pub fn atom_hit_by_shape(
+        &self,
+        other: &dyn Shape,
+        pose: &Pose3,
+        velocity: Vec3,
+        max_time: f32,
+    ) -> Option<AtomHit> {
+        if !(pose.is_finite() && velocity.is_finite() && max_time >= 0.0) {
+            return None;
+        }
+        if let Some(found) = nearest(self, other, pose, 0.0_f32.next_up()) {
+            return Some(AtomHit {
+                atom: found.atom,
+                time: 0.0,
+                normal: found.normal,
+            });
+        }
+        if velocity == Vec3::ZERO {
+            return None;
+        }
+        let options = ShapeCastOptions {
+            max_time_of_impact: max_time.min(f32::MAX).next_up().min(f32::MAX),
+            ..ShapeCastOptions::default()
+        };
+        let (atom, hit) = cast(self, other, pose, velocity, options)?;
+        let (centre, _) = self.atom(atom)?;
+        Some(AtomHit {
+            atom,
+            time: hit.time_of_impact,
+            normal: (hit.witness1 - centre).normalize_or(hit.normal1),
+        })
+    }
+}
 
 /// First meeting of a molecule and `other`, which starts at `pose` and moves with
-/// `velocity`, both in the body frame. The molecule is the first shape of the hit.
+/// `velocity`, both in the body frame: the atom that is hit, and the hit with the
+/// molecule as its first shape.
 pub(super) fn cast(
     molecule: &MoleculeShape,
     other: &dyn Shape,
     pose: &Pose3,
     velocity: Vec3,
     options: ShapeCastOptions,
-) -> Option<ShapeCastHit> {
+) -> Option<(u32, ShapeCastHit)> {
     if let Some(half_space) = other.as_halfspace() {
         cast_half_space(molecule, half_space, pose, velocity, options)
     } else if other.as_heightfield().is_some() || other.as_voxels().is_some() {
@@ -37,15 +80,8 @@ fn cast_part(
     pose: &Pose3,
     velocity: Vec3,
     options: ShapeCastOptions,
-) -> Option<ShapeCastHit> {
-    let (_, hit) = CompositeShapeRef(molecule).cast_shape(
-        &DefaultQueryDispatcher,
-        pose,
-        velocity,
-        part,
-        options,
-    )?;
-    Some(hit)
+) -> Option<(u32, ShapeCastHit)> {
+    CompositeShapeRef(molecule).cast_shape(&DefaultQueryDispatcher, pose, velocity, part, options)
 }
 
 /// The lowest atom over the plane decides.
@@ -59,7 +95,7 @@ fn cast_half_space(
     pose: &Pose3,
     velocity: Vec3,
     options: ShapeCastOptions,
-) -> Option<ShapeCastHit> {
+) -> Option<(u32, ShapeCastHit)> {
     let normal = pose.rotation * half_space.normal;
     let height = |point: Vec3| normal.dot(point - pose.translation);
     let (atom, height) = molecule.tree().find_best(
@@ -94,7 +130,7 @@ fn cast_half_space(
     // The point of the face under the atom at that time, seen from the half-space.
     let moved = Pose3::from_parts(pose.translation + velocity * time, pose.rotation);
     let seen = moved.inverse_transform_point(on_atom);
-    Some(ShapeCastHit {
+    let hit = ShapeCastHit {
         time_of_impact: time,
         witness1: on_atom,
         witness2: seen - half_space.normal * half_space.normal.dot(seen),
@@ -105,7 +141,8 @@ fn cast_half_space(
         } else {
             ShapeCastStatus::Converged
         },
-    })
+    };
+    Some((atom, hit))
 }
 
 /// Part by part of a height field or voxels along the path of the molecule.
@@ -119,7 +156,7 @@ fn cast_cells(
     pose: &Pose3,
     velocity: Vec3,
     mut options: ShapeCastOptions,
-) -> Option<ShapeCastHit> {
+) -> Option<(u32, ShapeCastHit)> {
     // In the frame of the cells, the molecule moves the other way.
     let start = molecule
         .aabb()
@@ -134,13 +171,13 @@ fn cast_cells(
         start.mins.min(start.mins + motion * end),
         start.maxs.max(start.maxs + motion * end),
     );
-    let mut first: Option<ShapeCastHit> = None;
+    let mut first = None;
     visit_parts(cells, &path, &mut |_, inner, part| {
         let inner = inner.copied().unwrap_or(Pose3::IDENTITY);
-        if let Some(hit) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
+        if let Some((atom, hit)) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
             options.max_time_of_impact = hit.time_of_impact;
             // Seen from the part so far, and wanted from the whole.
-            first = Some(hit.swapped().transform1_by(&inner).swapped());
+            first = Some((atom, hit.swapped().transform1_by(&inner).swapped()));
         }
     });
     first

@@ -40,7 +40,8 @@ pub struct MoleculeDispatcher {
 
 impl MoleculeDispatcher {
     /// A dispatcher that heeds `crowd`: while it is on, pairs of molecules give no
-    /// manifolds and no hits of moving shapes. Other questions are answered as ever.
+    /// manifolds and no hits of continuous collision detection. Other questions are
+    /// answered as ever.
     #[must_use]
     pub fn new(crowd: CrowdSwitch) -> Self {
         Self { crowd }
@@ -205,7 +206,7 @@ impl QueryDispatcher for MoleculeDispatcher {
         } else {
             local_vel12
         };
-        let hit = cast(pair.molecule, pair.other, &pose, velocity, options);
+        let hit = cast(pair.molecule, pair.other, &pose, velocity, options).map(|found| found.1);
         Ok(if pair.flipped {
             hit.map(ShapeCastHit::swapped)
         } else {

@@ -19,6 +19,7 @@ pub use uniform_grid::UniformGrid;
 
 use std::time::Duration;
 
+use glam::{IVec3, Vec3};
 use thiserror::Error;
 
 use crate::spheres::{SphereError, SphereSet};
@@ -80,6 +81,17 @@ pub struct SearchTimes {
     pub walk: Duration,
 }
 
+/// A cell that a search sorts spheres into: a cube along the axes of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridCell {
+    /// Number of the cell along each axis, for telling cells of one search apart.
+    pub number: IVec3,
+    /// The corner with the smallest coordinates, nm.
+    pub low: Vec3,
+    /// Length of its sides, nm.
+    pub width: f32,
+}
+
 /// Finds all overlapping pairs of spheres of different owners.
 ///
 /// An implementation keeps its buffers from call to call, so that a step
@@ -107,6 +119,12 @@ pub trait PairSearch: Send + Sync {
     /// # Errors
     /// As [`find_pairs`](Self::find_pairs).
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError>;
+
+    /// The cell around `point` (nm) in the last search, for drawing; none if the search
+    /// has no cells, or needed none.
+    fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
+        None
+    }
 }
 
 fn check_margin(margin: f32) -> Result<(), SearchError> {
@@ -120,7 +138,6 @@ fn check_margin(margin: f32) -> Result<(), SearchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
 
     #[test]
     fn reaches_that_32_bits_cannot_square_are_refused() {

@@ -6,5 +6,7 @@ mod common;
 mod compartments;
 mod contacts;
 mod faults;
+mod gizmos;
+mod queries;
 mod schedules;
 mod timesteps;

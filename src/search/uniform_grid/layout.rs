@@ -2,6 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
+use crate::search::GridCell;
+
 /// Cells are wider than the longest reach by this factor.
 ///
 /// Two spheres in reach must never be two cells apart, whatever rounding did to
@@ -127,6 +129,22 @@ impl GridLayout {
         }
     }
 
+    /// The cell around a point (nm), unfolded.
+    pub(super) fn cell_around(&self, point: Vec3) -> GridCell {
+        let (origin, shift) = if self.folded {
+            (DVec3::ZERO, 0.0)
+        } else {
+            (self.low.as_dvec3(), f64::from(PLAIN_SHIFT))
+        };
+        let per_nm = f64::from(self.per_nm);
+        let number = ((point.as_dvec3() - origin) * per_nm + shift).floor();
+        GridCell {
+            number: number.as_ivec3(),
+            low: ((number - shift) / per_nm + origin).as_vec3(),
+            width: 1.0 / self.per_nm,
+        }
+    }
+
     /// Cell coordinates modulo the size of the grid.
     ///
     /// Measured from the origin of the world: the product of two 32-bit floats is
@@ -203,6 +221,25 @@ mod tests {
                     if (f64::from(x) - f64::from(other)).abs() <= f64::from(reach) {
                         assert_neighbours(&layout, x, other, low);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_cell_around_a_point_holds_it() {
+        for high in [5.0_f32, 1.0e9] {
+            let layout = GridLayout::fit(Vec3::splat(-2.0), Vec3::splat(high), 0.3, 1000);
+            let [nx, ny, _] = layout.cells;
+            for k in 0..100 {
+                let point = Vec3::new(-2.0 + 0.07 * k as f32, 0.01 * k as f32, 4.0);
+                let cell = layout.cell_around(point);
+                let inside = (point - cell.low) / cell.width;
+                assert!(inside.min_element() > -1e-3 && inside.max_element() < 1.001);
+                if !layout.folded {
+                    let n = cell.number.as_uvec3();
+                    let flat = n.x + nx * (n.y + ny * n.z);
+                    assert_eq!(flat, layout.cell_of(point.x, point.y, point.z));
                 }
             }
         }

@@ -21,10 +21,12 @@ mod walk;
 
 use std::time::Instant;
 
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::{
-    MAX_REACH_NM, MIN_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin,
+    GridCell, MAX_REACH_NM, MIN_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes,
+    check_margin,
 };
 use crate::spheres::SphereSet;
 use layout::GridLayout;
@@ -43,6 +45,8 @@ const MAX_COMPARISONS: u64 = 1 << 32;
 #[derive(Clone, Debug, Default)]
 pub struct UniformGrid {
     sorted: SortedSpheres,
+    /// How space was cut in the last search.
+    layout: Option<GridLayout>,
     instructions: Instructions,
 }
 
@@ -64,6 +68,7 @@ impl UniformGrid {
 
     /// Sorts the spheres into cells; `None` if no pair is possible.
     fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
+        self.layout = None;
         check_margin(margin)?;
         let extent = spheres.extent()?;
         if spheres.len() < 2 {
@@ -80,6 +85,7 @@ impl UniformGrid {
             return Err(SearchError::ReachTooShort { reach: longest });
         }
         let layout = GridLayout::fit(extent.low, extent.high, longest, spheres.len());
+        self.layout = Some(layout);
         let reach = if extent.smallest_radius == extent.largest_radius {
             Reach::Same {
                 squared: longest * longest,
@@ -142,5 +148,9 @@ impl PairSearch for UniformGrid {
             .into_par_iter()
             .map(|task| walk.count(task))
             .sum())
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.layout.map(|layout| layout.cell_around(point))
     }
 }

@@ -1,0 +1,192 @@
+//! What is asked of molecules, and what they answer.
+
+use std::fmt;
+
+use bevy::prelude::*;
+use smol_str::SmolStr;
+
+use crate::molecule::{Element, MoleculeTemplate, Residue};
+
+/// Which molecules a query looks at. Default: all.
+#[derive(Clone, Copy, Default)]
+pub struct MoleculeQueryFilter<'a> {
+    /// A molecule that is passed over: the one that asks, or is held. Default: none.
+    pub exclude: Option<Entity>,
+    /// The Rapier context that the molecules are in. Default: any.
+    pub context: Option<Entity>,
+    /// Molecules for which this is false are passed over. Default: none is.
+    pub predicate: Option<&'a dyn Fn(Entity) -> bool>,
+}
+
+impl<'a> MoleculeQueryFilter<'a> {
+    /// The filter that also passes over `molecule`, in place of another.
+    #[must_use]
+    pub fn excluding(self, molecule: Entity) -> Self {
+        Self {
+            exclude: Some(molecule),
+            ..self
+        }
+    }
+
+    /// The filter that looks at molecules of one Rapier context only.
+    #[must_use]
+    pub fn in_context(self, context: Entity) -> Self {
+        Self {
+            context: Some(context),
+            ..self
+        }
+    }
+
+    /// The filter that looks at molecules for which `predicate` is true.
+    #[must_use]
+    pub fn matching(self, predicate: &'a dyn Fn(Entity) -> bool) -> Self {
+        Self {
+            predicate: Some(predicate),
+            ..self
+        }
+    }
+
+    /// Whether a molecule of a context is looked at.
+    pub(super) fn takes(&self, molecule: Entity, context: Option<Entity>) -> bool {
+        self.exclude != Some(molecule)
+            && (self.context.is_none() || self.context == context)
+            && self.predicate.is_none_or(|predicate| predicate(molecule))
+    }
+}
+
+impl fmt::Debug for MoleculeQueryFilter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MoleculeQueryFilter")
+            .field("exclude", &self.exclude)
+            .field("context", &self.context)
+            .field("predicate", &self.predicate.map(|_| ".."))
+            .finish()
+    }
+}
+
+/// One atom of one molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Reflect)]
+#[reflect(Debug, PartialEq, Hash)]
+pub struct MoleculeAtom {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template, from 0.
+    pub atom: usize,
+}
+
+/// Where a ray or a moving shape meets a molecule. World frame.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculeHit {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template, from 0.
+    pub atom: usize,
+    /// Way to the hit along the ray or the motion, nm; zero if it begins inside.
+    pub distance: f32,
+    /// Where the atom is hit, nm: on its surface, or the origin of a ray that begins
+    /// inside of it.
+    pub point: Vec3,
+    /// Outward unit normal of the atom there.
+    pub normal: Vec3,
+}
+
+/// The atom that is nearest to a point. World frame.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculePoint {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template, from 0.
+    pub atom: usize,
+    /// Distance from the atom's surface, nm; negative inside of the atom.
+    pub distance: f32,
+    /// The nearest point of the atom's surface, nm.
+    pub point: Vec3,
+}
+
+impl From<(Entity, usize)> for MoleculeAtom {
+    fn from((molecule, atom): (Entity, usize)) -> Self {
+        Self { molecule, atom }
+    }
+}
+
+impl From<MoleculeHit> for MoleculeAtom {
+    fn from(hit: MoleculeHit) -> Self {
+        Self::from((hit.molecule, hit.atom))
+    }
+}
+
+impl From<MoleculePoint> for MoleculeAtom {
+    fn from(found: MoleculePoint) -> Self {
+        Self::from((found.molecule, found.atom))
+    }
+}
+
+/// What an atom is called in its file. Shown as `HIS 68 A ND1`: residue, number,
+/// chain, atom; what the file does not say is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AtomLabel {
+    /// The residue: its name, number, insertion code and chain.
+    pub residue: Residue,
+    /// Name of the atom inside the residue, such as `CA`.
+    pub atom: SmolStr,
+    /// Chemical element.
+    pub element: Element,
+}
+
+impl AtomLabel {
+    /// The label of an atom of a template, by its index from 0; none if there is no
+    /// such atom.
+    #[must_use]
+    pub fn new(template: &MoleculeTemplate, atom: usize) -> Option<Self> {
+        let residue = *template.residue_indices().get(atom)?;
+        Some(Self {
+            residue: template.residues().get(residue as usize)?.clone(),
+            atom: template.atom_names().get(atom)?.clone(),
+            element: *template.elements().get(atom)?,
+        })
+    }
+}
+
+impl fmt::Display for AtomLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let residue = &self.residue;
+        if !residue.name.is_empty() {
+            write!(f, "{} ", residue.name)?;
+        }
+        write!(f, "{}", residue.number)?;
+        if let Some(code) = residue.insertion_code {
+            write!(f, "{code}")?;
+        }
+        for part in [&residue.chain, &self.atom] {
+            if !part.is_empty() {
+                write!(f, " {part}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_read_like_the_file() {
+        let mut label = AtomLabel {
+            residue: Residue {
+                name: "HIS".into(),
+                number: 68,
+                insertion_code: None,
+                chain: "A".into(),
+            },
+            atom: "ND1".into(),
+            element: Element::N,
+        };
+        assert_eq!(label.to_string(), "HIS 68 A ND1");
+        label.residue.insertion_code = Some('B');
+        label.residue.chain = SmolStr::default();
+        assert_eq!(label.to_string(), "HIS 68B ND1");
+    }
+}

@@ -1,0 +1,242 @@
+//! Every kind of gizmo makes lines, without a window and without a render app.
+
+use std::any::TypeId;
+
+use bevy::gizmos::{GizmoHandles, GizmoPlugin};
+use bevy::mesh::MeshPlugin;
+use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::ParryShape;
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier3d::prelude::*;
+use bevy_rapier3d::rapier::geometry::SharedShape;
+
+use super::common::*;
+
+/// Vertices of lines that a gizmo group has in this frame, by colour.
+fn vertices(app: &App, color: Color) -> Vec<Vec3> {
+    let world = app.world();
+    let handles = world.resource::<GizmoHandles>().handles();
+    let Some(Some(handle)) = handles.get(&TypeId::of::<MoleculeGizmos>()) else {
+        return Vec::new();
+    };
+    let asset = world.resource::<Assets<GizmoAsset>>().get(handle).unwrap();
+    let buffer = asset.buffer().buffer();
+    assert_eq!(buffer.list_positions.len(), buffer.list_colors.len());
+    let lists = buffer.list_positions.iter().zip(buffer.list_colors);
+    let strips = buffer.strip_positions.iter().zip(buffer.strip_colors);
+    lists
+        .chain(strips)
+        .filter(|(place, found)| **found == color.to_linear() && place.is_finite())
+        .map(|(place, _)| *place)
+        .collect()
+}
+
+fn all_on() -> MoleculeGizmos {
+    MoleculeGizmos {
+        cells: true,
+        contacts: true,
+        spheres: true,
+        compartments: true,
+        springs: true,
+        deep_color: MoleculeGizmos::default().touch_color,
+        ..default()
+    }
+}
+
+fn group(app: &mut App) -> Mut<'_, MoleculeGizmos> {
+    let store = app.world_mut().resource_mut::<GizmoConfigStore>();
+    store.map_unchanged(|store| store.config_mut::<MoleculeGizmos>().1)
+}
+
+/// An app that can draw, with Bevy's gizmos before or after ours.
+fn drawing_app(model: ContactModel, first: bool) -> App {
+    let mut app = bare_app();
+    // Bevy's gizmos of skinned meshes ask for the assets of this one.
+    app.add_plugins(MeshPlugin);
+    if first {
+        app.add_plugins(GizmoPlugin);
+    }
+    app.add_plugins(MoleculePlugins::default().with_contacts(model));
+    if !first {
+        app.add_plugins(GizmoPlugin);
+    }
+    start(&mut app);
+    app
+}
+
+/// Two bars across each other, one that is far from its place, on a floor.
+fn populate(app: &mut App) -> [Entity; 3] {
+    weightless(app);
+    spawn_floor(app);
+    let template = add(app, bar());
+    let one = spawn(app, &template, Vec3::Y * 0.09);
+    let two = app
+        .world_mut()
+        .spawn((
+            Molecule(template.clone()),
+            Transform::from_xyz(0.0, 0.25, 0.0).with_rotation(Quat::from_rotation_y(1.0)),
+        ))
+        .id();
+    let compartment = app
+        .world_mut()
+        .spawn((
+            Compartment::SphereShell { radius: 3.0 },
+            Transform::from_xyz(0.0, 20.0, 0.0),
+        ))
+        .id();
+    let astray = spawn(app, &template, Vec3::Y * 30.0);
+    app.world_mut()
+        .entity_mut(astray)
+        .insert(InCompartment::new(compartment, CompartmentPlace::Inside));
+    [one, two, astray]
+}
+
+#[test]
+fn nothing_is_drawn_unless_it_is_asked_for() {
+    let mut app = drawing_app(ContactModel::Crowd, true);
+    populate(&mut app);
+    run(&mut app, 3);
+    let handles = app.world().resource::<GizmoHandles>().handles();
+    assert!(matches!(
+        handles.get(&TypeId::of::<MoleculeGizmos>()),
+        Some(None)
+    ));
+    *group(&mut app) = all_on();
+    app.world_mut()
+        .resource_mut::<GizmoConfigStore>()
+        .config_mut::<MoleculeGizmos>()
+        .0
+        .enabled = false;
+    run(&mut app, 1);
+    assert!(vertices(&app, all_on().cell_color).is_empty());
+}
+
+#[test]
+fn every_kind_makes_lines() {
+    for (model, first) in [
+        (ContactModel::Crowd, true),
+        (ContactModel::Crowd, false),
+        (ContactModel::Solver, true),
+    ] {
+        let mut app = drawing_app(model, first);
+        *group(&mut app) = all_on();
+        let [_, _, astray] = populate(&mut app);
+        run(&mut app, 3);
+        let style = all_on();
+        // Three molecules of seven atoms, three circles each.
+        let spheres = vertices(&app, style.sphere_color);
+        assert!(spheres.len() >= 21 * 36, "{}", spheres.len());
+        let cells = vertices(&app, style.cell_color);
+        assert_eq!(cells.is_empty(), model == ContactModel::Solver);
+        let contacts = vertices(&app, style.touch_color);
+        assert!(contacts.len() >= 4, "{model:?}: {}", contacts.len());
+        assert!(contacts.iter().all(|place| place.length() < 1.5));
+        let compartment = vertices(&app, style.compartment_color);
+        assert!(compartment.len() >= 3 * 2 * 32);
+        for place in &compartment {
+            assert!((place.distance(Vec3::Y * 20.0) - 3.0).abs() < 1.0e-3);
+        }
+        let springs = vertices(&app, style.spring_color);
+        let [from, to] = springs[..] else {
+            panic!("{springs:?}")
+        };
+        assert!(from.distance(position(&app, astray)) < 1.0e-4);
+        // Its whole length must be below the surface, with the leeway.
+        assert!((to.y - (23.0 - 0.1 - 0.46)).abs() < 1.0e-2, "{to}");
+    }
+}
+
+#[test]
+fn cells_hold_the_atoms_and_limits_are_kept() {
+    let mut app = drawing_app(ContactModel::Crowd, true);
+    *group(&mut app) = all_on();
+    populate(&mut app);
+    run(&mut app, 3);
+    let cells = vertices(&app, all_on().cell_color);
+    let low = cells.iter().copied().reduce(Vec3::min).unwrap();
+    let high = cells.iter().copied().reduce(Vec3::max).unwrap();
+    assert!(low.cmple(Vec3::new(-0.36, 0.09, -0.3)).all(), "{low}");
+    assert!(high.y >= 29.0, "{high}");
+    let mut style = group(&mut app);
+    (style.max_cells, style.max_spheres, style.max_contacts) = (2, 3, 1);
+    style.max_compartment_lines = 10;
+    run(&mut app, 1);
+    let style = all_on();
+    assert!((1..cells.len()).contains(&vertices(&app, style.cell_color).len()));
+    assert!(vertices(&app, style.sphere_color).len() < 4 * 3 * 15);
+    assert_eq!(vertices(&app, style.touch_color).len(), 2);
+    assert_eq!(vertices(&app, style.compartment_color).len(), 20);
+}
+
+#[test]
+fn every_compartment_has_a_wire() {
+    let mut app = drawing_app(ContactModel::Crowd, true);
+    *group(&mut app) = all_on();
+    let mesh = app
+        .world_mut()
+        .resource_mut::<Assets<Mesh>>()
+        .add(Cuboid::new(2.0, 2.0, 2.0));
+    let corners: Vec<Vec3> = (0..8)
+        .map(|k| Vec3::new((k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32))
+        .collect();
+    let shapes = [
+        SharedShape::ball(1.0),
+        SharedShape::cuboid(1.0, 1.0, 1.0),
+        SharedShape::round_cuboid(1.0, 1.0, 1.0, 0.1),
+        SharedShape::capsule_x(1.0, 0.5),
+        SharedShape::cylinder(1.0, 0.5),
+        SharedShape::round_cylinder(1.0, 0.5, 0.1),
+        SharedShape::cone(1.0, 0.5),
+        SharedShape::round_cone(1.0, 0.5, 0.1),
+        SharedShape::convex_hull(&corners).unwrap(),
+        SharedShape::round_convex_hull(&corners, 0.1).unwrap(),
+    ];
+    let compartments = [
+        (Compartment::default(), 96),
+        (Compartment::Mesh(mesh), 18),
+        (
+            Compartment::Box {
+                half_extents: Vec3::ONE,
+            },
+            12,
+        ),
+        (
+            Compartment::Capsule {
+                half_height: 1.0,
+                radius: 0.5,
+            },
+            60,
+        ),
+    ];
+    let shapes = shapes.map(|shape| (Compartment::Shape(ParryShape(shape)), 12));
+    for (compartment, least) in compartments.into_iter().chain(shapes) {
+        let name = format!("{compartment:?}");
+        let entity = app
+            .world_mut()
+            .spawn((compartment, Transform::from_xyz(5.0, 0.0, 0.0)))
+            .id();
+        run(&mut app, 3);
+        let lines = vertices(&app, all_on().compartment_color).len() / 2;
+        assert!((least..2000).contains(&lines), "{name}: {lines} lines");
+        app.world_mut().despawn(entity);
+        run(&mut app, 1);
+        assert!(vertices(&app, all_on().compartment_color).is_empty());
+    }
+}
+
+#[test]
+fn an_app_without_gizmos_runs() {
+    let mut app = app(ContactModel::Crowd);
+    populate(&mut app);
+    run(&mut app, 3);
+    assert!(!app.world().contains_resource::<GizmoConfigStore>());
+    let mut least = App::new();
+    least.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        RapierPhysicsPlugin::<NoUserData>::default(),
+        MoleculePlugins::default(),
+    ));
+    start(&mut least);
+    run(&mut least, 3);
+}
