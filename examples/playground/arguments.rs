@@ -16,7 +16,7 @@ const AFTER_HELP: &str = "\
 Keys: C contacts by crowd or solver, Space pause, R start again, N another protein, \
 T tint what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
 
-A step is 1/60 s in four substeps. One unit is a nanometre, masses are dalton.
+A step is 1/60 s. One unit is a nanometre, masses are dalton.
 
 Exit codes:
   0  done
@@ -35,6 +35,10 @@ pub struct Arguments {
     /// How proteins meet each other.
     #[arg(long, value_enum, default_value_t = Contacts::Crowd)]
     pub contacts: Contacts,
+    /// Substeps of a step; more make contacts stiffer.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub substeps: u16,
     /// Seed of the random start; the same seed gives the same bits.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

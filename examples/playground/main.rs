@@ -20,15 +20,23 @@ use clap::Parser;
 use arguments::Arguments;
 
 mod arguments;
+mod camera;
 #[path = "../common/mod.rs"]
 mod common;
+mod controls;
+mod grab;
 mod headless;
+mod looks;
 mod measure;
+mod meshes;
+mod overlay;
 mod plan;
 mod report;
 #[path = "../common/report_file.rs"]
 mod report_file;
 mod scene;
+mod screenshot;
+mod window;
 
 /// An error whose text is one sentence.
 type AnyError = Box<dyn Error + Send + Sync>;
@@ -42,7 +50,25 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.into())
         .build_global()?;
-    headless::run(arguments)
+    if arguments.headless {
+        headless::run(arguments)
+    } else if has_display() {
+        window::run(arguments)
+    } else if arguments.screenshot.is_some() {
+        Err("a picture needs a display, and there is none: try xvfb-run".into())
+    } else {
+        writeln!(
+            io::stderr(),
+            "there is no display: it runs without a window"
+        )?;
+        headless::run(arguments)
+    }
+}
+
+/// Whether a window can be opened. Bevy is built with X11 here, which also serves
+/// Wayland as long as it sets `DISPLAY`.
+fn has_display() -> bool {
+    !cfg!(target_os = "linux") || std::env::var_os("DISPLAY").is_some_and(|name| !name.is_empty())
 }
 
 /// Bevy's threads, as many as there are for the rest.

@@ -13,13 +13,16 @@ use rand_pcg::Pcg64Mcg;
 
 /// Layers of proteins in the lattice. Together with [`Plan::columns`] this keeps the
 /// pile low, however many there are.
-const LAYERS: f32 = 3.0;
+const LAYERS: f32 = 6.0;
 
 /// Room between two places of the lattice, nm.
 const GAP_NM: f32 = 0.4;
 
 /// One block or ball for this many proteins, beside the first two.
 const PROTEINS_PER_THING: usize = 5;
+
+/// Height of the blocks and balls in widths of the lattice: above the ramp.
+const THING_LAYER: f32 = 0.9;
 
 /// How far the rope leans at the start, radian.
 const ROPE_LEAN: f32 = 0.6;
@@ -69,34 +72,39 @@ impl Plan {
         let half_width = columns as f32 * pitch / 2.0;
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let per_layer = columns * columns;
-        let place = |cell: usize| {
-            let (layer, cell) = (cell / per_layer, cell % per_layer);
+        let place = |cell: usize, columns: usize| {
+            let pitch = 2.0 * half_width / columns as f32;
             let across = |index: usize| (index as f32 + 0.5) * pitch - half_width;
-            // The floor and the ramp are below the first layer.
-            let height = (layer as f32 + 1.0) * pitch;
-            Vec3::new(across(cell % columns), height, across(cell / columns))
+            Vec3::new(across(cell % columns), 0.0, across(cell / columns))
         };
         let things = 2 + proteins / PROTEINS_PER_THING;
         let things: Vec<Pose> = (0..things)
-            .map(|thing| spread(thing, things, per_layer))
-            .map(|cell| Pose::new(place(cell), random_rotation(&mut random)))
+            .map(|thing| {
+                // Four fit where one protein does. Spread over the whole width.
+                let cell = thing * 4 * per_layer / things;
+                let position = place(cell, 2 * columns) + Vec3::Y * THING_LAYER * pitch;
+                Pose::new(position, random_rotation(&mut random))
+            })
             .collect();
+        let first_layer = (THING_LAYER + 0.75) * pitch;
         let proteins: Vec<Protein> = (0..proteins)
             .map(|index| {
                 let kind = index % kinds.len();
                 let room = (pitch - GAP_NM) / 2.0 - kinds[kind];
+                let height = first_layer + (index / per_layer) as f32 * pitch;
+                let position = place(index % per_layer, columns) + Vec3::Y * height;
                 let pose = Pose::new(
-                    place(per_layer + index) + room * random_cube(&mut random),
+                    position + room * random_cube(&mut random),
                     random_rotation(&mut random),
                 );
                 let rope = (index == HANGING).then(|| rope(&pose, kinds[kind]));
                 Protein { kind, pose, rope }
             })
             .collect();
-        let layers = 1 + proteins.len().div_ceil(per_layer);
+        let layers = proteins.len().div_ceil(per_layer);
         Self {
             half_width,
-            wall_height: (layers as f32 + 2.0) * pitch,
+            wall_height: first_layer + (layers as f32 + 1.5) * pitch,
             pitch,
             proteins,
             things,
@@ -126,7 +134,7 @@ impl Plan {
 
     /// Corners and triangles of the ramp along the wall at negative x, nm.
     pub fn ramp(&self) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-        let (foot, top) = (self.pitch * 0.9, self.pitch * 0.6);
+        let (foot, top) = (self.pitch * 0.7, self.pitch * 0.5);
         let (wall, side) = (-self.half_width, self.half_width);
         let corners = [-side, side].into_iter().flat_map(|z| {
             [
@@ -147,11 +155,6 @@ impl Plan {
         ];
         (corners.collect(), triangles)
     }
-}
-
-/// The cell of the `index`-th of `count` things that are spread over `cells`.
-fn spread(index: usize, count: usize, cells: usize) -> usize {
-    index * cells / count.max(1)
 }
 
 /// A rope that leans, from the surface of a protein of this bounding radius (nm).

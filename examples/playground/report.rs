@@ -25,6 +25,7 @@ pub struct Report {
     pub seed: u64,
     pub threads: usize,
     pub steps: u32,
+    pub substeps: u16,
     pub simulated_seconds: f64,
     /// Translation and rotation, mean of the molecules, Da·nm²/s².
     pub kinetic_energy_per_molecule: f64,
@@ -101,6 +102,7 @@ impl Report {
             seed: arguments.seed,
             threads: rayon::current_num_threads(),
             steps: arguments.steps,
+            substeps: arguments.substeps,
             simulated_seconds: round(steps * f64::from(STEP)),
             kinetic_energy_per_molecule: figures.kinetic_energy / molecules,
             rms_speed_nm_per_s: (figures.squared_speeds / molecules).sqrt(),

@@ -23,14 +23,17 @@ const FILES: [&str; 5] = [
 /// Length of a step, s.
 pub const STEP: f32 = 1.0 / 60.0;
 
-/// Substeps of a step.
-const SUBSTEPS: usize = 4;
-
 /// Density of blocks and balls, Da/nm³: that of protein, so that masses are alike.
 const DENSITY: f32 = 800.0;
 
 /// Half the width of a block and radius of a ball, nm.
-const THING_NM: f32 = 1.4;
+const THING_NM: f32 = 1.1;
+
+/// What brings the protein on the rope to rest: nothing else would.
+const SWAY: Damping = Damping {
+    linear_damping: 0.5,
+    angular_damping: 0.5,
+};
 
 /// Half the thickness of floor and walls, nm: thicker than anything moves in a substep.
 const WALL_NM: f32 = 2.0;
@@ -40,6 +43,7 @@ pub struct ScenePlugin {
     pub proteins: usize,
     pub seed: u64,
     pub contacts: ContactModel,
+    pub substeps: usize,
 }
 
 impl From<&Arguments> for ScenePlugin {
@@ -48,6 +52,7 @@ impl From<&Arguments> for ScenePlugin {
             proteins: arguments.proteins as usize,
             seed: arguments.seed,
             contacts: arguments.contacts.into(),
+            substeps: arguments.substeps.into(),
         }
     }
 }
@@ -56,7 +61,7 @@ impl From<&Arguments> for ScenePlugin {
 #[derive(Resource)]
 pub struct Kinds {
     pub templates: Vec<Handle<MoleculeTemplate>>,
-    proteins: usize,
+    pub proteins: usize,
     pub seed: u64,
 }
 
@@ -96,7 +101,7 @@ impl Plugin for ScenePlugin {
         app.insert_resource(kinds)
             .insert_resource(TimestepMode::Fixed {
                 dt: STEP,
-                substeps: SUBSTEPS,
+                substeps: self.substeps,
             })
             .add_systems(Startup, hold_time)
             // At the end of a frame, so that the next one is the first step.
@@ -223,7 +228,7 @@ fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &Kinds) {
             let joint = RopeJointBuilder::new(rope.length).local_anchor2(rope.end);
             commands
                 .entity(entity)
-                .insert(ImpulseJoint::new(hook, joint));
+                .insert((ImpulseJoint::new(hook, joint), SWAY));
         }
     }
 }
