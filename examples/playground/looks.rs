@@ -53,7 +53,10 @@ impl FromWorld for Wardrobe {
         Self {
             meshes: HashMap::default(),
             plain: coat(Color::WHITE, LinearRgba::BLACK),
-            colliding: coat(Color::srgb(1.0, 0.35, 0.3), LinearRgba::rgb(0.25, 0.0, 0.0)),
+            colliding: coat(
+                Color::srgb(1.0, 0.72, 0.68),
+                LinearRgba::rgb(0.14, 0.0, 0.0),
+            ),
         }
     }
 }

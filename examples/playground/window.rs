@@ -17,7 +17,7 @@ use super::overlay::OverlayPlugin;
 use super::scene::{self, ASSETS, ScenePlugin, Standing};
 use super::screenshot::ScreenshotPlugin;
 
-/// Light of the sky, warm white.
+/// Colour of the sky.
 const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
 
 /// Runs the scene until the window is closed.
@@ -94,12 +94,12 @@ fn frame_scene(mut commands: Commands, scene: Res<Standing>, cameras: Query<(), 
     if !cameras.is_empty() {
         return;
     }
-    let distance = 3.4 * scene.half_width + scene.pitch;
+    let distance = 2.7 * scene.half_width + 2.0 * scene.pitch;
     commands.spawn((
         Camera3d::default(),
         Msaa::Sample4,
         Orbit {
-            focus: Vec3::Y * scene.pitch * 0.7,
+            focus: Vec3::Y * scene.pitch * 0.95,
             distance,
             yaw: 0.5,
             pitch: 0.5,
