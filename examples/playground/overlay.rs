@@ -1,6 +1,6 @@
 //! Keys and figures, in a corner of the window.
 
-use bevy::diagnostic::{DiagnosticPath, DiagnosticsStore, FrameTimeDiagnosticsPlugin};
+use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore, FrameTimeDiagnosticsPlugin};
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::RapierConfiguration;
@@ -71,8 +71,8 @@ fn update(
     if scene.is_none() {
         return;
     }
-    let smooth = |path: &DiagnosticPath| value(&store, path, |diagnostic| diagnostic.smoothed());
-    let now = |path: &DiagnosticPath| value(&store, path, |diagnostic| diagnostic.value());
+    let smooth = |path: &DiagnosticPath| value(&store, path, Diagnostic::smoothed);
+    let now = |path: &DiagnosticPath| value(&store, path, Diagnostic::value);
     let mode = match *model {
         ContactModel::Crowd => "crowd",
         ContactModel::Solver => "solver (Rapier)",
@@ -111,7 +111,7 @@ fn update(
 fn value(
     store: &DiagnosticsStore,
     path: &DiagnosticPath,
-    of: impl Fn(&bevy::diagnostic::Diagnostic) -> Option<f64>,
+    of: impl Fn(&Diagnostic) -> Option<f64>,
 ) -> f64 {
     store.get(path).and_then(of).unwrap_or_default()
 }
