@@ -2,6 +2,7 @@
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use rand::SeedableRng;
@@ -9,6 +10,9 @@ use rand_pcg::Pcg64Mcg;
 
 use super::looks::Tint;
 use super::scene::{InScene, Kinds, Standing, spawn_protein};
+
+/// Places that are tried for another protein.
+const TRIES: u32 = 50;
 
 /// Listens to the keys.
 pub struct ControlsPlugin;
@@ -65,16 +69,28 @@ fn switch_tint(mut tint: ResMut<Tint>) {
     tint.0 ^= true;
 }
 
+/// Drops another protein, unless there is no room for it yet.
 fn drop_another(
     mut commands: Commands,
     scene: Option<Res<Standing>>,
     kinds: Res<Kinds>,
     templates: Res<Assets<MoleculeTemplate>>,
     mut dropper: ResMut<Dropper>,
+    molecules: Query<(&Transform, &PreparedMolecule)>,
 ) {
     let kind = dropper.kind;
-    if let (Some(scene), Some(template)) = (scene, templates.get(&kinds.templates[kind])) {
-        let pose = scene.another(template.bounding_radius(), &mut dropper.random);
+    let (Some(scene), Some(template)) = (scene, templates.get(&kinds.templates[kind])) else {
+        return;
+    };
+    let radius = template.bounding_radius();
+    let is_free = |pose: &Pose| {
+        molecules.iter().all(|(transform, molecule)| {
+            let reach = radius + molecule.shared().template().bounding_radius();
+            transform.translation.distance(pose.position) > reach
+        })
+    };
+    let mut poses = (0..TRIES).map(|_| scene.another(radius, &mut dropper.random));
+    if let Some(pose) = poses.find(is_free) {
         spawn_protein(&mut commands, &kinds, kind, &pose);
         dropper.kind = (kind + 1) % kinds.templates.len();
     }
