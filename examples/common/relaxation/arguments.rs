@@ -8,7 +8,7 @@ use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig};
 use clap::{Args, ValueEnum};
 
 use super::AnyError;
-use super::report::STDOUT;
+use super::report_file::{STDOUT, check_target};
 
 /// Options of every example that relaxes a scene.
 #[derive(Args)]
@@ -88,20 +88,5 @@ impl RelaxArguments {
             check_target(path)?;
         }
         Ok(())
-    }
-}
-
-fn check_target(path: &Path) -> Result<(), AnyError> {
-    let shown = path.display();
-    if path.is_dir() || path.file_name().is_none() {
-        return Err(format!("cannot write '{shown}': it is not a file").into());
-    }
-    match path.parent() {
-        Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(format!(
-            "cannot write '{shown}': there is no folder '{}'",
-            folder.display()
-        )
-        .into()),
-        _ => Ok(()),
     }
 }

@@ -5,6 +5,8 @@ mod arguments;
 mod memory;
 mod progress;
 mod report;
+#[path = "../report_file.rs"]
+mod report_file;
 mod summary;
 
 use std::error::Error;
@@ -143,7 +145,7 @@ fn relax<D: Serialize>(
         overlaps_end: outcome.end.overlaps,
         max_penetration_nm: outcome.end.max_penetration_nm,
         out_of_place: outcome.end.out_of_place,
-        seconds: report::round(seconds),
+        seconds: report_file::round(seconds),
         ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &before),
         peak_memory_bytes: memory::peak_bytes(),
         law: config.law.name(),
@@ -154,7 +156,7 @@ fn relax<D: Serialize>(
     };
     // The report first: an export that fails must not take it along.
     if let Some(path) = &arguments.report {
-        report.write(path)?;
+        report_file::write_json(&report, path)?;
     }
     let exported = match &arguments.export {
         Some(path) => {

@@ -1,15 +1,11 @@
 //! The outcome of a relaxation as JSON.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
-/// Path that stands for standard output.
-pub const STDOUT: &str = "-";
+use super::report_file::round;
 
 /// What `--report` writes, in this order.
 #[derive(Debug, Serialize)]
@@ -40,23 +36,6 @@ pub struct Report<'a, D> {
     /// What only this scene has.
     #[serde(flatten)]
     pub details: &'a D,
-}
-
-impl<D: Serialize> Report<'_, D> {
-    /// Writes the report to `path`, or to standard output if that is [`STDOUT`].
-    pub fn write(&self, path: &Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        if path == Path::new(STDOUT) {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        } else {
-            fs::write(path, text)
-                .map_err(|error| format!("cannot write '{}': {error}", path.display()))?;
-        }
-        Ok(())
-    }
 }
 
 /// Time of each stage of one iteration, ms.
@@ -90,9 +69,4 @@ impl StageMilliseconds {
     pub fn total(&self) -> f64 {
         self.gather + self.grid + self.search + self.respond + self.apply
     }
-}
-
-/// A measured time with the digits that mean something: four decimals.
-pub fn round(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
 }

@@ -1,0 +1,133 @@
+//! The playground without a window: so many steps, then a report.
+
+use std::io::{self, IsTerminal, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::schedule::{Schedules, SingleThreadedExecutor};
+use bevy::log::{Level, LogPlugin};
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_rapier_molecules::plugin::MoleculeWorld;
+use indicatif::ProgressBar;
+
+use super::AnyError;
+use super::arguments::Arguments;
+use super::measure::measure;
+use super::report::{self, Report, StepTimes};
+use super::report_file::write_json;
+use super::scene::{self, ASSETS, STEP, ScenePlugin, Standing};
+
+/// Time between two looks at whether the files are loaded.
+const LOAD_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Time between two lines of progress where there is no terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Runs the scene, then reports and sums up.
+pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
+    let mut app = app(arguments);
+    while !app.world().contains_resource::<Standing>() {
+        if let Some(failure) = scene::failure(app.world()) {
+            return Err(failure.into());
+        }
+        thread::sleep(LOAD_INTERVAL);
+        app.update();
+    }
+    let mut progress = Progress::new(arguments);
+    let mut times = StepTimes::default();
+    let begin = Instant::now();
+    for step in 0..arguments.steps {
+        let start = Instant::now();
+        app.update();
+        let world = app.world_mut();
+        let mut worlds = world.query::<&MoleculeWorld>();
+        for molecules in worlds.iter(world) {
+            times.add(&molecules.times());
+        }
+        times.total += start.elapsed();
+        progress.update(step + 1);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    progress.clear();
+
+    let figures = measure(app.world_mut())?;
+    let report = Report::new(arguments, &figures, &times, seconds);
+    if let Some(path) = &arguments.report {
+        write_json(&report, path)?;
+    }
+    if !(arguments.quiet || arguments.report_is_on_stdout()) {
+        report::write_summary(&report)?;
+    }
+    Ok(())
+}
+
+/// An app without a window, ready to be updated.
+fn app(arguments: &Arguments) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins.set(super::task_pools(arguments)),
+        // Faults of molecules and Rapier's complaints, on standard error.
+        LogPlugin {
+            level: Level::WARN,
+            ..default()
+        },
+        TransformPlugin,
+        AssetPlugin {
+            file_path: ASSETS.into(),
+            ..default()
+        },
+        ScenePlugin::from(arguments),
+    ));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(
+        STEP,
+    )));
+    app.finish();
+    app.cleanup();
+    if arguments.threads == 1 {
+        // A pool of one still runs beside the main thread.
+        let mut schedules = app.world_mut().resource_mut::<Schedules>();
+        for (_, schedule) in schedules.iter_mut() {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        }
+    }
+    app
+}
+
+/// Tells on standard error how far it is: a bar on a terminal, else a line now and then.
+struct Progress {
+    steps: u32,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    last: Instant,
+}
+
+impl Progress {
+    fn new(arguments: &Arguments) -> Self {
+        let quiet = arguments.quiet;
+        let bar = (!quiet && io::stderr().is_terminal())
+            .then(|| ProgressBar::new(arguments.steps.into()));
+        Self {
+            steps: arguments.steps,
+            bar,
+            quiet,
+            last: Instant::now(),
+        }
+    }
+
+    fn update(&mut self, step: u32) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(step.into());
+        } else if !self.quiet && self.last.elapsed() >= LINE_INTERVAL {
+            self.last = Instant::now();
+            // Progress that cannot be shown is no reason to stop.
+            let _ = writeln!(io::stderr(), "step {step} of {}", self.steps);
+        }
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Keys and figures, in a corner of the window.
+
+use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore, FrameTimeDiagnosticsPlugin};
+use bevy::prelude::*;
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier3d::prelude::RapierConfiguration;
+
+use super::looks::Tint;
+use super::scene::Standing;
+
+/// Shows the overlay.
+pub struct OverlayPlugin;
+
+impl Plugin for OverlayPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Startup, spawn).add_systems(Update, update);
+    }
+}
+
+#[derive(Component)]
+struct Figures;
+
+const KEYS: &str = "\
+C contacts   Space pause   R start again   N another protein   T tint   Esc quit\n\
+left mouse: grab and throw   right mouse: turn   wheel: zoom";
+
+fn spawn(mut commands: Commands) {
+    let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
+    let text = |text: &str, size: f32| {
+        (
+            Text::new(text),
+            TextFont::from_font_size(size),
+            TextColor(Color::srgb(0.95, 0.96, 0.98)),
+        )
+    };
+    let node = Node {
+        position_type: PositionType::Absolute,
+        left: px(12),
+        padding: UiRect::axes(px(12), px(8)),
+        border_radius: BorderRadius::all(px(6)),
+        ..default()
+    };
+    commands
+        .spawn((
+            Node {
+                top: px(12),
+                ..node.clone()
+            },
+            panel,
+        ))
+        .with_child((text("loading", 15.0), Figures));
+    commands
+        .spawn((
+            Node {
+                bottom: px(12),
+                ..node
+            },
+            panel,
+        ))
+        .with_child(text(KEYS, 14.0));
+}
+
+fn update(
+    mut texts: Query<&mut Text, With<Figures>>,
+    store: Res<DiagnosticsStore>,
+    model: Res<ContactModel>,
+    tint: Res<Tint>,
+    scene: Option<Res<Standing>>,
+    contexts: Query<&RapierConfiguration>,
+) {
+    if scene.is_none() {
+        return;
+    }
+    let smooth = |path: &DiagnosticPath| value(&store, path, Diagnostic::smoothed);
+    let now = |path: &DiagnosticPath| value(&store, path, Diagnostic::value);
+    let mode = match *model {
+        ContactModel::Crowd => "crowd",
+        ContactModel::Solver => "solver (Rapier)",
+    };
+    let running = contexts
+        .iter()
+        .all(|context| context.physics_pipeline_active);
+    let figures = format!(
+        "contacts by {mode}{}{}\n\
+         {} molecules, {} touching pairs, deepest {:.3} nm\n\
+         ms: gather {:.2}  detect {:.2}  respond {:.2}  apply {:.2}  Rapier {:.2}\n\
+         {:.0} frames per second",
+        if tint.0 {
+            ", tinted where they touch"
+        } else {
+            ""
+        },
+        if running { "" } else { ", paused" },
+        now(&MoleculeDiagnostics::MOLECULES),
+        now(&MoleculeDiagnostics::CONTACTS),
+        now(&MoleculeDiagnostics::PENETRATION),
+        smooth(&MoleculeDiagnostics::GATHER),
+        smooth(&MoleculeDiagnostics::DETECT),
+        smooth(&MoleculeDiagnostics::RESPOND),
+        smooth(&MoleculeDiagnostics::APPLY),
+        smooth(&MoleculeDiagnostics::STEP),
+        smooth(&FrameTimeDiagnosticsPlugin::FPS),
+    );
+    for mut text in &mut texts {
+        if text.0 != figures {
+            text.0.clone_from(&figures);
+        }
+    }
+}
+
+fn value(
+    store: &DiagnosticsStore,
+    path: &DiagnosticPath,
+    of: impl Fn(&Diagnostic) -> Option<f64>,
+) -> f64 {
+    store.get(path).and_then(of).unwrap_or_default()
+}

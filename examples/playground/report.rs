@@ -1,0 +1,169 @@
+//! The outcome of a run without a window: as JSON, and for people.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use bevy_rapier_molecules::plugin::MoleculeTimes;
+use serde::Serialize;
+
+use super::arguments::{Arguments, Contacts};
+use super::measure::Figures;
+use super::report_file::round;
+use super::scene::STEP;
+
+/// What `--report` writes, in this order. Everything is of the end of the run.
+#[derive(Serialize)]
+pub struct Report {
+    /// Name of the example.
+    pub scene: &'static str,
+    pub molecules: usize,
+    pub atoms: usize,
+    /// Blocks and balls.
+    pub things: usize,
+    /// `crowd` or `solver`.
+    pub contacts: &'static str,
+    pub seed: u64,
+    pub threads: usize,
+    pub steps: u32,
+    pub substeps: u16,
+    pub simulated_seconds: f64,
+    /// Translation and rotation, mean of the molecules, Da·nm²/s².
+    pub kinetic_energy_per_molecule: f64,
+    /// Root of the mean squared speed of the molecules, nm/s.
+    pub rms_speed_nm_per_s: f64,
+    /// Molecules that sleep.
+    pub sleeping: usize,
+    /// Pairs of atoms of different molecules that overlap.
+    pub overlaps: usize,
+    /// Deepest overlap of two atoms of different molecules, nm.
+    pub max_penetration_nm: f32,
+    /// The same as a share of the smaller radius of the two.
+    pub max_penetration_share: f32,
+    /// Molecules outside of the box.
+    pub outside: usize,
+    /// Bodies whose pose or velocity is not finite.
+    pub non_finite: usize,
+    /// Time of all steps, s.
+    pub seconds: f64,
+    pub ms_per_step: StepMilliseconds,
+    /// Fingerprint of the poses and velocities of all bodies: equal if every bit is.
+    pub state_hash: String,
+}
+
+/// Mean time of a step and of its stages, ms.
+#[derive(Serialize)]
+pub struct StepMilliseconds {
+    /// The whole frame, with what Bevy does.
+    pub total: f64,
+    pub gather: f64,
+    pub detect: f64,
+    pub respond: f64,
+    pub apply: f64,
+    /// Rapier's own step.
+    pub rapier: f64,
+}
+
+/// Times of all steps.
+#[derive(Default)]
+pub struct StepTimes {
+    pub total: Duration,
+    gather: Duration,
+    detect: Duration,
+    respond: Duration,
+    apply: Duration,
+    rapier: Duration,
+}
+
+impl StepTimes {
+    /// Adds the stages of one step.
+    pub fn add(&mut self, times: &MoleculeTimes) {
+        self.gather += times.gather;
+        self.detect += times.detect;
+        self.respond += times.respond;
+        self.apply += times.apply;
+        self.rapier += times.step;
+    }
+}
+
+impl Report {
+    pub fn new(arguments: &Arguments, figures: &Figures, times: &StepTimes, seconds: f64) -> Self {
+        let molecules = figures.molecules.max(1) as f64;
+        let steps = f64::from(arguments.steps);
+        let mean = |time: Duration| round(time.as_secs_f64() * 1e3 / steps.max(1.0));
+        Self {
+            scene: "playground",
+            molecules: figures.molecules,
+            atoms: figures.atoms,
+            things: figures.things,
+            contacts: match arguments.contacts {
+                Contacts::Crowd => "crowd",
+                Contacts::Solver => "solver",
+            },
+            seed: arguments.seed,
+            threads: rayon::current_num_threads(),
+            steps: arguments.steps,
+            substeps: arguments.substeps,
+            simulated_seconds: round(steps * f64::from(STEP)),
+            kinetic_energy_per_molecule: figures.kinetic_energy / molecules,
+            rms_speed_nm_per_s: (figures.squared_speeds / molecules).sqrt(),
+            sleeping: figures.sleeping,
+            overlaps: figures.overlap.pairs,
+            max_penetration_nm: figures.overlap.depth,
+            max_penetration_share: figures.overlap.share,
+            outside: figures.outside,
+            non_finite: figures.non_finite,
+            seconds: round(seconds),
+            ms_per_step: StepMilliseconds {
+                total: mean(times.total),
+                gather: mean(times.gather),
+                detect: mean(times.detect),
+                respond: mean(times.respond),
+                apply: mean(times.apply),
+                rapier: mean(times.rapier),
+            },
+            state_hash: format!("{:016x}", figures.state_hash),
+        }
+    }
+}
+
+/// Writes how the run ended.
+pub fn write_summary(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "playground: {} molecules of {} atoms and {} other bodies, contacts by {}, seed {}",
+        report.molecules, report.atoms, report.things, report.contacts, report.seed
+    )?;
+    writeln!(
+        out,
+        "after {:.2} s: kinetic energy {:.3} Da nm²/s² a molecule, speed {:.4} nm/s, {} asleep",
+        report.simulated_seconds,
+        report.kinetic_energy_per_molecule,
+        report.rms_speed_nm_per_s,
+        report.sleeping
+    )?;
+    writeln!(
+        out,
+        "deepest overlap {:.4} nm ({:.0} % of the smaller atom) of {} pairs; outside: {}; not finite: {}",
+        report.max_penetration_nm,
+        report.max_penetration_share * 100.0,
+        report.overlaps,
+        report.outside,
+        report.non_finite
+    )?;
+    let ms = &report.ms_per_step;
+    writeln!(
+        out,
+        "{} steps in {:.2} s on {} threads; ms per step: {:.2} (gather {:.2}, detect {:.2}, respond {:.2}, apply {:.2}, Rapier {:.2})",
+        report.steps,
+        report.seconds,
+        report.threads,
+        ms.total,
+        ms.gather,
+        ms.detect,
+        ms.respond,
+        ms.apply,
+        ms.rapier
+    )?;
+    writeln!(out, "state: {}", report.state_hash)
+}

@@ -1,0 +1,132 @@
+//! The playground without a window.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::program::{assert_help_names, assert_refused, json, program, run, scratch, text};
+
+/// Two seconds of five proteins, one of each kind: they fall onto the floor.
+const SMALL: &str = "--headless --proteins 5 --steps 120";
+
+/// Proteins of the small scene.
+const SMALL_PROTEINS: u64 = 5;
+
+/// Runs the small scene and reads its report from standard output.
+fn small_scene(contacts: &str, threads: &str) -> Value {
+    let mut arguments: Vec<&str> = SMALL.split(' ').collect();
+    arguments.extend([
+        "--contacts",
+        contacts,
+        "--threads",
+        threads,
+        "--report",
+        "-",
+    ]);
+    json(&run("playground", &arguments), 0)
+}
+
+/// Every field is there, nothing is lost or broken, and another number of threads
+/// changes no bit.
+fn assert_sound(contacts: &str) {
+    let report = small_scene(contacts, "1");
+    assert_eq!(report["scene"], "playground");
+    assert_eq!(report["contacts"], contacts);
+    assert_eq!(report["molecules"], SMALL_PROTEINS);
+    assert_eq!(report["steps"], 120);
+    assert_eq!(report["simulated_seconds"], 2.0);
+    assert_eq!(report["threads"], 1);
+    assert_eq!(report["non_finite"], 0);
+    assert_eq!(report["outside"], 0);
+    for field in [
+        "atoms", "things", "substeps", "seed", "sleeping", "overlaps",
+    ] {
+        assert!(report[field].is_u64(), "{field}");
+    }
+    for field in [
+        "kinetic_energy_per_molecule",
+        "rms_speed_nm_per_s",
+        "max_penetration_nm",
+        "max_penetration_share",
+        "seconds",
+    ] {
+        let value = report[field].as_f64();
+        assert!(
+            value.is_some_and(|value| value >= 0.0),
+            "{field}: {value:?}"
+        );
+    }
+    for stage in ["total", "gather", "detect", "respond", "apply", "rapier"] {
+        assert!(report["ms_per_step"][stage].is_f64(), "{stage}");
+    }
+    let hash = report["state_hash"].as_str().unwrap();
+    assert_eq!(hash.len(), 16);
+    assert!(u64::from_str_radix(hash, 16).is_ok());
+    assert_eq!(
+        report["state_hash"],
+        small_scene(contacts, "2")["state_hash"]
+    );
+}
+
+#[test]
+fn a_crowd_falls_into_the_box_with_the_same_bits_on_any_number_of_threads() {
+    assert_sound("crowd");
+}
+
+#[test]
+fn solver_contacts_do_the_same() {
+    assert_sound("solver");
+}
+
+#[test]
+fn playground_names_its_options() {
+    let options = [
+        "--proteins",
+        "--contacts",
+        "--substeps",
+        "--seed",
+        "--threads",
+        "--headless",
+        "--steps",
+        "--report",
+        "--screenshot",
+    ];
+    assert_help_names("playground", &options);
+}
+
+#[test]
+fn playground_refuses_bad_input() {
+    let nowhere = ["--headless", "--report", "nowhere/report.json"];
+    assert_refused("playground", &nowhere, "nowhere");
+    assert_refused(
+        "playground",
+        &["--screenshot", "picture.txt"],
+        "must end in .png",
+    );
+    for arguments in [
+        &["--proteins", "0"][..],
+        &["--contacts", "glue"],
+        &["--headless", "--screenshot", "picture.png"],
+    ] {
+        let output = run("playground", arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_display_the_playground_says_so_and_runs_without_a_window() {
+    let report = scratch("playground.json");
+    let output = Command::new(program("playground"))
+        .args(["--proteins", "1", "--steps", "3", "--report", &report])
+        .env_remove("DISPLAY")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no display"));
+    assert!(text(&output.stdout).starts_with("playground: 1 molecules"));
+    let report: Value = serde_json::from_slice(&fs::read(&report).unwrap()).unwrap();
+    assert_eq!(report["steps"], 3);
+}
