@@ -14,12 +14,15 @@ const DEEP_SHARE: f32 = 0.5;
 /// A contact between a sphere of molecule `a` and one of molecule `b`.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactConstraint {
-    /// The spheres; the first belongs to `a`.
+    /// The spheres; the first belongs to `a`. Of a contact that is held by the engine,
+    /// the two halves of its key.
     pub spheres: Pair,
     /// Molecule of the first sphere.
     pub a: u32,
     /// Molecule of the second sphere.
     pub b: u32,
+    /// Whether it is a contact of the engine with something outside the crowd.
+    pub held: bool,
     /// Unit vector from `a` to `b`.
     pub normal: Vec3,
     /// From the centre of mass of `a` to the contact point, nm.
@@ -43,8 +46,6 @@ pub struct ContactConstraint {
     pub(super) friction: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
     pub(super) bounce_speed: f32,
-    /// Change of the impulse on `b` in this iteration; that on `a` is its negative.
-    pub(super) change: Vec3,
 }
 
 /// What all contacts of a substep share.
@@ -69,7 +70,7 @@ impl ContactConstraint {
         pair: Pair,
         spheres: &SphereSet,
         bodies: &[MovingBody],
-        material: impl Fn(u32, u32) -> Option<ContactMaterial>,
+        material: &ContactMaterial,
         substep: &Substep,
     ) -> Self {
         let (first, second) = (pair.a as usize, pair.b as usize);
@@ -81,9 +82,6 @@ impl ContactConstraint {
             ..Self::IDLE
         };
         let (body_a, body_b) = (&bodies[a as usize], &bodies[b as usize]);
-        let Some(material) = material(a, b) else {
-            return contact;
-        };
         let difference = spheres.centre(second) - spheres.centre(first);
         let (radius_a, radius_b) = (spheres.radius(first), spheres.radius(second));
         let distance = difference.length();
@@ -98,19 +96,31 @@ impl ContactConstraint {
         let point = spheres.centre(first) + contact.normal * (radius_a + 0.5 * contact.gap);
         contact.lever_a = point - body_a.centre;
         contact.lever_b = point - body_b.centre;
-        let velocity = contact.relative_velocity(body_a, body_b);
-        let approach = velocity.dot(contact.normal);
-        contact.softness = Softness::new(&material, substep.dt);
+        contact.softness = Softness::new(material, substep.dt);
         contact.friction = material.friction;
-        if approach < -substep.bounce_threshold {
-            contact.bounce_speed = -material.restitution * approach;
-        }
-        contact.mobility = mobilities(&contact, body_a, body_b);
-        let meets = contact.gap + approach * substep.dt < 0.0;
-        if contact.gap < 0.0 || meets {
-            contact.take_part();
-        }
+        contact.look_at(bodies, material.restitution, substep);
         contact
+    }
+
+    /// Computes mobilities and bounce, and takes part if the surfaces overlap or are
+    /// about to.
+    pub(super) fn look_at(&mut self, bodies: &[MovingBody], restitution: f32, substep: &Substep) {
+        let [a, b] = [self.a, self.b].map(|body| &bodies[body as usize]);
+        self.mobility = mobilities(self, a, b);
+        let approach = self.relative_velocity(a, b).dot(self.normal);
+        if approach < -substep.bounce_threshold {
+            self.bounce_speed = -restitution * approach;
+        }
+        if self.gap <= 0.0 || self.gap + approach * substep.dt < 0.0 {
+            self.take_part();
+        }
+    }
+
+    /// Takes it out of the solver's hands.
+    pub(super) fn leave(&mut self) {
+        self.normal_mass = 0.0;
+        self.normal_impulse = 0.0;
+        self.friction_impulse = Vec3::ZERO;
     }
 
     /// Lets the contact take part, unless nothing can move either side. The masses
@@ -138,6 +148,7 @@ impl ContactConstraint {
         spheres: Pair { a: 0, b: 0 },
         a: 0,
         b: 0,
+        held: false,
         normal: Vec3::ZERO,
         lever_a: Vec3::ZERO,
         lever_b: Vec3::ZERO,
@@ -150,7 +161,6 @@ impl ContactConstraint {
         softness: Softness::RIGID,
         friction: 0.0,
         bounce_speed: 0.0,
-        change: Vec3::ZERO,
     };
 
     /// Brings the levers to one point again after the bodies have moved: a pair of
@@ -162,11 +172,15 @@ impl ContactConstraint {
         self.lever_b -= 0.5 * apart;
     }
 
-    /// The same contact between spheres and bodies with other numbers.
-    pub(super) fn renamed(mut self, [a, b]: [u32; 2], [first, second]: [u32; 2]) -> Self {
+    /// The same contact between bodies, and spheres unless it is held, with other
+    /// numbers.
+    pub(super) fn renamed(mut self, [a, b]: [u32; 2], spheres: [u32; 2]) -> Self {
         (self.a, self.b) = (a, b);
-        self.spheres = Pair::new(first, second);
-        if first > second {
+        if self.held {
+            return self;
+        }
+        self.spheres = Pair::new(spheres[0], spheres[1]);
+        if spheres[0] > spheres[1] {
             // The first sphere has the smaller number.
             std::mem::swap(&mut self.a, &mut self.b);
             std::mem::swap(&mut self.lever_a, &mut self.lever_b);
@@ -197,7 +211,8 @@ impl ContactConstraint {
         self.normal * self.normal_impulse + self.friction_impulse
     }
 
-    /// Divides the masses: `sharing` is the number of contacts of `a` and of `b`.
+    /// Divides the masses: `sharing` is the number of groups of contacts of `a` and of
+    /// `b`.
     pub(super) fn split_masses(&mut self, sharing: [u32; 2]) {
         let [normal_a, across_a, normal_b, across_b] = self.mobility;
         let [share_a, share_b] = sharing.map(|contacts| contacts as f32);
@@ -206,15 +221,16 @@ impl ContactConstraint {
         self.friction_mass = inverse(share_a * across_a + share_b * across_b);
     }
 
-    /// One Jacobi iteration: writes the change of the impulse, from velocities that
-    /// no other contact has changed since.
+    /// Takes the velocity error out of two bodies, and returns the change of the
+    /// impulse on `b`; that on `a` is its negative.
     #[inline]
-    pub(super) fn iterate(&mut self, bodies: &[MovingBody], substep: &Substep, parting: bool) {
-        self.change = Vec3::ZERO;
-        if !self.takes_part() {
-            return;
-        }
-        let (a, b) = (&bodies[self.a as usize], &bodies[self.b as usize]);
+    pub(super) fn solve(
+        &mut self,
+        a: &MovingBody,
+        b: &MovingBody,
+        substep: &Substep,
+        parting: bool,
+    ) -> Vec3 {
         let velocity = self.relative_velocity(a, b);
         let speed = velocity.dot(self.normal);
         let (softness, bias) = self.bias(substep, parting);
@@ -223,15 +239,16 @@ impl ContactConstraint {
             - self.normal_mass * softness.mass_scale * error
             - softness.impulse_scale * self.normal_impulse;
         let impulse = impulse.max(0.0);
-        self.change = self.normal * (impulse - self.normal_impulse);
+        let mut change = self.normal * (impulse - self.normal_impulse);
         self.normal_impulse = impulse;
         if self.friction > 0.0 {
             let across = velocity - self.normal * speed;
             let wanted = self.friction_impulse - across * self.friction_mass;
             let held = wanted.clamp_length_max(self.friction * impulse);
-            self.change += held - self.friction_impulse;
+            change += held - self.friction_impulse;
             self.friction_impulse = held;
         }
+        change
     }
 
     /// Spring and velocity that it adds to the approach, nm/s.

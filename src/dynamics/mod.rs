@@ -9,23 +9,26 @@
 //! 2. *predict*: velocities as gravity and other forces will have them at the end;
 //! 3. *prepare*: each pair of touching spheres becomes a [`ContactConstraint`] with
 //!    normal, levers and effective mass, and the impulse it had last time;
-//! 4. *iterate*: every contact computes the impulse that its velocity error asks
-//!    for, all at the same time (Jacobi); then each body sums up its contacts.
+//! 4. *iterate*: all pairs of molecules at the same time (Jacobi), and the contacts of
+//!    each pair in turn (Gauss–Seidel), take out the velocity error; then each body
+//!    sums up its pairs.
 //!
 //! Each contact is *soft*: a damped spring whose frequency and damping ratio are
 //! given, integrated implicitly, so that no stiffness makes it unstable (the soft
 //! step of `Box2D` v3; see [`Softness`]). That all contacts can be solved at once is
 //! due to *mass splitting* (Tonge, Benevolenski, Voroshilov 2012): a body's mass is
-//! divided among its contacts, and its velocity is the mean of the parts.
+//! divided among its neighbours, and its velocity is the mean of the parts.
 //!
 //! Either side of a contact receives the same vector with opposite sign at the same
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
 
 mod constraint;
+mod groups;
 mod material;
 mod solver;
 mod step;
+mod support;
 mod warm_start;
 
 pub use constraint::ContactConstraint;
@@ -34,6 +37,7 @@ pub use solver::{ContactSolver, ContactSolverConfig};
 pub use step::{
     ContactMember, CrowdContacts, CrowdContactsError, CrowdTouch, MemberSpheres, SetAside,
 };
+pub use support::{Obstacle, Support, SupportSide};
 
 use glam::{Mat3, Vec3};
 
@@ -82,6 +86,22 @@ impl MovingBody {
     #[must_use]
     pub fn velocity_at(&self, lever: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(lever)
+    }
+
+    /// Changes the velocities by an impulse (Da·nm/s) at `lever` from the centre of mass.
+    #[inline]
+    pub fn push(&mut self, impulse: Vec3, lever: Vec3) {
+        self.receive(&Impulse {
+            linear: impulse,
+            angular: lever.cross(impulse),
+        });
+    }
+
+    /// Changes the velocities by an impulse about the centre of mass.
+    #[inline]
+    pub fn receive(&mut self, impulse: &Impulse) {
+        self.velocity += self.inverse_mass * impulse.linear;
+        self.angular_velocity += self.inverse_inertia * impulse.angular;
     }
 
     /// How far a unit push along `direction` at `lever` moves that point along

@@ -1,17 +1,19 @@
-//! The Jacobi solver: all contacts at once, in a fixed order.
+//! The solver: all pairs of molecules at once, the contacts of each pair in turn.
 
+use glam::Vec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::constraint::Substep;
+use super::groups::PairGroups;
+use super::support::Support;
 use super::warm_start::WarmStart;
 use super::{ContactConstraint, ContactMaterial, Impulse, MovingBody};
 use crate::force::{ParameterError, not_negative};
-use crate::search::{Pair, PairBuffer};
 use crate::spheres::SphereSet;
 
-/// Contacts that one task works on.
-const CONTACTS_PER_TASK: usize = 1024;
+/// Groups that one task works on.
+const GROUPS_PER_TASK: usize = 32;
 
 /// Bodies that one task works on.
 const BODIES_PER_TASK: usize = 256;
@@ -20,9 +22,9 @@ const BODIES_PER_TASK: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContactSolverConfig {
-    /// Jacobi iterations in each substep. Default: 6.
+    /// Iterations in each substep. Default: 12.
     pub iterations: u32,
-    /// Iterations without parting, for the contacts of the substep before. Default: 2.
+    /// Iterations without parting, for the contacts of the substep before. Default: 4.
     pub relax_iterations: u32,
     /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
     pub foresight: f32,
@@ -38,8 +40,8 @@ pub struct ContactSolverConfig {
 impl Default for ContactSolverConfig {
     fn default() -> Self {
         Self {
-            iterations: 6,
-            relax_iterations: 2,
+            iterations: 12,
+            relax_iterations: 4,
             foresight: 0.02,
             slop: 0.001,
             max_push_speed: 4.0,
@@ -63,16 +65,43 @@ impl ContactSolverConfig {
     }
 }
 
+/// The contacts between two molecules `a` < `b`.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    a: u32,
+    b: u32,
+    /// Its contacts, a range.
+    start: u32,
+    end: u32,
+    /// Whether they are contacts with something outside the crowd.
+    held: bool,
+    /// Whether any of them takes part.
+    takes_part: bool,
+    /// Change of the impulses in this iteration.
+    on_a: Impulse,
+    on_b: Impulse,
+}
+
+impl Group {
+    fn contacts(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
 /// Solves the contacts between molecules. See the [module](super) page.
 ///
 /// Memory is kept from substep to substep; so are the impulses of contacts that last.
 #[derive(Clone, Debug, Default)]
 pub struct ContactSolver {
+    /// Group after group.
     contacts: Vec<ContactConstraint>,
+    groups: Vec<Group>,
     /// For each body its first side, and one entry more.
     starts: Vec<u32>,
-    /// Contacts of each body; the highest bit says that it is the second of the two.
+    /// Groups of each body; the highest bit says that it is the second of the two.
     sides: Vec<u32>,
+    /// Bodies that touch others of the crowd, or hold those that do.
+    crowded: Vec<bool>,
     velocities: Vec<MovingBody>,
     impulses: Vec<Impulse>,
     memory: WarmStart,
@@ -87,9 +116,11 @@ pub(super) struct Problem<'a, M> {
     /// Spheres, whose owners are indices of bodies.
     pub spheres: &'a SphereSet,
     /// Pairs that overlap or nearly do.
-    pub pairs: &'a PairBuffer,
-    /// Bodies before the substep.
+    pub pairs: &'a PairGroups,
+    /// Bodies before the substep: those of the spheres, then obstacles.
     pub bodies: &'a [MovingBody],
+    /// What the engine holds bodies by, with their two bodies.
+    pub supports: &'a [(Support, [u32; 2])],
     /// Material between two bodies; none if they may not touch.
     pub material: M,
     /// Length of the substep, s.
@@ -100,26 +131,55 @@ impl ContactSolver {
     /// Forgets the contacts of the last substep: the spheres are others now.
     pub fn forget(&mut self) {
         self.contacts.clear();
+        self.groups.clear();
         self.memory.clear();
         self.impulses.clear();
         self.last = None;
     }
 
     /// Keeps the contacts of the last substep though bodies and spheres get other
-    /// numbers: `rename` tells the new body and sphere of an old pair, or none if it
-    /// is gone. There are `bodies` bodies now.
-    pub(super) fn rename(&mut self, bodies: usize, rename: impl Fn(u32, u32) -> Option<[u32; 2]>) {
+    /// numbers: `rename` tells the new body and sphere of an old one, or none if it is
+    /// gone. There are `bodies` bodies now.
+    pub(super) fn rename(
+        &mut self,
+        bodies: usize,
+        rename: impl Fn(u32, Option<u32>) -> Option<[u32; 2]>,
+    ) {
         self.impulses.clear();
         self.contacts.retain_mut(|contact| {
-            let first = rename(contact.a, contact.spheres.a);
-            let second = rename(contact.b, contact.spheres.b);
+            // A held contact has no spheres to rename.
+            let spheres = if contact.held {
+                [None; 2]
+            } else {
+                [Some(contact.spheres.a), Some(contact.spheres.b)]
+            };
+            let first = rename(contact.a, spheres[0]);
+            let second = rename(contact.b, spheres[1]);
             let (Some([a, first]), Some([b, second])) = (first, second) else {
                 return false;
             };
             *contact = contact.renamed([a, b], [first, second]);
             true
         });
+        self.contacts
+            .sort_unstable_by_key(|contact| (contact.held, contact.a, contact.b, contact.spheres));
+        self.group_contacts();
         self.share_out(bodies);
+    }
+
+    /// Makes a group wherever the bodies change.
+    fn group_contacts(&mut self) {
+        self.groups.clear();
+        for (contact, index) in self.contacts.iter().zip(0..) {
+            match self.groups.last_mut() {
+                Some(last)
+                    if (last.a, last.b, last.held) == (contact.a, contact.b, contact.held) =>
+                {
+                    last.end = index + 1;
+                }
+                _ => self.groups.push(Group::new(contact, index)),
+            }
+        }
     }
 
     /// Contacts of the last substep; not all of them take part.
@@ -163,8 +223,9 @@ impl ContactSolver {
             bounce_threshold: config.bounce_threshold,
         };
         self.prepare(problem, &substep);
+        self.prepare_supports(problem, &substep);
         self.share_out(problem.bodies.len());
-        self.add_up();
+        self.start_warm();
         for _ in 0..config.iterations {
             self.iterate(&substep, true);
         }
@@ -178,57 +239,119 @@ impl ContactSolver {
     {
         self.contacts.clear();
         self.contacts
-            .resize(problem.pairs.len(), ContactConstraint::IDLE);
+            .resize(problem.pairs.pairs().len(), ContactConstraint::IDLE);
+        self.groups.clear();
+        self.groups
+            .extend(problem.pairs.iter().map(|(group, pairs)| Group {
+                a: group.a,
+                b: group.b,
+                start: group.start,
+                end: group.start + pairs.len() as u32,
+                held: false,
+                takes_part: false,
+                on_a: Impulse::default(),
+                on_b: Impulse::default(),
+            }));
         let (bodies, memory) = (&self.velocities, &self.memory);
-        for_each_pair(
-            &mut self.contacts,
-            problem.pairs.lists(),
-            &|contact: &mut ContactConstraint, pair| {
-                *contact = ContactConstraint::prepare(
-                    pair,
-                    problem.spheres,
-                    bodies,
-                    &problem.material,
-                    substep,
-                );
+        let all_pairs = problem.pairs.pairs();
+        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
+            let material = (problem.material)(group.a, group.b);
+            for (contact, &pair) in contacts.iter_mut().zip(&all_pairs[group.contacts()]) {
+                let Some(material) = &material else {
+                    continue;
+                };
+                let spheres = problem.spheres;
+                *contact = ContactConstraint::prepare(pair, spheres, bodies, material, substep);
                 if let Some(carried) = memory.of(pair) {
                     contact.carry_on(carried);
                 }
-                contact.change = contact.impulse();
-            },
-        );
+            }
+        });
     }
 
-    /// Sorts the contacts by body and divides the masses among them.
+    /// Adds a contact for each support, with the impulse it carried.
+    fn prepare_supports<M>(&mut self, problem: &Problem<'_, M>, substep: &Substep) {
+        let bodies = &self.velocities;
+        let first = self.contacts.len();
+        for (support, sides) in problem.supports {
+            let mut contact = support.constraint(*sides, bodies, substep);
+            if let Some(carried) = self.memory.of_held(contact.spheres) {
+                contact.carry_on(carried);
+            }
+            self.contacts.push(contact);
+        }
+        self.contacts[first..]
+            .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
+        for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
+            match self.groups.last_mut() {
+                Some(last) if last.held && (last.a, last.b) == (contact.a, contact.b) => {
+                    last.end = index + 1;
+                }
+                _ => self.groups.push(Group::new(contact, index)),
+            }
+        }
+        self.leave_to_engine();
+    }
+
+    /// Leaves supports to the engine where no two molecules of the crowd touch.
+    fn leave_to_engine(&mut self) {
+        self.crowded.clear();
+        self.crowded.resize(self.velocities.len(), false);
+        // Bodies that touch in the crowd, and then what these lean on.
+        for held in [false, true] {
+            for group in self.groups.iter().filter(|group| group.held == held) {
+                let [a, b] = [group.a as usize, group.b as usize];
+                let contacts = &self.contacts[group.contacts()];
+                let touches = contacts.iter().any(ContactConstraint::takes_part);
+                if touches && (!held || self.crowded[a] || self.crowded[b]) {
+                    for body in [a, b] {
+                        self.crowded[body] |= self.velocities[body].is_movable();
+                    }
+                }
+            }
+        }
+        for group in self.groups.iter().filter(|group| group.held) {
+            if !(self.crowded[group.a as usize] || self.crowded[group.b as usize]) {
+                for contact in &mut self.contacts[group.contacts()] {
+                    contact.leave();
+                }
+            }
+        }
+    }
+
+    /// Sorts the groups by body and divides the masses among them.
     fn share_out(&mut self, bodies: usize) {
+        let taking_part = |contact: &ContactConstraint| contact.takes_part();
+        for group in &mut self.groups {
+            group.takes_part = self.contacts[group.contacts()].iter().any(taking_part);
+        }
         self.starts.clear();
         self.starts.resize(bodies + 1, 0);
-        for contact in self.contacts.iter().filter(|contact| contact.takes_part()) {
-            self.starts[contact.a as usize] += 1;
-            self.starts[contact.b as usize] += 1;
+        for group in self.groups.iter().filter(|group| group.takes_part) {
+            self.starts[group.a as usize] += 1;
+            self.starts[group.b as usize] += 1;
         }
         let starts = &self.starts;
-        self.contacts
-            .par_chunks_mut(CONTACTS_PER_TASK)
-            .for_each(|contacts| {
-                for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
-                    let sharing = [contact.a, contact.b].map(|body| starts[body as usize]);
-                    contact.split_masses(sharing);
-                }
-            });
+        let sharing = |body: u32| starts[body as usize];
+        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
+            let sharing = [group.a, group.b].map(sharing);
+            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                contact.split_masses(sharing);
+            }
+        });
         let mut sum = 0;
         for start in &mut self.starts {
             sum += *start;
             *start = sum;
         }
-        // Backwards, so that each body's contacts are in rising order.
+        // Backwards, so that each body's groups are in rising order.
         self.sides.clear();
         self.sides.resize(sum as usize, u32::MAX);
-        for (index, contact) in self.contacts.iter().enumerate().rev() {
-            if !contact.takes_part() {
+        for (index, group) in self.groups.iter().enumerate().rev() {
+            if !group.takes_part {
                 continue;
             }
-            for (body, mark) in [(contact.b, SECOND), (contact.a, 0)] {
+            for (body, mark) in [(group.b, SECOND), (group.a, 0)] {
                 let at = &mut self.starts[body as usize];
                 *at -= 1;
                 self.sides[*at as usize] = index as u32 | mark;
@@ -239,28 +362,56 @@ impl ContactSolver {
     /// Moves the contacts of the last substep along with the bodies.
     fn follow(&mut self) {
         let bodies = &self.velocities;
-        self.contacts
-            .par_chunks_mut(CONTACTS_PER_TASK)
-            .flatten()
-            .filter(|contact| contact.takes_part())
-            .for_each(|contact| contact.follow(bodies));
+        for_each_group(&mut self.contacts, &mut self.groups, &|_, contacts| {
+            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                contact.follow(bodies);
+            }
+        });
     }
 
-    fn iterate(&mut self, substep: &Substep, parting: bool) {
-        let bodies = &self.velocities;
-        self.contacts
-            .par_chunks_mut(CONTACTS_PER_TASK)
-            .for_each(|contacts| {
-                for contact in contacts {
-                    contact.iterate(bodies, substep, parting);
-                }
-            });
+    /// Gives the bodies the impulses that contacts and supports begin with.
+    fn start_warm(&mut self) {
+        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
+            (group.on_a, group.on_b) = (Impulse::default(), Impulse::default());
+            for contact in contacts.iter().filter(|contact| contact.takes_part()) {
+                group.add(contact, contact.impulse());
+            }
+        });
         self.add_up();
     }
 
-    /// Gives each body the sum of its contacts' changes.
+    fn iterate(&mut self, substep: &Substep, parting: bool) {
+        let (bodies, starts) = (&self.velocities, &self.starts);
+        let shares = |body: u32| {
+            let body = body as usize;
+            (starts[body + 1] - starts[body]) as f32
+        };
+        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
+            (group.on_a, group.on_b) = (Impulse::default(), Impulse::default());
+            if !group.takes_part {
+                return;
+            }
+            let [mut a, mut b] = [group.a, group.b].map(|index| {
+                let mut part = bodies[index as usize];
+                // A part of the body, with its share of the mass.
+                let share = if part.asleep { 0.0 } else { shares(index) };
+                part.inverse_mass *= share;
+                part.inverse_inertia *= share;
+                part
+            });
+            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                let change = contact.solve(&a, &b, substep, parting);
+                a.push(-change, contact.lever_a);
+                b.push(change, contact.lever_b);
+                group.add(contact, change);
+            }
+        });
+        self.add_up();
+    }
+
+    /// Gives each body the sum of its groups' changes.
     fn add_up(&mut self) {
-        let (contacts, starts, sides) = (&self.contacts, &self.starts, &self.sides);
+        let (groups, starts, sides) = (&self.groups, &self.starts, &self.sides);
         self.velocities
             .par_chunks_mut(BODIES_PER_TASK)
             .zip(self.impulses.par_chunks_mut(BODIES_PER_TASK))
@@ -274,53 +425,64 @@ impl ContactSolver {
                     }
                     let mut sum = Impulse::default();
                     for &side in &sides[range] {
-                        let contact = &contacts[(side & !SECOND) as usize];
-                        let (change, lever) = if side & SECOND == 0 {
-                            (-contact.change, contact.lever_a)
+                        let group = &groups[(side & !SECOND) as usize];
+                        sum += if side & SECOND == 0 {
+                            group.on_a
                         } else {
-                            (contact.change, contact.lever_b)
+                            group.on_b
                         };
-                        sum.linear += change;
-                        sum.angular += lever.cross(change);
                     }
-                    body.velocity += body.inverse_mass * sum.linear;
-                    body.angular_velocity += body.inverse_inertia * sum.angular;
+                    body.receive(&sum);
                     *impulse += sum;
                 }
             });
     }
+}
 
-    /// Deepest overlap of contacts that take part, nm; zero if nothing overlaps.
-    #[must_use]
-    pub fn deepest_overlap(&self) -> f32 {
-        self.contacts
-            .par_chunks(CONTACTS_PER_TASK)
-            .map(|contacts| {
-                let gaps = contacts.iter().map(|contact| -contact.gap);
-                gaps.fold(0.0, f32::max)
-            })
-            .reduce(|| 0.0, f32::max)
+impl Group {
+    /// A group of one contact, the one with this index.
+    fn new(contact: &ContactConstraint, index: u32) -> Self {
+        Self {
+            a: contact.a,
+            b: contact.b,
+            start: index,
+            end: index + 1,
+            held: contact.held,
+            takes_part: false,
+            on_a: Impulse::default(),
+            on_b: Impulse::default(),
+        }
+    }
+
+    fn add(&mut self, contact: &ContactConstraint, change: Vec3) {
+        self.on_a.linear -= change;
+        self.on_a.angular -= contact.lever_a.cross(change);
+        self.on_b.linear += change;
+        self.on_b.angular += contact.lever_b.cross(change);
     }
 }
 
-/// Calls `fill` for each pair and the contact at its place, in parallel.
+/// Calls `work` for each group and its contacts, in parallel.
 ///
-/// Halves the lists until a piece is small: nothing is allocated.
-fn for_each_pair<F>(contacts: &mut [ContactConstraint], lists: &[Vec<Pair>], fill: &F)
+/// Halves the groups until a piece is small: nothing is allocated.
+fn for_each_group<F>(contacts: &mut [ContactConstraint], groups: &mut [Group], work: &F)
 where
-    F: Fn(&mut ContactConstraint, Pair) + Sync,
+    F: Fn(&mut Group, &mut [ContactConstraint]) + Sync,
 {
-    if contacts.len() > CONTACTS_PER_TASK && lists.len() > 1 {
-        let (left, right) = lists.split_at(lists.len() / 2);
-        let cut = left.iter().map(Vec::len).sum();
+    if groups.len() > GROUPS_PER_TASK {
+        let (left, right) = groups.split_at_mut(groups.len() / 2);
+        let cut = (right[0].start - left[0].start) as usize;
         let (own, others) = contacts.split_at_mut(cut);
         rayon::join(
-            || for_each_pair(own, left, fill),
-            || for_each_pair(others, right, fill),
+            || for_each_group(own, left, work),
+            || for_each_group(others, right, work),
         );
         return;
     }
-    for (contact, &pair) in contacts.iter_mut().zip(lists.iter().flatten()) {
-        fill(contact, pair);
+    let mut rest = contacts;
+    for group in groups {
+        let (own, others) = rest.split_at_mut(group.contacts().len());
+        work(group, own);
+        rest = others;
     }
 }

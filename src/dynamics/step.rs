@@ -7,10 +7,11 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::groups::PairGroups;
 use super::solver::Problem;
 use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactSolver, ContactSolverConfig, Impulse,
-    MovingBody,
+    MovingBody, Obstacle, Support, SupportSide,
 };
 use crate::molecule::MoleculeTemplate;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
@@ -156,7 +157,12 @@ pub struct CrowdContacts {
     first_sphere: Vec<u32>,
     spheres: SphereSet,
     pairs: PairBuffer,
+    groups: PairGroups,
     bodies: Vec<MovingBody>,
+    /// Contacts that the engine answers, in this substep, with their bodies.
+    supports: Vec<(Support, [u32; 2])>,
+    /// What is not of the crowd; their bodies follow those of the members.
+    obstacles: Vec<u64>,
     solver: ContactSolver,
     touches: Vec<CrowdTouch>,
     /// Those of the substep before.
@@ -184,7 +190,10 @@ impl CrowdContacts {
             first_sphere: Vec::new(),
             spheres: SphereSet::new(),
             pairs: PairBuffer::new(),
+            groups: PairGroups::default(),
             bodies: Vec::new(),
+            supports: Vec::new(),
+            obstacles: Vec::new(),
             solver: ContactSolver::default(),
             touches: Vec::new(),
             touches_before: Vec::new(),
@@ -252,8 +261,10 @@ impl CrowdContacts {
             })
             .collect();
         let first_sphere = &self.first_sphere;
+        self.obstacles.clear();
         self.solver.rename(self.active.len(), |owner, sphere| {
-            let place = now[owner as usize]?;
+            // Contacts with obstacles are told anew in each substep.
+            let (place, sphere) = ((*now.get(owner as usize)?)?, sphere?);
             let offset = sphere - starts[owner as usize];
             Some([place, first_sphere[place as usize] + offset])
         });
@@ -269,6 +280,7 @@ impl CrowdContacts {
 
     fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
         self.pairs.clear();
+        self.groups.clear();
         self.touches.clear();
         self.touches_before.clear();
         self.active.clear();
@@ -333,6 +345,7 @@ impl CrowdContacts {
     where
         F: Fn(usize) -> Result<MovingBody, SetAside> + Sync,
     {
+        self.bodies.truncate(self.active.len());
         self.bodies
             .par_chunks_mut(BODIES_PER_TASK)
             .zip(self.active.par_chunks(BODIES_PER_TASK))
@@ -380,6 +393,7 @@ impl CrowdContacts {
                     self.set_crowd_aside(self.spheres.centre(sphere as usize), reach)?;
                 }
                 Err(error) => {
+                    self.groups.clear();
                     self.solver.forget();
                     return Err(error.into());
                 }
@@ -410,40 +424,74 @@ impl CrowdContacts {
         Ok(())
     }
 
-    /// Sums up the pairs of spheres by pairs of members.
+    /// Groups the pairs of spheres by pairs of members.
     fn collect_touches(&mut self) {
-        let (spheres, active) = (&self.spheres, &self.active);
-        for pair in self.pairs.iter() {
-            let (first, second) = (pair.a as usize, pair.b as usize);
-            let reach = spheres.radius(first) + spheres.radius(second);
-            let gap = spheres.centre(first).distance(spheres.centre(second)) - reach;
-            let owners = [first, second].map(|sphere| active[spheres.owner(sphere) as usize]);
-            let (a, b) = (owners[0].min(owners[1]), owners[0].max(owners[1]));
-            let groups = [a, b].map(|member| self.members[member as usize].groups);
-            if !groups[0].may_touch(groups[1]) {
+        let spheres = &self.spheres;
+        self.groups.build(spheres, &self.pairs, self.active.len());
+        for (group, pairs) in self.groups.iter() {
+            let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
+            let [one, other] = [a, b].map(|member| self.members[member as usize].groups);
+            if !one.may_touch(other) {
                 continue;
             }
-            match self.touches.last_mut() {
-                // Pairs of two molecules often come in a row.
-                Some(last) if last.a == a && last.b == b => last.add(gap),
-                _ => self.touches.push(CrowdTouch {
-                    a,
-                    b,
-                    contacts: u32::from(gap < 0.0),
-                    deepest: -gap,
-                }),
+            let mut touch = CrowdTouch {
+                a,
+                b,
+                contacts: 0,
+                deepest: f32::NEG_INFINITY,
+            };
+            for pair in pairs {
+                let (first, second) = (pair.a as usize, pair.b as usize);
+                let reach = spheres.radius(first) + spheres.radius(second);
+                touch.add(spheres.centre(first).distance(spheres.centre(second)) - reach);
+            }
+            self.touches.push(touch);
+        }
+    }
+
+    /// Tells what members touch outside the crowd, for the next
+    /// [`respond`](Self::respond) only: where molecules touch each other, these
+    /// contacts are solved with theirs. Supports that name no one are dropped.
+    pub fn set_supports(
+        &mut self,
+        obstacles: &[Obstacle],
+        supports: impl Iterator<Item = Support>,
+    ) {
+        let members = self.active.len();
+        self.bodies.truncate(members);
+        self.bodies
+            .extend(obstacles.iter().map(|obstacle| obstacle.body));
+        let before = std::mem::take(&mut self.obstacles);
+        self.obstacles
+            .extend(obstacles.iter().map(|obstacle| obstacle.id));
+        if self.obstacles != before {
+            self.solver.rename(self.bodies.len(), |body, sphere| {
+                let place = match before.get((body as usize).wrapping_sub(members)) {
+                    None => body,
+                    Some(id) => {
+                        let now = self.obstacles.iter().position(|other| other == id)?;
+                        (members + now) as u32
+                    }
+                };
+                Some([place, sphere.unwrap_or(0)])
+            });
+        }
+        self.supports.clear();
+        let body_of = |side: SupportSide| match side {
+            SupportSide::Member(member) => {
+                let owner = self.active.binary_search(&member).ok()?;
+                Some(owner as u32)
+            }
+            SupportSide::Obstacle(index) => {
+                let known = (index as usize) < obstacles.len();
+                known.then_some(members as u32 + index)
+            }
+        };
+        for support in supports {
+            if let (Some(a), Some(b)) = (body_of(support.a), body_of(support.b)) {
+                self.supports.push((support, [a, b]));
             }
         }
-        self.touches
-            .sort_unstable_by_key(|touch| (touch.a, touch.b));
-        self.touches.dedup_by(|next, kept| {
-            let same = next.a == kept.a && next.b == kept.b;
-            if same {
-                kept.contacts += next.contacts;
-                kept.deepest = kept.deepest.max(next.deepest);
-            }
-            same
-        });
     }
 
     /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has
@@ -453,6 +501,10 @@ impl CrowdContacts {
             self.solver.forget();
             return;
         }
+        if self.bodies.len() != self.active.len() + self.obstacles.len() {
+            // No one told of obstacles in this substep.
+            self.set_supports(&[], std::iter::empty());
+        }
         let (members, active) = (&self.members, &self.active);
         let material = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|owner| &members[active[owner as usize] as usize]);
@@ -461,27 +513,29 @@ impl CrowdContacts {
         };
         let problem = Problem {
             spheres: &self.spheres,
-            pairs: &self.pairs,
+            pairs: &self.groups,
             bodies: &self.bodies,
+            supports: &self.supports,
             material,
             dt,
         };
         self.solver.solve(&problem, &self.config);
+        self.supports.clear();
         self.look_for_wakers();
     }
 
-    /// Finds sleeping members that are hit, or whose neighbour has gone.
+    /// Finds sleeping members that are hit, lie too deep, or have lost a neighbour.
     fn look_for_wakers(&mut self) {
         self.to_wake.clear();
         let (bodies, active) = (&self.bodies, &self.active);
         for contact in self.solver.contacts() {
             let (a, b) = (contact.a as usize, contact.b as usize);
-            if bodies[a].asleep != bodies[b].asleep
-                && contact.takes_part()
-                && hits_hard(contact, &bodies[a], &bodies[b])
-            {
-                let sleeper = if bodies[a].asleep { a } else { b };
-                self.to_wake.push(active[sleeper]);
+            if contact.held || !(bodies[a].asleep || bodies[b].asleep) {
+                continue;
+            }
+            let hit = contact.takes_part() && hits_hard(contact, &bodies[a], &bodies[b]);
+            if hit || -contact.gap > WAKING_OVERLAP {
+                self.to_wake.extend([active[a], active[b]]);
             }
         }
         let mut now = self.touches.iter().peekable();
@@ -506,6 +560,12 @@ impl CrowdContacts {
     pub fn impulses(&self) -> impl Iterator<Item = (usize, Impulse)> + '_ {
         let active = self.active.iter().map(|member| *member as usize);
         active.zip(self.solver.impulses().iter().copied())
+    }
+
+    /// The impulse that each obstacle is to receive, in their order.
+    pub fn obstacle_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
+        let impulses = self.solver.impulses();
+        impulses.iter().skip(self.active.len()).copied()
     }
 
     /// Pairs of molecules that overlap or nearly do at the gathered poses, sorted.
@@ -573,11 +633,8 @@ const BODIES_PER_TASK: usize = 256;
 /// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
 const WAKING_SPEED: f32 = 0.1;
 
-/// A slower approach wakes, too, if it presses this deep, nm.
+/// Overlap that lets no one sleep, nm: it is yet to be pushed apart.
 const WAKING_OVERLAP: f32 = 0.01;
-
-/// The approach that then suffices, nm/s.
-const PRESSING_SPEED: f32 = 0.02;
 
 fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
     body.is_finite().then_some(body).ok_or(SetAside::NotFinite)
@@ -586,7 +643,7 @@ fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
 /// Whether the awake one of two bodies approaches the other in earnest.
 fn hits_hard(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> bool {
     let approach = -contact.relative_velocity(a, b).dot(contact.normal);
-    approach > WAKING_SPEED || (approach > PRESSING_SPEED && -contact.gap > WAKING_OVERLAP)
+    approach > WAKING_SPEED
 }
 
 impl CrowdTouch {

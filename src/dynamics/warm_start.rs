@@ -13,12 +13,28 @@ struct Carried {
     friction: Vec3,
 }
 
+impl Carried {
+    fn of(contact: &ContactConstraint) -> Self {
+        Self {
+            other: contact.spheres.b,
+            normal: contact.normal_impulse,
+            friction: contact.friction_impulse,
+        }
+    }
+
+    fn impulses(&self) -> (f32, Vec3) {
+        (self.normal, self.friction)
+    }
+}
+
 /// Impulses by pair: for each sphere a short list of those with a larger index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WarmStart {
     /// First entry of each sphere, and one more.
     starts: Vec<u32>,
     entries: Vec<Carried>,
+    /// Impulses of contacts that the engine holds, sorted by key.
+    held: Vec<(Pair, Carried)>,
 }
 
 impl WarmStart {
@@ -26,16 +42,22 @@ impl WarmStart {
     pub fn clear(&mut self) {
         self.starts.clear();
         self.entries.clear();
+        self.held.clear();
     }
 
     /// Remembers the impulses of `contacts` between `spheres` spheres.
     pub fn remember(&mut self, contacts: &[ContactConstraint], spheres: usize) {
         self.clear();
         let loaded = || {
-            contacts
+            let loaded = contacts
                 .iter()
-                .filter(|contact| contact.normal_impulse > 0.0)
+                .filter(|contact| contact.normal_impulse > 0.0);
+            loaded.filter(|contact| !contact.held)
         };
+        let held = contacts.iter().filter(|contact| contact.held);
+        self.held
+            .extend(held.map(|contact| (contact.spheres, Carried::of(contact))));
+        self.held.sort_unstable_by_key(|(key, _)| *key);
         self.starts.resize(spheres + 1, 0);
         for contact in loaded() {
             self.starts[contact.spheres.a as usize] += 1;
@@ -50,11 +72,7 @@ impl WarmStart {
         for contact in loaded() {
             let at = &mut self.starts[contact.spheres.a as usize];
             *at -= 1;
-            self.entries[*at as usize] = Carried {
-                other: contact.spheres.b,
-                normal: contact.normal_impulse,
-                friction: contact.friction_impulse,
-            };
+            self.entries[*at as usize] = Carried::of(contact);
         }
     }
 
@@ -65,7 +83,13 @@ impl WarmStart {
         self.entries[range]
             .iter()
             .find(|carried| carried.other == pair.b)
-            .map(|carried| (carried.normal, carried.friction))
+            .map(Carried::impulses)
+    }
+
+    /// Impulses that a held contact with this key carried.
+    pub fn of_held(&self, key: Pair) -> Option<(f32, Vec3)> {
+        let at = self.held.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+        Some(self.held[at].1.impulses())
     }
 }
 

@@ -46,6 +46,7 @@ mod queries;
 mod query_results;
 mod springs;
 mod substep;
+mod supports;
 mod surfaces;
 mod world;
 
@@ -222,7 +223,11 @@ impl Plugin for MoleculePhysicsPlugin {
             (
                 substep::gather.in_set(MoleculeSystems::Gather),
                 substep::detect.in_set(MoleculeSystems::Detect),
-                (substep::respond, springs::pull_springs)
+                (
+                    supports::find_supports,
+                    substep::respond,
+                    springs::pull_springs,
+                )
                     .chain()
                     .in_set(MoleculeSystems::Respond),
                 substep::apply.in_set(MoleculeSystems::Apply),

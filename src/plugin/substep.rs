@@ -14,7 +14,7 @@ use super::events::Touching;
 use super::faults::{FaultReason, MoleculeFault};
 use super::prepare::PreparedMolecule;
 use super::world::{ContactModel, Member, MoleculeWorld};
-use crate::dynamics::{ContactMember, MovingBody, SetAside};
+use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, SetAside};
 use crate::pose::Pose;
 
 /// What makes the members of a context change.
@@ -61,6 +61,7 @@ pub(super) fn collect_members(
             })
             .collect();
         wake_bereaved(&world, &members, &mut bodies.bodies);
+        world.member_of = members.iter().map(|member| member.body).zip(0..).collect();
         world.members = members;
         let contacts = found
             .iter()
@@ -284,6 +285,10 @@ pub(super) fn respond(model: Res<ContactModel>, mut worlds: Query<&mut MoleculeW
         };
         if *model == ContactModel::Crowd {
             let begin = Instant::now();
+            if let Err(error) = world.contacts.config.check() {
+                error!("contacts are solved by the default: {error}");
+                *world.contact_config_mut() = ContactSolverConfig::default();
+            }
             world.contacts.respond(substep);
             world.times.respond += begin.elapsed();
         }
@@ -313,9 +318,16 @@ pub(super) fn apply(
                     body.wake_up(true);
                 }
             }
-            for (member, impulse) in world.contacts.impulses() {
+            let members = world.contacts.impulses();
+            let members = members.map(|(member, impulse)| (world.members[member].body, impulse));
+            let obstacles = world
+                .obstacles
+                .iter()
+                .zip(world.contacts.obstacle_impulses());
+            let obstacles = obstacles.filter_map(|(body, impulse)| Some(((*body)?, impulse)));
+            for (handle, impulse) in members.chain(obstacles) {
                 if !impulse.is_zero()
-                    && let Some(body) = bodies.bodies.get_mut(world.members[member].body)
+                    && let Some(body) = bodies.bodies.get_mut(handle)
                 {
                     body.apply_impulse(impulse.linear, false);
                     body.apply_torque_impulse(impulse.angular, false);

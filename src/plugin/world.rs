@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bevy::ecs::lifecycle::Add;
+use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
@@ -10,7 +11,7 @@ use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
 use super::events::TouchLedger;
-use crate::dynamics::{CrowdContacts, Impulse};
+use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
 use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
 
 /// How molecules meet each other. Both ways find the same contacts, and in both
@@ -42,6 +43,11 @@ pub(super) struct Member {
 pub struct MoleculeWorld {
     pub(super) contacts: CrowdContacts,
     pub(super) members: Vec<Member>,
+    /// Member of each body.
+    pub(super) member_of: HashMap<RigidBodyHandle, u32>,
+    /// Ordinary bodies that molecules touch in this substep; none for those that nothing
+    /// moves.
+    pub(super) obstacles: Vec<Option<RigidBodyHandle>>,
     /// Whether the members have to be collected anew.
     pub(super) outdated: bool,
     /// Length of the substep that is running, s; none if this context rests.
@@ -60,6 +66,8 @@ impl Default for MoleculeWorld {
         Self {
             contacts: CrowdContacts::default(),
             members: Vec::new(),
+            member_of: HashMap::default(),
+            obstacles: Vec::new(),
             outdated: true,
             substep: None,
             springs: Vec::new(),
@@ -77,6 +85,13 @@ impl MoleculeWorld {
     #[must_use]
     pub fn contacts(&self) -> &CrowdContacts {
         &self.contacts
+    }
+
+    /// How contacts of the crowd are solved; may be changed at any time.
+    ///
+    /// Impossible numbers are answered in the next substep by the default.
+    pub fn contact_config_mut(&mut self) -> &mut ContactSolverConfig {
+        &mut self.contacts.config
     }
 
     /// Time that the stages took in the last frame, all substeps together.

@@ -29,7 +29,7 @@ fn a_neighbour_at_rest_wakes_no_one() {
 fn a_hit_wakes() {
     let mut world = pair(0.005, Vec3::Y * -2.0);
     world.step(1.0 / 240.0);
-    assert_eq!(world.contacts.to_wake(), [0]);
+    assert!(world.contacts.to_wake().contains(&0));
 }
 
 #[test]
