@@ -31,6 +31,10 @@ const WARM_UP: usize = 3;
 /// packed without overlaps.
 const AREA_PER_LIPID_NM2: f32 = 1.23;
 
+/// Radius of atoms that touch when they are closer than 0.34 nm, as in the benches of the
+/// search, nm.
+const RADIUS_NM: f32 = 0.17;
+
 /// Lipids of the worlds that are compared.
 const LIPIDS: u32 = 746;
 
@@ -69,10 +73,17 @@ struct Scene {
 }
 
 impl Scene {
-    /// A vesicle of `lipids` POPC, relaxed until nothing overlaps if that is wanted.
-    fn vesicle(lipids: u32, relaxed: bool) -> Self {
+    /// A vesicle of `lipids` POPC, relaxed until nothing overlaps if that is wanted, with
+    /// radii by element or one `radius` (nm) for all atoms.
+    fn vesicle(lipids: u32, relaxed: bool, radius: Option<f32>) -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
         let lipid = load(path, &LoadOptions::default()).expect("the bundled lipid can be read");
+        let lipid = match radius {
+            Some(radius) => lipid
+                .with_uniform_radius(radius)
+                .expect("the radius is positive"),
+            None => lipid,
+        };
         let lipid = Arc::new(lipid);
         let config = VesicleConfig {
             size: VesicleSize::Density {
@@ -190,17 +201,32 @@ fn main() {
         sizes.push(if in_earnest { LIPIDS } else { 20 });
     }
     for lipids in sizes {
-        for relaxed in [true, false] {
-            compare(lipids, relaxed, if in_earnest { 5 } else { 1 });
-        }
+        let turns = if in_earnest { 5 } else { 1 };
+        let overlapping = Scene::vesicle(lipids, false, Some(RADIUS_NM));
+        compare(
+            &overlapping,
+            "atoms of 0.17 nm at random places, overlapping",
+            turns,
+        );
+        let overlapping = Scene::vesicle(lipids, false, None);
+        compare(
+            &overlapping,
+            "radii by element, at random places, overlapping",
+            turns,
+        );
+        let relaxed = Scene::vesicle(lipids, true, None);
+        compare(
+            &relaxed,
+            "radii by element, relaxed until nothing overlaps",
+            turns,
+        );
     }
     if in_earnest {
         overhead();
     }
 }
 
-fn compare(lipids: u32, relaxed: bool, turns: usize) {
-    let scene = Scene::vesicle(lipids, relaxed);
+fn compare(scene: &Scene, state: &str, turns: usize) {
     let kinds = [Kind::Crowd, Kind::CrowdOnly, Kind::Solver, Kind::Compound];
     let mut apps = kinds.map(|kind| scene.app(kind));
     let mut times: [Vec<Duration>; 4] = default();
@@ -216,11 +242,6 @@ fn compare(lipids: u32, relaxed: bool, turns: usize) {
     let medians = times.map(median);
     let slowest = medians[3];
     let atoms = scene.poses.len() * scene.lipid.atom_count();
-    let state = if relaxed {
-        "relaxed until nothing overlaps"
-    } else {
-        "at random places, overlapping"
-    };
     println!("{} lipids, {atoms} atoms, {state}:\n", scene.poses.len());
     println!("| world | ms a step | times faster than compounds |\n|---|--:|--:|");
     for (kind, time) in kinds.iter().zip(medians) {
@@ -236,7 +257,7 @@ fn compare(lipids: u32, relaxed: bool, turns: usize) {
 
 /// What the plugin adds to Rapier's own step.
 fn overhead() {
-    let scene = Scene::vesicle(MANY_LIPIDS, true);
+    let scene = Scene::vesicle(MANY_LIPIDS, true, None);
     let mut app = scene.app(Kind::CrowdOnly);
     let mut times = Vec::new();
     for _ in 0..15 {

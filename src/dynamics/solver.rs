@@ -13,18 +13,18 @@ use crate::force::{ParameterError, not_negative};
 use crate::spheres::SphereSet;
 
 /// Groups that one task works on.
-const GROUPS_PER_TASK: usize = 32;
+const GROUPS_PER_TASK: usize = 256;
 
 /// Bodies that one task works on.
-const BODIES_PER_TASK: usize = 256;
+const BODIES_PER_TASK: usize = 2048;
 
 /// How contacts are solved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContactSolverConfig {
-    /// Iterations in each substep. Default: 12.
+    /// Iterations in each substep. Default: 8.
     pub iterations: u32,
-    /// Iterations without parting, for the contacts of the substep before. Default: 4.
+    /// Iterations without parting, for the contacts of the substep before. Default: 2.
     pub relax_iterations: u32,
     /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
     pub foresight: f32,
@@ -40,8 +40,8 @@ pub struct ContactSolverConfig {
 impl Default for ContactSolverConfig {
     fn default() -> Self {
         Self {
-            iterations: 12,
-            relax_iterations: 4,
+            iterations: 8,
+            relax_iterations: 2,
             foresight: 0.02,
             slop: 0.001,
             max_push_speed: 4.0,
@@ -239,21 +239,21 @@ impl ContactSolver {
     {
         self.contacts.clear();
         self.contacts
-            .resize(problem.pairs.pairs().len(), ContactConstraint::IDLE);
+            .resize(problem.pairs.kept().len(), ContactConstraint::IDLE);
         self.groups.clear();
         self.groups
-            .extend(problem.pairs.iter().map(|(group, pairs)| Group {
+            .extend(problem.pairs.groups().iter().map(|group| Group {
                 a: group.a,
                 b: group.b,
-                start: group.start,
-                end: group.start + pairs.len() as u32,
+                start: group.first,
+                end: group.first + group.kept,
                 held: false,
                 takes_part: false,
                 on_a: Impulse::default(),
                 on_b: Impulse::default(),
             }));
         let (bodies, memory) = (&self.velocities, &self.memory);
-        let all_pairs = problem.pairs.pairs();
+        let all_pairs = problem.pairs.kept();
         for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
             let material = (problem.material)(group.a, group.b);
             for (contact, &pair) in contacts.iter_mut().zip(&all_pairs[group.contacts()]) {

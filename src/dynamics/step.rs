@@ -428,24 +428,17 @@ impl CrowdContacts {
     fn collect_touches(&mut self) {
         let spheres = &self.spheres;
         self.groups.build(spheres, &self.pairs, self.active.len());
-        for (group, pairs) in self.groups.iter() {
+        for group in self.groups.groups() {
             let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
             let [one, other] = [a, b].map(|member| self.members[member as usize].groups);
-            if !one.may_touch(other) {
-                continue;
+            if one.may_touch(other) {
+                self.touches.push(CrowdTouch {
+                    a,
+                    b,
+                    contacts: group.overlaps,
+                    deepest: group.deepest,
+                });
             }
-            let mut touch = CrowdTouch {
-                a,
-                b,
-                contacts: 0,
-                deepest: f32::NEG_INFINITY,
-            };
-            for pair in pairs {
-                let (first, second) = (pair.a as usize, pair.b as usize);
-                let reach = spheres.radius(first) + spheres.radius(second);
-                touch.add(spheres.centre(first).distance(spheres.centre(second)) - reach);
-            }
-            self.touches.push(touch);
         }
     }
 
@@ -628,7 +621,7 @@ impl CrowdContacts {
 }
 
 /// Bodies that one task gathers.
-const BODIES_PER_TASK: usize = 256;
+const BODIES_PER_TASK: usize = 1024;
 
 /// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
 const WAKING_SPEED: f32 = 0.1;
@@ -644,11 +637,4 @@ fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
 fn hits_hard(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> bool {
     let approach = -contact.relative_velocity(a, b).dot(contact.normal);
     approach > WAKING_SPEED
-}
-
-impl CrowdTouch {
-    fn add(&mut self, gap: f32) {
-        self.contacts += u32::from(gap < 0.0);
-        self.deepest = self.deepest.max(-gap);
-    }
 }
