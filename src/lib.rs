@@ -67,8 +67,8 @@
 //!
 //! | room | what it does |
 //! |---|---|
-//! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`plugin`] | Bevy and Rapier: assets, components, systems; no maths |
+//! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |

@@ -26,6 +26,7 @@
 mod constraint;
 mod groups;
 mod material;
+mod members;
 mod solver;
 mod step;
 mod support;
@@ -33,10 +34,9 @@ mod warm_start;
 
 pub use constraint::ContactConstraint;
 pub use material::{ContactGroups, ContactMaterial, Softness};
+pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
 pub use solver::{ContactSolver, ContactSolverConfig};
-pub use step::{
-    ContactMember, CrowdContacts, CrowdContactsError, CrowdTouch, MemberSpheres, SetAside,
-};
+pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
 
 use glam::{Mat3, Vec3};

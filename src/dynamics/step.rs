@@ -10,10 +10,10 @@ use thiserror::Error;
 use super::groups::PairGroups;
 use super::solver::Problem;
 use super::{
-    ContactConstraint, ContactGroups, ContactMaterial, ContactSolver, ContactSolverConfig, Impulse,
-    MovingBody, Obstacle, Support, SupportSide,
+    ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
+    ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
+    Support, SupportSide,
 };
-use crate::molecule::MoleculeTemplate;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
@@ -30,118 +30,6 @@ impl From<SphereError> for CrowdContactsError {
     fn from(error: SphereError) -> Self {
         Self::Search(error.into())
     }
-}
-
-/// The spheres that stand for a molecule in the search, in its body frame.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MemberSpheres {
-    /// Centres, nm.
-    pub centres: Vec<Vec3>,
-    /// Radii, nm.
-    pub radii: Vec<f32>,
-}
-
-impl MemberSpheres {
-    /// One sphere for each atom.
-    #[must_use]
-    pub fn atoms(template: &MoleculeTemplate) -> Self {
-        Self {
-            centres: template.positions().to_vec(),
-            radii: template.radii().to_vec(),
-        }
-    }
-
-    /// One sphere for each residue, around all its atoms.
-    #[must_use]
-    pub fn residues(template: &MoleculeTemplate) -> Self {
-        let mut spheres = Self::default();
-        let residues = template.residue_indices();
-        let mut first = 0;
-        while first < residues.len() {
-            let same = residues[first..]
-                .iter()
-                .take_while(|r| **r == residues[first]);
-            let last = first + same.count();
-            spheres.enclose(
-                &template.positions()[first..last],
-                &template.radii()[first..last],
-            );
-            first = last;
-        }
-        spheres
-    }
-
-    /// One sphere around the whole molecule.
-    #[must_use]
-    pub fn whole(template: &MoleculeTemplate) -> Self {
-        let mut spheres = Self::default();
-        if template.atom_count() > 0 {
-            spheres.centres.push(Vec3::ZERO);
-            spheres.radii.push(template.bounding_radius());
-        }
-        spheres
-    }
-
-    /// Adds a sphere around some atoms, about their mean.
-    fn enclose(&mut self, positions: &[Vec3], radii: &[f32]) {
-        let centre = positions.iter().sum::<Vec3>() / positions.len() as f32;
-        let reaches = positions
-            .iter()
-            .zip(radii)
-            .map(|(position, radius)| position.distance(centre) + radius);
-        self.centres.push(centre);
-        self.radii.push(reaches.fold(0.0, f32::max));
-    }
-
-    /// Number of spheres.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.centres.len()
-    }
-
-    /// Whether there are no spheres.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
-    }
-}
-
-/// A molecule of the crowd: its spheres and its surface.
-#[derive(Clone, Debug, Default)]
-pub struct ContactMember {
-    /// What tells it from others, such as the bits of its entity: contacts last when
-    /// members come and go.
-    pub id: u64,
-    /// What stands for it in the search; shared by all of its kind.
-    pub spheres: Arc<MemberSpheres>,
-    /// Its surface.
-    pub material: ContactMaterial,
-    /// Which others it touches.
-    pub groups: ContactGroups,
-}
-
-/// Two molecules that touch, or are within the foresight: members `a` < `b`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrowdTouch {
-    /// The member with the smaller index.
-    pub a: u32,
-    /// The member with the larger index.
-    pub b: u32,
-    /// Pairs of spheres that overlap; zero if the molecules are merely near.
-    pub contacts: u32,
-    /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
-}
-
-/// Why a member is set aside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetAside {
-    /// It has no body at the moment.
-    Absent,
-    /// Its pose or velocity is not finite.
-    NotFinite,
-    /// It lies where too many others lie.
-    Crowded,
 }
 
 /// Finds and answers the contacts of a crowd, substep by substep.
