@@ -14,7 +14,9 @@ use super::{
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{
+    GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
+};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -386,6 +388,7 @@ impl CrowdContacts {
             // No one told of obstacles in this substep.
             self.set_supports(&[], std::iter::empty());
         }
+        self.look_for_wakers(dt);
         let (members, active) = (&self.members, &self.active);
         let material = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|owner| &members[active[owner as usize] as usize]);
@@ -402,21 +405,21 @@ impl CrowdContacts {
         };
         self.solver.solve(&problem, &self.config);
         self.supports.clear();
-        self.look_for_wakers();
     }
 
     /// Finds sleeping members that are hit, lie too deep, or have lost a neighbour.
-    fn look_for_wakers(&mut self) {
+    fn look_for_wakers(&mut self, dt: f32) {
         self.to_wake.clear();
         let (bodies, active) = (&self.bodies, &self.active);
-        for contact in self.solver.contacts() {
-            let (a, b) = (contact.a as usize, contact.b as usize);
-            if contact.held || !(bodies[a].asleep || bodies[b].asleep) {
-                continue;
-            }
-            let hit = contact.takes_part() && hits_hard(contact, &bodies[a], &bodies[b]);
-            if hit || -contact.gap > WAKING_OVERLAP {
-                self.to_wake.extend([active[a], active[b]]);
+        for group in self.groups.groups() {
+            let [a, b] = [group.a, group.b].map(|owner| &bodies[owner as usize]);
+            let kept = group.first as usize..(group.first + group.kept) as usize;
+            let hit = |pair: &Pair| self.hits_hard(*pair, a, b, dt);
+            if (a.asleep || b.asleep)
+                && (group.deepest > WAKING_OVERLAP || self.groups.kept()[kept].iter().any(hit))
+            {
+                self.to_wake
+                    .extend([group.a, group.b].map(|owner| active[owner as usize]));
             }
         }
         let mut now = self.touches.iter().peekable();
@@ -429,6 +432,23 @@ impl CrowdContacts {
         }
         self.to_wake.sort_unstable();
         self.to_wake.dedup();
+        // They answer what woke them in this very substep.
+        for member in &self.to_wake {
+            if let Ok(owner) = self.active.binary_search(member) {
+                self.bodies[owner].asleep = false;
+            }
+        }
+    }
+
+    /// Whether two spheres approach in earnest and meet within `dt` s.
+    fn hits_hard(&self, pair: Pair, a: &MovingBody, b: &MovingBody, dt: f32) -> bool {
+        let [first, second] = [pair.a as usize, pair.b as usize];
+        let [one, other] = [first, second].map(|sphere| self.spheres.centre(sphere));
+        let reach = self.spheres.radius(first) + self.spheres.radius(second);
+        let normal = (other - one).normalize_or_zero();
+        let velocity = b.velocity_at(other - b.centre) - a.velocity_at(one - a.centre);
+        let approach = -velocity.dot(normal);
+        approach > WAKING_SPEED && one.distance(other) - reach < approach * dt
     }
 
     /// Members to be woken if they sleep: something hit them, or left them.
@@ -475,11 +495,11 @@ impl CrowdContacts {
 
     /// Where a contact of the [`solver`](Self::solver) is in the world, nm: between the
     /// surfaces of its spheres where the last gather put them. None if the spheres are
-    /// others by now.
+    /// others by now, or it is a contact with something outside the crowd.
     #[must_use]
     pub fn contact_point(&self, contact: &ContactConstraint) -> Option<Vec3> {
         let sphere = contact.spheres.a as usize;
-        let known = sphere < self.spheres.len() && contact.gap.is_finite();
+        let known = sphere < self.spheres.len() && contact.gap.is_finite() && !contact.held;
         known.then(|| {
             let way = self.spheres.radius(sphere) + 0.5 * contact.gap;
             self.spheres.centre(sphere) + contact.normal * way
@@ -519,10 +539,4 @@ const WAKING_OVERLAP: f32 = 0.01;
 
 fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
     body.is_finite().then_some(body).ok_or(SetAside::NotFinite)
-}
-
-/// Whether the awake one of two bodies approaches the other in earnest.
-fn hits_hard(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> bool {
-    let approach = -contact.relative_velocity(a, b).dot(contact.normal);
-    approach > WAKING_SPEED
 }
