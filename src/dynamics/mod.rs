@@ -7,8 +7,9 @@
 //! 1. *relax*: the contacts of the last substep are solved once more without the
 //!    term that pushes overlaps apart, so that parting adds no energy;
 //! 2. *predict*: velocities as gravity and other forces will have them at the end;
-//! 3. *prepare*: each pair of touching spheres becomes a [`ContactConstraint`] with
-//!    normal, levers and effective mass, and the impulse it had last time;
+//! 3. *prepare*: touching spheres, of each two molecules a dozen pairs at most, become
+//!    [`ContactConstraint`]s with normal, levers and effective mass, and the impulse
+//!    they had last time; so do contacts with what holds the molecules from outside;
 //! 4. *iterate*: all pairs of molecules at the same time (Jacobi), and the contacts of
 //!    each pair in turn (Gauss–Seidel), take out the velocity error; then each body
 //!    sums up its pairs.
