@@ -48,6 +48,25 @@ pub struct ContactConstraint {
     pub(super) bounce_speed: f32,
 }
 
+/// What all contacts of two molecules share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surface {
+    softness: Softness,
+    friction: f32,
+    restitution: f32,
+}
+
+impl Surface {
+    /// Two surfaces of a `material` in a substep.
+    pub fn new(material: &ContactMaterial, substep: &Substep) -> Self {
+        Self {
+            softness: Softness::new(material, substep.dt),
+            friction: material.friction,
+            restitution: material.restitution,
+        }
+    }
+}
+
 /// What all contacts of a substep share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Substep {
@@ -70,7 +89,7 @@ impl ContactConstraint {
         pair: Pair,
         spheres: &SphereSet,
         bodies: &[MovingBody],
-        material: &ContactMaterial,
+        surface: &Surface,
         substep: &Substep,
     ) -> Self {
         let (first, second) = (pair.a as usize, pair.b as usize);
@@ -96,9 +115,9 @@ impl ContactConstraint {
         let point = spheres.centre(first) + contact.normal * (radius_a + 0.5 * contact.gap);
         contact.lever_a = point - body_a.centre;
         contact.lever_b = point - body_b.centre;
-        contact.softness = Softness::new(material, substep.dt);
-        contact.friction = material.friction;
-        contact.look_at(bodies, material.restitution, substep);
+        contact.softness = surface.softness;
+        contact.friction = surface.friction;
+        contact.look_at(bodies, surface.restitution, substep);
         contact
     }
 
@@ -130,16 +149,17 @@ impl ContactConstraint {
         self.normal_mass = if normal_a + normal_b > 0.0 { 1.0 } else { 0.0 };
     }
 
-    /// Begins with the impulses along and across the normal of the substep before.
-    pub(super) fn carry_on(&mut self, (normal, friction): (f32, Vec3)) {
+    /// Begins with the impulses that it had in the substep before.
+    pub(super) fn carry_on(&mut self, before: &Self) {
         if self.gap == f32::INFINITY {
             return;
         }
         self.take_part();
         if self.takes_part() {
-            self.normal_impulse = normal;
+            self.normal_impulse = before.normal_impulse;
+            let friction = before.friction_impulse;
             let across = friction - self.normal * friction.dot(self.normal);
-            self.friction_impulse = across.clamp_length_max(self.friction * normal);
+            self.friction_impulse = across.clamp_length_max(self.friction * self.normal_impulse);
         }
     }
 
@@ -204,13 +224,6 @@ impl ContactConstraint {
         b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a)
     }
 
-    /// Total impulse on `b`, Da·nm/s.
-    #[inline]
-    #[must_use]
-    pub fn impulse(&self) -> Vec3 {
-        self.normal * self.normal_impulse + self.friction_impulse
-    }
-
     /// Divides the masses: `sharing` is the number of groups of contacts of `a` and of
     /// `b`.
     pub(super) fn split_masses(&mut self, sharing: [u32; 2]) {
@@ -221,39 +234,8 @@ impl ContactConstraint {
         self.friction_mass = inverse(share_a * across_a + share_b * across_b);
     }
 
-    /// Takes the velocity error out of two bodies, and returns the change of the
-    /// impulse on `b`; that on `a` is its negative.
-    #[inline]
-    pub(super) fn solve(
-        &mut self,
-        a: &MovingBody,
-        b: &MovingBody,
-        substep: &Substep,
-        parting: bool,
-    ) -> Vec3 {
-        let velocity = self.relative_velocity(a, b);
-        let speed = velocity.dot(self.normal);
-        let (softness, bias) = self.bias(substep, parting);
-        let error = speed + bias.min(-self.bounce_speed);
-        let impulse = self.normal_impulse
-            - self.normal_mass * softness.mass_scale * error
-            - softness.impulse_scale * self.normal_impulse;
-        let impulse = impulse.max(0.0);
-        let mut change = self.normal * (impulse - self.normal_impulse);
-        self.normal_impulse = impulse;
-        if self.friction > 0.0 {
-            let across = velocity - self.normal * speed;
-            let wanted = self.friction_impulse - across * self.friction_mass;
-            let held = wanted.clamp_length_max(self.friction * impulse);
-            change += held - self.friction_impulse;
-            self.friction_impulse = held;
-        }
-        change
-    }
-
     /// Spring and velocity that it adds to the approach, nm/s.
-    #[inline]
-    fn bias(&self, substep: &Substep, parting: bool) -> (Softness, f32) {
+    pub(super) fn bias(&self, substep: &Substep, parting: bool) -> (Softness, f32) {
         if self.gap > 0.0 {
             // Not there yet: may close the gap, and no more.
             (Softness::RIGID, self.gap / substep.dt)
@@ -297,15 +279,19 @@ fn normal_of(
 /// Mobility of `a` along and across the normal, then of `b`.
 ///
 /// Across there are two directions; their sum is an upper bound for either, which
-/// keeps the iteration stable whatever way things slide.
+/// keeps the iteration stable whatever way things slide. The mobilities along any three
+/// directions at right angles add up to tr M⁻¹ + r² tr I⁻¹ − r·I⁻¹r.
 fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f32; 4] {
-    let (first, second) = contact.normal.any_orthonormal_pair();
     let of = |body: &MovingBody, lever: Vec3| {
         if body.asleep {
             return [0.0, 0.0];
         }
-        let across = body.mobility(lever, first) + body.mobility(lever, second);
-        [body.mobility(lever, contact.normal), across]
+        let along = body.mobility(lever, contact.normal);
+        let inertia = &body.inverse_inertia;
+        let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
+        let turning = lever.length_squared() * trace - lever.dot(*inertia * lever);
+        let all = body.inverse_mass.element_sum() + turning;
+        [along, (all - along).max(0.0)]
     };
     let [normal_a, across_a] = of(a, contact.lever_a);
     let [normal_b, across_b] = of(b, contact.lever_b);

@@ -1,42 +1,33 @@
 //! Pairs of spheres, grouped by pairs of molecules.
 //!
-//! 1. counting sort by the molecule of the first sphere;
-//! 2. the pairs of each molecule sorted by their second sphere: spheres of one molecule
-//!    are neighbours in number, so this sorts by the second molecule, too;
-//! 3. a group wherever the second molecule changes;
-//! 4. of a group with many pairs, few are kept for the solver: two rigid bodies need no
-//!    more than the deepest contacts and those furthest out.
+//! 1. each list of pairs that the search writes becomes a list of [`Digest`]s, one for
+//!    each two molecules in it, found by hashing, while the search goes on;
+//! 2. the digests of all lists are sorted by their molecules, and those of the same two
+//!    are merged into a group;
+//! 3. each group keeps the few pairs that the solver needs.
 //!
-//! The order follows from the numbers of the spheres alone.
+//! Groups and pairs come out sorted, however the lists were cut.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use glam::Vec3;
+use rayon::prelude::*;
 
-use crate::search::{Pair, PairBuffer};
+use super::digest::{Digest, Kept};
+use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// Pairs that one task sorts at least.
-const PAIRS_PER_TASK: usize = 4096;
+/// Groups that one task merges.
+const GROUPS_PER_TASK: usize = 256;
 
-/// Groups that one task looks through.
-const GROUPS_PER_TASK: usize = 64;
-
-/// Deepest pairs of a group that are kept.
-const DEEPEST: usize = 6;
-
-/// Most pairs of a group that are kept: the deepest, and the outermost either way
-/// along each axis.
-const MOST: usize = DEEPEST + 6;
+/// Spheres that one task copies at least.
+const SPHERES_PER_TASK: usize = 16 * 1024;
 
 /// The pairs between two molecules: owners `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairGroup {
     pub a: u32,
     pub b: u32,
-    /// Its pairs among all pairs.
-    start: u32,
-    end: u32,
     /// Its first pair among those that are kept.
     pub first: u32,
     /// How many of its pairs are kept.
@@ -50,29 +41,48 @@ pub(super) struct PairGroup {
 /// Pairs of spheres by pairs of molecules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PairGroups {
-    pairs: Vec<Pair>,
+    spheres: Vec<Sphere>,
+    /// Lists to be filled, and those that are.
+    lists: Vec<DigestList>,
+    done: Vec<DigestList>,
+    /// Where the digests of all lists are, sorted by molecules.
+    sorted: Vec<DigestPlace>,
+    /// First entry of each group in `sorted`.
+    starts: Vec<u32>,
+    merged: Vec<Kept>,
     kept: Vec<Pair>,
     groups: Vec<PairGroup>,
-    starts: Vec<u32>,
 }
 
-/// A pair on its way to be kept or not.
-#[derive(Clone, Copy)]
-struct Candidate {
-    pair: Pair,
-    gap: f32,
-    place: Vec3,
+/// A sphere in one place of memory: pairs look spheres up in no order.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
+struct Sphere {
+    centre: Vec3,
+    radius: f32,
 }
 
-thread_local! {
-    /// Candidates of the group that a thread is looking through.
-    static CANDIDATES: RefCell<Vec<Candidate>> = const { RefCell::new(Vec::new()) };
+impl Sphere {
+    fn of(spheres: &SphereSet, index: usize) -> Self {
+        Self {
+            centre: spheres.centre(index),
+            radius: spheres.radius(index),
+        }
+    }
+}
+
+/// Where a digest is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DigestPlace {
+    /// The two molecules.
+    key: u64,
+    list: u32,
+    index: u32,
 }
 
 impl PairGroups {
     /// Removes all pairs and keeps the memory.
     pub fn clear(&mut self) {
-        self.pairs.clear();
         self.kept.clear();
         self.groups.clear();
     }
@@ -87,223 +97,262 @@ impl PairGroups {
         &self.groups
     }
 
-    /// Groups `found` pairs of `spheres`, which belong to `molecules` owners in
-    /// contiguous ranges.
-    pub fn build(&mut self, spheres: &SphereSet, found: &PairBuffer, molecules: usize) {
+    /// Searches for pairs of `spheres` closer than their radii plus `margin` (nm), and
+    /// groups them. Without success there are no groups.
+    ///
+    /// # Errors
+    /// Those of the search.
+    pub fn find(
+        &mut self,
+        search: &mut dyn PairSearch,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
         self.clear();
-        let owner = |sphere: u32| spheres.owner(sphere as usize);
+        self.spheres.resize(spheres.len(), Sphere::default());
+        self.spheres
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(SPHERES_PER_TASK)
+            .for_each(|(index, sphere)| *sphere = Sphere::of(spheres, index));
+        let spare = Mutex::new(std::mem::take(&mut self.lists));
+        let done = Mutex::new(std::mem::take(&mut self.done));
+        let (own, owners) = (&self.spheres[..], &spheres.owner[..]);
+        let times = search.find_pairs_and(spheres, margin, pairs, &|number, pairs| {
+            let mut list = lock(&spare).pop().unwrap_or_default();
+            list.number = number as u32;
+            list.build(own, owners, pairs);
+            lock(&done).push(list);
+        });
+        self.lists = spare.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.done.sort_unstable_by_key(|list| list.number);
+        if times.is_ok() {
+            self.sort();
+            self.merge(pairs.lists());
+        }
+        self.lists.append(&mut self.done);
+        times
+    }
+
+    /// Sorts the digests of all lists by molecules.
+    fn sort(&mut self) {
+        self.sorted.clear();
+        for (list, position) in self.done.iter().zip(0..) {
+            let places = list.digests.iter().zip(0..);
+            self.sorted
+                .extend(places.map(|(digest, index)| DigestPlace {
+                    key: digest.molecules().key(),
+                    list: position,
+                    index,
+                }));
+        }
+        self.sorted.par_sort_unstable();
+    }
+
+    /// Merges digests of the same molecules, and collects what they keep of what was
+    /// `found`.
+    fn merge(&mut self, found: &[Vec<Pair>]) {
         self.starts.clear();
-        self.starts.resize(molecules + 1, 0);
-        for pair in found.iter() {
-            self.starts[owner(pair.a) as usize] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
-        }
-        self.pairs.resize(sum as usize, Pair { a: 0, b: 0 });
-        for pair in found.iter() {
-            let at = &mut self.starts[owner(pair.a) as usize];
-            *at -= 1;
-            self.pairs[*at as usize] = pair;
-        }
-        sort_segments(&mut self.pairs, &self.starts);
-        for (pair, index) in self.pairs.iter().zip(0..) {
-            let (a, b) = (owner(pair.a), owner(pair.b));
-            match self.groups.last_mut() {
-                Some(last) if (last.a, last.b) == (a, b) => last.end = index + 1,
-                _ => self.groups.push(PairGroup {
-                    a,
-                    b,
-                    start: index,
-                    end: index + 1,
-                    first: 0,
-                    kept: 0,
-                    overlaps: 0,
-                    deepest: f32::NEG_INFINITY,
-                }),
+        let mut last = None;
+        for (place, index) in self.sorted.iter().zip(0..) {
+            if last != Some(place.key) {
+                last = Some(place.key);
+                self.starts.push(index);
             }
         }
-        look_through(&mut self.pairs, &mut self.groups, spheres);
-        for group in &mut self.groups {
-            group.first = self.kept.len() as u32;
-            let start = group.start as usize;
-            let own = &self.pairs[start..start + group.kept as usize];
-            self.kept.extend_from_slice(own);
+        let groups = self.starts.len();
+        self.starts.push(self.sorted.len() as u32);
+        self.merged.resize(groups, Kept::NONE);
+        let (lists, sorted, starts) = (&self.done, &self.sorted, &self.starts);
+        self.merged
+            .par_iter_mut()
+            .zip(starts.par_windows(2))
+            .with_min_len(GROUPS_PER_TASK)
+            .for_each(|(merged, range)| {
+                let places = &sorted[range[0] as usize..range[1] as usize];
+                *merged = Kept::of(places.iter().map(|place| {
+                    let list = &lists[place.list as usize];
+                    let digest = &list.digests[place.index as usize];
+                    (digest, &found[list.number as usize][..])
+                }));
+            });
+        for (merged, start) in self.merged.iter().zip(&self.starts) {
+            let molecules = Pair::from_key(self.sorted[*start as usize].key);
+            self.groups.push(PairGroup {
+                a: molecules.a,
+                b: molecules.b,
+                first: self.kept.len() as u32,
+                kept: merged.pairs().len() as u32,
+                overlaps: merged.overlaps,
+                deepest: merged.deepest,
+            });
+            self.kept.extend_from_slice(merged.pairs());
         }
     }
 }
 
-/// Measures each group and brings the pairs that are kept to its front, in parallel.
-fn look_through(pairs: &mut [Pair], groups: &mut [PairGroup], spheres: &SphereSet) {
-    if groups.len() > GROUPS_PER_TASK {
-        let (left, right) = groups.split_at_mut(groups.len() / 2);
-        let cut = (right[0].start - left[0].start) as usize;
-        let (own, others) = pairs.split_at_mut(cut);
-        rayon::join(
-            || look_through(own, left, spheres),
-            || look_through(others, right, spheres),
-        );
-        return;
+/// The digests of one list of pairs, in the order of their first pairs.
+#[derive(Clone, Debug, Default)]
+struct DigestList {
+    /// Number of the list of pairs.
+    number: u32,
+    digests: Vec<Digest>,
+    /// Open addressing: one more than the index of a digest, or zero. The length is a
+    /// power of two.
+    table: Vec<u32>,
+}
+
+impl DigestList {
+    fn build(&mut self, spheres: &[Sphere], owners: &[u32], pairs: &[Pair]) {
+        self.digests.clear();
+        self.table.fill(0);
+        for (&pair, index) in pairs.iter().zip(0..) {
+            let [a, b] = [pair.a as usize, pair.b as usize];
+            let (one, other) = (&spheres[a], &spheres[b]);
+            let distance = one.centre.distance(other.centre);
+            let digest = self.digest_of(owners[a], owners[b]);
+            digest.take(pair, index, distance - one.radius - other.radius);
+        }
     }
-    CANDIDATES.with_borrow_mut(|candidates| {
-        let mut rest = pairs;
-        for group in groups {
-            let (own, others) = rest.split_at_mut((group.end - group.start) as usize);
-            candidates.clear();
-            candidates.extend(own.iter().map(|pair| Candidate::new(*pair, spheres)));
-            for candidate in &*candidates {
-                group.overlaps += u32::from(candidate.gap < 0.0);
-                group.deepest = group.deepest.max(-candidate.gap);
+
+    /// The digest between two molecules, a new one at need.
+    #[inline]
+    fn digest_of(&mut self, a: u32, b: u32) -> &mut Digest {
+        if 2 * self.digests.len() >= self.table.len() {
+            self.grow();
+        }
+        let mask = self.table.len() - 1;
+        let mut slot = hash(a, b) & mask;
+        loop {
+            let index = self.table[slot] as usize;
+            if index == 0 {
+                self.digests.push(Digest::new(a, b));
+                self.table[slot] = self.digests.len() as u32;
+                let last = self.digests.len() - 1;
+                return &mut self.digests[last];
             }
-            group.kept = keep_few(candidates, own) as u32;
-            rest = others;
-        }
-    });
-}
-
-/// Writes the pairs that are kept to the front of `pairs`, sorted, and counts them.
-fn keep_few(candidates: &mut [Candidate], pairs: &mut [Pair]) -> usize {
-    if candidates.len() <= MOST {
-        return pairs.len();
-    }
-    let depth = |a: &Candidate, b: &Candidate| a.gap.total_cmp(&b.gap).then(a.pair.cmp(&b.pair));
-    candidates.select_nth_unstable_by(DEEPEST - 1, depth);
-    let (deepest, others) = candidates.split_at(DEEPEST);
-    let mut kept = [pairs[0]; MOST];
-    for (target, candidate) in kept.iter_mut().zip(deepest) {
-        *target = candidate.pair;
-    }
-    // Only those that overlap hold from further out; if none does, those that are near.
-    let overlapping = others.iter().any(|candidate| candidate.gap < 0.0);
-    let limit = if overlapping { 0.0 } else { f32::INFINITY };
-    let mut outermost: [Option<(f32, Pair)>; 6] = [None; 6];
-    for candidate in others.iter().filter(|candidate| candidate.gap < limit) {
-        for axis in 0..3 {
-            let along = candidate.place[axis];
-            for (slot, along) in [(axis, along), (axis + 3, -along)] {
-                let key = (along, candidate.pair);
-                if outermost[slot].is_none_or(|(most, pair)| {
-                    most.total_cmp(&along)
-                        .then(pair.cmp(&candidate.pair))
-                        .is_lt()
-                }) {
-                    outermost[slot] = Some(key);
-                }
+            let known = &self.digests[index - 1];
+            if known.a == a && known.b == b {
+                return &mut self.digests[index - 1];
             }
+            slot = (slot + 1) & mask;
         }
     }
-    let mut count = DEEPEST;
-    for (_, pair) in outermost.into_iter().flatten() {
-        if !kept[..count].contains(&pair) {
-            kept[count] = pair;
-            count += 1;
-        }
-    }
-    kept[..count].sort_unstable_by_key(|pair| (pair.b, pair.a));
-    pairs[..count].copy_from_slice(&kept[..count]);
-    count
-}
 
-impl Candidate {
-    fn new(pair: Pair, spheres: &SphereSet) -> Self {
-        let [first, second] = [pair.a as usize, pair.b as usize];
-        let [one, other] = [first, second].map(|sphere| spheres.centre(sphere));
-        let reach = spheres.radius(first) + spheres.radius(second);
-        Self {
-            pair,
-            gap: one.distance(other) - reach,
-            place: one + other,
+    /// Makes the table larger, with all digests in it.
+    #[cold]
+    fn grow(&mut self) {
+        let len = (2 * self.table.len()).max(64);
+        self.table.clear();
+        self.table.resize(len, 0);
+        for (digest, number) in self.digests.iter().zip(1..) {
+            let mut slot = hash(digest.a, digest.b) & (len - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (len - 1);
+            }
+            self.table[slot] = number;
         }
     }
 }
 
-/// Sorts the pairs of each molecule, in parallel; `starts` has one entry more than
-/// there are molecules.
-fn sort_segments(pairs: &mut [Pair], starts: &[u32]) {
-    let molecules = starts.len() - 1;
-    if pairs.len() > PAIRS_PER_TASK && molecules > 1 {
-        let middle = molecules / 2;
-        let cut = (starts[middle] - starts[0]) as usize;
-        let (left, right) = pairs.split_at_mut(cut);
-        rayon::join(
-            || sort_segments(left, &starts[..=middle]),
-            || sort_segments(right, &starts[middle..]),
-        );
-        return;
-    }
-    let mut rest = pairs;
-    for range in starts.windows(2) {
-        let (own, others) = rest.split_at_mut((range[1] - range[0]) as usize);
-        own.sort_unstable_by_key(|pair| u64::from(pair.b) << 32 | u64::from(pair.a));
-        rest = others;
-    }
+/// No one panics while holding these locks, and if so, the lists are as good as any.
+fn lock(lists: &Mutex<Vec<DigestList>>) -> MutexGuard<'_, Vec<DigestList>> {
+    lists.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Spreads keys by Fibonacci hashing: 2⁶⁴ over the golden ratio.
+#[inline]
+fn hash(a: u32, b: u32) -> usize {
+    (Pair { a, b }.key().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+
+    /// A search that finds what it was told to, in lists of its own.
+    struct Told(Vec<Vec<(u32, u32)>>);
+
+    impl PairSearch for Told {
+        fn name(&self) -> &'static str {
+            "told"
+        }
+
+        fn find_pairs(
+            &mut self,
+            _: &SphereSet,
+            _: f32,
+            pairs: &mut PairBuffer,
+        ) -> Result<SearchTimes, SearchError> {
+            for (list, told) in pairs.start(self.0.len()).iter_mut().zip(&self.0) {
+                list.extend(told.iter().map(|&(a, b)| Pair { a, b }));
+            }
+            Ok(SearchTimes::default())
+        }
+
+        fn count_pairs(&mut self, _: &SphereSet, _: f32) -> Result<u64, SearchError> {
+            Ok(self.0.iter().map(|list| list.len() as u64).sum())
+        }
+    }
+
+    fn spheres_of(owners: &[u32]) -> SphereSet {
+        let mut spheres = SphereSet::new();
+        for owner in owners {
+            spheres.push(Vec3::ZERO, 0.1, *owner).unwrap();
+        }
+        spheres
+    }
+
+    fn find(groups: &mut PairGroups, spheres: &SphereSet, lists: Vec<Vec<(u32, u32)>>) {
+        let mut pairs = PairBuffer::new();
+        groups
+            .find(&mut Told(lists), spheres, 0.0, &mut pairs)
+            .unwrap();
+    }
 
     #[test]
-    fn pairs_are_grouped_by_molecules_in_order() {
-        let mut spheres = SphereSet::new();
-        for owner in [0, 0, 1, 1, 2, 3] {
-            spheres.push(Vec3::ZERO, 0.1, owner).unwrap();
-        }
-        let mut found = PairBuffer::new();
-        let list = &mut found.start(1)[0];
-        for (a, b) in [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)] {
-            list.push(Pair { a, b });
-        }
+    fn pairs_are_grouped_by_molecules_in_order_however_the_lists_are_cut() {
+        let spheres = spheres_of(&[0, 0, 1, 1, 2, 3]);
+        let pairs = [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)];
         let mut groups = PairGroups::default();
-        groups.build(&spheres, &found, 4);
-        let listed: Vec<_> = groups
-            .groups()
-            .iter()
-            .map(|group| {
-                let own = group.first as usize..(group.first + group.kept) as usize;
-                let pairs = groups.kept()[own].iter().map(|pair| (pair.a, pair.b));
-                ((group.a, group.b), pairs.collect::<Vec<_>>())
-            })
-            .collect();
-        assert_eq!(
-            listed,
-            [
-                ((0, 1), vec![(0, 2), (0, 3), (1, 3)]),
-                ((0, 3), vec![(0, 5), (1, 5)]),
-                ((1, 2), vec![(2, 4), (3, 4)]),
-            ]
-        );
-        groups.build(&spheres, &PairBuffer::new(), 4);
+        for size in [7, 4, 3, 1] {
+            let lists = pairs.chunks(size).map(<[_]>::to_vec).collect();
+            find(&mut groups, &spheres, lists);
+            let listed: Vec<_> = groups
+                .groups()
+                .iter()
+                .map(|group| {
+                    let own = group.first as usize..(group.first + group.kept) as usize;
+                    let pairs = groups.kept()[own].iter().map(|pair| (pair.a, pair.b));
+                    ((group.a, group.b), pairs.collect::<Vec<_>>())
+                })
+                .collect();
+            assert_eq!(
+                listed,
+                [
+                    ((0, 1), vec![(0, 2), (0, 3), (1, 3)]),
+                    ((0, 3), vec![(0, 5), (1, 5)]),
+                    ((1, 2), vec![(2, 4), (3, 4)]),
+                ]
+            );
+        }
+        find(&mut groups, &spheres, Vec::new());
         assert!(groups.groups().is_empty() && groups.kept().is_empty());
     }
 
     #[test]
-    fn of_many_pairs_the_deepest_and_the_outermost_are_kept() {
-        // Two rows of atoms side by side, deepest in the middle.
-        let mut spheres = SphereSet::new();
-        for owner in 0..2 {
-            for k in 0..41 {
-                let bend = (k - 20) as f32 * 1.0e-3;
-                let y = owner as f32 * (0.1 + bend.abs());
-                let place = Vec3::new(k as f32, y, 0.0);
-                spheres.push(place, 0.1, owner).unwrap();
-            }
-        }
-        let mut found = PairBuffer::new();
-        let list = &mut found.start(1)[0];
-        list.extend((0..41).map(|a| Pair { a, b: a + 41 }));
+    fn more_molecules_than_the_table_holds_at_first_find_their_groups() {
+        let owners: Vec<u32> = (0..300).collect();
+        let mut list: Vec<_> = (0..299).rev().map(|a| (a, a + 1)).collect();
+        list.extend((0..298).map(|a| (a, a + 2)));
         let mut groups = PairGroups::default();
-        groups.build(&spheres, &found, 2);
-        let group = groups.groups()[0];
-        assert_eq!(group.overlaps, 41);
-        assert!((group.deepest - 0.1).abs() < 1.0e-6);
-        assert!(group.kept as usize <= MOST);
-        let first: Vec<u32> = groups.kept().iter().map(|pair| pair.a).collect();
-        for wanted in [0, 18, 20, 22, 40] {
-            assert!(first.contains(&wanted), "{first:?}");
-        }
+        find(&mut groups, &spheres_of(&owners), vec![list]);
+        let owners = groups.groups().iter().map(|group| [group.a, group.b]);
+        let owners: Vec<_> = owners.collect();
+        assert_eq!(owners.len(), 299 + 298);
+        assert!(owners.is_sorted());
+        assert!(groups.groups().iter().all(|group| group.kept == 1));
     }
 }

@@ -24,19 +24,22 @@
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
 
+mod config;
 mod constraint;
+mod digest;
 mod groups;
 mod material;
 mod members;
+mod rows;
 mod solver;
 mod step;
 mod support;
-mod warm_start;
 
+pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;
 pub use material::{ContactGroups, ContactMaterial, Softness};
 pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
-pub use solver::{ContactSolver, ContactSolverConfig};
+pub use solver::ContactSolver;
 pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
 

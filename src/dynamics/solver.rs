@@ -1,15 +1,14 @@
 //! The solver: all pairs of molecules at once, the contacts of each pair in turn.
 
-use glam::Vec3;
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
-use super::constraint::Substep;
+use rayon::prelude::*;
+
+use super::constraint::{Substep, Surface};
 use super::groups::PairGroups;
+use super::rows::{Change, Part, Row};
 use super::support::Support;
-use super::warm_start::WarmStart;
-use super::{ContactConstraint, ContactMaterial, Impulse, MovingBody};
-use crate::force::{ParameterError, not_negative};
+use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, MovingBody};
 use crate::spheres::SphereSet;
 
 /// Groups that one task works on.
@@ -18,55 +17,8 @@ const GROUPS_PER_TASK: usize = 256;
 /// Bodies that one task works on.
 const BODIES_PER_TASK: usize = 2048;
 
-/// How contacts are solved.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ContactSolverConfig {
-    /// Iterations in each substep. Default: 8.
-    pub iterations: u32,
-    /// Iterations without parting, for the contacts of the substep before. Default: 2.
-    pub relax_iterations: u32,
-    /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
-    pub foresight: f32,
-    /// Overlap that is left alone, nm: contacts that touch do not flicker.
-    /// Default: 0.001 nm.
-    pub slop: f32,
-    /// Fastest that overlaps are pushed apart, nm/s. Default: 4 nm/s.
-    pub max_push_speed: f32,
-    /// Approach below which nothing bounces, nm/s. Default: 1 nm/s.
-    pub bounce_threshold: f32,
-}
-
-impl Default for ContactSolverConfig {
-    fn default() -> Self {
-        Self {
-            iterations: 8,
-            relax_iterations: 2,
-            foresight: 0.02,
-            slop: 0.001,
-            max_push_speed: 4.0,
-            bounce_threshold: 1.0,
-        }
-    }
-}
-
-impl ContactSolverConfig {
-    /// Checks that each number can be.
-    ///
-    /// # Errors
-    /// [`ParameterError`] names the one that cannot.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        not_negative(&[
-            ("foresight", self.foresight),
-            ("slop", self.slop),
-            ("max_push_speed", self.max_push_speed),
-            ("bounce_threshold", self.bounce_threshold),
-        ])
-    }
-}
-
 /// The contacts between two molecules `a` < `b`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Group {
     a: u32,
     b: u32,
@@ -75,16 +27,24 @@ struct Group {
     end: u32,
     /// Whether they are contacts with something outside the crowd.
     held: bool,
-    /// Whether any of them takes part.
-    takes_part: bool,
+    /// Those that take part, a range of the rows.
+    first_row: u32,
+    last_row: u32,
     /// Change of the impulses in this iteration.
-    on_a: Impulse,
-    on_b: Impulse,
+    change: Change,
 }
 
 impl Group {
-    fn contacts(&self) -> std::ops::Range<usize> {
+    fn contacts(&self) -> Range<usize> {
         self.start as usize..self.end as usize
+    }
+
+    fn rows(&self) -> Range<usize> {
+        self.first_row as usize..self.last_row as usize
+    }
+
+    fn takes_part(&self) -> bool {
+        self.first_row < self.last_row
     }
 }
 
@@ -103,8 +63,12 @@ pub struct ContactSolver {
     /// Bodies that touch others of the crowd, or hold those that do.
     crowded: Vec<bool>,
     velocities: Vec<MovingBody>,
+    /// The contacts that take part, and the bodies, while they are iterated on.
+    rows: Vec<Row>,
+    parts: Vec<Part>,
     impulses: Vec<Impulse>,
-    memory: WarmStart,
+    /// Contacts of the substep before, with what they carried.
+    before: Carried,
     last: Option<Substep>,
 }
 
@@ -127,12 +91,43 @@ pub(super) struct Problem<'a, M> {
     pub dt: f32,
 }
 
+/// The contacts of the substep before, by their bodies.
+#[derive(Clone, Debug, Default)]
+struct Carried {
+    contacts: Vec<ContactConstraint>,
+    /// Sorted by bodies, contacts of the engine behind the others.
+    groups: Vec<Group>,
+}
+
+impl Carried {
+    fn clear(&mut self) {
+        self.contacts.clear();
+        self.groups.clear();
+    }
+
+    /// Takes contacts and their groups over; leaves empty ones.
+    fn take(&mut self, contacts: &mut Vec<ContactConstraint>, groups: &mut Vec<Group>) {
+        std::mem::swap(&mut self.contacts, contacts);
+        std::mem::swap(&mut self.groups, groups);
+        groups.clear();
+    }
+
+    /// The contacts between two bodies.
+    fn between(&self, a: u32, b: u32, held: bool) -> &[ContactConstraint] {
+        let key = |group: &Group| (group.held, group.a, group.b);
+        match self.groups.binary_search_by_key(&(held, a, b), key) {
+            Ok(group) => &self.contacts[self.groups[group].contacts()],
+            Err(_) => &[],
+        }
+    }
+}
+
 impl ContactSolver {
     /// Forgets the contacts of the last substep: the spheres are others now.
     pub fn forget(&mut self) {
         self.contacts.clear();
         self.groups.clear();
-        self.memory.clear();
+        self.before.clear();
         self.impulses.clear();
         self.last = None;
     }
@@ -163,14 +158,14 @@ impl ContactSolver {
         });
         self.contacts
             .sort_unstable_by_key(|contact| (contact.held, contact.a, contact.b, contact.spheres));
-        self.group_contacts();
+        self.groups.clear();
+        self.group_contacts(0);
         self.share_out(bodies);
     }
 
-    /// Makes a group wherever the bodies change.
-    fn group_contacts(&mut self) {
-        self.groups.clear();
-        for (contact, index) in self.contacts.iter().zip(0..) {
+    /// Makes a group wherever the bodies change, for the contacts from `first` on.
+    fn group_contacts(&mut self, first: usize) {
+        for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
             match self.groups.last_mut() {
                 Some(last)
                     if (last.a, last.b, last.held) == (contact.a, contact.b, contact.held) =>
@@ -204,17 +199,23 @@ impl ContactSolver {
         self.impulses.clear();
         self.impulses
             .resize(problem.bodies.len(), Impulse::default());
+        self.parts.clear();
+        self.parts.extend(problem.bodies.iter().map(Part::new));
         if let Some(last) = self.last {
             self.follow();
+            self.lay_rows(&last, false);
             for _ in 0..config.relax_iterations {
-                self.iterate(&last, false);
+                self.iterate();
             }
-            self.memory.remember(&self.contacts, problem.spheres.len());
+            self.write_back();
         }
-        for body in &mut self.velocities {
+        self.before.take(&mut self.contacts, &mut self.groups);
+        for (body, part) in self.velocities.iter_mut().zip(&mut self.parts) {
             if !body.asleep {
-                body.velocity += body.acceleration * problem.dt;
+                part.velocity += (body.acceleration * problem.dt).to_vec3a();
             }
+            body.velocity = part.velocity.into();
+            body.angular_velocity = part.angular_velocity.into();
         }
         let substep = Substep {
             dt: problem.dt,
@@ -225,10 +226,12 @@ impl ContactSolver {
         self.prepare(problem, &substep);
         self.prepare_supports(problem, &substep);
         self.share_out(problem.bodies.len());
+        self.lay_rows(&substep, true);
         self.start_warm();
         for _ in 0..config.iterations {
-            self.iterate(&substep, true);
+            self.iterate();
         }
+        self.write_back();
         self.last = Some(substep);
     }
 
@@ -237,36 +240,42 @@ impl ContactSolver {
     where
         M: Fn(u32, u32) -> Option<ContactMaterial> + Sync,
     {
-        self.contacts.clear();
         self.contacts
             .resize(problem.pairs.kept().len(), ContactConstraint::IDLE);
-        self.groups.clear();
         self.groups
             .extend(problem.pairs.groups().iter().map(|group| Group {
                 a: group.a,
                 b: group.b,
                 start: group.first,
                 end: group.first + group.kept,
-                held: false,
-                takes_part: false,
-                on_a: Impulse::default(),
-                on_b: Impulse::default(),
+                ..Group::default()
             }));
-        let (bodies, memory) = (&self.velocities, &self.memory);
+        let (bodies, before) = (&self.velocities, &self.before);
         let all_pairs = problem.pairs.kept();
-        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
-            let material = (problem.material)(group.a, group.b);
-            for (contact, &pair) in contacts.iter_mut().zip(&all_pairs[group.contacts()]) {
-                let Some(material) = &material else {
-                    continue;
+        for_each_group(
+            &mut self.contacts,
+            &mut self.groups,
+            Group::contacts,
+            &|group, contacts| {
+                let Some(material) = (problem.material)(group.a, group.b) else {
+                    contacts.fill(ContactConstraint::IDLE);
+                    return;
                 };
-                let spheres = problem.spheres;
-                *contact = ContactConstraint::prepare(pair, spheres, bodies, material, substep);
-                if let Some(carried) = memory.of(pair) {
-                    contact.carry_on(carried);
+                let surface = Surface::new(&material, substep);
+                let pairs = &all_pairs[group.contacts()];
+                let before = before.between(group.a, group.b, false);
+                for (contact, &pair) in contacts.iter_mut().zip(pairs) {
+                    let spheres = problem.spheres;
+                    *contact = ContactConstraint::prepare(pair, spheres, bodies, &surface, substep);
+                    let same = |other: &&ContactConstraint| other.spheres == pair;
+                    if let Some(before) = before.iter().find(same)
+                        && before.normal_impulse > 0.0
+                    {
+                        contact.carry_on(before);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Adds a contact for each support, with the impulse it carried.
@@ -275,21 +284,16 @@ impl ContactSolver {
         let first = self.contacts.len();
         for (support, sides) in problem.supports {
             let mut contact = support.constraint(*sides, bodies, substep);
-            if let Some(carried) = self.memory.of_held(contact.spheres) {
-                contact.carry_on(carried);
+            let before = self.before.between(contact.a, contact.b, true);
+            let same = |other: &&ContactConstraint| other.spheres == contact.spheres;
+            if let Some(before) = before.iter().find(same) {
+                contact.carry_on(before);
             }
             self.contacts.push(contact);
         }
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
-        for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
-            match self.groups.last_mut() {
-                Some(last) if last.held && (last.a, last.b) == (contact.a, contact.b) => {
-                    last.end = index + 1;
-                }
-                _ => self.groups.push(Group::new(contact, index)),
-            }
-        }
+        self.group_contacts(first);
         self.leave_to_engine();
     }
 
@@ -321,24 +325,32 @@ impl ContactSolver {
 
     /// Sorts the groups by body and divides the masses among them.
     fn share_out(&mut self, bodies: usize) {
-        let taking_part = |contact: &ContactConstraint| contact.takes_part();
+        let mut rows = 0;
         for group in &mut self.groups {
-            group.takes_part = self.contacts[group.contacts()].iter().any(taking_part);
+            group.first_row = rows;
+            let contacts = self.contacts[group.contacts()].iter();
+            rows += contacts.filter(|contact| contact.takes_part()).count() as u32;
+            group.last_row = rows;
         }
         self.starts.clear();
         self.starts.resize(bodies + 1, 0);
-        for group in self.groups.iter().filter(|group| group.takes_part) {
+        for group in self.groups.iter().filter(|group| group.takes_part()) {
             self.starts[group.a as usize] += 1;
             self.starts[group.b as usize] += 1;
         }
         let starts = &self.starts;
         let sharing = |body: u32| starts[body as usize];
-        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
-            let sharing = [group.a, group.b].map(sharing);
-            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
-                contact.split_masses(sharing);
-            }
-        });
+        for_each_group(
+            &mut self.contacts,
+            &mut self.groups,
+            Group::contacts,
+            &|group, contacts| {
+                let sharing = [group.a, group.b].map(sharing);
+                for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                    contact.split_masses(sharing);
+                }
+            },
+        );
         let mut sum = 0;
         for start in &mut self.starts {
             sum += *start;
@@ -348,7 +360,7 @@ impl ContactSolver {
         self.sides.clear();
         self.sides.resize(sum as usize, u32::MAX);
         for (index, group) in self.groups.iter().enumerate().rev() {
-            if !group.takes_part {
+            if !group.takes_part() {
                 continue;
             }
             for (body, mark) in [(group.b, SECOND), (group.a, 0)] {
@@ -362,77 +374,114 @@ impl ContactSolver {
     /// Moves the contacts of the last substep along with the bodies.
     fn follow(&mut self) {
         let bodies = &self.velocities;
-        for_each_group(&mut self.contacts, &mut self.groups, &|_, contacts| {
-            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
-                contact.follow(bodies);
-            }
-        });
+        for_each_group(
+            &mut self.contacts,
+            &mut self.groups,
+            Group::contacts,
+            &|_, contacts| {
+                for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                    contact.follow(bodies);
+                }
+            },
+        );
+    }
+
+    /// Lays out what is iterated on, with or without the term that parts overlaps.
+    fn lay_rows(&mut self, substep: &Substep, parting: bool) {
+        let rows = self.groups.last().map_or(0, |group| group.last_row);
+        self.rows.resize(rows as usize, Row::default());
+        let contacts = &self.contacts;
+        for_each_group(
+            &mut self.rows,
+            &mut self.groups,
+            Group::rows,
+            &|group, rows| {
+                let contacts = contacts[group.contacts()].iter();
+                let taking_part = contacts.filter(|contact| contact.takes_part());
+                for (row, contact) in rows.iter_mut().zip(taking_part) {
+                    *row = Row::new(contact, substep, parting);
+                }
+            },
+        );
+    }
+
+    /// Brings the impulses of the rows back to their contacts.
+    fn write_back(&mut self) {
+        let rows = &self.rows;
+        for_each_group(
+            &mut self.contacts,
+            &mut self.groups,
+            Group::contacts,
+            &|group, contacts| {
+                let contacts = contacts.iter_mut();
+                let taking_part = contacts.filter(|contact| contact.takes_part());
+                for (contact, row) in taking_part.zip(&rows[group.rows()]) {
+                    (contact.normal_impulse, contact.friction_impulse) = row.impulses();
+                }
+            },
+        );
     }
 
     /// Gives the bodies the impulses that contacts and supports begin with.
     fn start_warm(&mut self) {
-        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
-            (group.on_a, group.on_b) = (Impulse::default(), Impulse::default());
-            for contact in contacts.iter().filter(|contact| contact.takes_part()) {
-                group.add(contact, contact.impulse());
-            }
-        });
+        for_each_group(
+            &mut self.rows,
+            &mut self.groups,
+            Group::rows,
+            &|group, rows| {
+                group.change = Change::default();
+                for row in rows.iter() {
+                    group.change.add(row, row.impulse());
+                }
+            },
+        );
         self.add_up();
     }
 
-    fn iterate(&mut self, substep: &Substep, parting: bool) {
-        let (bodies, starts) = (&self.velocities, &self.starts);
-        let shares = |body: u32| {
+    fn iterate(&mut self) {
+        let (parts, starts) = (&self.parts, &self.starts);
+        let part = |body: u32| {
             let body = body as usize;
-            (starts[body + 1] - starts[body]) as f32
+            // A part of the body, with its share of the mass.
+            parts[body].shared(starts[body + 1] - starts[body])
         };
-        for_each_group(&mut self.contacts, &mut self.groups, &|group, contacts| {
-            (group.on_a, group.on_b) = (Impulse::default(), Impulse::default());
-            if !group.takes_part {
-                return;
-            }
-            let [mut a, mut b] = [group.a, group.b].map(|index| {
-                let mut part = bodies[index as usize];
-                // A part of the body, with its share of the mass.
-                let share = if part.asleep { 0.0 } else { shares(index) };
-                part.inverse_mass *= share;
-                part.inverse_inertia *= share;
-                part
-            });
-            for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
-                let change = contact.solve(&a, &b, substep, parting);
-                a.push(-change, contact.lever_a);
-                b.push(change, contact.lever_b);
-                group.add(contact, change);
-            }
-        });
+        for_each_group(
+            &mut self.rows,
+            &mut self.groups,
+            Group::rows,
+            &|group, rows| {
+                if !rows.is_empty() {
+                    group.change = Row::solve_all(rows, part(group.a), part(group.b));
+                }
+            },
+        );
         self.add_up();
     }
 
     /// Gives each body the sum of its groups' changes.
     fn add_up(&mut self) {
         let (groups, starts, sides) = (&self.groups, &self.starts, &self.sides);
-        self.velocities
+        self.parts
             .par_chunks_mut(BODIES_PER_TASK)
             .zip(self.impulses.par_chunks_mut(BODIES_PER_TASK))
             .enumerate()
-            .for_each(|(task, (bodies, impulses))| {
-                for (k, (body, impulse)) in bodies.iter_mut().zip(impulses).enumerate() {
+            .for_each(|(task, (parts, impulses))| {
+                for (k, (part, impulse)) in parts.iter_mut().zip(impulses).enumerate() {
                     let index = task * BODIES_PER_TASK + k;
                     let range = starts[index] as usize..starts[index + 1] as usize;
-                    if range.is_empty() || body.asleep {
+                    if range.is_empty() || part.asleep {
                         continue;
                     }
                     let mut sum = Impulse::default();
                     for &side in &sides[range] {
-                        let group = &groups[(side & !SECOND) as usize];
+                        let change = &groups[(side & !SECOND) as usize].change;
                         sum += if side & SECOND == 0 {
-                            group.on_a
+                            change.on_a()
                         } else {
-                            group.on_b
+                            change.on_b()
                         };
                     }
-                    body.receive(&sum);
+                    part.receive(&sum);
                     *impulse += sum;
                 }
             });
@@ -448,41 +497,38 @@ impl Group {
             start: index,
             end: index + 1,
             held: contact.held,
-            takes_part: false,
-            on_a: Impulse::default(),
-            on_b: Impulse::default(),
+            ..Self::default()
         }
-    }
-
-    fn add(&mut self, contact: &ContactConstraint, change: Vec3) {
-        self.on_a.linear -= change;
-        self.on_a.angular -= contact.lever_a.cross(change);
-        self.on_b.linear += change;
-        self.on_b.angular += contact.lever_b.cross(change);
     }
 }
 
-/// Calls `work` for each group and its contacts, in parallel.
+/// Calls `work` for each group and its own among the `items`, in parallel; `own` tells
+/// which.
 ///
 /// Halves the groups until a piece is small: nothing is allocated.
-fn for_each_group<F>(contacts: &mut [ContactConstraint], groups: &mut [Group], work: &F)
-where
-    F: Fn(&mut Group, &mut [ContactConstraint]) + Sync,
+fn for_each_group<T, F>(
+    items: &mut [T],
+    groups: &mut [Group],
+    own: fn(&Group) -> Range<usize>,
+    work: &F,
+) where
+    T: Send,
+    F: Fn(&mut Group, &mut [T]) + Sync,
 {
     if groups.len() > GROUPS_PER_TASK {
         let (left, right) = groups.split_at_mut(groups.len() / 2);
-        let cut = (right[0].start - left[0].start) as usize;
-        let (own, others) = contacts.split_at_mut(cut);
+        let cut = own(&right[0]).start - own(&left[0]).start;
+        let (lefts, rights) = items.split_at_mut(cut);
         rayon::join(
-            || for_each_group(own, left, work),
-            || for_each_group(others, right, work),
+            || for_each_group(lefts, left, own, work),
+            || for_each_group(rights, right, own, work),
         );
         return;
     }
-    let mut rest = contacts;
+    let mut rest = items;
     for group in groups {
-        let (own, others) = rest.split_at_mut(group.contacts().len());
-        work(group, own);
+        let (items, others) = rest.split_at_mut(own(group).len());
+        work(group, items);
         rest = others;
     }
 }

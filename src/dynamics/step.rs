@@ -271,9 +271,10 @@ impl CrowdContacts {
         self.touches.clear();
         loop {
             let foresight = self.config.foresight;
+            let search = &mut *self.search;
             match self
-                .search
-                .find_pairs(&self.spheres, foresight, &mut self.pairs)
+                .groups
+                .find(search, &self.spheres, foresight, &mut self.pairs)
             {
                 Ok(times) => {
                     self.collect_touches();
@@ -283,7 +284,6 @@ impl CrowdContacts {
                     self.set_crowd_aside(self.spheres.centre(sphere as usize), reach)?;
                 }
                 Err(error) => {
-                    self.groups.clear();
                     self.solver.forget();
                     return Err(error.into());
                 }
@@ -314,10 +314,8 @@ impl CrowdContacts {
         Ok(())
     }
 
-    /// Groups the pairs of spheres by pairs of members.
+    /// Tells which members touch.
     fn collect_touches(&mut self) {
-        let spheres = &self.spheres;
-        self.groups.build(spheres, &self.pairs, self.active.len());
         for group in self.groups.groups() {
             let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
             let [one, other] = [a, b].map(|member| self.members[member as usize].groups);

@@ -20,6 +20,7 @@ pub use uniform_grid::UniformGrid;
 use std::time::Duration;
 
 use glam::{IVec3, Vec3};
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::spheres::{SphereError, SphereSet};
@@ -112,6 +113,26 @@ pub trait PairSearch: Send + Sync {
         margin: f32,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError>;
+
+    /// As [`find_pairs`](Self::find_pairs), and calls `each` for each of the
+    /// [`lists`](PairBuffer::lists), with its number, from any thread: as soon as it is
+    /// written, while it is still near the processor.
+    ///
+    /// # Errors
+    /// As [`find_pairs`](Self::find_pairs). `each` may have been called for some lists
+    /// by then.
+    fn find_pairs_and(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair]) + Sync),
+    ) -> Result<SearchTimes, SearchError> {
+        let times = self.find_pairs(spheres, margin, pairs)?;
+        let lists = pairs.lists().par_iter().enumerate();
+        lists.for_each(|(number, list)| each(number, list));
+        Ok(times)
+    }
 
     /// Counts the pairs that [`find_pairs`](Self::find_pairs) would find, without
     /// writing them down.

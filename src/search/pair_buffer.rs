@@ -20,6 +20,21 @@ impl Pair {
             b: one.max(other),
         }
     }
+
+    /// Both indices in one number, which sorts as the pair does.
+    #[inline]
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.a) << 32 | u64::from(self.b)
+    }
+
+    /// The pair of a [`key`](Self::key).
+    #[inline]
+    pub(crate) fn from_key(key: u64) -> Self {
+        Self {
+            a: (key >> 32) as u32,
+            b: key as u32,
+        }
+    }
 }
 
 /// Growable list of pairs, filled by many tasks at once.

@@ -7,6 +7,7 @@ mod compartments;
 mod contacts;
 mod faults;
 mod gizmos;
+mod ligand;
 mod queries;
 mod schedules;
 mod timesteps;

@@ -25,7 +25,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::{
-    GridCell, MAX_REACH_NM, MIN_REACH_NM, PairBuffer, PairSearch, SearchError, SearchTimes,
+    GridCell, MAX_REACH_NM, MIN_REACH_NM, Pair, PairBuffer, PairSearch, SearchError, SearchTimes,
     check_margin,
 };
 use crate::spheres::SphereSet;
@@ -123,6 +123,16 @@ impl PairSearch for UniformGrid {
         margin: f32,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
+        self.find_pairs_and(spheres, margin, pairs, &|_, _| {})
+    }
+
+    fn find_pairs_and(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair]) + Sync),
+    ) -> Result<SearchTimes, SearchError> {
         pairs.clear();
         let start = Instant::now();
         let Some(walk) = self.build(spheres, margin)? else {
@@ -133,7 +143,10 @@ impl PairSearch for UniformGrid {
             .start(walk.tasks())
             .par_iter_mut()
             .enumerate()
-            .for_each(|(task, list)| walk.list(task, list));
+            .for_each(|(task, list)| {
+                walk.list(task, list);
+                each(task, list);
+            });
         Ok(SearchTimes {
             build: built - start,
             walk: built.elapsed(),

@@ -1,0 +1,52 @@
+//! How contacts are solved, in numbers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::force::{ParameterError, not_negative};
+
+/// How contacts are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContactSolverConfig {
+    /// Iterations in each substep. Default: 8.
+    pub iterations: u32,
+    /// Iterations without parting, for the contacts of the substep before. Default: 2.
+    pub relax_iterations: u32,
+    /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
+    pub foresight: f32,
+    /// Overlap that is left alone, nm: contacts that touch do not flicker.
+    /// Default: 0.001 nm.
+    pub slop: f32,
+    /// Fastest that overlaps are pushed apart, nm/s. Default: 4 nm/s.
+    pub max_push_speed: f32,
+    /// Approach below which nothing bounces, nm/s. Default: 1 nm/s.
+    pub bounce_threshold: f32,
+}
+
+impl Default for ContactSolverConfig {
+    fn default() -> Self {
+        Self {
+            iterations: 8,
+            relax_iterations: 2,
+            foresight: 0.02,
+            slop: 0.001,
+            max_push_speed: 4.0,
+            bounce_threshold: 1.0,
+        }
+    }
+}
+
+impl ContactSolverConfig {
+    /// Checks that each number can be.
+    ///
+    /// # Errors
+    /// [`ParameterError`] names the one that cannot.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        not_negative(&[
+            ("foresight", self.foresight),
+            ("slop", self.slop),
+            ("max_push_speed", self.max_push_speed),
+            ("bounce_threshold", self.bounce_threshold),
+        ])
+    }
+}

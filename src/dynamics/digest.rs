@@ -1,0 +1,266 @@
+//! What is kept of the many pairs of spheres between two molecules.
+//!
+//! Two rigid bodies need no more than a few contacts, well spread, the deepest among
+//! them. Up to [`MOST`] pairs are all kept. Of more, the spheres of the first molecule
+//! are dealt into [`MOST`] hands, neighbours in the chain into different ones, and each
+//! hand keeps its deepest pair: one comparison a pair, and as spheres stay in their
+//! hands, mostly the same pairs from substep to substep. Molecules that have more than
+//! [`SOME`] pairs are inside each other rather than at rest, and need less care: two
+//! hands are made one, and beyond [`MANY`] pairs four.
+//!
+//! Of equally deep pairs the first in its list is kept.
+//!
+//! A [`Digest`] is made of the pairs of one list; the digests of several lists are
+//! brought together by [`Kept::of`].
+
+use crate::search::Pair;
+
+/// Most pairs that are kept.
+pub(super) const MOST: usize = 16;
+
+/// As many pairs as molecules at rest have.
+const SOME: u32 = 32;
+
+/// As many as molecules have that are inside each other.
+const MANY: u32 = 64;
+
+/// A hand without a pair.
+const EMPTY: u64 = u64::MAX;
+
+/// A hand of several lists without a pair.
+const NO_ONE: u128 = u128::MAX;
+
+/// The pairs of one list that matter between two molecules, owners `a` < `b`.
+///
+/// Nothing here branches on a gap or a count: no processor could foresee the outcome.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Digest {
+    pub a: u32,
+    pub b: u32,
+    /// How many pairs there are.
+    count: u32,
+    /// How many of them overlap.
+    overlaps: u32,
+    /// For each hand its smallest gap, in the upper half, and the index of that pair.
+    hands: [u64; MOST],
+    /// Indices of the first pairs; the last entry is for all that follow.
+    first: [u32; MOST + 1],
+}
+
+impl Digest {
+    /// No pairs yet, between owners `a` < `b`.
+    pub fn new(a: u32, b: u32) -> Self {
+        Self {
+            a,
+            b,
+            count: 0,
+            overlaps: 0,
+            hands: [EMPTY; MOST],
+            first: [0; MOST + 1],
+        }
+    }
+
+    /// The two molecules.
+    pub fn molecules(&self) -> Pair {
+        Pair {
+            a: self.a,
+            b: self.b,
+        }
+    }
+
+    /// Takes in a pair of a list, with its index there and its gap, nm, negative where
+    /// the spheres overlap.
+    #[inline]
+    pub fn take(&mut self, pair: Pair, index: u32, gap: f32) {
+        self.overlaps += u32::from(gap < 0.0);
+        self.first[(self.count as usize).min(MOST)] = index;
+        self.count += 1;
+        let hand = &mut self.hands[hand_of(pair)];
+        *hand = (*hand).min(u64::from(sortable(gap)) << 32 | u64::from(index));
+    }
+}
+
+/// What is kept between two molecules.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pairs: [Pair; MOST],
+    len: usize,
+    /// How many pairs overlap, kept or not.
+    pub overlaps: u32,
+    /// Deepest overlap, nm; negative is a gap.
+    pub deepest: f32,
+}
+
+impl Kept {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        pairs: [Pair { a: 0, b: 0 }; MOST],
+        len: 0,
+        overlaps: 0,
+        deepest: f32::NEG_INFINITY,
+    };
+
+    /// What is kept of some digests, each with the list that it is of.
+    pub fn of<'a>(digests: impl Iterator<Item = (&'a Digest, &'a [Pair])> + Clone) -> Self {
+        let mut kept = Self::NONE;
+        // A hand's smallest gap and then its pair, for ties, in one number.
+        let mut hands = [NO_ONE; MOST];
+        let mut count = 0;
+        for (digest, list) in digests.clone() {
+            count += digest.count;
+            kept.overlaps += digest.overlaps;
+            for (hand, held) in hands.iter_mut().zip(digest.hands) {
+                if held != EMPTY {
+                    let pair = list[held as u32 as usize];
+                    *hand = (*hand).min(u128::from(held >> 32) << 64 | u128::from(pair.key()));
+                }
+            }
+        }
+        let smallest = hands.iter().fold(NO_ONE, |a, b| a.min(*b));
+        if smallest != NO_ONE {
+            kept.deepest = -from_sortable((smallest >> 64) as u32);
+        }
+        if count as usize <= MOST {
+            for (digest, list) in digests {
+                for index in &digest.first[..digest.count as usize] {
+                    kept.push(list[*index as usize]);
+                }
+            }
+            // In an order that does not depend on the lists.
+            kept.pairs[..kept.len].sort_unstable();
+            return kept;
+        }
+        let together = match count {
+            0..=SOME => 1,
+            ..=MANY => 2,
+            _ => 4,
+        };
+        for hands in hands.chunks(together) {
+            let hand = hands.iter().fold(NO_ONE, |a, b| a.min(*b));
+            if hand != NO_ONE {
+                kept.push(Pair::from_key(hand as u64));
+            }
+        }
+        kept
+    }
+
+    fn push(&mut self, pair: Pair) {
+        self.pairs[self.len] = pair;
+        self.len += 1;
+    }
+
+    /// The pairs.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs[..self.len]
+    }
+}
+
+/// The hand of a pair: its first sphere decides. 2³² over the golden ratio spreads
+/// successive numbers evenly.
+#[inline]
+fn hand_of(pair: Pair) -> usize {
+    const { assert!(MOST.is_power_of_two()) };
+    (pair.a.wrapping_mul(0x9e37_79b9) >> (32 - MOST.ilog2())) as usize
+}
+
+/// A number that sorts as `value` does.
+#[inline]
+fn sortable(value: f32) -> u32 {
+    let bits = value.to_bits();
+    let negative = (bits as i32 >> 31) as u32;
+    bits ^ (negative | 1 << 31)
+}
+
+/// The value of a [`sortable`] number.
+fn from_sortable(number: u32) -> f32 {
+    let negative = !((number as i32 >> 31) as u32);
+    f32::from_bits(number ^ (negative | 1 << 31))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs in a row, the deepest in the middle, with their gaps, no two the same.
+    fn row(len: u32) -> Vec<(Pair, f32)> {
+        let gap = |k: u32| -0.01 + (k as f32 - (len / 2) as f32 - 0.2).abs() * 1.0e-3;
+        (0..len)
+            .map(|k| (Pair { a: k, b: k + len }, gap(k)))
+            .collect()
+    }
+
+    /// What is kept of pairs in lists that are cut at these places.
+    fn kept(pairs: &[(Pair, f32)], cuts: &[usize]) -> Kept {
+        let ends = cuts.iter().copied().chain([pairs.len()]);
+        let mut start = 0;
+        let lists: Vec<(Digest, Vec<Pair>)> = ends
+            .map(|end| {
+                let list = &pairs[start..end];
+                start = end;
+                let mut digest = Digest::new(0, 1);
+                for ((pair, gap), index) in list.iter().zip(0..) {
+                    digest.take(*pair, index, *gap);
+                }
+                (digest, list.iter().map(|(pair, _)| *pair).collect())
+            })
+            .collect();
+        Kept::of(lists.iter().map(|(digest, list)| (digest, &list[..])))
+    }
+
+    #[test]
+    fn of_many_pairs_the_deepest_of_each_hand_are_kept() {
+        for (len, together) in [(32, 1), (41, 2), (100, 4)] {
+            let row = row(len);
+            let kept = kept(&row, &[]);
+            assert_eq!(kept.overlaps, 20);
+            assert!((kept.deepest - 0.0098).abs() < 1.0e-6);
+            assert_eq!(kept.pairs().len(), MOST / together);
+            for pair in kept.pairs() {
+                let hand = |pair: Pair| hand_of(pair) / together;
+                let same = row.iter().filter(|(other, _)| hand(*other) == hand(*pair));
+                let deepest = same.map(|(_, gap)| *gap).fold(f32::INFINITY, f32::min);
+                assert_eq!(row[pair.a as usize].1, deepest);
+            }
+        }
+    }
+
+    #[test]
+    fn neither_order_nor_lists_matter() {
+        let all = row(80);
+        for len in [0, 3, MOST - 1, MOST, MOST + 1, 32, 33, 64, 65, 80] {
+            let mut pairs = all[..len].to_vec();
+            let whole = kept(&pairs, &[]);
+            pairs.reverse();
+            assert_eq!(kept(&pairs, &[]).pairs(), whole.pairs());
+            for cut in 0..=len {
+                let parts = kept(&pairs, &[cut / 2, cut]);
+                assert_eq!(parts.pairs(), whole.pairs(), "{len} cut at {cut}");
+                assert_eq!(parts.overlaps, whole.overlaps);
+                assert_eq!(parts.deepest, whole.deepest);
+            }
+        }
+    }
+
+    #[test]
+    fn few_pairs_are_all_kept() {
+        let row = row(MOST as u32);
+        let pairs: Vec<Pair> = row.iter().map(|(pair, _)| *pair).collect();
+        assert_eq!(kept(&row, &[]).pairs(), pairs);
+        assert!(kept(&[], &[]).pairs().is_empty());
+    }
+
+    #[test]
+    fn sortable_numbers_sort_as_their_values() {
+        let values = [
+            f32::NEG_INFINITY,
+            -1.0,
+            -1.0e-30,
+            0.0,
+            1.0e-30,
+            2.5,
+            f32::INFINITY,
+        ];
+        assert!(values.map(sortable).is_sorted());
+        assert_eq!(values.map(|value| from_sortable(sortable(value))), values);
+    }
+}
