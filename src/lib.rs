@@ -102,6 +102,8 @@ pub mod crowd;
 pub mod dynamics;
 pub mod export;
 pub mod force;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod hybrid36;
 pub mod molecule;
 pub mod plugin;

@@ -1,0 +1,47 @@
+//! Searches on the GPU: compute shaders behind the same contracts as the CPU code.
+//!
+//! What is promised here:
+//!
+//! - **Same answers.** Every kernel has a CPU twin. A [`GpuGrid`] lists the pairs of a
+//!   [`UniformGrid`](crate::search::UniformGrid) in the same order, index for index; the
+//!   arithmetic that decides is the same, operation by operation.
+//! - **Same from run to run.** Nothing depends on the order in which threads happen to
+//!   run. Atomics only count; places are decided by prefix sums and by index.
+//! - **Any vendor.** Plain WGSL of WebGPU: 256 threads a group, no float atomics, no
+//!   subgroups, no waiting of one group for another.
+//! - **Failure is ordinary.** No adapter, too little memory, a lost device: each is a
+//!   [`GpuError`], never a panic, and the CPU code can go on from the same input.
+//! - **No hidden waits.** Building blocks are *recorded* into a command encoder and run
+//!   when it is submitted; only what is named `read` waits for the device.
+//!
+//! No ECS here: a [`GpuDevice`] is made headless or around a device that a renderer lends.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `device` | adapter, device, limits, and how errors are caught |
+//! | `buffer` | arrays on the device that grow |
+//! | `memory` | how much they take together |
+//! | `readback` | arrays on their way back |
+//! | `kernel` | a compute shader, bound and dispatched |
+//! | `shader` | sources, with the constants that Rust and WGSL share |
+//! | `timer` | how long the passes took |
+//! | `scan` | prefix sum |
+
+mod buffer;
+mod device;
+mod error;
+mod kernel;
+mod memory;
+mod readback;
+mod scan;
+mod shader;
+mod timer;
+
+pub use buffer::GpuVec;
+pub use device::{AdapterSummary, GpuDevice, GpuOptions};
+pub use error::GpuError;
+pub use kernel::{Kernel, Length, begin_pass};
+pub use readback::Readback;
+pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
+pub use shader::{SHADERS, Shader};
+pub use timer::{PassTime, PassTimer};
