@@ -47,7 +47,7 @@ impl Length<'_> {
     }
 }
 
-/// A compute pipeline with bindings 0, 1, … of group 0.
+/// A compute pipeline; all that it binds is in group 0.
 ///
 /// Shaders keep wgpu's checks, so that no index leads out of an array whatever the data.
 #[derive(Debug)]
@@ -85,18 +85,19 @@ impl Kernel {
         })
     }
 
-    /// Binds `buffers` to 0, 1, … in this order.
+    /// Binds each of `buffers` to its number in group 0: those that the kernel uses, and
+    /// no others.
     ///
     /// # Errors
     /// [`GpuError`] if they do not fit the shader, or the device is lost.
     pub fn bind(
         &self,
         device: &GpuDevice,
-        buffers: &[&wgpu::Buffer],
+        buffers: &[(u32, &wgpu::Buffer)],
     ) -> Result<wgpu::BindGroup, GpuError> {
-        let entries: Vec<_> = (0..)
-            .zip(buffers)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+        let entries: Vec<_> = buffers
+            .iter()
+            .map(|&(binding, buffer)| wgpu::BindGroupEntry {
                 binding,
                 resource: buffer.as_entire_binding(),
             })

@@ -26,22 +26,37 @@
 //! | `shader` | sources, with the constants that Rust and WGSL share |
 //! | `timer` | how long the passes took |
 //! | `scan` | prefix sum |
+//! | `measure` | sums of 64 bits |
+//! | `sort` | stable counting sort |
+//! | `search` | spheres on their way there, pairs on their way back |
+//! | `grid` | FFRNN |
+//! | `brute_force` | every sphere against every other |
 
+mod brute_force;
 mod buffer;
 mod device;
 mod error;
+mod grid;
 mod kernel;
+mod measure;
 mod memory;
 mod readback;
 mod scan;
+mod search;
 mod shader;
+mod sort;
 mod timer;
 
+pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use device::{AdapterSummary, GpuDevice, GpuOptions};
 pub use error::GpuError;
+pub use grid::GpuGrid;
 pub use kernel::{Kernel, Length, begin_pass};
+pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use readback::Readback;
 pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
+pub use search::{GpuSearchBatch, GpuSearchParams};
 pub use shader::{SHADERS, Shader};
+pub use sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
 pub use timer::{PassTime, PassTimer};

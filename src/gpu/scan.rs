@@ -88,7 +88,13 @@ impl Scanner {
                 uniform(device, "scan level", &params)
             };
             if count <= SCAN_BLOCK {
-                let buffers = [&params(0)?, &counts, &current, total.buffer()];
+                let params = params(0)?;
+                let buffers = [
+                    (0, &params),
+                    (1, &counts),
+                    (2, &current),
+                    (3, total.buffer()),
+                ];
                 levels.push(Level {
                     reduce: None,
                     scan: self.scan.bind(device, &buffers)?,
@@ -101,7 +107,13 @@ impl Scanner {
             }
             count = count.div_ceil(SCAN_BLOCK);
             let sums = GpuVec::<u32>::new(device, "block sums", count as usize)?;
-            let buffers = [&params(1)?, &counts, &current, sums.buffer()];
+            let params = params(1)?;
+            let buffers = [
+                (0, &params),
+                (1, &counts),
+                (2, &current),
+                (3, sums.buffer()),
+            ];
             levels.push(Level {
                 reduce: Some(self.reduce.bind(device, &buffers)?),
                 scan: self.scan.bind(device, &buffers)?,

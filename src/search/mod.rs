@@ -11,7 +11,7 @@
 
 mod brute_force;
 mod pair_buffer;
-mod uniform_grid;
+pub(crate) mod uniform_grid;
 
 pub use brute_force::BruteForce;
 pub use pair_buffer::{Pair, PairBuffer};

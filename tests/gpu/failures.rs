@@ -4,7 +4,13 @@ use bevy_rapier_molecules::gpu::{
     GpuDevice, GpuError, GpuOptions, GpuVec, Length, Scanner, begin_pass,
 };
 
-use crate::common::own_device;
+use crate::gpu_device::unless_required;
+
+/// A device of one's own, to be broken.
+#[track_caller]
+fn own_device(options: &GpuOptions) -> Option<GpuDevice> {
+    unless_required(GpuDevice::headless(options))
+}
 
 #[test]
 fn without_an_adapter_there_is_no_device() {

@@ -7,7 +7,10 @@
 
 #![cfg(feature = "gpu")]
 
-mod common;
+mod determinism;
 mod failures;
+#[path = "../gpu_device/mod.rs"]
+mod gpu_device;
 mod scan;
 mod shaders;
+mod sort;

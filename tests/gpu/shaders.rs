@@ -3,7 +3,10 @@
 use std::fs;
 use std::mem::offset_of;
 
-use bevy_rapier_molecules::gpu::{GpuScanParams, SHADERS};
+use bevy_rapier_molecules::gpu::{
+    GpuMeasure, GpuMeasureParams, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
+    SHADERS,
+};
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -87,7 +90,7 @@ fn wgsl_layout(shader: &str, name: &str) -> (u32, Vec<(String, u32)>) {
 
 /// Checks that a Rust struct has the members, offsets and size of its WGSL twin.
 macro_rules! assert_mirrors {
-    ($rust:ty, $shader:literal, $wgsl:literal, $($member:ident),+ $(,)?) => {
+    ($rust:ty, $shader:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
         let (size, members) = wgsl_layout($shader, $wgsl);
         let mirror = vec![
             $((stringify!($member).to_owned(), offset_of!($rust, $member) as u32)),+
@@ -100,4 +103,45 @@ macro_rules! assert_mirrors {
 #[test]
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(GpuScanParams, "scan", "ScanParams", level, slot, based);
+    for shader in ["histogram", "sort"] {
+        assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
+    }
+    for shader in ["sort", "measure", "grid_count", "grid_write"] {
+        assert_mirrors!(GpuMeasure, shader, "Measure", low, high, most);
+    }
+    assert_mirrors!(
+        GpuMeasureParams,
+        "measure",
+        "MeasureParams",
+        length_slot,
+        squares,
+        result_slot,
+        most_blocks,
+    );
+    for shader in ["bin", "grid_count", "brute_force_write"] {
+        assert_mirrors!(
+            GpuSearchParams,
+            shader,
+            "SearchParams",
+            cells,
+            folded,
+            low,
+            per_nm,
+            spheres,
+            mixed,
+            reach,
+            zero,
+        );
+    }
+    for shader in ["grid_count", "brute_force_write"] {
+        assert_mirrors!(
+            GpuSearchBatch,
+            shader,
+            "SearchBatch",
+            first_sphere,
+            spheres,
+            first_pair,
+            pairs,
+        );
+    }
 }

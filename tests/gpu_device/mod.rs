@@ -1,4 +1,7 @@
-//! The device that tests run on.
+//! The device that tests run on; shared by the test programs.
+//!
+//! Without an adapter tests say that they are skipped; with `REQUIRE_GPU=1` in the
+//! environment they fail instead.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,16 +15,10 @@ pub fn device() -> Option<Arc<GpuDevice>> {
     unless_required(device.clone())
 }
 
-/// A device of one's own, to be broken.
-#[track_caller]
-pub fn own_device(options: &GpuOptions) -> Option<GpuDevice> {
-    unless_required(GpuDevice::headless(options))
-}
-
 /// Says that a test is skipped, or fails it if `REQUIRE_GPU=1`.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-fn unless_required<T>(device: Result<T, GpuError>) -> Option<T> {
+pub fn unless_required<T>(device: Result<T, GpuError>) -> Option<T> {
     match device {
         Ok(device) => Some(device),
         Err(error) => {
