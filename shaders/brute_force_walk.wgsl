@@ -9,12 +9,15 @@ fn index_of(sphere: u32) -> u32 {
 }
 
 /// Passes all partners of a sphere that follow it to `hit`.
-fn walk(own: u32) {
+///
+/// `first` is the first sphere of the whole group of threads: all walk together, so that
+/// what one reads all read.
+fn walk_together(own: u32, first: u32) {
     let sphere = spheres[own];
     let reach = own_reach(sphere);
     let owner = owners[own];
-    for (var other = own + 1u; other < search.spheres; other++) {
-        if overlaps(sphere, spheres[other], reach) && owners[other] != owner {
+    for (var other = first; other < search.spheres; other++) {
+        if overlaps(sphere.xyz, reach, other) && other > own && owners[other] != owner {
             hit(own, other);
         }
     }

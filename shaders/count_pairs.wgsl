@@ -21,7 +21,7 @@ fn count_pairs(
     let own = batch.first_sphere + row;
     found = 0u;
     if own < search.spheres {
-        walk(own);
+        walk_together(own, batch.first_sphere + group_number(group, groups) * GROUP_THREADS);
     }
     pair_counts[own] = found;
 }

@@ -22,14 +22,14 @@ fn compare(own: u32, first: u32, end: u32) {
     let reach = own_reach(sphere);
     let owner = owners[own];
     for (var other = first; other < end; other++) {
-        if overlaps(sphere, spheres[other], reach) && owners[other] != owner {
+        if overlaps(sphere.xyz, reach, other) && owners[other] != owner {
             hit(own, other);
         }
     }
 }
 
-/// Passes all partners of a sphere that follow it to `hit`.
-fn walk(own: u32) {
+/// Passes all partners of a sphere that follow it to `hit`; threads walk alone.
+fn walk_together(own: u32, _first: u32) {
     if is_crowded(measured[CROWDING_SLOT]) {
         return;
     }

@@ -1,4 +1,4 @@
-// What every search for pairs shares: its parameters, and when two spheres overlap.
+// What every search for pairs shares.
 
 /// What is searched, and how space is cut into cells.
 struct SearchParams {
@@ -26,20 +26,4 @@ struct SearchParams {
 /// addition that follows, and round only once.
 fn rounded(product: vec3<f32>) -> vec3<f32> {
     return bitcast<vec3<f32>>(bitcast<vec3<u32>>(product) | vec3(search.zero));
-}
-
-/// What a sphere (centre and radius) brings to `overlaps`.
-fn own_reach(sphere: vec4<f32>) -> f32 {
-    return select(search.reach, sphere.w + search.reach, search.mixed != 0u);
-}
-
-/// Whether two spheres overlap; `reach` is that of `one`. The CPU computes the same, in the
-/// same order.
-fn overlaps(one: vec4<f32>, other: vec4<f32>, reach: f32) -> bool {
-    // What is further apart than any reach stays so, and its square stays finite.
-    let apart = min(abs(other.xyz - one.xyz), vec3(FAR_NM));
-    let squares = rounded(apart * apart);
-    let squared = squares.x + squares.y + squares.z;
-    let sum = other.w + reach;
-    return squared < select(reach, sum * sum, search.mixed != 0u);
 }

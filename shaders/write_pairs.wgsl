@@ -32,6 +32,6 @@ fn write_pairs(
     next = pair_starts[own];
     let end = pair_starts[own + 1u];
     if next < end && end > batch.first_pair && next < batch.first_pair + batch.pairs {
-        walk(own);
+        walk_together(own, batch.first_sphere + group_number(group, groups) * GROUP_THREADS);
     }
 }

@@ -87,8 +87,11 @@ pub(super) const MEASURE: Shader = Shader {
     ],
 };
 
-/// When two spheres overlap.
+/// Parameters of a search.
 const SEARCH: &str = include_str!("../../shaders/search.wgsl");
+
+/// When two spheres overlap.
+const OVERLAP: &str = include_str!("../../shaders/overlap.wgsl");
 
 /// The cell around a point.
 const CELLS: &str = include_str!("../../shaders/cells.wgsl");
@@ -127,6 +130,7 @@ pub(super) const GRID_COUNT: Shader = Shader {
         CROWDING,
         SEARCH,
         CELLS,
+        OVERLAP,
         BATCH,
         GRID_WALK,
         COUNT_PAIRS,
@@ -141,6 +145,7 @@ pub(super) const GRID_WRITE: Shader = Shader {
         CROWDING,
         SEARCH,
         CELLS,
+        OVERLAP,
         BATCH,
         GRID_WALK,
         WRITE_PAIRS,
@@ -150,13 +155,27 @@ pub(super) const GRID_WRITE: Shader = Shader {
 /// Pairs of each sphere, by brute force.
 pub(super) const BRUTE_FORCE_COUNT: Shader = Shader {
     name: "brute_force_count",
-    parts: &[DISPATCH, SEARCH, BATCH, BRUTE_FORCE_WALK, COUNT_PAIRS],
+    parts: &[
+        DISPATCH,
+        SEARCH,
+        OVERLAP,
+        BATCH,
+        BRUTE_FORCE_WALK,
+        COUNT_PAIRS,
+    ],
 };
 
 /// The pairs, by brute force.
 pub(super) const BRUTE_FORCE_WRITE: Shader = Shader {
     name: "brute_force_write",
-    parts: &[DISPATCH, SEARCH, BATCH, BRUTE_FORCE_WALK, WRITE_PAIRS],
+    parts: &[
+        DISPATCH,
+        SEARCH,
+        OVERLAP,
+        BATCH,
+        BRUTE_FORCE_WALK,
+        WRITE_PAIRS,
+    ],
 };
 
 /// All modules, for tests that need no device.
