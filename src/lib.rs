@@ -71,6 +71,7 @@
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
+//! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
@@ -89,7 +90,8 @@
 //!
 //! # Determinism
 //!
-//! The same input gives the same bits, whatever the number of threads.
+//! The same input gives the same bits, whatever the number of threads. On one GPU it is
+//! the same from run to run.
 //!
 //! # Errors
 //!

@@ -16,6 +16,10 @@ use super::shader::{GROUP_THREADS, GROUP_WORDS};
 /// Storage arrays that the largest kernel binds.
 const STORAGE_BUFFERS: u32 = 8;
 
+/// Workgroups along an axis of a dispatch: two axes of them have a thread for each of 2³²
+/// elements.
+const DISPATCH_GROUPS: u32 = 1 << 12;
+
 /// How to choose an adapter, and how much of it to use.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
@@ -453,7 +457,7 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
         ),
         (
             "workgroups of a dispatch",
-            1 << 15,
+            DISPATCH_GROUPS,
             limits.max_compute_workgroups_per_dimension,
         ),
     ];

@@ -28,6 +28,7 @@
 //! | `scan` | prefix sum |
 //! | `measure` | sums of 64 bits |
 //! | `sort` | stable counting sort |
+//! | `radix` | stable sort of keys and values |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
 //! | `brute_force` | every sphere against every other |
@@ -40,6 +41,7 @@ mod grid;
 mod kernel;
 mod measure;
 mod memory;
+mod radix;
 mod readback;
 mod scan;
 mod search;
@@ -54,6 +56,7 @@ pub use error::GpuError;
 pub use grid::GpuGrid;
 pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
+pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
 pub use readback::Readback;
 pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
 pub use search::{GpuSearchBatch, GpuSearchParams};

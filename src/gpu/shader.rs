@@ -26,6 +26,10 @@ const SCAN_TEAM: u32 = 16;
 /// Words of workgroup memory that the largest kernel uses: three for each thread.
 pub(super) const GROUP_WORDS: u32 = 3 * GROUP_THREADS;
 
+/// Bits of a digit of the radix sort. Every thread of a group looks after one digit.
+pub(super) const RADIX_BITS: u32 = 8;
+const _: () = assert!(1 << RADIX_BITS == GROUP_THREADS);
+
 /// Which of the measures of a search says how full its cells are.
 pub(super) const CROWDING_SLOT: u32 = 0;
 
@@ -85,6 +89,12 @@ pub(super) const MEASURE: Shader = Shader {
         CROWDING,
         include_str!("../../shaders/measure.wgsl"),
     ],
+};
+
+/// Pairs of key and value by one digit.
+pub(super) const RADIX: Shader = Shader {
+    name: "radix",
+    parts: &[DISPATCH, include_str!("../../shaders/radix.wgsl")],
 };
 
 /// Parameters of a search.
@@ -184,6 +194,7 @@ pub const SHADERS: &[Shader] = &[
     HISTOGRAM,
     SORT,
     MEASURE,
+    RADIX,
     BIN,
     GRID_COUNT,
     GRID_WRITE,
@@ -199,6 +210,7 @@ fn constants() -> String {
         ("SCAN_ITEMS", SCAN_ITEMS),
         ("SCAN_BLOCK", SCAN_BLOCK),
         ("SCAN_TEAM", SCAN_TEAM),
+        ("RADIX_BITS", RADIX_BITS),
         ("CROWDING_SLOT", CROWDING_SLOT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
         ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),

@@ -1,8 +1,15 @@
 //! Everything that can fail on a device, made to fail: a typed error each time, no panic.
 
+use std::sync::Arc;
+
 use bevy_rapier_molecules::gpu::{
-    GpuDevice, GpuError, GpuOptions, GpuVec, Length, Scanner, begin_pass,
+    GpuBruteForce, GpuDevice, GpuError, GpuGrid, GpuOptions, GpuVec, Length, Scanner, begin_pass,
 };
+use bevy_rapier_molecules::search::{
+    DeviceFault, PairBuffer, PairSearch, SearchError, UniformGrid,
+};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
 
 use crate::gpu_device::unless_required;
 
@@ -177,4 +184,110 @@ fn a_borrowed_device_that_is_lost_is_an_error_everywhere() {
     let mut numbers = GpuVec::from_slice(&device, "numbers", &[1; 5000]).unwrap();
     owner.raw().destroy();
     assert_all_fails(&device, &mut numbers, &scanner);
+}
+
+/// A row of spheres with owners of their own, each overlapping the next.
+fn row(count: u32) -> SphereSet {
+    let mut spheres = SphereSet::new();
+    for owner in 0..count {
+        let centre = Vec3::X * 0.15 * owner as f32;
+        spheres.push(centre, 0.1, owner).unwrap();
+    }
+    spheres
+}
+
+/// Searches that would run on `device`.
+fn searches(device: &Arc<GpuDevice>) -> [Box<dyn PairSearch>; 2] {
+    [
+        Box::new(GpuGrid::new(Arc::clone(device)).unwrap()),
+        Box::new(GpuBruteForce::new(Arc::clone(device)).unwrap()),
+    ]
+}
+
+#[test]
+fn a_scene_larger_than_a_binding_is_refused_with_the_number_that_would_fit() {
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 64 << 10,
+        ..wgpu::Limits::default()
+    };
+    let Some(device) = own_device(&GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    }) else {
+        return;
+    };
+    let device = Arc::new(device);
+    assert_eq!(
+        GpuGrid::new(Arc::clone(&device))
+            .unwrap()
+            .spheres_that_fit(),
+        4096
+    );
+    for mut search in searches(&device) {
+        let mut pairs = PairBuffer::new();
+        let error = search.find_pairs(&row(4097), 0.0, &mut pairs).unwrap_err();
+        let fault = DeviceFault::TooManySpheres {
+            spheres: 4097,
+            fit: 4096,
+        };
+        assert_eq!(error, SearchError::Device(fault));
+        // Those that fit are searched, even if their pairs come in many windows.
+        let spheres = row(4096);
+        search.find_pairs(&spheres, 2.0, &mut pairs).unwrap();
+        assert!(pairs.len() > 3 * 8192, "{} pairs", pairs.len());
+        let mut expected = PairBuffer::new();
+        UniformGrid::new()
+            .find_pairs(&spheres, 2.0, &mut expected)
+            .unwrap();
+        assert!(pairs.to_sorted_vec() == expected.to_sorted_vec());
+    }
+}
+
+#[test]
+fn a_search_without_memory_is_refused_and_goes_on_with_less() {
+    let Some(device) = own_device(&GpuOptions {
+        memory_bytes: Some(1 << 20),
+        ..GpuOptions::default()
+    }) else {
+        return;
+    };
+    for mut search in searches(&Arc::new(device)) {
+        let mut pairs = PairBuffer::new();
+        let error = search
+            .find_pairs(&row(60_000), 0.0, &mut pairs)
+            .unwrap_err();
+        assert_eq!(error, SearchError::Device(DeviceFault::OutOfMemory));
+        assert!(pairs.is_empty());
+        search.find_pairs(&row(100), 0.0, &mut pairs).unwrap();
+        assert_eq!(pairs.len(), 99);
+    }
+}
+
+#[test]
+fn a_search_whose_device_is_lost_is_refused_and_the_cpu_can_go_on() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let device = Arc::new(device);
+    let mut searches = searches(&device);
+    let spheres = row(1000);
+    let mut pairs = PairBuffer::new();
+    for search in &mut searches {
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        assert_eq!(pairs.len(), 999);
+    }
+    device.raw().destroy();
+    for search in &mut searches {
+        let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
+        assert_eq!(error, SearchError::Device(DeviceFault::Lost));
+        assert!(pairs.is_empty());
+        assert_eq!(
+            search.count_pairs(&spheres, 0.0),
+            Err(SearchError::Device(DeviceFault::Lost))
+        );
+    }
+    UniformGrid::new()
+        .find_pairs(&spheres, 0.0, &mut pairs)
+        .unwrap();
+    assert_eq!(pairs.len(), 999);
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuMeasure, GpuMeasureParams, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
-    SHADERS,
+    GpuMeasure, GpuMeasureParams, GpuRadixParams, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuSortParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -32,7 +32,7 @@ fn every_shader_is_valid() {
 #[test]
 fn every_file_belongs_to_a_shader() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
-    let sources: Vec<_> = SHADERS.iter().map(|shader| shader.source()).collect();
+    let sources: Vec<_> = SHADERS.iter().map(Shader::source).collect();
     let mut files = 0;
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("the folder can be read").path();
@@ -103,6 +103,14 @@ macro_rules! assert_mirrors {
 #[test]
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(GpuScanParams, "scan", "ScanParams", level, slot, based);
+    assert_mirrors!(
+        GpuRadixParams,
+        "radix",
+        "RadixParams",
+        slot,
+        shift,
+        most_blocks,
+    );
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
     }

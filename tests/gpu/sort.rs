@@ -1,10 +1,11 @@
 //! The counting sort against a stable sort on the CPU.
 
 use bevy_rapier_molecules::gpu::{
-    GpuDevice, GpuMeasure, GpuSortParams, GpuVec, SortInput, SortSize, Sorter, begin_pass,
+    GpuDevice, GpuMeasure, GpuOptions, GpuSortParams, GpuVec, SortInput, SortSize, Sorter,
+    begin_pass,
 };
 
-use crate::gpu_device::device;
+use crate::gpu_device::{device, unless_required};
 use crate::scan::{LENGTHS, random_values};
 
 /// Starts of the bins, order of the items, and measure of the bins.
@@ -80,6 +81,25 @@ fn full_bins_keep_the_order_of_their_items() {
     for (count, bins) in [(5000, 1), (5000, 2), (20_000, 7), (3000, 100_000)] {
         assert_sorted(&device, &random_values(count, bins), bins);
     }
+}
+
+/// Where few groups fit one dimension of a dispatch.
+#[test]
+fn a_folded_dispatch_reaches_every_item() {
+    let limits = wgpu::Limits {
+        max_compute_workgroups_per_dimension: 4096,
+        ..wgpu::Limits::default()
+    };
+    let options = GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    };
+    let Some(device) = unless_required(GpuDevice::headless(&options)) else {
+        return;
+    };
+    assert_eq!(device.limits().max_compute_workgroups_per_dimension, 4096);
+    let (count, bins) = (3_000_001, 5_000_000);
+    assert_sorted(&device, &random_values(count, bins), bins);
 }
 
 /// Comparing them would take 2³⁸ comparisons.
