@@ -18,7 +18,8 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `device` | adapter, device, limits, and how errors are caught |
+//! | `adapter` | which adapter, and whether it can do what is needed |
+//! | `device` | device and queue, and how errors are caught |
 //! | `buffer` | arrays on the device that grow |
 //! | `memory` | how much they take together |
 //! | `readback` | arrays on their way back |
@@ -33,6 +34,7 @@
 //! | `grid` | FFRNN |
 //! | `brute_force` | every sphere against every other |
 
+mod adapter;
 mod brute_force;
 mod buffer;
 mod device;
@@ -49,9 +51,10 @@ mod shader;
 mod sort;
 mod timer;
 
+pub use adapter::{AdapterSummary, GpuOptions};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
-pub use device::{AdapterSummary, GpuDevice, GpuOptions};
+pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
 pub use kernel::{Kernel, Length, begin_pass};

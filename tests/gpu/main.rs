@@ -15,3 +15,4 @@ mod radix;
 mod scan;
 mod shaders;
 mod sort;
+mod timer;
