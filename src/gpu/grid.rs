@@ -30,6 +30,7 @@ use super::search::{
 };
 use super::shader::{BIN, GRID_COUNT, GRID_WRITE};
 use super::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+use super::timer::{PassTime, PassTimer};
 use super::{GpuMeasure, GpuVec};
 use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::plan::ReachPlan;
@@ -51,6 +52,8 @@ pub struct GpuGrid {
     /// How space was cut in the last search.
     layout: Option<GridLayout>,
     last_error: Option<GpuError>,
+    timer: Option<PassTimer>,
+    stages: Vec<PassTime>,
 }
 
 #[derive(Debug)]
@@ -102,8 +105,30 @@ impl GpuGrid {
             bound: None,
             layout: None,
             last_error: None,
+            timer: None,
+            stages: Vec::new(),
             device,
         })
+    }
+
+    /// Whether to time the stages of every search from now on.
+    ///
+    /// # Errors
+    /// [`GpuError`] if there is no memory for the clocks.
+    pub fn time_stages(&mut self, timed: bool) -> Result<(), GpuError> {
+        self.stages.clear();
+        self.timer = None;
+        if timed {
+            self.timer = Some(PassTimer::new(&self.device)?);
+        }
+        Ok(())
+    }
+
+    /// How long the stages up to the number of pairs took in the last search: insert,
+    /// prefix sum, sort, detect. Nothing if they are not timed, or the adapter cannot.
+    #[must_use]
+    pub fn stage_times(&self) -> &[PassTime] {
+        &self.stages
     }
 
     /// Number of spheres that this device can search at once.
@@ -142,22 +167,44 @@ impl GpuGrid {
         self.arrays.set_batch(&device, &batch)?;
         let kernels = &self.kernels;
         let mut encoder = device.encoder("grid");
-        let mut pass = begin_pass(&mut encoder, "build grid");
-        kernels
-            .bin
-            .record_threads(&mut pass, &bound.bin, size.items);
-        self.sorter.record(&mut pass, &bound.sort, size);
-        kernels
-            .gather
-            .record_threads(&mut pass, &bound.gather, size.items);
-        drop(pass);
-        let mut pass = begin_pass(&mut encoder, "count pairs");
-        kernels
-            .count
-            .record_threads(&mut pass, &bound.count, batch.spheres);
-        self.arrays.record_totals(&mut pass);
-        drop(pass);
+        let mut stage = |record: &dyn Fn(&mut wgpu::ComputePass<'_>), label| {
+            let mut pass = match &mut self.timer {
+                Some(timer) => timer.begin(&mut encoder, label),
+                None => begin_pass(&mut encoder, label),
+            };
+            record(&mut pass);
+        };
+        stage(
+            &|pass| {
+                kernels.bin.record_threads(pass, &bound.bin, size.items);
+                self.sorter.record_count(pass, &bound.sort, size);
+            },
+            "insert",
+        );
+        stage(
+            &|pass| self.sorter.record_sum(pass, &bound.sort, size),
+            "prefix sum",
+        );
+        stage(
+            &|pass| {
+                self.sorter.record_place(pass, &bound.sort, size);
+                let gather = &kernels.gather;
+                gather.record_threads(pass, &bound.gather, size.items);
+            },
+            "sort",
+        );
+        stage(
+            &|pass| {
+                let count = &kernels.count;
+                count.record_threads(pass, &bound.count, batch.spheres);
+                self.arrays.record_totals(pass);
+            },
+            "detect",
+        );
         let [crowding, pairs] = self.arrays.read_measures(&device, encoder)?;
+        if let Some(timer) = &mut self.timer {
+            self.stages = timer.read(&device)?;
+        }
         let counted = if crowding.is_crowded() {
             find_crowd(&device, &bound.sort, crowding)?
         } else {

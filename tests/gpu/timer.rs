@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use bevy_rapier_molecules::gpu::{GpuVec, Length, PassTimer, Scanner};
+use bevy_rapier_molecules::gpu::{GpuGrid, GpuVec, Length, PassTimer, Scanner};
+use bevy_rapier_molecules::search::PairSearch;
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
 
 use crate::gpu_device::device;
 
@@ -57,4 +60,30 @@ fn passes_beyond_the_last_clock_run_untimed() {
     assert_eq!(timed, if device.has_timestamps() { 512 } else { 0 });
     // 1 0 0 → 0 1 1 → 0 0 1 → 0 0 0.
     assert_eq!(values.read(&device).unwrap(), [0, 0, 0]);
+}
+
+#[test]
+fn the_stages_of_a_search_are_timed_when_asked_for() {
+    let Some(device) = device() else { return };
+    let mut spheres = SphereSet::new();
+    for owner in 0..1000 {
+        let centre = Vec3::X * 0.15 * owner as f32;
+        spheres.push(centre, 0.1, owner).unwrap();
+    }
+    let mut grid = GpuGrid::new(device.clone()).unwrap();
+    assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(999));
+    assert!(grid.stage_times().is_empty());
+    grid.time_stages(true).unwrap();
+    for _ in 0..2 {
+        assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(999));
+        let labels: Vec<_> = grid.stage_times().iter().map(|pass| pass.label).collect();
+        if device.has_timestamps() {
+            assert_eq!(labels, ["insert", "prefix sum", "sort", "detect"]);
+        } else {
+            assert!(labels.is_empty());
+        }
+    }
+    grid.time_stages(false).unwrap();
+    assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(999));
+    assert!(grid.stage_times().is_empty());
 }
