@@ -6,13 +6,19 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use super::adapter::{
     AdapterSummary, GpuOptions, check_limits, find_adapter, ready, wanted_limits,
 };
 use super::error::GpuError;
 use super::memory::{Memory, Share};
+
+/// How long another thread may take to pass on that memory is mapped, when the device has
+/// long done its work.
+const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// A device to compute on, with its queue.
 pub struct GpuDevice {
@@ -22,6 +28,8 @@ pub struct GpuDevice {
     limits: wgpu::Limits,
     /// Why the device was lost; empty while it was not.
     lost: Arc<OnceLock<String>>,
+    /// The first error that no scope caught.
+    stray: Arc<Mutex<Option<GpuError>>>,
     memory: Arc<Memory>,
     /// Error scopes of two threads must not interleave.
     scopes: Mutex<()>,
@@ -63,12 +71,19 @@ impl GpuDevice {
             // A device is lost once; a second message would only repeat it.
             let _ = reason.set(message);
         });
+        let stray = Arc::new(Mutex::new(None));
+        let first = Arc::clone(&stray);
+        // Nothing should get here, and if it does it must not panic, as wgpu would.
+        device.on_uncaptured_error(Arc::new(move |error| {
+            locked(&first).get_or_insert(classify(error));
+        }));
         Ok(Self {
             limits: device.limits().or_worse_values_from(&available),
             summary: AdapterSummary::new(adapter.get_info()),
             device,
             queue,
             lost,
+            stray,
             memory: Memory::new(options.memory_bytes),
             scopes: Mutex::new(()),
         })
@@ -91,6 +106,7 @@ impl GpuDevice {
             device,
             queue,
             lost: Arc::new(OnceLock::new()),
+            stray: Arc::default(),
             memory: Memory::new(None),
             scopes: Mutex::new(()),
         })
@@ -177,7 +193,8 @@ impl GpuDevice {
     /// # Errors
     /// The first [`GpuError`] that the device reports meanwhile.
     pub fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
-        let _alone = self.alone();
+        // Only one thread at a time may have error scopes open.
+        let _alone = locked(&self.scopes);
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Internal,
@@ -189,17 +206,14 @@ impl GpuDevice {
         for scope in scopes.into_iter().rev() {
             caught = ready(scope.pop()).flatten().or(caught);
         }
-        let Some(error) = caught else {
-            return match self.lost.get() {
-                None => Ok(result),
-                Some(reason) => Err(lost(reason)),
-            };
-        };
+        let caught = caught.map(classify).or_else(|| locked(&self.stray).take());
         // What was made on a lost device is invalid, and complains about that instead.
-        if self.is_gone() {
-            return Err(self.lose("it does not answer any more"));
+        let gone = self.lost.get().is_some() || (caught.is_some() && self.is_gone());
+        match caught {
+            _ if gone => Err(self.lose("it does not answer any more")),
+            Some(error) => Err(error),
+            None => Ok(result),
         }
-        Err(classify(error))
     }
 
     /// Ends recording and hands the commands to the device, without waiting.
@@ -217,8 +231,7 @@ impl GpuDevice {
     /// # Errors
     /// [`GpuError::DeviceLost`] if it never will.
     pub fn wait(&self) -> Result<(), GpuError> {
-        let waited = poll(&self.device, wgpu::PollType::wait_indefinitely());
-        if waited && self.lost.get().is_none() {
+        if poll(&self.device) && self.lost.get().is_none() {
             Ok(())
         } else {
             Err(self.lose("it does not answer any more"))
@@ -230,20 +243,11 @@ impl GpuDevice {
         lost(self.lost.get_or_init(|| reason.to_owned()))
     }
 
-    /// Only one thread at a time may have error scopes open. What the lock protects has
-    /// no state that a panic could spoil.
-    fn alone(&self) -> MutexGuard<'_, ()> {
-        self.scopes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether the device is lost, found out by asking it for something small.
     ///
     /// A borrowed device tells its owner and not us when it is lost, and errors of that
     /// kind reach no scope: what fails without an error fails because of it.
     fn is_gone(&self) -> bool {
-        if self.lost.get().is_some() {
-            return true;
-        }
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Validation,
@@ -255,28 +259,47 @@ impl GpuDevice {
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mapped = Arc::new(OnceLock::new());
-        let answer = Arc::clone(&mapped);
-        probe
-            .slice(..)
-            .map_async(wgpu::MapMode::Read, move |result| {
-                // Called once.
-                let _ = answer.set(result.is_ok());
-            });
-        let polled = poll(&self.device, wgpu::PollType::wait_indefinitely());
+        let mapped = Mapping::begin(&probe.slice(..)).finish(&self.device);
         // What could not be made, without a word, is invalid when it is mapped.
         drop(ready(validation.pop()));
         // No memory for four bytes is a nuisance, but the device is there.
         let no_memory = ready(memory.pop()).flatten().is_some();
-        !polled || (mapped.get() != Some(&true) && !no_memory)
+        !mapped && !no_memory
     }
 }
 
-/// Polls; false if the device is lost.
+/// Memory that is being mapped, to be read.
+pub(super) struct Mapping(Receiver<bool>);
+
+impl Mapping {
+    pub(super) fn begin(slice: &wgpu::BufferSlice<'_>) -> Self {
+        let (sender, receiver) = channel();
+        slice.map_async(wgpu::MapMode::Read, move |result| {
+            // Nobody listens any more if the wait was given up.
+            let _ = sender.send(result.is_ok());
+        });
+        Self(receiver)
+    }
+
+    /// Waits for it; false if that failed.
+    pub(super) fn finish(self, device: &wgpu::Device) -> bool {
+        // Another thread that polls may have taken the answer along, and be about to give
+        // it.
+        poll(device) && self.0.recv_timeout(ANSWER_TIME) == Ok(true)
+    }
+}
+
+/// Waits for everything that was submitted; false if the device is lost.
 ///
 /// wgpu panics in here, and only here, when a device is lost while it is waited for.
-pub(super) fn poll(device: &wgpu::Device, how: wgpu::PollType) -> bool {
-    catch_unwind(AssertUnwindSafe(|| device.poll(how))).is_ok_and(|polled| polled.is_ok())
+fn poll(device: &wgpu::Device) -> bool {
+    let wait = || device.poll(wgpu::PollType::wait_indefinitely());
+    catch_unwind(AssertUnwindSafe(wait)).is_ok_and(|polled| polled.is_ok())
+}
+
+/// Nothing that is locked here has a state that a panic could spoil.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn lost(reason: &str) -> GpuError {

@@ -366,6 +366,8 @@ impl GpuGrid {
     }
 
     fn failed(&mut self, error: GpuError) -> SearchError {
+        self.bound = None;
+        self.arrays.forget_plans();
         let fault = error.as_fault();
         self.last_error = Some(error);
         SearchError::Device(fault)

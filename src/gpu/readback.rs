@@ -1,12 +1,11 @@
 //! Arrays on their way back from the device.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 
 use super::buffer::GpuVec;
-use super::device::{GpuDevice, poll};
+use super::device::{GpuDevice, Mapping};
 use super::error::GpuError;
 use super::memory::Share;
 
@@ -71,17 +70,10 @@ impl Readback {
         let Some((buffer, _)) = self.buffer.as_ref().filter(|_| self.bytes > 0) else {
             return Ok(take(&[]));
         };
-        let mapped = Arc::new(OnceLock::new());
-        let answer = Arc::clone(&mapped);
         let slice = buffer.slice(..self.bytes);
-        let polled = device.guarded(|| {
-            slice.map_async(wgpu::MapMode::Read, move |result| {
-                // Called once.
-                let _ = answer.set(result.is_ok());
-            });
-            poll(device.raw(), wgpu::PollType::wait_indefinitely())
-        })?;
-        if !polled || mapped.get() != Some(&true) {
+        let mapping = device.guarded(|| Mapping::begin(&slice))?;
+        // Outside, so that other threads can go on meanwhile.
+        if !mapping.finish(device.raw()) {
             // A map that fails without an error fails because the device is lost.
             return Err(device.lose("it does not answer any more"));
         }

@@ -157,6 +157,11 @@ impl SearchArrays {
         Ok(grown)
     }
 
+    /// Forgets what was planned: after an error nobody knows which arrays have grown.
+    pub(super) fn forget_plans(&mut self) {
+        self.totals = None;
+    }
+
     fn plan_totals(&self, device: &GpuDevice) -> Result<(MeasurePlan, ScanPlan), GpuError> {
         let length = Length::Device {
             counts: &self.lengths,

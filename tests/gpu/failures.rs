@@ -132,6 +132,24 @@ fn what_a_device_refuses_is_an_error_and_the_device_goes_on() {
     assert_eq!(numbers.read(&device).unwrap(), [1, 2, 3]);
 }
 
+/// An error that nobody asked about comes with the next answer, and only once.
+#[test]
+fn an_error_outside_of_any_scope_is_reported_later() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let stray = device.raw().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: wgpu::BufferUsages::empty(),
+        mapped_at_creation: false,
+    });
+    let error = device.guarded(|| ()).unwrap_err();
+    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
+    drop(stray);
+    assert_eq!(device.guarded(|| 5), Ok(5));
+}
+
 /// Whatever is done with a lost device says that it is lost.
 fn assert_all_fails(device: &GpuDevice, numbers: &mut GpuVec<u32>, scanner: &Scanner) {
     let assert_lost = |result: Result<(), GpuError>| {
