@@ -118,7 +118,7 @@ impl GpuBruteForce {
     }
 
     fn failed(&mut self, error: GpuError) -> SearchError {
-        self.arrays.forget_plans();
+        self.arrays.release(&self.device);
         let fault = error.as_fault();
         self.last_error = Some(error);
         SearchError::Device(fault)

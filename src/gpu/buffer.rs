@@ -107,6 +107,14 @@ impl<T: Pod> GpuVec<T> {
         Ok(grows)
     }
 
+    /// Drops all elements and gives the memory back, as far as the device lets us.
+    pub fn release(&mut self, device: &GpuDevice) {
+        self.len = 0;
+        if let Ok(smallest) = Self::new(device, self.label, 0) {
+            *self = smallest;
+        }
+    }
+
     /// Writes `values` before anything that is submitted from now on runs; returns
     /// whether the array had to grow.
     ///

@@ -367,7 +367,10 @@ impl GpuGrid {
 
     fn failed(&mut self, error: GpuError) -> SearchError {
         self.bound = None;
-        self.arrays.forget_plans();
+        self.arrays.release(&self.device);
+        self.cells.release(&self.device);
+        self.sorted_spheres.release(&self.device);
+        self.sorted_owners.release(&self.device);
         let fault = error.as_fault();
         self.last_error = Some(error);
         SearchError::Device(fault)

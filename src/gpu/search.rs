@@ -157,9 +157,15 @@ impl SearchArrays {
         Ok(grown)
     }
 
-    /// Forgets what was planned: after an error nobody knows which arrays have grown.
-    pub(super) fn forget_plans(&mut self) {
+    /// Gives the memory back, and forgets what was planned: after an error nobody knows
+    /// which arrays have grown, and a smaller scene needs room.
+    pub(super) fn release(&mut self, device: &GpuDevice) {
         self.totals = None;
+        self.readback = Readback::new();
+        self.spheres.release(device);
+        self.owners.release(device);
+        self.counts.release(device);
+        self.pairs.release(device);
     }
 
     fn plan_totals(&self, device: &GpuDevice) -> Result<(MeasurePlan, ScanPlan), GpuError> {
