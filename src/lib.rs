@@ -71,6 +71,7 @@
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
+//! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
@@ -89,19 +90,23 @@
 //!
 //! # Determinism
 //!
-//! The same input gives the same bits, whatever the number of threads.
+//! The same input gives the same bits, whatever the number of threads. On one GPU it is
+//! the same from run to run.
 //!
 //! # Errors
 //!
 //! Input is never trusted: each room has one error type that says what is wrong and
 //! where. No panic can be reached from a file or a parameter.
 
+pub mod backend;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
 pub mod dynamics;
 pub mod export;
 pub mod force;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod hybrid36;
 pub mod molecule;
 pub mod plugin;
@@ -115,6 +120,7 @@ pub mod spheres;
 
 /// What most users need, by name.
 pub mod prelude {
+    pub use crate::backend::Backend;
     pub use crate::compartment::{
         Belonging, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
     };

@@ -11,7 +11,7 @@
 
 mod brute_force;
 mod pair_buffer;
-mod uniform_grid;
+pub(crate) mod uniform_grid;
 
 pub use brute_force::BruteForce;
 pub use pair_buffer::{Pair, PairBuffer};
@@ -64,6 +64,35 @@ pub enum SearchError {
         /// Longest reach of a sphere, nm.
         reach: f32,
     },
+    /// The device that searches for us could not. The spheres are not to blame: a search
+    /// on the CPU does the same.
+    #[error(transparent)]
+    Device(#[from] DeviceFault),
+}
+
+/// Why a search that runs on another device, such as a GPU, had to give up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum DeviceFault {
+    /// There is no device, or none that can do it.
+    #[error("there is no device to search on")]
+    Absent,
+    /// The device holds fewer spheres.
+    #[error("{spheres} spheres are too many for the device: {fit} would fit")]
+    TooManySpheres {
+        /// Number of spheres.
+        spheres: u64,
+        /// How many would fit.
+        fit: u64,
+    },
+    /// The device has no memory left.
+    #[error("the device has no memory left")]
+    OutOfMemory,
+    /// The device is gone, and does not come back.
+    #[error("the device was lost")]
+    Lost,
+    /// The device refused the work.
+    #[error("the device refused the work")]
+    Refused,
 }
 
 /// Longest reach of two spheres that can be searched, nm: a metre.

@@ -1,10 +1,11 @@
 //! Scenes at the limits of what a grid can tell apart.
 
-use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, SearchError, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
 use crate::oracle::{Verdict, assert_exact, verdict};
+use crate::searches::{Promise, with_searches};
 
 fn equal_spheres(centres: impl IntoIterator<Item = Vec3>, radius: f32) -> SphereSet {
     let mut spheres = SphereSet::new();
@@ -56,6 +57,15 @@ fn neighbours_just_in_reach_are_found_along_a_long_row() {
         UniformGrid::new()
             .find_pairs(&spheres, 0.0, &mut pairs)
             .unwrap();
+        with_searches(&spheres, |search, promise| {
+            let mut found = PairBuffer::new();
+            if promise == Promise::Sequence {
+                search.find_pairs(&spheres, 0.0, &mut found)?;
+                assert!(found.iter().eq(pairs.iter()), "{}", search.name());
+            }
+            Ok::<_, SearchError>(())
+        })
+        .unwrap();
         let pairs = pairs.to_sorted_vec();
         for k in 0..row - 1 {
             let missing = pairs.binary_search(&Pair::new(k, k + 1)).is_err();

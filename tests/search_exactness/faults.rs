@@ -6,20 +6,13 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
 use glam::Vec3;
 
+use crate::searches::{self, Promise, with_searches};
 use crate::sizes::liquid;
-
-fn searches() -> [Box<dyn PairSearch>; 3] {
-    [
-        Box::new(UniformGrid::new()),
-        Box::new(UniformGrid::scalar()),
-        Box::new(BruteForce),
-    ]
-}
 
 #[test]
 fn a_bad_margin_is_refused_and_the_search_stays_usable() {
     let spheres = liquid(200, true, 3);
-    for mut search in searches() {
+    for mut search in searches::all() {
         let mut pairs = PairBuffer::new();
         search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
         let before = pairs.to_sorted_vec();
@@ -40,12 +33,39 @@ fn a_reach_beyond_the_limit_is_refused() {
     let mut spheres = SphereSet::new();
     spheres.push(Vec3::ZERO, MAX_REACH_NM, 0).unwrap();
     spheres.push(Vec3::ONE, 0.1, 1).unwrap();
+    for mut search in searches::all() {
+        // The oracle has 64 bits, and no limit.
+        if search.name() == BruteForce.name() {
+            continue;
+        }
+        let mut pairs = PairBuffer::new();
+        let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
+        assert!(matches!(error, SearchError::ReachTooLong { .. }), "{error}");
+        assert!(pairs.is_empty());
+    }
+}
+
+/// Half a million spheres in one place make 10¹¹ pairs.
+#[test]
+fn a_crowd_is_refused_with_its_place_by_every_grid() {
+    let mut spheres = liquid(1000, true, 4);
+    for owner in 0..1 << 19 {
+        spheres.push(Vec3::splat(0.5), 0.1, owner).unwrap();
+    }
     let mut pairs = PairBuffer::new();
-    let error = UniformGrid::new()
+    let expected = UniformGrid::new()
         .find_pairs(&spheres, 0.0, &mut pairs)
         .unwrap_err();
-    assert!(matches!(error, SearchError::ReachTooLong { .. }), "{error}");
-    assert!(pairs.is_empty());
+    assert!(matches!(expected, SearchError::TooCrowded { .. }));
+    with_searches(&spheres, |search, promise| {
+        if promise == Promise::Sequence {
+            let error = search.find_pairs(&spheres, 0.0, &mut pairs);
+            assert_eq!(error, Err(expected), "{}", search.name());
+            assert!(pairs.is_empty());
+        }
+        Ok::<_, ()>(())
+    })
+    .unwrap();
 }
 
 #[test]

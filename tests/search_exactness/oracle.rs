@@ -3,6 +3,8 @@
 use bevy_rapier_molecules::search::{BruteForce, Pair, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 
+use crate::searches::{Promise, with_searches};
+
 /// Largest relative rounding error of one 32-bit operation.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
 
@@ -41,7 +43,8 @@ pub fn verdict(spheres: &SphereSet, margin: f32, a: usize, b: usize) -> Verdict 
     }
 }
 
-/// Checks `find_pairs` and `count_pairs` of both twins of the grid.
+/// Checks `find_pairs` and `count_pairs` of every search against brute force; those that
+/// promise the sequence of the grid are held to it.
 ///
 /// Returns the number of pairs, or what is wrong.
 pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
@@ -50,13 +53,22 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
         .find_pairs(spheres, margin, &mut expected)
         .map_err(|error| format!("brute force refuses: {error}"))?;
     let expected = expected.to_sorted_vec();
-    let (mut vector, mut scalar) = (PairBuffer::new(), PairBuffer::new());
-    run(&mut UniformGrid::new(), spheres, margin, &mut vector)?;
-    run(&mut UniformGrid::scalar(), spheres, margin, &mut scalar)?;
-    if !vector.iter().eq(scalar.iter()) {
-        return Err("vector and scalar code give different sequences".to_owned());
-    }
-    explain_differences(spheres, margin, &vector.to_sorted_vec(), &expected)?;
+    let mut sequence = PairBuffer::new();
+    run(&mut UniformGrid::new(), spheres, margin, &mut sequence)?;
+    explain_differences(spheres, margin, &sequence.to_sorted_vec(), &expected)?;
+    let mut found = PairBuffer::new();
+    with_searches(spheres, |search, promise| {
+        let name = search.name();
+        run(search, spheres, margin, &mut found)?;
+        match promise {
+            Promise::Pairs => {
+                explain_differences(spheres, margin, &found.to_sorted_vec(), &expected)
+                    .map_err(|fault| format!("{name}: {fault}"))
+            }
+            Promise::Sequence if sequence.iter().eq(found.iter()) => Ok(()),
+            Promise::Sequence => Err(format!("{name} gives another sequence than the grid")),
+        }
+    })?;
     Ok(expected.len())
 }
 
@@ -68,16 +80,17 @@ pub fn assert_exact(spheres: &SphereSet, margin: f32) -> usize {
 
 /// Runs both methods of a search, which must agree.
 fn run(
-    search: &mut UniformGrid,
+    search: &mut dyn PairSearch,
     spheres: &SphereSet,
     margin: f32,
     pairs: &mut PairBuffer,
 ) -> Result<(), String> {
-    let fault = |error| format!("the grid refuses: {error}");
+    let name = search.name();
+    let fault = |error| format!("{name} refuses: {error}");
     search.find_pairs(spheres, margin, pairs).map_err(fault)?;
     let count = search.count_pairs(spheres, margin).map_err(fault)?;
     if count != pairs.len() as u64 {
-        return Err(format!("counted {count} pairs, found {}", pairs.len()));
+        return Err(format!("{name} counted {count}, found {}", pairs.len()));
     }
     Ok(())
 }

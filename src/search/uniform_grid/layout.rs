@@ -32,7 +32,7 @@ const MAX_COARSENING: f32 = 3.0;
 
 /// Where the bounding box starts in a plain grid, in cells: one cell of border, and
 /// half a cell more so that rounding cannot push a sphere into the border.
-const PLAIN_SHIFT: f32 = 1.5;
+pub(crate) const PLAIN_SHIFT: f32 = 1.5;
 
 /// Fewest cells along an axis of a folded grid: with fewer, a cell would meet the
 /// same neighbour on both sides.
@@ -46,21 +46,21 @@ const MIN_FOLDED_CELLS: u32 = 4;
 /// space, cell coordinates are taken modulo its size, and spheres far apart may
 /// share a cell. The exact distance test keeps that from mattering.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct GridLayout {
+pub(crate) struct GridLayout {
     /// Cells along each axis, border included.
-    pub(super) cells: [u32; 3],
+    pub(crate) cells: [u32; 3],
     /// Whether the grid repeats itself; then `cells` are powers of two.
-    pub(super) folded: bool,
+    pub(crate) folded: bool,
     /// Corner of the bounding box, nm. A folded grid starts at the origin instead.
-    low: Vec3,
+    pub(crate) low: Vec3,
     /// Cells per nm.
-    per_nm: f32,
+    pub(crate) per_nm: f32,
 }
 
 impl GridLayout {
     /// A grid for `count` spheres with centres between `low` and `high`, none of
     /// which reaches further than `reach` nm.
-    pub(super) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
+    pub(crate) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
         let budget = Self::most_cells(count) as f64;
         let size = (high.as_dvec3() - low.as_dvec3()).max(DVec3::ZERO);
         let narrowest = f64::from(reach) * f64::from(WIDENING);
@@ -91,23 +91,23 @@ impl GridLayout {
     }
 
     /// Most cells that a grid of `count` spheres ever has.
-    pub(super) fn most_cells(count: usize) -> usize {
+    pub(crate) fn most_cells(count: usize) -> usize {
         // Cell indices have 32 bits.
         (count.saturating_mul(CELLS_PER_SPHERE)).clamp(MIN_CELLS, u32::MAX as usize)
     }
 
     /// Total number of cells.
-    pub(super) fn cell_count(&self) -> usize {
+    pub(crate) fn cell_count(&self) -> usize {
         self.cells.iter().map(|&n| n as usize).product()
     }
 
     /// Number of rows of cells along x.
-    pub(super) fn row_count(&self) -> usize {
+    pub(crate) fn row_count(&self) -> usize {
         self.cells[1] as usize * self.cells[2] as usize
     }
 
     /// Writes the cell of each point (nm): x fastest, then y, then z.
-    pub(super) fn write_cells(&self, [x, y, z]: [&[f32]; 3], cells: &mut [u32]) {
+    pub(crate) fn write_cells(&self, [x, y, z]: [&[f32]; 3], cells: &mut [u32]) {
         let points = x.iter().zip(y).zip(z);
         let flat = |[cx, cy, cz]: [u32; 3]| cx + self.cells[0] * (cy + self.cells[1] * cz);
         // One loop for each kind of grid, so that the usual one is vectorised.
@@ -130,7 +130,7 @@ impl GridLayout {
     }
 
     /// The cell around a point (nm), unfolded.
-    pub(super) fn cell_around(&self, point: Vec3) -> GridCell {
+    pub(crate) fn cell_around(&self, point: Vec3) -> GridCell {
         let (origin, shift) = if self.folded {
             (DVec3::ZERO, 0.0)
         } else {

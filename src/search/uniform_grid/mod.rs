@@ -14,24 +14,23 @@
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
 mod candidates;
-mod layout;
+pub(crate) mod layout;
+pub(crate) mod plan;
 mod scan;
 mod sort;
-mod walk;
+pub(crate) mod walk;
 
 use std::time::Instant;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{
-    GridCell, MAX_REACH_NM, MIN_REACH_NM, Pair, PairBuffer, PairSearch, SearchError, SearchTimes,
-    check_margin,
-};
+use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 use layout::GridLayout;
+use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::{Reach, Walk};
+use walk::Walk;
 
 use scan::Instructions;
 
@@ -39,7 +38,7 @@ use scan::Instructions;
 ///
 /// Four million atoms at liquid density make 40 million. Only spheres heaped up in
 /// one place make more, and they would make pairs until the memory is full.
-const MAX_COMPARISONS: u64 = 1 << 32;
+pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 
 /// Counting-sorted uniform grid: the FFRNN search on the CPU.
 #[derive(Clone, Debug, Default)]
@@ -69,30 +68,12 @@ impl UniformGrid {
     /// Sorts the spheres into cells; `None` if no pair is possible.
     fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
         self.layout = None;
-        check_margin(margin)?;
-        let extent = spheres.extent()?;
-        if spheres.len() < 2 {
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
-        }
-        let longest = 2.0 * extent.largest_radius + margin;
-        if longest > MAX_REACH_NM {
-            return Err(SearchError::ReachTooLong { reach: longest });
-        }
-        if longest == 0.0 {
-            return Ok(None);
-        }
-        if longest < MIN_REACH_NM {
-            return Err(SearchError::ReachTooShort { reach: longest });
-        }
-        let layout = GridLayout::fit(extent.low, extent.high, longest, spheres.len());
-        self.layout = Some(layout);
-        let reach = if extent.smallest_radius == extent.largest_radius {
-            Reach::Same {
-                squared: longest * longest,
-            }
-        } else {
-            Reach::Mixed { margin }
         };
+        let layout = plan.layout(spheres.len());
+        let reach = plan.reach;
+        self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
         let (comparisons, fullest) = self.sorted.crowding();
         if comparisons > MAX_COMPARISONS {
@@ -100,7 +81,7 @@ impl UniformGrid {
             return Err(SearchError::TooCrowded {
                 sphere: self.sorted.index[cell[0] as usize],
                 spheres: cell[1] - cell[0],
-                reach: longest,
+                reach: plan.longest,
             });
         }
         Ok(Some(Walk {

@@ -8,6 +8,7 @@
 
 use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::layout::GridLayout;
+use super::plan::Reach;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
 use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
@@ -18,25 +19,10 @@ use crate::search::Pair;
 const SPHERES_PER_TASK: usize = 4096;
 
 /// Offsets in (y, z) of the four following rows.
-const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
+pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
 
 /// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
 const MAX_RUNS: usize = 10;
-
-/// How far spheres reach.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reach {
-    /// All pairs have the same reach; its square, nm².
-    Same { squared: f32 },
-    /// Sum of the radii plus the margin, nm.
-    Mixed { margin: f32 },
-}
-
-impl Reach {
-    pub(super) fn is_mixed(self) -> bool {
-        matches!(self, Self::Mixed { .. })
-    }
-}
 
 /// A sorted grid, ready to be walked by several tasks at once.
 pub(super) struct Walk<'a> {

@@ -1,0 +1,66 @@
+// The cell around a point.
+
+/// Coordinates of the cell around a point (nm).
+fn cell_coordinates(point: vec3<f32>) -> vec3<u32> {
+    if search.folded != 0u {
+        let mask = search.cells - 1u;
+        return vec3(
+            folded_coordinate(point.x, mask.x),
+            folded_coordinate(point.y, mask.y),
+            folded_coordinate(point.z, mask.z),
+        );
+    }
+    let at = rounded((point - search.low) * search.per_nm) + PLAIN_SHIFT;
+    // The border stays empty. What is outside goes to the cells next to it: spheres that
+    // were neighbours still are.
+    return vec3<u32>(clamp(at, vec3(1.0), vec3<f32>(search.cells - 2u)));
+}
+
+/// Number of a cell: x fastest, then y, then z.
+fn flat_cell(cell: vec3<u32>) -> u32 {
+    return cell.x + search.cells.x * (cell.y + search.cells.y * cell.z);
+}
+
+/// `floor(value · per_nm)` modulo a power of two, exactly: the CPU has 64 bits for that,
+/// here it takes whole numbers. Beyond 2⁶³ all is one cell, as there.
+fn folded_coordinate(value: f32, mask: u32) -> u32 {
+    // value = ± mantissa · 2^exponent, and so is per_nm.
+    let bits = bitcast<u32>(value);
+    let scale = bitcast<u32>(search.per_nm);
+    let biased = (bits >> 23u) & 0xffu;
+    let mantissa = (bits & 0x7fffffu) | (u32(biased != 0u) << 23u);
+    let factor = (scale & 0x7fffffu) | 0x800000u;
+    let shift = i32(max(biased, 1u)) + i32((scale >> 23u) & 0xffu) - 300;
+    let negative = (bits >> 31u) != 0u;
+    // Their product has 48 bits: multiplied in halves of 12, put together as 16 + 32.
+    let lows = (mantissa & 0xfffu) * (factor & 0xfffu);
+    let mixed = (mantissa & 0xfffu) * (factor >> 12u) + (mantissa >> 12u) * (factor & 0xfffu);
+    let highs = (mantissa >> 12u) * (factor >> 12u);
+    let lower = lows + ((mixed & 0xfffu) << 12u);
+    let upper = highs + (mixed >> 12u) + (lower >> 24u);
+    let low = (upper << 24u) | (lower & 0xffffffu);
+    let high = upper >> 8u;
+    if (low | high) == 0u {
+        return 0u;
+    }
+    if shift >= 0 {
+        let length = select(32u - countLeadingZeros(low), 64u - countLeadingZeros(high), high != 0u);
+        if i32(length) + shift > 63 {
+            return select(mask, 0u, negative);
+        }
+        let whole = select(low << u32(min(shift, 31)), 0u, shift > 31);
+        return select(whole, 0u - whole, negative) & mask;
+    }
+    // Rounded towards zero; below zero the floor is one further if anything was cut off.
+    let right = u32(-shift);
+    var whole = 0u;
+    var cut = true;
+    if right < 32u {
+        whole = (low >> right) | (high << (32u - right));
+        cut = (low & ((1u << right) - 1u)) != 0u;
+    } else if right < 64u {
+        whole = high >> (right - 32u);
+        cut = low != 0u || (high & ((1u << (right - 32u)) - 1u)) != 0u;
+    }
+    return select(whole, 0u - (whole + u32(cut)), negative) & mask;
+}

@@ -1,0 +1,187 @@
+//! Every sphere against every other on the device: what the grid is measured against.
+//!
+//! In 32 bits, unlike the oracle on the CPU: pairs whose distance is within a few
+//! roundings of their reach may differ. Pairs come in the order of their indices.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::device::GpuDevice;
+use super::error::GpuError;
+use super::kernel::{Kernel, begin_pass};
+use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
+use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
+use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::spheres::SphereSet;
+
+/// Comparisons of one submission: well below a second on a slow GPU. Systems reset a GPU
+/// that does not answer for a few seconds.
+const BATCH_COMPARISONS: u64 = 1 << 33;
+
+/// Compares every sphere with every other on a GPU.
+#[derive(Debug)]
+pub struct GpuBruteForce {
+    device: Arc<GpuDevice>,
+    count: Kernel,
+    write: Kernel,
+    arrays: SearchArrays,
+    last_error: Option<GpuError>,
+}
+
+impl GpuBruteForce {
+    /// Compiles the kernels for `device`.
+    ///
+    /// # Errors
+    /// [`GpuError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+        Ok(Self {
+            count: Kernel::new(&device, &BRUTE_FORCE_COUNT, "count_pairs")?,
+            write: Kernel::new(&device, &BRUTE_FORCE_WRITE, "write_pairs")?,
+            arrays: SearchArrays::new(&device)?,
+            last_error: None,
+            device,
+        })
+    }
+
+    /// What the device said when it last failed: more than a [`SearchError`] can say.
+    #[must_use]
+    pub fn last_error(&self) -> Option<&GpuError> {
+        self.last_error.as_ref()
+    }
+
+    /// Number of pairs of each sphere, summed up.
+    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, GpuError> {
+        let device = &*self.device;
+        let count = spheres.len() as u32;
+        let params = GpuSearchParams::new(count, plan.reach);
+        self.arrays.upload(device, spheres, 0, &params)?;
+        let arrays = &mut self.arrays;
+        let bindings = self.count.bind(
+            device,
+            &[
+                (0, &arrays.params),
+                (1, &arrays.batch),
+                (2, arrays.spheres.buffer()),
+                (3, arrays.owners.buffer()),
+                (7, arrays.counts.buffer()),
+            ],
+        )?;
+        for (first_sphere, spheres) in batches(count) {
+            let batch = GpuSearchBatch {
+                first_sphere,
+                spheres,
+                ..GpuSearchBatch::default()
+            };
+            arrays.set_batch(device, &batch)?;
+            let mut encoder = device.encoder("brute force");
+            let mut pass = begin_pass(&mut encoder, "count pairs");
+            self.count.record_threads(&mut pass, &bindings, spheres);
+            drop(pass);
+            device.submit(encoder)?;
+        }
+        let mut encoder = device.encoder("brute force");
+        arrays.record_totals(&mut begin_pass(&mut encoder, "sum up"));
+        let [_, pairs] = arrays.read_measures(device, encoder)?;
+        Ok(pairs.sum())
+    }
+
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+        let device = &*self.device;
+        let arrays = &mut self.arrays;
+        let (window, _) = arrays.reserve_pairs(device, total)?;
+        let bindings = self.write.bind(
+            device,
+            &[
+                (0, &arrays.params),
+                (1, &arrays.batch),
+                (2, arrays.spheres.buffer()),
+                (3, arrays.owners.buffer()),
+                (7, arrays.counts.buffer()),
+                (8, arrays.pairs.buffer()),
+            ],
+        )?;
+        let batches = batches(arrays.spheres.len() as u32);
+        // More pairs than 32 bits can number were refused above.
+        let sizes = (total as u32, window);
+        arrays.collect(device, (&self.write, &bindings), sizes, batches, pairs)
+    }
+
+    fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError> {
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
+            return Ok(None);
+        };
+        match self.count(spheres, &plan) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&mut self, error: GpuError) -> SearchError {
+        self.arrays.release(&self.device);
+        let fault = error.as_fault();
+        self.last_error = Some(error);
+        SearchError::Device(fault)
+    }
+}
+
+/// Ranges of spheres, first and count, that make about as many comparisons as one
+/// submission may have. Together they have one more than `count`: behind the last sphere
+/// comes the end of the counts.
+fn batches(count: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
+    let rows = count + 1;
+    let batch = (BATCH_COMPARISONS / u64::from(rows)).clamp(1, u64::from(rows)) as u32;
+    (0..rows.div_ceil(batch)).map(move |k| {
+        let first = k * batch;
+        (first, batch.min(rows - first))
+    })
+}
+
+impl PairSearch for GpuBruteForce {
+    fn name(&self) -> &'static str {
+        "gpu-brute-force"
+    }
+
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        pairs.clear();
+        let start = Instant::now();
+        let Some(total) = self.begin(spheres, margin)? else {
+            return Ok(SearchTimes::default());
+        };
+        if let Err(error) = self.write(total, pairs) {
+            pairs.clear();
+            return Err(self.failed(error));
+        }
+        Ok(SearchTimes {
+            build: Duration::ZERO,
+            walk: start.elapsed(),
+        })
+    }
+
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+        Ok(self.begin(spheres, margin)?.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_cover_every_sphere_once() {
+        for count in [2, 1000, 4_000_000, 100_000_000] {
+            let mut next = 0;
+            for (first, spheres) in batches(count).take(10_000) {
+                assert_eq!(first, next);
+                assert!(u64::from(spheres) * u64::from(count) <= BATCH_COMPARISONS);
+                next += spheres;
+            }
+            assert!(next == count + 1 || count == 100_000_000);
+        }
+    }
+}

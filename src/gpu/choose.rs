@@ -1,0 +1,30 @@
+//! The device for a [`Backend`].
+
+use std::sync::Arc;
+
+use super::{GpuDevice, GpuError, GpuOptions};
+use crate::backend::Backend;
+
+impl GpuDevice {
+    /// A headless device for `backend`, or none if the processor is to do the work:
+    /// because it was asked for, or because `Auto` found no real GPU.
+    ///
+    /// # Errors
+    /// [`GpuError`] if a GPU was asked for and there is none that can do the work.
+    pub fn for_backend(
+        backend: Backend,
+        options: &GpuOptions,
+    ) -> Result<Option<Arc<Self>>, GpuError> {
+        match backend {
+            Backend::Cpu => Ok(None),
+            Backend::Gpu => Self::headless(options).map(|device| Some(Arc::new(device))),
+            Backend::Auto => {
+                let real = GpuOptions {
+                    allow_software: false,
+                    ..options.clone()
+                };
+                Ok(Self::headless(&real).ok().map(Arc::new))
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Searches on the GPU: compute shaders behind the same contracts as the CPU code.
+//!
+//! What is promised here:
+//!
+//! - **Same answers.** Every kernel has a CPU twin. A [`GpuGrid`] lists the pairs of a
+//!   [`UniformGrid`](crate::search::UniformGrid) in the same order, index for index; the
+//!   arithmetic that decides is the same, operation by operation.
+//! - **Same from run to run.** Nothing depends on the order in which threads happen to
+//!   run. Atomics only count; places are decided by prefix sums and by index.
+//! - **Any vendor.** Plain WGSL of WebGPU: 256 threads a group, no float atomics, no
+//!   subgroups, no waiting of one group for another.
+//! - **Failure is ordinary.** No adapter, too little memory, a lost device: each is a
+//!   [`GpuError`], never a panic, and the CPU code can go on from the same input.
+//! - **No hidden waits.** Building blocks are *recorded* into a command encoder and run
+//!   when it is submitted; only what is named `read` waits for the device.
+//!
+//! No ECS here: a [`GpuDevice`] is made headless or around a device that a renderer lends.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `choose` | the device for a [`Backend`](crate::backend::Backend) |
+//! | `adapter` | which adapter, and whether it can do what is needed |
+//! | `device` | device and queue, and how errors are caught |
+//! | `buffer` | arrays on the device that grow |
+//! | `memory` | how much they take together |
+//! | `readback` | arrays on their way back |
+//! | `kernel` | a compute shader, bound and dispatched |
+//! | `shader` | sources, with the constants that Rust and WGSL share |
+//! | `timer` | how long the passes took |
+//! | `scan` | prefix sum |
+//! | `measure` | sums of 64 bits |
+//! | `sort` | stable counting sort |
+//! | `radix` | stable sort of keys and values |
+//! | `search` | spheres on their way there, pairs on their way back |
+//! | `grid` | FFRNN |
+//! | `brute_force` | every sphere against every other |
+
+mod adapter;
+mod brute_force;
+mod buffer;
+mod choose;
+mod device;
+mod error;
+mod grid;
+mod kernel;
+mod measure;
+mod memory;
+mod radix;
+mod readback;
+mod scan;
+mod search;
+mod shader;
+mod sort;
+mod timer;
+
+pub use adapter::{AdapterSummary, GpuOptions};
+pub use brute_force::GpuBruteForce;
+pub use buffer::GpuVec;
+pub use device::GpuDevice;
+pub use error::GpuError;
+pub use grid::GpuGrid;
+pub use kernel::{Kernel, Length, begin_pass};
+pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
+pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
+pub use readback::Readback;
+pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
+pub use search::{GpuSearchBatch, GpuSearchParams};
+pub use shader::{SHADERS, Shader};
+pub use sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+pub use timer::{PassTime, PassTimer};

@@ -1,0 +1,76 @@
+//! The same input gives the same bits, run after run.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};
+use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::gpu_device::device;
+
+/// Runs that must all be the same.
+const RUNS: usize = 20;
+
+/// Spheres of mixed radii in a box, at the density of a liquid, 50 to a molecule.
+fn liquid(count: u32) -> SphereSet {
+    let mut random = Pcg64Mcg::seed_from_u64(11);
+    let edge = (count as f32 / 100.0).cbrt();
+    let mut spheres = SphereSet::new();
+    for k in 0..count {
+        let centre = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
+        let radius = 0.05 + 0.1 * random.random::<f32>();
+        spheres.push(centre, radius, k / 50).unwrap();
+    }
+    spheres
+}
+
+fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet) -> Vec<Pair> {
+    let mut pairs = PairBuffer::new();
+    search.find_pairs(spheres, 0.05, &mut pairs).unwrap();
+    pairs.iter().collect()
+}
+
+#[test]
+fn twenty_runs_are_equal_to_each_other_and_to_the_cpu() {
+    let Some(device) = device() else { return };
+    let spheres = liquid(60_000);
+    let expected = sequence(&mut UniformGrid::new(), &spheres);
+    assert!(expected.len() > 100_000);
+    let mut grid = GpuGrid::new(device).unwrap();
+    for run in 0..RUNS {
+        assert!(sequence(&mut grid, &spheres) == expected, "run {run}");
+    }
+}
+
+#[test]
+fn twenty_runs_of_brute_force_are_equal() {
+    let Some(device) = device() else { return };
+    let spheres = liquid(3000);
+    let mut search = GpuBruteForce::new(device).unwrap();
+    let first = sequence(&mut search, &spheres);
+    assert!(first.is_sorted() && first.len() > 3000);
+    for run in 1..RUNS {
+        assert!(sequence(&mut search, &spheres) == first, "run {run}");
+    }
+}
+
+/// Several searches at once on one device do not disturb each other.
+#[test]
+fn searches_on_many_threads_share_a_device() {
+    let Some(device) = device() else { return };
+    let spheres = liquid(5000);
+    let expected = sequence(&mut UniformGrid::new(), &spheres);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut grid = GpuGrid::new(Arc::clone(&device)).unwrap();
+                for _ in 0..5 {
+                    assert!(sequence(&mut grid, &spheres) == expected);
+                }
+            });
+        }
+    });
+}

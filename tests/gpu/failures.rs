@@ -1,0 +1,322 @@
+//! Everything that can fail on a device, made to fail: a typed error each time, no panic.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::gpu::{
+    GpuBruteForce, GpuDevice, GpuError, GpuGrid, GpuOptions, GpuVec, Length, Scanner, begin_pass,
+};
+use bevy_rapier_molecules::search::{
+    DeviceFault, PairBuffer, PairSearch, SearchError, UniformGrid,
+};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+
+use crate::gpu_device::unless_required;
+
+/// A device of one's own, to be broken.
+#[track_caller]
+fn own_device(options: &GpuOptions) -> Option<GpuDevice> {
+    unless_required(GpuDevice::headless(options))
+}
+
+#[test]
+fn without_an_adapter_there_is_no_device() {
+    let error = GpuDevice::headless(&GpuOptions {
+        backends: wgpu::Backends::empty(),
+        ..GpuOptions::default()
+    })
+    .unwrap_err();
+    assert!(matches!(error, GpuError::NoAdapter { .. }), "{error}");
+}
+
+#[test]
+fn a_software_adapter_is_refused_where_it_is_not_wanted() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let found = GpuDevice::headless(&GpuOptions {
+        allow_software: false,
+        ..GpuOptions::default()
+    });
+    match found {
+        Ok(found) => assert!(!found.summary().is_software()),
+        Err(error) => {
+            assert!(matches!(error, GpuError::NoAdapter { .. }), "{error}");
+            assert!(device.summary().is_software());
+        }
+    }
+}
+
+#[test]
+fn an_adapter_that_is_too_small_is_refused_by_name() {
+    let Some(_) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let small = wgpu::Limits {
+        max_compute_invocations_per_workgroup: 128,
+        ..wgpu::Limits::default()
+    };
+    let error = GpuDevice::headless(&GpuOptions {
+        at_most: Some(small),
+        ..GpuOptions::default()
+    })
+    .unwrap_err();
+    let expected = GpuError::MissingLimit {
+        what: "threads of a workgroup",
+        needed: 256,
+        available: 128,
+    };
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn an_array_larger_than_a_binding_is_refused_with_what_would_fit() {
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 4096,
+        ..wgpu::Limits::default()
+    };
+    let Some(device) = own_device(&GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    }) else {
+        return;
+    };
+    let error = GpuVec::<u32>::new(&device, "numbers", 1025).unwrap_err();
+    let expected = GpuError::BindingTooLarge {
+        what: "numbers",
+        bytes: 4100,
+        limit: 4096,
+        fits: 1024,
+    };
+    assert_eq!(error, expected);
+    let mut fits = GpuVec::<u32>::new(&device, "numbers", 700).unwrap();
+    assert_eq!(fits.capacity(), 1024);
+    // An array that may not grow stays as it was.
+    fits.upload(&device, &[5; 700]).unwrap();
+    assert!(fits.resize(&device, 2000).is_err());
+    assert_eq!(fits.read(&device).unwrap(), [5; 700]);
+}
+
+#[test]
+fn an_array_beyond_the_allowed_memory_is_an_error() {
+    let Some(device) = own_device(&GpuOptions {
+        memory_bytes: Some(10_000),
+        ..GpuOptions::default()
+    }) else {
+        return;
+    };
+    let numbers = GpuVec::<u32>::new(&device, "numbers", 1024).unwrap();
+    let error = GpuVec::<u32>::new(&device, "numbers", 2048).unwrap_err();
+    assert_eq!(error, GpuError::OutOfMemory);
+    assert_eq!(device.memory_in_use(), 4096);
+    drop(numbers);
+    assert_eq!(device.memory_in_use(), 0);
+    assert!(GpuVec::<u32>::new(&device, "numbers", 2048).is_ok());
+}
+
+#[test]
+fn what_a_device_refuses_is_an_error_and_the_device_goes_on() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let error = device.guarded(|| {
+        device.raw().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 16,
+            usage: wgpu::BufferUsages::empty(),
+            mapped_at_creation: false,
+        })
+    });
+    assert!(matches!(error, Err(GpuError::Refused { .. })), "{error:?}");
+    let numbers = GpuVec::from_slice(&device, "numbers", &[1_u32, 2, 3]).unwrap();
+    assert_eq!(numbers.read(&device).unwrap(), [1, 2, 3]);
+}
+
+/// An error that nobody asked about comes with the next answer, and only once.
+#[test]
+fn an_error_outside_of_any_scope_is_reported_later() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let stray = device.raw().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: wgpu::BufferUsages::empty(),
+        mapped_at_creation: false,
+    });
+    let error = device.guarded(|| ()).unwrap_err();
+    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
+    drop(stray);
+    assert_eq!(device.guarded(|| 5), Ok(5));
+}
+
+/// Whatever is done with a lost device says that it is lost.
+fn assert_all_fails(device: &GpuDevice, numbers: &mut GpuVec<u32>, scanner: &Scanner) {
+    let assert_lost = |result: Result<(), GpuError>| {
+        let error = result.expect_err("the device is lost");
+        assert!(matches!(error, GpuError::DeviceLost { .. }), "{error}");
+    };
+    assert_lost(numbers.read(device).map(|_| ()));
+    assert_lost(Scanner::new(device).map(|_| ()));
+    let array = GpuVec::from_slice(device, "array", &[1; 10]);
+    if let Ok(array) = array {
+        // A borrowed device does not tell us before something fails.
+        assert_lost(array.read(device).map(|_| ()));
+        assert_lost(
+            scanner
+                .plan(device, &array, Length::Host(10))
+                .and_then(|plan| plan.total().read(device))
+                .map(|_| ()),
+        );
+    }
+}
+
+#[test]
+fn a_device_lost_in_mid_run_is_an_error_everywhere() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let scanner = Scanner::new(&device).unwrap();
+    let mut numbers = GpuVec::from_slice(&device, "numbers", &[1; 5000]).unwrap();
+    let plan = scanner.plan(&device, &numbers, Length::Host(5000)).unwrap();
+    let mut encoder = device.encoder("test");
+    scanner.record(&mut begin_pass(&mut encoder, "scan"), &plan);
+    device.submit(encoder).unwrap();
+    let mut encoder = device.encoder("test");
+    scanner.record(&mut begin_pass(&mut encoder, "scan"), &plan);
+    device.raw().destroy();
+    // Whether the submission notices already is up to wgpu; reading must.
+    let _ = device.submit(encoder);
+    assert_all_fails(&device, &mut numbers, &scanner);
+    assert!(device.wait().is_err());
+}
+
+#[test]
+fn a_borrowed_device_that_is_lost_is_an_error_everywhere() {
+    let Some(owner) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let device = GpuDevice::borrowed(owner.raw().clone(), owner.queue().clone()).unwrap();
+    assert_eq!(device.summary(), owner.summary());
+    let scanner = Scanner::new(&device).unwrap();
+    let mut numbers = GpuVec::from_slice(&device, "numbers", &[1; 5000]).unwrap();
+    owner.raw().destroy();
+    assert_all_fails(&device, &mut numbers, &scanner);
+}
+
+/// A row of spheres with owners of their own, each overlapping the next.
+fn row(count: u32) -> SphereSet {
+    let mut spheres = SphereSet::new();
+    for owner in 0..count {
+        let centre = Vec3::X * 0.15 * owner as f32;
+        spheres.push(centre, 0.1, owner).unwrap();
+    }
+    spheres
+}
+
+/// Searches that would run on `device`.
+fn searches(device: &Arc<GpuDevice>) -> [Box<dyn PairSearch>; 2] {
+    [
+        Box::new(GpuGrid::new(Arc::clone(device)).unwrap()),
+        Box::new(GpuBruteForce::new(Arc::clone(device)).unwrap()),
+    ]
+}
+
+#[test]
+fn a_scene_larger_than_a_binding_is_refused_with_the_number_that_would_fit() {
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 64 << 10,
+        ..wgpu::Limits::default()
+    };
+    let Some(device) = own_device(&GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    }) else {
+        return;
+    };
+    let device = Arc::new(device);
+    assert_eq!(
+        GpuGrid::new(Arc::clone(&device))
+            .unwrap()
+            .spheres_that_fit(),
+        4096
+    );
+    for mut search in searches(&device) {
+        let mut pairs = PairBuffer::new();
+        let error = search.find_pairs(&row(4097), 0.0, &mut pairs).unwrap_err();
+        let fault = DeviceFault::TooManySpheres {
+            spheres: 4097,
+            fit: 4096,
+        };
+        assert_eq!(error, SearchError::Device(fault));
+        // Those that fit are searched, even if their pairs come in many windows.
+        let spheres = row(4096);
+        search.find_pairs(&spheres, 2.0, &mut pairs).unwrap();
+        assert!(pairs.len() > 3 * 8192, "{} pairs", pairs.len());
+        let mut expected = PairBuffer::new();
+        UniformGrid::new()
+            .find_pairs(&spheres, 2.0, &mut expected)
+            .unwrap();
+        assert!(pairs.to_sorted_vec() == expected.to_sorted_vec());
+    }
+}
+
+/// Failures leave some arrays larger than others: at each of these sizes memory ends
+/// somewhere else.
+#[test]
+fn a_search_without_memory_is_refused_and_goes_on_with_less() {
+    for memory in [250_000, 350_000, 450_000, 600_000] {
+        let Some(device) = own_device(&GpuOptions {
+            memory_bytes: Some(memory),
+            ..GpuOptions::default()
+        }) else {
+            return;
+        };
+        for mut search in searches(&Arc::new(device)) {
+            let mut pairs = PairBuffer::new();
+            search.find_pairs(&row(100), 0.0, &mut pairs).unwrap();
+            assert_eq!(pairs.len(), 99);
+            let error = search
+                .find_pairs(&row(16_000), 0.6, &mut pairs)
+                .expect_err("there is not enough memory");
+            assert_eq!(error, SearchError::Device(DeviceFault::OutOfMemory));
+            assert!(pairs.is_empty());
+            // Other spheres than before, to be told apart from what lies around.
+            let mut apart = row(120);
+            apart.set_radius(0.01).unwrap();
+            let name = search.name();
+            assert_eq!(search.count_pairs(&apart, 0.0), Ok(0), "{name}, {memory}");
+            search.find_pairs(&row(120), 0.0, &mut pairs).unwrap();
+            assert_eq!(pairs.len(), 119, "{name}, {memory}");
+        }
+    }
+}
+
+#[test]
+fn a_search_whose_device_is_lost_is_refused_and_the_cpu_can_go_on() {
+    let Some(device) = own_device(&GpuOptions::default()) else {
+        return;
+    };
+    let device = Arc::new(device);
+    let mut searches = searches(&device);
+    let spheres = row(1000);
+    let mut pairs = PairBuffer::new();
+    for search in &mut searches {
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        assert_eq!(pairs.len(), 999);
+    }
+    device.raw().destroy();
+    for search in &mut searches {
+        let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
+        assert_eq!(error, SearchError::Device(DeviceFault::Lost));
+        assert!(pairs.is_empty());
+        assert_eq!(
+            search.count_pairs(&spheres, 0.0),
+            Err(SearchError::Device(DeviceFault::Lost))
+        );
+    }
+    UniformGrid::new()
+        .find_pairs(&spheres, 0.0, &mut pairs)
+        .unwrap();
+    assert_eq!(pairs.len(), 999);
+}

@@ -1,0 +1,155 @@
+//! What can be known about the shaders without an adapter.
+
+use std::fs;
+use std::mem::offset_of;
+
+use bevy_rapier_molecules::gpu::{
+    GpuMeasure, GpuMeasureParams, GpuRadixParams, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuSortParams, SHADERS, Shader,
+};
+use naga::TypeInner;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+fn parse(source: &str, name: &str) -> naga::Module {
+    naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(source)))
+}
+
+#[test]
+fn every_shader_is_valid() {
+    for shader in SHADERS {
+        let source = shader.source();
+        let module = parse(&source, shader.name);
+        assert!(!module.entry_points.is_empty(), "{}", shader.name);
+        // No capabilities: nothing beyond what WebGPU guarantees.
+        Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{}: {}", shader.name, error.emit_to_string(&source)));
+    }
+}
+
+/// A file that no module includes would never be looked at.
+#[test]
+fn every_file_belongs_to_a_shader() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let sources: Vec<_> = SHADERS.iter().map(Shader::source).collect();
+    let mut files = 0;
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        let text = fs::read_to_string(&path).expect("shaders are text");
+        assert!(
+            sources.iter().any(|source| source.contains(&text)),
+            "{} is in no shader",
+            path.display()
+        );
+        files += 1;
+    }
+    assert!(files >= SHADERS.len());
+}
+
+/// No kernel may bind more arrays than WebGPU guarantees.
+#[test]
+fn no_kernel_has_more_than_eight_storage_arrays() {
+    for shader in SHADERS {
+        let module = parse(&shader.source(), shader.name);
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .expect("tested above");
+        for (k, entry) in module.entry_points.iter().enumerate() {
+            let used = module.global_variables.iter().filter(|(handle, variable)| {
+                matches!(variable.space, naga::AddressSpace::Storage { .. })
+                    && !info.get_entry_point(k)[*handle].is_empty()
+            });
+            let used = used.count();
+            assert!(used <= 8, "{} binds {used} arrays", entry.name);
+        }
+    }
+}
+
+/// Size and members of a struct as WGSL lays them out.
+fn wgsl_layout(shader: &str, name: &str) -> (u32, Vec<(String, u32)>) {
+    let shader = SHADERS
+        .iter()
+        .find(|candidate| candidate.name == shader)
+        .unwrap_or_else(|| panic!("there is no shader {shader}"));
+    let module = parse(&shader.source(), shader.name);
+    let (_, found) = module
+        .types
+        .iter()
+        .find(|(_, ty)| ty.name.as_deref() == Some(name))
+        .unwrap_or_else(|| panic!("{} has no struct {name}", shader.name));
+    let TypeInner::Struct { members, span } = &found.inner else {
+        panic!("{name} is no struct");
+    };
+    let members = members.iter().map(|member| {
+        let name = member.name.clone().expect("members have names");
+        (name, member.offset)
+    });
+    (*span, members.collect())
+}
+
+/// Checks that a Rust struct has the members, offsets and size of its WGSL twin.
+macro_rules! assert_mirrors {
+    ($rust:ty, $shader:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
+        let (size, members) = wgsl_layout($shader, $wgsl);
+        let mirror = vec![
+            $((stringify!($member).to_owned(), offset_of!($rust, $member) as u32)),+
+        ];
+        assert_eq!(members, mirror, "{}", $wgsl);
+        assert_eq!(size as usize, size_of::<$rust>(), "{}", $wgsl);
+    };
+}
+
+#[test]
+fn structs_have_the_same_layout_in_rust_and_wgsl() {
+    assert_mirrors!(GpuScanParams, "scan", "ScanParams", level, slot, based);
+    assert_mirrors!(
+        GpuRadixParams,
+        "radix",
+        "RadixParams",
+        slot,
+        shift,
+        most_blocks,
+    );
+    for shader in ["histogram", "sort"] {
+        assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
+    }
+    for shader in ["sort", "measure", "grid_count", "grid_write"] {
+        assert_mirrors!(GpuMeasure, shader, "Measure", low, high, most);
+    }
+    assert_mirrors!(
+        GpuMeasureParams,
+        "measure",
+        "MeasureParams",
+        length_slot,
+        squares,
+        result_slot,
+        most_blocks,
+    );
+    for shader in ["bin", "grid_count", "brute_force_write"] {
+        assert_mirrors!(
+            GpuSearchParams,
+            shader,
+            "SearchParams",
+            cells,
+            folded,
+            low,
+            per_nm,
+            spheres,
+            mixed,
+            reach,
+            zero,
+        );
+    }
+    for shader in ["grid_count", "brute_force_write"] {
+        assert_mirrors!(
+            GpuSearchBatch,
+            shader,
+            "SearchBatch",
+            first_sphere,
+            spheres,
+            first_pair,
+            pairs,
+        );
+    }
+}
