@@ -2,9 +2,9 @@
 
 use glam::Vec3;
 
+use super::groups::Sphere;
 use super::{ContactMaterial, MovingBody, Softness};
 use crate::search::Pair;
-use crate::spheres::SphereSet;
 
 /// From this share of the smaller radius on, an overlap is too deep for its own
 /// normal alone: the atoms may have passed each other, and the line between the
@@ -48,6 +48,14 @@ pub struct ContactConstraint {
     pub(super) bounce_speed: f32,
 }
 
+/// Two spheres that touch, or nearly do.
+pub(super) struct Touch<'a> {
+    pub pair: Pair,
+    pub spheres: [&'a Sphere; 2],
+    /// Their molecules.
+    pub molecules: [u32; 2],
+}
+
 /// What all contacts of two molecules share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
@@ -86,33 +94,31 @@ impl ContactConstraint {
     /// A contact takes part if the spheres overlap, would overlap at the end of the
     /// substep, or carried an impulse before.
     pub(super) fn prepare(
-        pair: Pair,
-        spheres: &SphereSet,
+        touch: &Touch<'_>,
         bodies: &[MovingBody],
         surface: &Surface,
         substep: &Substep,
     ) -> Self {
-        let (first, second) = (pair.a as usize, pair.b as usize);
-        let (a, b) = (spheres.owner(first), spheres.owner(second));
+        let [a, b] = touch.molecules;
         let mut contact = Self {
-            spheres: pair,
+            spheres: touch.pair,
             a,
             b,
             ..Self::IDLE
         };
-        let (body_a, body_b) = (&bodies[a as usize], &bodies[b as usize]);
-        let difference = spheres.centre(second) - spheres.centre(first);
-        let (radius_a, radius_b) = (spheres.radius(first), spheres.radius(second));
+        let [body_a, body_b] = [a, b].map(|body| &bodies[body as usize]);
+        let [first, second] = touch.spheres;
+        let difference = second.centre - first.centre;
         let distance = difference.length();
-        contact.gap = distance - radius_a - radius_b;
+        contact.gap = distance - first.radius - second.radius;
         contact.normal = normal_of(
             &contact,
             difference,
             distance,
-            radius_a.min(radius_b),
+            first.radius.min(second.radius),
             bodies,
         );
-        let point = spheres.centre(first) + contact.normal * (radius_a + 0.5 * contact.gap);
+        let point = first.centre + contact.normal * (first.radius + 0.5 * contact.gap);
         contact.lever_a = point - body_a.centre;
         contact.lever_b = point - body_b.centre;
         contact.softness = surface.softness;

@@ -57,9 +57,11 @@ pub(super) struct PairGroups {
 /// A sphere in one place of memory: pairs look spheres up in no order.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
-struct Sphere {
-    centre: Vec3,
-    radius: f32,
+pub(super) struct Sphere {
+    /// Centre in the world, nm.
+    pub centre: Vec3,
+    /// Radius, nm.
+    pub radius: f32,
 }
 
 impl Sphere {
@@ -90,6 +92,12 @@ impl PairGroups {
     /// The pairs that are kept for the solver, group after group.
     pub fn kept(&self) -> &[Pair] {
         &self.kept
+    }
+
+    /// A sphere of the set that was searched.
+    #[inline]
+    pub fn sphere(&self, index: u32) -> &Sphere {
+        &self.spheres[index as usize]
     }
 
     /// The groups, sorted by `a`, then `b`.

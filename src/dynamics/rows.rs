@@ -90,6 +90,31 @@ impl Change {
     }
 }
 
+/// Two bodies whose contacts are being solved.
+struct Between {
+    a: Part,
+    b: Part,
+    change: Change,
+}
+
+impl Between {
+    fn new([a, b]: [Part; 2]) -> Self {
+        let change = Change::default();
+        Self { a, b, change }
+    }
+
+    #[inline(always)]
+    fn solve(&mut self, row: &mut Row) {
+        let impulse = row.solve(&self.a, &self.b);
+        let [turn_a, turn_b] = [row.lever_a, row.lever_b].map(|lever| lever.cross(impulse));
+        self.a.push(-impulse, -turn_a);
+        self.b.push(impulse, turn_b);
+        self.change.linear += impulse;
+        self.change.angular_a -= turn_a;
+        self.change.angular_b += turn_b;
+    }
+}
+
 /// A contact that takes part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Row {
@@ -137,25 +162,30 @@ impl Row {
         self.normal * self.normal_impulse + self.friction_impulse
     }
 
-    /// Takes the velocity errors out of two bodies, contact by contact.
+    /// Takes the velocity errors out of two pairs of bodies, contact by contact, each
+    /// pair for itself.
     #[inline]
-    pub fn solve_all(rows: &mut [Self], mut a: Part, mut b: Part) -> Change {
-        let mut sum = Change::default();
-        for row in rows {
-            let impulse = row.solve(&a, &b);
-            let (turn_a, turn_b) = (row.lever_a.cross(impulse), row.lever_b.cross(impulse));
-            a.push(-impulse, -turn_a);
-            b.push(impulse, turn_b);
-            sum.linear += impulse;
-            sum.angular_a -= turn_a;
-            sum.angular_b += turn_b;
+    pub fn solve_both([first, second]: [&mut [Self]; 2], parts: [[Part; 2]; 2]) -> [Change; 2] {
+        let [mut one, mut other] = parts.map(Between::new);
+        let both = first.len().min(second.len());
+        let (first, first_rest) = first.split_at_mut(both);
+        let (second, second_rest) = second.split_at_mut(both);
+        for (row, other_row) in first.iter_mut().zip(second) {
+            one.solve(row);
+            other.solve(other_row);
         }
-        sum
+        for row in first_rest {
+            one.solve(row);
+        }
+        for row in second_rest {
+            other.solve(row);
+        }
+        [one.change, other.change]
     }
 
     /// Takes the velocity error out of two bodies, and returns the change of the
     /// impulse on `b`; that on `a` is its negative.
-    #[inline]
+    #[inline(always)]
     fn solve(&mut self, a: &Part, b: &Part) -> Vec3A {
         let velocity = (b.velocity + b.angular_velocity.cross(self.lever_b))
             - (a.velocity + a.angular_velocity.cross(self.lever_a));

@@ -4,18 +4,17 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::constraint::{Substep, Surface};
+use super::constraint::{Substep, Surface, Touch};
 use super::groups::PairGroups;
 use super::rows::{Change, Part, Row};
 use super::support::Support;
 use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, MovingBody};
-use crate::spheres::SphereSet;
 
 /// Groups that one task works on.
 const GROUPS_PER_TASK: usize = 256;
 
 /// Bodies that one task works on.
-const BODIES_PER_TASK: usize = 2048;
+const BODIES_PER_TASK: usize = 128;
 
 /// The contacts between two molecules `a` < `b`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,8 +76,6 @@ const SECOND: u32 = 1 << 31;
 
 /// What a substep is solved for.
 pub(super) struct Problem<'a, M> {
-    /// Spheres, whose owners are indices of bodies.
-    pub spheres: &'a SphereSet,
     /// Pairs that overlap or nearly do.
     pub pairs: &'a PairGroups,
     /// Bodies before the substep: those of the spheres, then obstacles.
@@ -265,8 +262,13 @@ impl ContactSolver {
                 let pairs = &all_pairs[group.contacts()];
                 let before = before.between(group.a, group.b, false);
                 for (contact, &pair) in contacts.iter_mut().zip(pairs) {
-                    let spheres = problem.spheres;
-                    *contact = ContactConstraint::prepare(pair, spheres, bodies, &surface, substep);
+                    let spheres = [pair.a, pair.b].map(|sphere| problem.pairs.sphere(sphere));
+                    let touch = Touch {
+                        pair,
+                        spheres,
+                        molecules: [group.a, group.b],
+                    };
+                    *contact = ContactConstraint::prepare(&touch, bodies, &surface, substep);
                     let same = |other: &&ContactConstraint| other.spheres == pair;
                     if let Some(before) = before.iter().find(same)
                         && before.normal_impulse > 0.0
@@ -445,13 +447,30 @@ impl ContactSolver {
             // A part of the body, with its share of the mass.
             parts[body].shared(starts[body + 1] - starts[body])
         };
-        for_each_group(
+        for_each_piece(
             &mut self.rows,
             &mut self.groups,
             Group::rows,
-            &|group, rows| {
-                if !rows.is_empty() {
-                    group.change = Row::solve_all(rows, part(group.a), part(group.b));
+            &|groups, mut rest| {
+                // Each contact waits for the one before it: two pairs of molecules at a
+                // time keep the processor busy.
+                for two in groups.chunks_mut(2) {
+                    let mut rows = two.iter().map(|group| {
+                        let (own, others) =
+                            std::mem::take(&mut rest).split_at_mut(group.rows().len());
+                        rest = others;
+                        own
+                    });
+                    let first = rows.next().unwrap_or_default();
+                    let second = rows.next().unwrap_or_default();
+                    let parts = |k: usize| {
+                        let group = two.get(k).unwrap_or(&two[0]);
+                        [part(group.a), part(group.b)]
+                    };
+                    let changes = Row::solve_both([first, second], [parts(0), parts(1)]);
+                    for (group, change) in two.iter_mut().zip(changes) {
+                        group.change = change;
+                    }
                 }
             },
         );
@@ -504,8 +523,6 @@ impl Group {
 
 /// Calls `work` for each group and its own among the `items`, in parallel; `own` tells
 /// which.
-///
-/// Halves the groups until a piece is small: nothing is allocated.
 fn for_each_group<T, F>(
     items: &mut [T],
     groups: &mut [Group],
@@ -515,20 +532,37 @@ fn for_each_group<T, F>(
     T: Send,
     F: Fn(&mut Group, &mut [T]) + Sync,
 {
-    if groups.len() > GROUPS_PER_TASK {
-        let (left, right) = groups.split_at_mut(groups.len() / 2);
-        let cut = own(&right[0]).start - own(&left[0]).start;
-        let (lefts, rights) = items.split_at_mut(cut);
-        rayon::join(
-            || for_each_group(lefts, left, own, work),
-            || for_each_group(rights, right, own, work),
-        );
+    for_each_piece(items, groups, own, &|groups, items| {
+        let mut rest = items;
+        for group in groups {
+            let (items, others) = rest.split_at_mut(own(group).len());
+            work(group, items);
+            rest = others;
+        }
+    });
+}
+
+/// Calls `work` for pieces of the groups with their own among the `items`, in parallel.
+///
+/// Halves the groups until a piece is small: nothing is allocated.
+fn for_each_piece<T, F>(
+    items: &mut [T],
+    groups: &mut [Group],
+    own: fn(&Group) -> Range<usize>,
+    work: &F,
+) where
+    T: Send,
+    F: Fn(&mut [Group], &mut [T]) + Sync,
+{
+    if groups.len() <= GROUPS_PER_TASK {
+        work(groups, items);
         return;
     }
-    let mut rest = items;
-    for group in groups {
-        let (items, others) = rest.split_at_mut(own(group).len());
-        work(group, items);
-        rest = others;
-    }
+    let (left, right) = groups.split_at_mut(groups.len() / 2);
+    let cut = own(&right[0]).start - own(&left[0]).start;
+    let (lefts, rights) = items.split_at_mut(cut);
+    rayon::join(
+        || for_each_piece(lefts, left, own, work),
+        || for_each_piece(rights, right, own, work),
+    );
 }

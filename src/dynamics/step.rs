@@ -394,7 +394,6 @@ impl CrowdContacts {
             touch.then(|| a.material.combine(&b.material))
         };
         let problem = Problem {
-            spheres: &self.spheres,
             pairs: &self.groups,
             bodies: &self.bodies,
             supports: &self.supports,
