@@ -126,6 +126,7 @@ pub mod prelude {
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
+    pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
     pub use crate::force::SpringLaw;
     pub use crate::molecule::{

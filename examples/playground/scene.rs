@@ -23,6 +23,10 @@ const FILES: [&str; 5] = [
 /// Length of a step, s.
 pub const STEP: f32 = 1.0 / 60.0;
 
+/// Iterations of the contact solver: a pile of 200 proteins is a dozen high, and what
+/// those at the top weigh must reach the floor.
+const ITERATIONS: u32 = 16;
+
 /// Density of blocks and balls, Da/nm³: that of protein, so that masses are alike.
 const DENSITY: f32 = 800.0;
 
@@ -89,7 +93,12 @@ impl Plugin for ScenePlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins((
             RapierPhysicsPlugin::<NoUserData>::default(),
-            MoleculePlugins::default().with_contacts(self.contacts),
+            MoleculePlugins::default()
+                .with_contacts(self.contacts)
+                .with_solver(ContactSolverConfig {
+                    iterations: ITERATIONS,
+                    ..default()
+                }),
         ));
         let assets = app.world().resource::<AssetServer>();
         let load = |file| assets.load(format!("molecules/{file}"));

@@ -80,6 +80,8 @@ use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
 };
 
+use crate::dynamics::ContactSolverConfig;
+
 /// Stages of the molecules in a frame. See the [module](self) page for the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
@@ -151,6 +153,15 @@ impl MoleculePlugins {
         self.physics.model = model;
         self
     }
+
+    /// How contacts are solved in [`ContactModel::Crowd`]: more iterations for tall
+    /// piles, fewer for a crowd that floats. Each context starts with it, and
+    /// [`MoleculeWorld::contact_config_mut`] changes it.
+    #[must_use]
+    pub fn with_solver(mut self, solver: ContactSolverConfig) -> Self {
+        self.physics.solver = solver;
+        self
+    }
 }
 
 impl PluginGroup for MoleculePlugins {
@@ -169,6 +180,7 @@ impl PluginGroup for MoleculePlugins {
 #[derive(Clone, Copy, Debug)]
 pub struct MoleculePhysicsPlugin {
     model: ContactModel,
+    solver: ContactSolverConfig,
     add_schedule: fn(&mut App),
     replace_step: fn(&mut App) -> bool,
 }
@@ -183,6 +195,7 @@ impl MoleculePhysicsPlugin {
     {
         Self {
             model: ContactModel::default(),
+            solver: ContactSolverConfig::default(),
             add_schedule: drive::add_substep_schedule::<Hooks>,
             replace_step: drive::replace_rapier_step::<Hooks>,
         }
@@ -207,6 +220,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeHit>()
             .register_type::<MoleculePoint>()
             .insert_resource(self.model)
+            .insert_resource(world::SolverAtStart(self.solver))
             .init_resource::<prepare::PreparedTemplates>()
             .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()

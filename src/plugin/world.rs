@@ -130,14 +130,20 @@ pub struct MoleculeTimes {
     pub substeps: u32,
 }
 
+/// How contacts are solved in new contexts.
+#[derive(Resource)]
+pub(super) struct SolverAtStart(pub ContactSolverConfig);
+
 /// Gives every new context our narrow phase, before the first body exists.
 pub(super) fn adopt_context(
     added: On<Add, RapierContextSimulation>,
-    mut contexts: Query<(&mut RapierContextSimulation, &MoleculeWorld)>,
+    mut contexts: Query<(&mut RapierContextSimulation, &mut MoleculeWorld)>,
+    solver: Res<SolverAtStart>,
 ) {
-    let Ok((mut simulation, molecules)) = contexts.get_mut(added.entity) else {
+    let Ok((mut simulation, mut molecules)) = contexts.get_mut(added.entity) else {
         return;
     };
+    *molecules.contact_config_mut() = solver.0;
     if simulation.narrow_phase.contact_pairs().next().is_some() {
         warn!(
             "the Rapier context {} already has contacts: molecules in it fall back to \
