@@ -130,10 +130,12 @@ impl Kept {
             kept.pairs[..kept.len].sort_unstable();
             return kept;
         }
-        let together = match count {
-            0..=SOME => 1,
-            ..=MANY => 2,
-            _ => 4,
+        let together = if count <= SOME {
+            1
+        } else if count <= MANY {
+            2
+        } else {
+            4
         };
         for hands in hands.chunks(together) {
             let hand = hands.iter().fold(NO_ONE, |a, b| a.min(*b));

@@ -24,6 +24,7 @@
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
 
+mod by_bodies;
 mod config;
 mod constraint;
 mod digest;
@@ -34,6 +35,7 @@ mod rows;
 mod solver;
 mod step;
 mod support;
+mod waking;
 
 pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;

@@ -9,14 +9,13 @@ use thiserror::Error;
 
 use super::groups::PairGroups;
 use super::solver::Problem;
+use super::waking::Encounters;
 use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{
-    GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
-};
+use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -101,7 +100,7 @@ impl CrowdContacts {
         let before = std::mem::replace(&mut self.members, members);
         self.aside.clear();
         self.aside.resize(self.members.len(), None);
-        let laid_out = self.lay_out_after(&before);
+        let laid_out = self.lay_out_after(Some(&before));
         if laid_out.is_err() {
             self.members.clear();
             self.aside.clear();
@@ -132,8 +131,11 @@ impl CrowdContacts {
     }
 
     /// Lays out the spheres of all members that are not set aside, and lets contacts
-    /// between them go on. `before` are the members until now.
-    fn lay_out_after(&mut self, before: &[ContactMember]) -> Result<(), CrowdContactsError> {
+    /// between them go on. `before` are the members until now, if they were others.
+    fn lay_out_after(
+        &mut self,
+        before: Option<&[ContactMember]>,
+    ) -> Result<(), CrowdContactsError> {
         let owners = std::mem::take(&mut self.active);
         let starts = std::mem::take(&mut self.first_sphere);
         self.lay_out()?;
@@ -142,6 +144,7 @@ impl CrowdContacts {
             (member.id, (owner, Arc::as_ptr(&member.spheres)))
         });
         let places: HashMap<u64, (u32, *const MemberSpheres)> = places.collect();
+        let before = before.unwrap_or(&self.members);
         let now: Vec<Option<u32>> = owners
             .iter()
             .map(|member| {
@@ -159,13 +162,6 @@ impl CrowdContacts {
             Some([place, first_sphere[place as usize] + offset])
         });
         Ok(())
-    }
-
-    /// Lays out anew after some were set aside or have come back.
-    fn lay_out_again(&mut self) -> Result<(), CrowdContactsError> {
-        let members = std::mem::take(&mut self.members);
-        self.members.clone_from(&members);
-        self.lay_out_after(&members)
     }
 
     fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
@@ -217,13 +213,13 @@ impl CrowdContacts {
             }
         }
         if changed {
-            self.lay_out_again()?;
+            self.lay_out_after(None)?;
         }
         while !self.read_bodies(&sound) {
             for &member in &self.active {
                 self.aside[member as usize] = sound(member as usize).err();
             }
-            self.lay_out_again()?;
+            self.lay_out_after(None)?;
             changed = true;
         }
         self.place();
@@ -308,7 +304,7 @@ impl CrowdContacts {
             .filter(|(_, member)| self.aside[**member as usize].is_none())
             .map(|(body, _)| *body)
             .collect();
-        self.lay_out_again()?;
+        self.lay_out_after(None)?;
         self.bodies = kept;
         self.place();
         Ok(())
@@ -386,7 +382,20 @@ impl CrowdContacts {
             // No one told of obstacles in this substep.
             self.set_supports(&[], std::iter::empty());
         }
-        self.look_for_wakers(dt);
+        let encounters = Encounters {
+            groups: &self.groups,
+            bodies: &self.bodies,
+            active: &self.active,
+            touches: &self.touches,
+            touches_before: &self.touches_before,
+        };
+        encounters.wake(dt, &mut self.to_wake);
+        // They answer what woke them in this very substep.
+        for member in &self.to_wake {
+            if let Ok(owner) = self.active.binary_search(member) {
+                self.bodies[owner].asleep = false;
+            }
+        }
         let (members, active) = (&self.members, &self.active);
         let material = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|owner| &members[active[owner as usize] as usize]);
@@ -402,50 +411,6 @@ impl CrowdContacts {
         };
         self.solver.solve(&problem, &self.config);
         self.supports.clear();
-    }
-
-    /// Finds sleeping members that are hit, lie too deep, or have lost a neighbour.
-    fn look_for_wakers(&mut self, dt: f32) {
-        self.to_wake.clear();
-        let (bodies, active) = (&self.bodies, &self.active);
-        for group in self.groups.groups() {
-            let [a, b] = [group.a, group.b].map(|owner| &bodies[owner as usize]);
-            let kept = group.first as usize..(group.first + group.kept) as usize;
-            let hit = |pair: &Pair| self.hits_hard(*pair, a, b, dt);
-            if (a.asleep || b.asleep)
-                && (group.deepest > WAKING_OVERLAP || self.groups.kept()[kept].iter().any(hit))
-            {
-                self.to_wake
-                    .extend([group.a, group.b].map(|owner| active[owner as usize]));
-            }
-        }
-        let mut now = self.touches.iter().peekable();
-        for before in &self.touches_before {
-            let key = (before.a, before.b);
-            while now.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
-            if now.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
-                self.to_wake.extend([before.a, before.b]);
-            }
-        }
-        self.to_wake.sort_unstable();
-        self.to_wake.dedup();
-        // They answer what woke them in this very substep.
-        for member in &self.to_wake {
-            if let Ok(owner) = self.active.binary_search(member) {
-                self.bodies[owner].asleep = false;
-            }
-        }
-    }
-
-    /// Whether two spheres approach in earnest and meet within `dt` s.
-    fn hits_hard(&self, pair: Pair, a: &MovingBody, b: &MovingBody, dt: f32) -> bool {
-        let [first, second] = [pair.a as usize, pair.b as usize];
-        let [one, other] = [first, second].map(|sphere| self.spheres.centre(sphere));
-        let reach = self.spheres.radius(first) + self.spheres.radius(second);
-        let normal = (other - one).normalize_or_zero();
-        let velocity = b.velocity_at(other - b.centre) - a.velocity_at(one - a.centre);
-        let approach = -velocity.dot(normal);
-        approach > WAKING_SPEED && one.distance(other) - reach < approach * dt
     }
 
     /// Members to be woken if they sleep: something hit them, or left them.
@@ -527,12 +492,6 @@ impl CrowdContacts {
 
 /// Bodies that one task gathers.
 const BODIES_PER_TASK: usize = 1024;
-
-/// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
-const WAKING_SPEED: f32 = 0.1;
-
-/// Overlap that lets no one sleep, nm: it is yet to be pushed apart.
-const WAKING_OVERLAP: f32 = 0.01;
 
 fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
     body.is_finite().then_some(body).ok_or(SetAside::NotFinite)
