@@ -1,6 +1,6 @@
 //! One substep of a crowd: gather, detect, respond.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -39,6 +39,8 @@ pub struct CrowdContacts {
     pub config: ContactSolverConfig,
     search: Box<dyn PairSearch>,
     members: Vec<ContactMember>,
+    /// Members that do not touch each other, the smaller index first.
+    exempt: BTreeSet<[u32; 2]>,
     /// Members that were set aside, and why.
     aside: Vec<Option<SetAside>>,
     /// Member of each owner of spheres.
@@ -74,6 +76,7 @@ impl CrowdContacts {
             config: ContactSolverConfig::default(),
             search,
             members: Vec::new(),
+            exempt: BTreeSet::new(),
             aside: Vec::new(),
             active: Vec::new(),
             first_sphere: Vec::new(),
@@ -122,6 +125,23 @@ impl CrowdContacts {
             member.material = material;
             member.groups = groups;
         }
+    }
+
+    /// Lets all members touch each other again, as far as their groups allow it.
+    pub fn clear_exempt(&mut self) {
+        self.exempt.clear();
+    }
+
+    /// Keeps two members from touching each other, whatever their groups: a joint may
+    /// ask for it.
+    pub fn exempt(&mut self, one: u32, other: u32) {
+        self.exempt.insert([one.min(other), one.max(other)]);
+    }
+
+    /// Whether two members may touch, the smaller index first.
+    fn may_touch(&self, a: u32, b: u32) -> bool {
+        let [one, other] = [a, b].map(|member| self.members[member as usize].groups);
+        one.may_touch(other) && !self.exempt.contains(&[a, b])
     }
 
     /// Members that take no part, and why.
@@ -314,8 +334,7 @@ impl CrowdContacts {
     fn collect_touches(&mut self) {
         for group in self.groups.groups() {
             let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
-            let [one, other] = [a, b].map(|member| self.members[member as usize].groups);
-            if one.may_touch(other) {
+            if self.may_touch(a, b) {
                 self.touches.push(CrowdTouch {
                     a,
                     b,
@@ -396,10 +415,11 @@ impl CrowdContacts {
                 self.bodies[owner].asleep = false;
             }
         }
-        let (members, active) = (&self.members, &self.active);
+        let (members, active, exempt) = (&self.members, &self.active, &self.exempt);
         let material = |a: u32, b: u32| {
-            let [a, b] = [a, b].map(|owner| &members[active[owner as usize] as usize]);
-            let touch = a.groups.may_touch(b.groups);
+            let numbers = [a, b].map(|owner| active[owner as usize]);
+            let [a, b] = numbers.map(|member| &members[member as usize]);
+            let touch = a.groups.may_touch(b.groups) && !exempt.contains(&numbers);
             touch.then(|| a.material.combine(&b.material))
         };
         let problem = Problem {

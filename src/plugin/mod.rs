@@ -39,6 +39,7 @@ mod faults;
 #[cfg(feature = "gizmos")]
 mod gizmos;
 mod hooks;
+mod joints;
 #[cfg(feature = "gizmos")]
 mod outline;
 mod prepare;

@@ -4,14 +4,15 @@ use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    RapierConfiguration, RapierContextColliders, RapierContextEntityLink, RapierContextSimulation,
-    RapierRigidBodyHandle, RapierRigidBodySet,
+    RapierConfiguration, RapierContextColliders, RapierContextEntityLink, RapierContextJoints,
+    RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet,
 };
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
 use super::components::{MoleculeDetail, MoleculeMaterial};
 use super::events::Touching;
 use super::faults::{FaultReason, MoleculeFault};
+use super::joints::for_each_exempt;
 use super::prepare::PreparedMolecule;
 use super::world::{ContactModel, Member, MoleculeWorld};
 use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, SetAside};
@@ -158,16 +159,24 @@ pub(super) fn gather(
         Entity,
         &mut MoleculeWorld,
         &RapierRigidBodySet,
+        &RapierContextJoints,
         &RapierConfiguration,
     )>,
     mut faults: MessageWriter<MoleculeFault>,
 ) {
-    for (context, mut world, bodies, config) in &mut worlds {
+    for (context, mut world, bodies, joints, config) in &mut worlds {
         if world.substep.is_none() || *model != ContactModel::Crowd {
             continue;
         }
         let begin = Instant::now();
         let world = &mut *world;
+        world.contacts.clear_exempt();
+        for_each_exempt(joints, |one, other| {
+            let [one, other] = [one, other].map(|body| world.member_of.get(&body).copied());
+            if let (Some(one), Some(other)) = (one, other) {
+                world.contacts.exempt(one, other);
+            }
+        });
         let before = world.contacts.set_aside().count();
         let (members, bodies) = (&world.members, &bodies.bodies);
         let gathered = world.contacts.gather(|member| {

@@ -238,3 +238,26 @@ fn the_model_can_be_switched_while_molecules_touch() {
         }
     }
 }
+
+/// As in Rapier: a joint may turn off the contacts between its bodies.
+#[test]
+fn molecules_on_a_joint_without_contacts_overlap_in_peace() {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
+        for contacts in [true, false] {
+            let mut app = app(model);
+            weightless(&mut app);
+            let template = add(&mut app, bar());
+            let [one, other] = [0.0, 0.05].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+            let mut joint = RopeJointBuilder::new(1.0).build();
+            joint.set_contacts_enabled(contacts);
+            let joint = ImpulseJoint::new(one, joint);
+            app.world_mut().entity_mut(other).insert(joint);
+            run(&mut app, 2);
+            let state = app.world().get::<Colliding>(one).unwrap();
+            assert_eq!(state.molecules > 0, contacts, "{model:?}");
+            run(&mut app, 60);
+            let apart = position(&app, one).distance(position(&app, other));
+            assert_eq!(apart > 0.1, contacts, "{model:?}: {apart} nm");
+        }
+    }
+}
