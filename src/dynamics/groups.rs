@@ -126,11 +126,11 @@ impl PairGroups {
             .for_each(|(index, sphere)| *sphere = Sphere::of(spheres, index));
         let spare = Mutex::new(std::mem::take(&mut self.lists));
         let done = Mutex::new(std::mem::take(&mut self.done));
-        let (own, owners) = (&self.spheres[..], &spheres.owner[..]);
-        let times = search.find_pairs_and(spheres, margin, pairs, &|number, pairs| {
+        let owners = &spheres.owner[..];
+        let times = search.find_gaps(spheres, margin, pairs, &|number, pairs, gaps| {
             let mut list = lock(&spare).pop().unwrap_or_default();
             list.number = number as u32;
-            list.build(own, owners, pairs);
+            list.build(owners, pairs, gaps);
             lock(&done).push(list);
         });
         self.lists = spare.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -213,15 +213,12 @@ struct DigestList {
 }
 
 impl DigestList {
-    fn build(&mut self, spheres: &[Sphere], owners: &[u32], pairs: &[Pair]) {
+    fn build(&mut self, owners: &[u32], pairs: &[Pair], gaps: &[f32]) {
         self.digests.clear();
         self.table.fill(0);
-        for (&pair, index) in pairs.iter().zip(0..) {
-            let [a, b] = [pair.a as usize, pair.b as usize];
-            let (one, other) = (&spheres[a], &spheres[b]);
-            let distance = one.centre.distance(other.centre);
-            let digest = self.digest_of(owners[a], owners[b]);
-            digest.take(pair, index, distance - one.radius - other.radius);
+        for ((&pair, &gap), index) in pairs.iter().zip(gaps).zip(0..) {
+            let [a, b] = [pair.a, pair.b].map(|sphere| owners[sphere as usize]);
+            self.digest_of(a, b).take(pair, index, gap);
         }
     }
 

@@ -144,22 +144,29 @@ pub trait PairSearch: Send + Sync {
     ) -> Result<SearchTimes, SearchError>;
 
     /// As [`find_pairs`](Self::find_pairs), and calls `each` for each of the
-    /// [`lists`](PairBuffer::lists), with its number, from any thread: as soon as it is
-    /// written, while it is still near the processor.
+    /// [`lists`](PairBuffer::lists), with its number, its pairs and their gaps: as soon as
+    /// it is written, while it is still near the processor, and from any thread.
+    ///
+    /// The gap is |cᵢ − cⱼ| − (rᵢ + rⱼ), nm; negative where the spheres overlap.
     ///
     /// # Errors
     /// As [`find_pairs`](Self::find_pairs). `each` may have been called for some lists
     /// by then.
-    fn find_pairs_and(
+    fn find_gaps(
         &mut self,
         spheres: &SphereSet,
         margin: f32,
         pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair]) + Sync),
+        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     ) -> Result<SearchTimes, SearchError> {
         let times = self.find_pairs(spheres, margin, pairs)?;
-        let lists = pairs.lists().par_iter().enumerate();
-        lists.for_each(|(number, list)| each(number, list));
+        let (lists, gaps) = pairs.lists_and_gaps();
+        let lists = lists.par_iter().zip(gaps).enumerate();
+        lists.for_each(|(number, (list, gaps))| {
+            gaps.clear();
+            gaps.extend(list.iter().map(|pair| pair.gap(spheres)));
+            each(number, list, gaps);
+        });
         Ok(times)
     }
 

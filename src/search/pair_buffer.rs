@@ -1,5 +1,7 @@
 //! Pairs as a search finds them: one list per task, in the order of the tasks.
 
+use crate::spheres::SphereSet;
+
 /// Two overlapping spheres, by index; `a < b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
@@ -19,6 +21,15 @@ impl Pair {
             a: one.min(other),
             b: one.max(other),
         }
+    }
+
+    /// Distance between the surfaces of its spheres, nm; negative where they overlap.
+    #[inline]
+    #[must_use]
+    pub fn gap(self, spheres: &SphereSet) -> f32 {
+        let [a, b] = [self.a as usize, self.b as usize];
+        let distance = spheres.centre(a).distance(spheres.centre(b));
+        distance - (spheres.radius(a) + spheres.radius(b))
     }
 
     /// Both indices in one number, which sorts as the pair does.
@@ -44,6 +55,8 @@ impl Pair {
 #[derive(Clone, Debug, Default)]
 pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,
+    /// Gaps of the pairs, nm, list by list; empty if no one asked for them.
+    gaps: Vec<Vec<f32>>,
 }
 
 impl PairBuffer {
@@ -68,6 +81,9 @@ impl PairBuffer {
     /// Removes all pairs and keeps the memory.
     pub fn clear(&mut self) {
         for list in &mut self.lists {
+            list.clear();
+        }
+        for list in &mut self.gaps {
             list.clear();
         }
     }
@@ -99,5 +115,24 @@ impl PairBuffer {
             self.lists.resize_with(tasks, Vec::new);
         }
         &mut self.lists[..tasks]
+    }
+
+    /// As [`start`](Self::start), with a list of gaps (nm) beside each list of pairs.
+    pub(crate) fn start_with_gaps(&mut self, tasks: usize) -> (&mut [Vec<Pair>], &mut [Vec<f32>]) {
+        self.start(tasks);
+        self.make_room_for_gaps();
+        (&mut self.lists[..tasks], &mut self.gaps[..tasks])
+    }
+
+    /// The pairs that were found, and room for their gaps.
+    pub(crate) fn lists_and_gaps(&mut self) -> (&[Vec<Pair>], &mut [Vec<f32>]) {
+        self.make_room_for_gaps();
+        (&self.lists, &mut self.gaps[..self.lists.len()])
+    }
+
+    fn make_room_for_gaps(&mut self) {
+        if self.gaps.len() < self.lists.len() {
+            self.gaps.resize_with(self.lists.len(), Vec::new);
+        }
     }
 }

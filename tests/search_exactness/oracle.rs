@@ -1,5 +1,8 @@
 //! Compares a search with [`BruteForce`].
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use bevy_rapier_molecules::search::{BruteForce, Pair, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 
@@ -56,6 +59,9 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
     let mut sequence = PairBuffer::new();
     run(&mut UniformGrid::new(), spheres, margin, &mut sequence)?;
     explain_differences(spheres, margin, &sequence.to_sorted_vec(), &expected)?;
+    for mut grid in [UniformGrid::new(), UniformGrid::scalar()] {
+        compare_gaps(&mut grid, spheres, margin, &sequence)?;
+    }
     let mut found = PairBuffer::new();
     with_searches(spheres, |search, promise| {
         let name = search.name();
@@ -70,6 +76,40 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
         }
     })?;
     Ok(expected.len())
+}
+
+/// Checks that `find_gaps` finds the same pairs, and their gaps bit for bit.
+fn compare_gaps(
+    search: &mut dyn PairSearch,
+    spheres: &SphereSet,
+    margin: f32,
+    sequence: &PairBuffer,
+) -> Result<(), String> {
+    let lists = Mutex::new(BTreeMap::new());
+    let each = |number: usize, pairs: &[Pair], gaps: &[f32]| {
+        let list = (pairs.to_vec(), gaps.to_vec());
+        lists.lock().unwrap().insert(number, list);
+    };
+    let mut found = PairBuffer::new();
+    search
+        .find_gaps(spheres, margin, &mut found, &each)
+        .map_err(|error| format!("no gaps: {error}"))?;
+    if !found.iter().eq(sequence.iter()) {
+        return Err("other pairs with gaps than without".into());
+    }
+    let lists = lists.into_inner().unwrap();
+    let told = || lists.values().flat_map(|(pairs, _)| pairs);
+    if !told().copied().eq(sequence.iter()) {
+        return Err("lists are not told in full".into());
+    }
+    let gaps = lists.values().flat_map(|(_, gaps)| gaps);
+    for (pair, gap) in told().zip(gaps) {
+        let expected = pair.gap(spheres);
+        if gap.to_bits() != expected.to_bits() {
+            return Err(format!("{pair:?} has a gap of {expected} nm, not {gap}"));
+        }
+    }
+    Ok(())
 }
 
 /// [`compare`] for tests that panic.

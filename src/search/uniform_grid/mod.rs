@@ -88,6 +88,7 @@ impl UniformGrid {
             sorted: &self.sorted,
             layout,
             reach,
+            largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
         }))
     }
@@ -104,16 +105,6 @@ impl PairSearch for UniformGrid {
         margin: f32,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
-        self.find_pairs_and(spheres, margin, pairs, &|_, _| {})
-    }
-
-    fn find_pairs_and(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
         pairs.clear();
         let start = Instant::now();
         let Some(walk) = self.build(spheres, margin)? else {
@@ -124,10 +115,32 @@ impl PairSearch for UniformGrid {
             .start(walk.tasks())
             .par_iter_mut()
             .enumerate()
-            .for_each(|(task, list)| {
-                walk.list(task, list);
-                each(task, list);
-            });
+            .for_each(|(task, list)| walk.list(task, list));
+        Ok(SearchTimes {
+            build: built - start,
+            walk: built.elapsed(),
+        })
+    }
+
+    fn find_gaps(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
+    ) -> Result<SearchTimes, SearchError> {
+        pairs.clear();
+        let start = Instant::now();
+        let Some(walk) = self.build(spheres, margin)? else {
+            return Ok(SearchTimes::default());
+        };
+        let built = Instant::now();
+        let (lists, gaps) = pairs.start_with_gaps(walk.tasks());
+        let lists = lists.par_iter_mut().zip(gaps).enumerate();
+        lists.for_each(|(task, (list, gaps))| {
+            walk.list_gaps(task, list, gaps);
+            each(task, list, gaps);
+        });
         Ok(SearchTimes {
             build: built - start,
             walk: built.elapsed(),

@@ -56,6 +56,8 @@ pub(super) struct Query {
     pub(super) owner: u32,
     /// Squared reach if all are the same, else own radius plus margin.
     pub(super) reach: f32,
+    /// Sum of two radii if all are the same, else own radius.
+    pub(super) radius: f32,
 }
 
 /// Compares a query with eight consecutive spheres.
@@ -73,6 +75,21 @@ pub(super) trait Comparison {
     /// `target` has room for [`LANES`] pairs whatever the mask, and the processor has
     /// the instructions.
     unsafe fn write_pairs(own: u32, others: &[u32; LANES], mask: u32, target: *mut Pair);
+
+    /// Writes the gaps between the query and those of eight spheres from `at` whose bit is
+    /// set in `mask` to `target`, in order: the distance of the centres minus the sum of
+    /// the radii.
+    ///
+    /// # Safety
+    /// As [`hits`](Self::hits), and `target` has room for [`LANES`] numbers whatever the
+    /// mask.
+    unsafe fn write_gaps<const MIXED: bool>(
+        columns: &Columns<'_>,
+        query: &Query,
+        at: usize,
+        mask: u32,
+        target: *mut f32,
+    );
 }
 
 /// Plain code.
@@ -108,6 +125,31 @@ impl Comparison for Scalar {
                 unsafe { target.add(at).write(Pair::new(own, other)) };
                 at += 1;
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_gaps<const MIXED: bool>(
+        columns: &Columns<'_>,
+        query: &Query,
+        at: usize,
+        mask: u32,
+        target: *mut f32,
+    ) {
+        let mut into = 0;
+        for k in (at..at + LANES).filter(|k| mask >> (k - at) & 1 != 0) {
+            let dx = columns.x[k] - query.x;
+            let dy = columns.y[k] - query.y;
+            let dz = columns.z[k] - query.z;
+            let squared = dx * dx + dy * dy + dz * dz;
+            let radii = if MIXED {
+                columns.radius[k] + query.radius
+            } else {
+                query.radius
+            };
+            // SAFETY: at most LANES numbers are written.
+            unsafe { target.add(into).write(squared.sqrt() - radii) };
+            into += 1;
         }
     }
 }
@@ -169,6 +211,41 @@ impl Comparison for Avx2 {
             let target: *mut __m256i = target.cast();
             _mm256_storeu_si256(target, _mm256_permute2x128_si256::<0x20>(low, high));
             _mm256_storeu_si256(target.add(1), _mm256_permute2x128_si256::<0x31>(low, high));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_gaps<const MIXED: bool>(
+        columns: &Columns<'_>,
+        query: &Query,
+        at: usize,
+        mask: u32,
+        target: *mut f32,
+    ) {
+        use std::arch::x86_64::*;
+        debug_assert!(at + LANES <= columns.x.len());
+        // SAFETY: the caller promises AVX2, eight readable entries from `at` in each
+        // column, and room for eight numbers; loads and stores are unaligned.
+        unsafe {
+            let x = _mm256_loadu_ps(columns.x.as_ptr().add(at));
+            let y = _mm256_loadu_ps(columns.y.as_ptr().add(at));
+            let z = _mm256_loadu_ps(columns.z.as_ptr().add(at));
+            let dx = _mm256_sub_ps(x, _mm256_set1_ps(query.x));
+            let dy = _mm256_sub_ps(y, _mm256_set1_ps(query.y));
+            let dz = _mm256_sub_ps(z, _mm256_set1_ps(query.z));
+            let squared = _mm256_add_ps(
+                _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy)),
+                _mm256_mul_ps(dz, dz),
+            );
+            let radii = if MIXED {
+                let radius = _mm256_loadu_ps(columns.radius.as_ptr().add(at));
+                _mm256_add_ps(radius, _mm256_set1_ps(query.radius))
+            } else {
+                _mm256_set1_ps(query.radius)
+            };
+            let gaps = _mm256_sub_ps(_mm256_sqrt_ps(squared), radii);
+            let chosen = _mm256_loadu_si256(FRONT[mask as usize].as_ptr().cast());
+            _mm256_storeu_ps(target, _mm256_permutevar8x32_ps(gaps, chosen));
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Walk<'a> {
     pub(super) sorted: &'a SortedSpheres,
     pub(super) layout: GridLayout,
     pub(super) reach: Reach,
+    /// Largest radius, nm.
+    pub(super) largest_radius: f32,
     pub(super) instructions: Instructions,
 }
 
@@ -41,10 +43,18 @@ impl Walk<'_> {
     /// Appends the pairs of one task to `list`.
     pub(super) fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
-        // Headroom for the next search, so that a few pairs more do not allocate.
-        if list.capacity() - list.len() < list.len() / 8 + LANES {
-            grow(list);
-        }
+        keep_headroom(list);
+    }
+
+    /// Appends the pairs of one task to `list`, and their gaps to `gaps`.
+    pub(super) fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        let mut sink = GapLister {
+            pairs: Lister { list },
+            gaps,
+        };
+        self.visit(task, &mut sink);
+        keep_headroom(list);
+        keep_headroom(gaps);
     }
 
     /// Counts the pairs of one task.
@@ -142,6 +152,10 @@ impl Walk<'_> {
             reach: match self.reach {
                 Reach::Same { squared } => squared,
                 Reach::Mixed { margin } => columns.radius[one] + margin,
+            },
+            radius: match self.reach {
+                Reach::Same { .. } => 2.0 * self.largest_radius,
+                Reach::Mixed { .. } => columns.radius[one],
             },
         }
     }
@@ -251,11 +265,35 @@ pub(super) trait Sink {
     /// Whether the indices of the others are looked at.
     const WANTS_INDICES: bool;
 
-    /// Takes the hits of sphere `own` (an index of the set) among eight others.
+    /// Takes the hits of a sphere among eight others.
     ///
     /// # Safety
-    /// The processor has the instructions of `C`.
-    unsafe fn take<C: Comparison>(&mut self, own: u32, others: &[u32; LANES], mask: u32);
+    /// The processor has the instructions of `C`, and the columns have eight entries from
+    /// the first of the others.
+    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>);
+}
+
+/// A sphere, and which of eight others it hits.
+pub(super) struct Hits<'a> {
+    /// Index of the sphere in the set.
+    own: u32,
+    query: &'a Query,
+    columns: &'a Columns<'a>,
+    /// Place of the first of the others.
+    at: usize,
+    mask: u32,
+}
+
+impl Hits<'_> {
+    /// Indices of the others in the set.
+    ///
+    /// # Safety
+    /// The columns have eight entries from the first of the others.
+    #[inline(always)]
+    unsafe fn others(&self) -> &[u32; LANES] {
+        // SAFETY: as the caller promises.
+        unsafe { lanes(self.columns.index, self.at) }
+    }
 }
 
 /// Counts the hits.
@@ -267,8 +305,8 @@ impl Sink for Counter {
     const WANTS_INDICES: bool = false;
 
     #[inline(always)]
-    unsafe fn take<C: Comparison>(&mut self, _: u32, _: &[u32; LANES], mask: u32) {
-        self.count += u64::from(mask.count_ones());
+    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
+        self.count += u64::from(hits.mask.count_ones());
     }
 }
 
@@ -281,8 +319,8 @@ impl Sink for Lister<'_> {
     const WANTS_INDICES: bool = true;
 
     #[inline(always)]
-    unsafe fn take<C: Comparison>(&mut self, own: u32, others: &[u32; LANES], mask: u32) {
-        if mask == 0 {
+    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
+        if hits.mask == 0 {
             return;
         }
         let len = self.list.len();
@@ -290,17 +328,54 @@ impl Sink for Lister<'_> {
             grow(self.list);
         }
         // SAFETY: there is room for LANES pairs, of which the first `count_ones` are
-        // written; the caller promises the instructions.
+        // written; the caller promises the instructions and the entries.
         unsafe {
-            C::write_pairs(own, others, mask, self.list.as_mut_ptr().add(len));
-            self.list.set_len(len + mask.count_ones() as usize);
+            let target = self.list.as_mut_ptr().add(len);
+            C::write_pairs(hits.own, hits.others(), hits.mask, target);
+            self.list.set_len(len + hits.mask.count_ones() as usize);
         }
     }
 }
 
-/// Makes room for more pairs: half as many again, less than a vector's own doubling.
+/// Writes the hits and their gaps down.
+struct GapLister<'a> {
+    pairs: Lister<'a>,
+    gaps: &'a mut Vec<f32>,
+}
+
+impl Sink for GapLister<'_> {
+    const WANTS_INDICES: bool = true;
+
+    #[inline(always)]
+    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
+        if hits.mask == 0 {
+            return;
+        }
+        let len = self.gaps.len();
+        if self.gaps.capacity() - len < LANES {
+            grow(self.gaps);
+        }
+        // SAFETY: there is room for LANES numbers, of which the first `count_ones` are
+        // written; the caller promises the instructions and the entries.
+        unsafe {
+            self.pairs.take::<C, MIXED>(hits);
+            let target = self.gaps.as_mut_ptr().add(len);
+            C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, target);
+            self.gaps.set_len(len + hits.mask.count_ones() as usize);
+        }
+    }
+}
+
+/// Headroom for the next search, so that a few pairs more do not allocate.
+fn keep_headroom<T>(list: &mut Vec<T>) {
+    if list.capacity() - list.len() < list.len() / 8 + LANES {
+        grow(list);
+    }
+}
+
+/// Makes room for more: half as many again, less than a vector's own doubling.
 #[cold]
-fn grow(list: &mut Vec<Pair>) {
+fn grow<T>(list: &mut Vec<T>) {
     list.reserve_exact((list.len() / 2).max(64 * LANES));
 }
 
@@ -323,7 +398,13 @@ unsafe fn scan<C: Comparison, const MIXED: bool, S: Sink>(
         // SAFETY: as the caller promises.
         unsafe {
             let mask = C::hits::<MIXED>(columns, query, at);
-            sink.take::<C>(own, lanes(columns.index, at), mask);
+            sink.take::<C, MIXED>(&Hits {
+                own,
+                query,
+                columns,
+                at,
+                mask,
+            });
         }
         at += LANES;
     }
@@ -351,7 +432,13 @@ unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
             if run.end - at < LANES {
                 mask &= (1 << (run.end - at)) - 1;
             }
-            sink.take::<C>(own, lanes(columns.index, at), mask);
+            sink.take::<C, MIXED>(&Hits {
+                own,
+                query,
+                columns,
+                at,
+                mask,
+            });
         }
         at += LANES;
     }
