@@ -31,11 +31,13 @@
 //! | `measure` | sums of 64 bits |
 //! | `sort` | stable counting sort |
 //! | `radix` | stable sort of keys and values |
+//! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
 //! | `brute_force` | every sphere against every other |
 
 mod adapter;
+mod atoms;
 mod brute_force;
 mod buffer;
 mod choose;
@@ -54,6 +56,7 @@ mod sort;
 mod timer;
 
 pub use adapter::{AdapterSummary, GpuOptions};
+pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use device::GpuDevice;

@@ -97,6 +97,27 @@ pub(super) const RADIX: Shader = Shader {
     parts: &[DISPATCH, include_str!("../../shaders/radix.wgsl")],
 };
 
+/// Products that are rounded before they are added up.
+const ROUNDED: &str = include_str!("../../shaders/rounded.wgsl");
+
+/// Where a molecule is.
+const POSE: &str = include_str!("../../shaders/pose.wgsl");
+
+/// Which atoms and spheres a molecule has.
+const ATOM_RANGE: &str = include_str!("../../shaders/atom_range.wgsl");
+
+/// Atoms of templates to the poses of molecules.
+pub(super) const TRANSFORM: Shader = Shader {
+    name: "transform",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        POSE,
+        ATOM_RANGE,
+        include_str!("../../shaders/transform.wgsl"),
+    ],
+};
+
 /// Parameters of a search.
 const SEARCH: &str = include_str!("../../shaders/search.wgsl");
 
@@ -111,6 +132,7 @@ pub(super) const BIN: Shader = Shader {
     name: "bin",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         CELLS,
         include_str!("../../shaders/bin.wgsl"),
@@ -138,6 +160,7 @@ pub(super) const GRID_COUNT: Shader = Shader {
     parts: &[
         DISPATCH,
         CROWDING,
+        ROUNDED,
         SEARCH,
         CELLS,
         OVERLAP,
@@ -153,6 +176,7 @@ pub(super) const GRID_WRITE: Shader = Shader {
     parts: &[
         DISPATCH,
         CROWDING,
+        ROUNDED,
         SEARCH,
         CELLS,
         OVERLAP,
@@ -167,6 +191,7 @@ pub(super) const BRUTE_FORCE_COUNT: Shader = Shader {
     name: "brute_force_count",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         OVERLAP,
         BATCH,
@@ -180,6 +205,7 @@ pub(super) const BRUTE_FORCE_WRITE: Shader = Shader {
     name: "brute_force_write",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         OVERLAP,
         BATCH,
@@ -195,6 +221,7 @@ pub const SHADERS: &[Shader] = &[
     SORT,
     MEASURE,
     RADIX,
+    TRANSFORM,
     BIN,
     GRID_COUNT,
     GRID_WRITE,

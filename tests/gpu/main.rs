@@ -7,6 +7,7 @@
 
 #![cfg(feature = "gpu")]
 
+mod atoms;
 mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]

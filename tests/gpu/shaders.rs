@@ -4,8 +4,8 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuMeasure, GpuMeasureParams, GpuRadixParams, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, SHADERS, Shader,
+    GpuAtomRange, GpuMeasure, GpuMeasureParams, GpuPose, GpuRadixParams, GpuScanParams,
+    GpuSearchBatch, GpuSearchParams, GpuSortParams, GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -111,6 +111,21 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         shift,
         most_blocks,
     );
+    assert_mirrors!(
+        GpuTransformParams,
+        "transform",
+        "TransformParams",
+        spheres,
+        zero,
+    );
+    assert_mirrors!(
+        GpuAtomRange,
+        "transform",
+        "AtomRange",
+        first_atom,
+        first_sphere
+    );
+    assert_mirrors!(GpuPose, "transform", "Pose", position, spare, rotation);
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
     }
