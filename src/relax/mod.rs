@@ -13,6 +13,10 @@
 
 pub mod capacity;
 mod config;
+pub mod engine;
+mod error;
+mod iteration;
+mod offload;
 mod order;
 mod relaxer;
 mod report;
@@ -20,5 +24,8 @@ mod response;
 mod stall;
 
 pub use config::{ReactionLaw, RelaxConfig};
-pub use relaxer::{RelaxError, Relaxer};
+pub use error::RelaxError;
+#[cfg(feature = "gpu")]
+pub(crate) use iteration::{MAX_PUSH_NM, MAX_TURN};
+pub use relaxer::Relaxer;
 pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};
