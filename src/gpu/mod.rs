@@ -1,4 +1,4 @@
-//! Searches on the GPU: compute shaders behind the same contracts as the CPU code.
+//! Searches and relaxation on the GPU: compute shaders behind the same contracts as the CPU code.
 //!
 //! What is promised here:
 //!
@@ -35,6 +35,7 @@
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
 //! | `brute_force` | every sphere against every other |
+//! | `relax` | whole iterations of the relaxer |
 
 mod adapter;
 mod atoms;
@@ -49,6 +50,7 @@ mod measure;
 mod memory;
 mod radix;
 mod readback;
+mod relax;
 mod scan;
 mod search;
 mod shader;
@@ -66,6 +68,9 @@ pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
 pub use readback::Readback;
+pub use relax::{
+    GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters, GpuRelaxEngine,
+};
 pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
 pub use search::{GpuSearchBatch, GpuSearchParams};
 pub use shader::{SHADERS, Shader};

@@ -18,6 +18,8 @@ mod error;
 mod iteration;
 mod offload;
 mod order;
+#[cfg(not(feature = "gpu"))]
+mod processor_only;
 mod relaxer;
 mod report;
 mod response;
@@ -29,3 +31,5 @@ pub use error::RelaxError;
 pub(crate) use iteration::{MAX_PUSH_NM, MAX_TURN};
 pub use relaxer::Relaxer;
 pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};
+#[cfg(feature = "gpu")]
+pub(crate) use response::LEAST_CENTRE_WEIGHT;

@@ -13,6 +13,7 @@ mod failures;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
 mod radix;
+mod relaxer;
 mod scan;
 mod shaders;
 mod sort;
