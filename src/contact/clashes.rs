@@ -113,9 +113,21 @@ pub fn find_clashes(
     parts: &[(&MoleculeTemplate, Pose)],
     options: &ClashOptions,
 ) -> Result<ClashReport, ClashError> {
+    find_clashes_with(parts, options, &mut UniformGrid::new())
+}
+
+/// As [`find_clashes`], with another search.
+///
+/// # Errors
+/// As [`find_clashes`], and [`ClashError::Search`] if the search fails.
+pub fn find_clashes_with(
+    parts: &[(&MoleculeTemplate, Pose)],
+    options: &ClashOptions,
+    search: &mut dyn PairSearch,
+) -> Result<ClashReport, ClashError> {
     let spheres = spheres_of(parts, options.tolerance)?;
     let mut pairs = PairBuffer::new();
-    UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+    search.find_pairs(&spheres, 0.0, &mut pairs)?;
     let worst = worst_pairs(&spheres, &pairs, options.worst);
     Ok(ClashReport {
         tolerance_nm: options.tolerance,

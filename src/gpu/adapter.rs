@@ -22,7 +22,8 @@ pub struct GpuOptions {
     pub allow_software: bool,
     /// Which graphics interfaces to look at.
     ///
-    /// Default: all that this platform has.
+    /// Default: Vulkan, Metal and DirectX 12. OpenGL has fewer arrays than the kernels
+    /// need, and looking for it makes some drivers talk.
     pub backends: wgpu::Backends,
     /// Most bytes that all arrays together may take; none leaves it to the driver.
     ///
@@ -38,7 +39,7 @@ impl Default for GpuOptions {
     fn default() -> Self {
         Self {
             allow_software: true,
-            backends: wgpu::Backends::all(),
+            backends: wgpu::Backends::PRIMARY,
             memory_bytes: None,
             at_most: None,
         }
