@@ -109,6 +109,8 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         tolerance: arguments.tolerance,
         worst: arguments.worst,
     };
+    // Before anybody looks for a device.
+    options.check()?;
     let (report, adapter) = match gpu_search(arguments.backend) {
         Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
             Err(ClashError::Search(SearchError::Device(fault))) => {
