@@ -53,7 +53,7 @@ const ITERATIONS: u32 = 2;
 const AREA_PER_LIPID_NM2: f32 = 1.23;
 
 /// Fewest lipids that make a vesicle of that density.
-const FEWEST_LIPIDS: usize = 60;
+const FEWEST_LIPIDS: usize = 150;
 
 /// Stages of an iteration in the order in which they run.
 const STAGES: [&str; 8] = [
