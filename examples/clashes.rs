@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --release --example clashes -- FILE [--by chain|residue|model]
-//!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--json]
+//!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--backend auto|cpu|gpu]
+//!     [--json]
 //! ```
 //!
 //! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
@@ -14,13 +15,17 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::contact::clashes::{
-    Clash, ClashAtom, ClashOptions, ClashReport, find_clashes,
+    Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
 use bevy_rapier_molecules::molecule::{LoadOptions, SplitBy, load_structure};
+use bevy_rapier_molecules::search::{PairSearch, SearchError};
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
+#[path = "common/backend.rs"]
+mod backend;
 mod common;
 
 fn main() -> ExitCode {
@@ -47,6 +52,11 @@ struct Arguments {
     /// Threads to use, 0 for all.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Who searches: a GPU if there is a real one, the processor, or any GPU, even one in
+    /// software.
+    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
+    #[arg(value_parser = backend::parser())]
+    backend: Backend,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -69,6 +79,10 @@ enum By {
 struct Output<'a> {
     file: &'a str,
     by: By,
+    /// Who searched.
+    backend: Backend,
+    /// The device that did, if it was not the processor.
+    adapter: Option<&'a str>,
     #[serde(flatten)]
     report: &'a ClashReport,
 }
@@ -91,16 +105,27 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|part| (&*part.template, part.pose))
         .collect();
-    let report = find_clashes(
-        &placed,
-        &ClashOptions {
-            tolerance: arguments.tolerance,
-            worst: arguments.worst,
+    let options = ClashOptions {
+        tolerance: arguments.tolerance,
+        worst: arguments.worst,
+    };
+    // Before anybody looks for a device.
+    options.check()?;
+    let (report, adapter) = match gpu_search(arguments.backend) {
+        Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
+            Err(ClashError::Search(SearchError::Device(fault))) => {
+                backend::say_fallback(&fault);
+                (find_clashes(&placed, &options)?, None)
+            }
+            report => (report?, Some(adapter)),
         },
-    )?;
+        None => (find_clashes(&placed, &options)?, None),
+    };
     let output = Output {
         file: &arguments.file.to_string_lossy(),
         by: arguments.by,
+        backend: used(adapter.as_deref()),
+        adapter: adapter.as_deref(),
         report: &report,
     };
     let mut out = BufWriter::new(io::stdout().lock());
@@ -113,6 +138,45 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(out.flush()?)
 }
 
+/// Who searched, if it was on that device.
+fn used(adapter: Option<&str>) -> Backend {
+    match adapter {
+        Some(_) => Backend::Gpu,
+        None => Backend::Cpu,
+    }
+}
+
+/// The search of a device and its name; none if the processor is to search.
+#[cfg(feature = "gpu")]
+fn gpu_search(backend: Backend) -> Option<(Box<dyn PairSearch>, String)> {
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
+
+    let device = match GpuDevice::for_backend(backend, &GpuOptions::default()) {
+        Ok(device) => device?,
+        Err(error) => {
+            backend::say_fallback(&error);
+            return None;
+        }
+    };
+    let name = device.summary().to_string();
+    match GpuGrid::new(device) {
+        Ok(grid) => Some((Box::new(grid), name)),
+        Err(error) => {
+            backend::say_fallback(&error);
+            None
+        }
+    }
+}
+
+/// The search of a device and its name: there is none in a program without the feature.
+#[cfg(not(feature = "gpu"))]
+fn gpu_search(backend: Backend) -> Option<(Box<dyn PairSearch>, String)> {
+    if backend == Backend::Gpu {
+        backend::say_fallback(&"this program was built without the feature `gpu`");
+    }
+    None
+}
+
 fn write_table(out: &mut impl Write, output: &Output) -> io::Result<()> {
     let report = output.report;
     writeln!(
@@ -120,6 +184,9 @@ fn write_table(out: &mut impl Write, output: &Output) -> io::Result<()> {
         "{}: {} atoms in {} parts",
         output.file, report.atoms, report.parts
     )?;
+    if let Some(adapter) = output.adapter {
+        writeln!(out, "searched on {adapter}")?;
+    }
     match report.tolerance_nm {
         Some(tolerance) => writeln!(out, "pairs closer than {tolerance} nm: {}", report.pairs)?,
         None => writeln!(out, "pairs whose spheres overlap: {}", report.pairs)?,

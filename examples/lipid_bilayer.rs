@@ -20,6 +20,8 @@ use serde::Serialize;
 
 use relaxation::{AnyError, RelaxArguments, Scene};
 
+#[path = "common/backend.rs"]
+mod backend;
 mod common;
 #[path = "common/relaxation/mod.rs"]
 mod relaxation;

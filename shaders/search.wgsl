@@ -22,8 +22,6 @@ struct SearchParams {
 
 @group(0) @binding(0) var<uniform> search: SearchParams;
 
-/// A product rounded to 32 bits, as on the CPU: compilers may otherwise join it with the
-/// addition that follows, and round only once.
-fn rounded(product: vec3<f32>) -> vec3<f32> {
-    return bitcast<vec3<f32>>(bitcast<vec3<u32>>(product) | vec3(search.zero));
+fn unknown_zero() -> u32 {
+    return search.zero;
 }

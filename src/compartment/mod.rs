@@ -43,6 +43,8 @@ mod sphere_shell;
 pub use belonging::{Belonging, Excess};
 pub use error::CompartmentError;
 pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, head_and_axis};
+#[cfg(feature = "gpu")]
+pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
 pub use sampling::{sample_unit_sphere, sample_unit_sphere_clustered};
 pub use shape::ShapeCompartment;
 pub use sphere_shell::SphereShell;
@@ -93,6 +95,12 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     /// A uniformly distributed point of the surface moved outwards by `offset`; some
     /// point inside if it vanishes.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
+
+    /// Centre and radius (nm) if this is exactly a sphere: what a device that knows no
+    /// other surface asks for.
+    fn as_sphere(&self) -> Option<(Vec3, f32)> {
+        None
+    }
 
     /// The same surface with its own frame at `pose` in the world, wherever it is now.
     /// Cheap: what is large is shared.

@@ -12,10 +12,10 @@ use crate::pose::Pose;
 ///
 /// Springs take back a fraction of the excess, which approaches zero and never
 /// gets there.
-pub(super) const HEIGHT_SLACK_NM: f32 = 1.0e-3;
+pub(crate) const HEIGHT_SLACK_NM: f32 = 1.0e-3;
 
 /// Excess over the leeway that still counts as upright, radian: 0.06°.
-pub(super) const TILT_SLACK: f32 = 1.0e-3;
+pub(crate) const TILT_SLACK: f32 = 1.0e-3;
 
 /// Side of a surface that a molecule's head looks to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -70,6 +70,10 @@ impl Surface for SphereShell {
         self.centre + direction * (self.radius + offset).max(0.0)
     }
 
+    fn as_sphere(&self) -> Option<(Vec3, f32)> {
+        Some((self.centre, self.radius))
+    }
+
     fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self {

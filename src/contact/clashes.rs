@@ -113,9 +113,21 @@ pub fn find_clashes(
     parts: &[(&MoleculeTemplate, Pose)],
     options: &ClashOptions,
 ) -> Result<ClashReport, ClashError> {
+    find_clashes_with(parts, options, &mut UniformGrid::new())
+}
+
+/// As [`find_clashes`], with another search.
+///
+/// # Errors
+/// As [`find_clashes`], and [`ClashError::Search`] if the search fails.
+pub fn find_clashes_with(
+    parts: &[(&MoleculeTemplate, Pose)],
+    options: &ClashOptions,
+    search: &mut dyn PairSearch,
+) -> Result<ClashReport, ClashError> {
     let spheres = spheres_of(parts, options.tolerance)?;
     let mut pairs = PairBuffer::new();
-    UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+    search.find_pairs(&spheres, 0.0, &mut pairs)?;
     let worst = worst_pairs(&spheres, &pairs, options.worst);
     Ok(ClashReport {
         tolerance_nm: options.tolerance,
@@ -130,15 +142,30 @@ pub fn find_clashes(
     })
 }
 
+impl ClashOptions {
+    /// Checks the options before any work is done.
+    ///
+    /// # Errors
+    /// [`ClashError::BadTolerance`] if the tolerance is not positive and finite.
+    pub fn check(&self) -> Result<(), ClashError> {
+        check_tolerance(self.tolerance)
+    }
+}
+
+fn check_tolerance(tolerance: Option<f32>) -> Result<(), ClashError> {
+    match tolerance.filter(|t| !(t.is_finite() && *t > 0.0)) {
+        Some(tolerance) => Err(ClashError::BadTolerance { tolerance }),
+        None => Ok(()),
+    }
+}
+
 /// The atoms of all parts in the world; with a tolerance, half of it is the radius
 /// of all, so that spheres overlap exactly if centres are closer than it.
 fn spheres_of(
     parts: &[(&MoleculeTemplate, Pose)],
     tolerance: Option<f32>,
 ) -> Result<SphereSet, ClashError> {
-    if let Some(tolerance) = tolerance.filter(|t| !(t.is_finite() && *t > 0.0)) {
-        return Err(ClashError::BadTolerance { tolerance });
-    }
+    check_tolerance(tolerance)?;
     let mut spheres = SphereSet::from_molecules(parts.iter().copied())?;
     if let Some(tolerance) = tolerance {
         spheres.set_radius(tolerance / 2.0)?;

@@ -52,13 +52,17 @@ impl Body {
     }
 }
 
+/// Multipliers of the hash behind [`arbitrary_direction`]: odd numbers with well mixed bits.
+pub(crate) const DIRECTION_HASH: [u32; 3] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35];
+
 /// A direction for two molecules that nothing tells apart: spread over the sphere by
 /// their numbers, and opposite from the other side.
 pub(crate) fn arbitrary_direction(own: u32, other: u32) -> Vec3 {
     let (low, high) = (own.min(other), own.max(other));
     // Two rounds of Knuth's multiplicative hash; the upper bits are the good ones.
-    let first = (low.wrapping_mul(0x9e37_79b9) ^ high).wrapping_mul(0x85eb_ca6b);
-    let second = (first ^ first >> 15).wrapping_mul(0xc2b2_ae35);
+    let [a, b, c] = DIRECTION_HASH;
+    let first = (low.wrapping_mul(a) ^ high).wrapping_mul(b);
+    let second = (first ^ first >> 15).wrapping_mul(c);
     let fraction = |bits: u32| (bits >> 8) as f32 / (1 << 24) as f32;
     let direction = sample_unit_sphere(fraction(first), fraction(second));
     if own < other { direction } else { -direction }

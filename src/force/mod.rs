@@ -13,11 +13,15 @@ mod spring;
 mod thesis;
 
 pub use body::Body;
+#[cfg(feature = "gpu")]
+pub(crate) use body::DIRECTION_HASH;
 pub(crate) use body::arbitrary_direction;
 pub use projection::{Projection, ProjectionSums};
 pub use spring::{
     MAX_SWINGS_PER_STEP, SpringImpulse, SpringLaw, Velocity, spring_impulse, steadying_impulse,
 };
+#[cfg(feature = "gpu")]
+pub(crate) use thesis::MIN_SQUARES_NM2;
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
 
 use glam::{Quat, Vec3};

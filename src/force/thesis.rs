@@ -69,7 +69,7 @@ impl ThesisSteps {
 
 /// Least sum of squares in equation 4.1, nm²: an atom at the centre of its molecule
 /// that coincides with another would otherwise be pushed to infinity.
-const MIN_SQUARES_NM2: f32 = 1.0e-4;
+pub(crate) const MIN_SQUARES_NM2: f32 = 1.0e-4;
 
 /// Algorithm 4.4: force and torque that one contact gives the atom LHSA.
 ///

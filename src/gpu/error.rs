@@ -59,6 +59,12 @@ pub enum GpuError {
         /// Number of pairs.
         pairs: u64,
     },
+    /// The kernels cannot do what was asked for, on any device.
+    #[error("the graphics kernels have no {what}")]
+    Unsupported {
+        /// What they do not have.
+        what: &'static str,
+    },
     /// The device has no memory left.
     #[error("out of graphics memory")]
     OutOfMemory,
@@ -90,7 +96,7 @@ impl GpuError {
                 DeviceFault::OutOfMemory
             }
             Self::DeviceLost { .. } => DeviceFault::Lost,
-            Self::Refused { .. } => DeviceFault::Refused,
+            Self::Refused { .. } | Self::Unsupported { .. } => DeviceFault::Refused,
         }
     }
 }

@@ -13,9 +13,9 @@
 //! The grid is laid out by the code that the CPU uses, cells, order and comparisons are
 //! the same, and so the pairs are the same in the same order, index for index. That
 //! holds wherever 32-bit addition and multiplication round to nearest, as they do on all
-//! desktop GPUs; products are kept from being fused with additions (see `rounded` in
-//! `search.wgsl`). Differences could only concern pairs whose distance equals their reach
-//! to the last bits.
+//! desktop GPUs; products are kept from being fused with additions (see `rounded.wgsl`).
+//! Differences could only concern pairs whose distance equals their reach to the last
+//! bits.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Searches on the GPU: compute shaders behind the same contracts as the CPU code.
+//! Searches and relaxation on the GPU: compute shaders behind the same contracts as the CPU code.
 //!
 //! What is promised here:
 //!
@@ -31,11 +31,14 @@
 //! | `measure` | sums of 64 bits |
 //! | `sort` | stable counting sort |
 //! | `radix` | stable sort of keys and values |
+//! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
 //! | `brute_force` | every sphere against every other |
+//! | `relax` | whole iterations of the relaxer |
 
 mod adapter;
+mod atoms;
 mod brute_force;
 mod buffer;
 mod choose;
@@ -47,6 +50,7 @@ mod measure;
 mod memory;
 mod radix;
 mod readback;
+mod relax;
 mod scan;
 mod search;
 mod shader;
@@ -54,6 +58,7 @@ mod sort;
 mod timer;
 
 pub use adapter::{AdapterSummary, GpuOptions};
+pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use device::GpuDevice;
@@ -63,6 +68,9 @@ pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
 pub use readback::Readback;
+pub use relax::{
+    GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters, GpuRelaxEngine,
+};
 pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
 pub use search::{GpuSearchBatch, GpuSearchParams};
 pub use shader::{SHADERS, Shader};

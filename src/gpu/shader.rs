@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
+use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
+use crate::relax::{MAX_PUSH_NM, MAX_TURN};
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
 use crate::search::uniform_grid::walk::FOLLOWING_ROWS;
@@ -23,8 +26,18 @@ pub(super) const SCAN_BLOCK: u32 = GROUP_THREADS * SCAN_ITEMS;
 /// [`GROUP_THREADS`], so that both halves of the sum are equally long.
 const SCAN_TEAM: u32 = 16;
 
-/// Words of workgroup memory that the largest kernel uses: three for each thread.
-pub(super) const GROUP_WORDS: u32 = 3 * GROUP_THREADS;
+/// Words of workgroup memory that the largest kernel uses: eight for each thread.
+pub(super) const GROUP_WORDS: u32 = 8 * GROUP_THREADS;
+
+/// Threads that add up the contacts of one molecule: a lipid has some hundred atoms.
+pub(super) const SUM_LANES: u32 = 32;
+const _: () = assert!(SUM_LANES.is_power_of_two() && GROUP_THREADS.is_multiple_of(SUM_LANES));
+
+/// Number of the projection law; the thesis's has another.
+pub(super) const PROJECTION_LAW: u32 = 1;
+
+/// Placement of a molecule that may be anywhere.
+pub(super) const NO_PLACEMENT: u32 = u32::MAX;
 
 /// Bits of a digit of the radix sort. Every thread of a group looks after one digit.
 pub(super) const RADIX_BITS: u32 = 8;
@@ -97,6 +110,27 @@ pub(super) const RADIX: Shader = Shader {
     parts: &[DISPATCH, include_str!("../../shaders/radix.wgsl")],
 };
 
+/// Products that are rounded before they are added up.
+const ROUNDED: &str = include_str!("../../shaders/rounded.wgsl");
+
+/// Where a molecule is.
+const POSE: &str = include_str!("../../shaders/pose.wgsl");
+
+/// Which atoms and spheres a molecule has.
+const ATOM_RANGE: &str = include_str!("../../shaders/atom_range.wgsl");
+
+/// Atoms of templates to the poses of molecules.
+pub(super) const TRANSFORM: Shader = Shader {
+    name: "transform",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        POSE,
+        ATOM_RANGE,
+        include_str!("../../shaders/transform.wgsl"),
+    ],
+};
+
 /// Parameters of a search.
 const SEARCH: &str = include_str!("../../shaders/search.wgsl");
 
@@ -111,6 +145,7 @@ pub(super) const BIN: Shader = Shader {
     name: "bin",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         CELLS,
         include_str!("../../shaders/bin.wgsl"),
@@ -138,6 +173,7 @@ pub(super) const GRID_COUNT: Shader = Shader {
     parts: &[
         DISPATCH,
         CROWDING,
+        ROUNDED,
         SEARCH,
         CELLS,
         OVERLAP,
@@ -153,6 +189,7 @@ pub(super) const GRID_WRITE: Shader = Shader {
     parts: &[
         DISPATCH,
         CROWDING,
+        ROUNDED,
         SEARCH,
         CELLS,
         OVERLAP,
@@ -167,6 +204,7 @@ pub(super) const BRUTE_FORCE_COUNT: Shader = Shader {
     name: "brute_force_count",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         OVERLAP,
         BATCH,
@@ -180,11 +218,130 @@ pub(super) const BRUTE_FORCE_WRITE: Shader = Shader {
     name: "brute_force_write",
     parts: &[
         DISPATCH,
+        ROUNDED,
         SEARCH,
         OVERLAP,
         BATCH,
         BRUTE_FORCE_WALK,
         WRITE_PAIRS,
+    ],
+};
+
+/// The law of a relaxation.
+const LAW: &str = include_str!("../../shaders/law.wgsl");
+
+/// For kernels without a search.
+const LAW_ZERO: &str = include_str!("../../shaders/law_zero.wgsl");
+
+/// Mass and inertia in the world.
+const BODY: &str = include_str!("../../shaders/body.wgsl");
+
+/// How a molecule is moved.
+const PUSH: &str = include_str!("../../shaders/push.wgsl");
+
+/// Directions of vectors.
+const DIRECTION: &str = include_str!("../../shaders/direction.wgsl");
+
+/// What comes back from an iteration.
+const COUNTERS: &str = include_str!("../../shaders/counters.wgsl");
+
+/// Where a molecule belongs.
+const PLACE: &str = include_str!("../../shaders/place.wgsl");
+
+/// What a molecule is.
+const MOLECULE: &str = include_str!("../../shaders/molecule.wgsl");
+
+/// Bodies of molecules at their poses.
+pub(super) const BODIES: Shader = Shader {
+    name: "bodies",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        LAW,
+        LAW_ZERO,
+        POSE,
+        DIRECTION,
+        COUNTERS,
+        PLACE,
+        MOLECULE,
+        BODY,
+        include_str!("../../shaders/bodies.wgsl"),
+    ],
+};
+
+/// Sorted spheres, for a walk over contacts.
+pub(super) const CONTACT_GATHER: Shader = Shader {
+    name: "contact_gather",
+    parts: &[
+        DISPATCH,
+        SEARCH,
+        include_str!("../../shaders/contact_gather.wgsl"),
+    ],
+};
+
+/// Contacts of each sphere.
+pub(super) const CONTACTS: Shader = Shader {
+    name: "contacts",
+    parts: &[
+        DISPATCH,
+        CROWDING,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        OVERLAP,
+        LAW,
+        DIRECTION,
+        COUNTERS,
+        BODY,
+        PUSH,
+        include_str!("../../shaders/contact_laws.wgsl"),
+        include_str!("../../shaders/contacts.wgsl"),
+    ],
+};
+
+/// Contacts of each molecule.
+pub(super) const SUM_MOLECULES: Shader = Shader {
+    name: "sum_molecules",
+    parts: &[
+        DISPATCH,
+        LAW,
+        PUSH,
+        ATOM_RANGE,
+        include_str!("../../shaders/sum_molecules.wgsl"),
+    ],
+};
+
+/// Contacts, springs and momentum of each molecule.
+pub(super) const RESPOND: Shader = Shader {
+    name: "respond",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        LAW,
+        LAW_ZERO,
+        POSE,
+        DIRECTION,
+        COUNTERS,
+        PLACE,
+        MOLECULE,
+        PUSH,
+        include_str!("../../shaders/respond.wgsl"),
+    ],
+};
+
+/// New poses.
+pub(super) const APPLY: Shader = Shader {
+    name: "apply",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        LAW,
+        LAW_ZERO,
+        POSE,
+        COUNTERS,
+        MOLECULE,
+        PUSH,
+        include_str!("../../shaders/apply.wgsl"),
     ],
 };
 
@@ -195,11 +352,18 @@ pub const SHADERS: &[Shader] = &[
     SORT,
     MEASURE,
     RADIX,
+    TRANSFORM,
     BIN,
     GRID_COUNT,
     GRID_WRITE,
     BRUTE_FORCE_COUNT,
     BRUTE_FORCE_WRITE,
+    BODIES,
+    CONTACT_GATHER,
+    CONTACTS,
+    SUM_MOLECULES,
+    RESPOND,
+    APPLY,
 ];
 
 /// The constants as WGSL declares them.
@@ -212,17 +376,31 @@ fn constants() -> String {
         ("SCAN_TEAM", SCAN_TEAM),
         ("RADIX_BITS", RADIX_BITS),
         ("CROWDING_SLOT", CROWDING_SLOT),
+        ("SUM_LANES", SUM_LANES),
+        ("PROJECTION_LAW", PROJECTION_LAW),
+        ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
         ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),
     ] {
         // Writing to a string cannot fail.
         let _ = writeln!(block, "const {name}: u32 = {value}u;");
     }
-    for (name, value) in [("PLAIN_SHIFT", PLAIN_SHIFT), ("FAR_NM", FAR_NM)] {
+    for (name, value) in [
+        ("PLAIN_SHIFT", PLAIN_SHIFT),
+        ("FAR_NM", FAR_NM),
+        ("PI", std::f32::consts::PI),
+        ("MIN_SQUARES_NM2", MIN_SQUARES_NM2),
+        ("MAX_PUSH_NM", MAX_PUSH_NM),
+        ("MAX_TURN", MAX_TURN),
+        ("HEIGHT_SLACK_NM", HEIGHT_SLACK_NM),
+        ("TILT_SLACK", TILT_SLACK),
+    ] {
         let _ = writeln!(block, "const {name}: f32 = {value:?}f;");
     }
     let rows = FOLLOWING_ROWS.map(|(y, z)| format!("vec2<i32>({y}, {z})"));
     let rows = rows.join(", ");
     let _ = writeln!(block, "const FOLLOWING_ROWS = array({rows});");
+    let [a, b, c] = DIRECTION_HASH;
+    let _ = writeln!(block, "const DIRECTION_HASH = vec3<u32>({a}, {b}, {c});");
     block
 }

@@ -13,12 +13,23 @@
 
 pub mod capacity;
 mod config;
+pub mod engine;
+mod error;
+mod iteration;
+mod offload;
 mod order;
+#[cfg(not(feature = "gpu"))]
+mod processor_only;
 mod relaxer;
 mod report;
 mod response;
 mod stall;
 
 pub use config::{ReactionLaw, RelaxConfig};
-pub use relaxer::{RelaxError, Relaxer};
+pub use error::RelaxError;
+#[cfg(feature = "gpu")]
+pub(crate) use iteration::{MAX_PUSH_NM, MAX_TURN};
+pub use relaxer::Relaxer;
 pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};
+#[cfg(feature = "gpu")]
+pub(crate) use response::LEAST_CENTRE_WEIGHT;

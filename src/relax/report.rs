@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Backend;
+
 /// How a crowd is doing at its present poses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RelaxStatus {
@@ -79,8 +81,18 @@ impl StageTimes {
     }
 }
 
+impl std::ops::AddAssign for StageTimes {
+    fn add_assign(&mut self, other: Self) {
+        self.gather += other.gather;
+        self.grid += other.grid;
+        self.search += other.search;
+        self.respond += other.respond;
+        self.apply += other.apply;
+    }
+}
+
 /// The outcome of a relaxation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RelaxReport {
     /// Iterations done.
     pub iterations: u32,
@@ -94,6 +106,12 @@ pub struct RelaxReport {
     pub elapsed: Duration,
     /// Time by stage, detection at the start included.
     pub stages: StageTimes,
+    /// Who did the last iterations.
+    pub backend: Backend,
+    /// The device that did, if it was not the processor.
+    pub adapter: Option<String>,
+    /// Why the processor did what another device was to do.
+    pub fell_back: Option<String>,
 }
 
 impl RelaxReport {

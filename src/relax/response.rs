@@ -14,7 +14,7 @@ use super::ReactionLaw;
 
 /// Least weight of the direction between centres: next to nothing, but a direction
 /// where the atoms themselves have none.
-const LEAST_CENTRE_WEIGHT: f32 = 1.0e-6;
+pub(crate) const LEAST_CENTRE_WEIGHT: f32 = 1.0e-6;
 
 /// Everything that a molecule's answer depends on.
 pub(super) struct Response<'a> {

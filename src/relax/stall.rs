@@ -3,6 +3,7 @@
 use super::RelaxStatus;
 
 /// Notices when nothing gets better.
+#[derive(Clone, Copy)]
 pub(super) struct StallWatch {
     window: u32,
     best: f64,

@@ -26,7 +26,10 @@ fn small_vesicle(options: &[&str]) -> Output {
 
 #[test]
 fn clashes_names_its_options() {
-    assert_help_names("clashes", &["<FILE>", "--by", "--tolerance", "--json"]);
+    assert_help_names(
+        "clashes",
+        &["<FILE>", "--by", "--tolerance", "--backend", "--json"],
+    );
 }
 
 #[test]
@@ -42,6 +45,7 @@ fn lipid_bilayer_names_its_options() {
         "--law",
         "--seed",
         "--threads",
+        "--backend",
         "--max-iterations",
         "--headless",
         "--report",
@@ -87,6 +91,7 @@ fn words_that_are_no_values_are_bad_input_too() {
         ("clashes", &[][..]),
         ("clashes", &["a.pdb", "--by", "colour"]),
         ("lipid_bilayer", &["--law", "murphy"]),
+        ("lipid_bilayer", &["--backend", "cuda"]),
         ("lipid_bilayer", &["--tolerance", "small"]),
         ("lipid_bilayer", &["--lipids", "-1"]),
     ] {
@@ -132,7 +137,7 @@ fn reports_have_every_field_and_what_was_asked_for() {
     assert!(text(&output.stdout).starts_with("lipid_bilayer: 70 outer + 6 inner lipids"));
     let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert!(report["converged"].is_boolean());
-    for field in ["scene", "reason"] {
+    for field in ["scene", "reason", "backend"] {
         assert!(report[field].is_string(), "{field}");
     }
     for field in [
@@ -160,6 +165,35 @@ fn reports_have_every_field_and_what_was_asked_for() {
         (&7.into(), &1.into())
     );
     assert_ne!(report["iterations"], 0);
+}
+
+/// Where there is no adapter this ends on the CPU all the same, and says why.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_can_be_asked_for_and_is_in_the_report() {
+    let options = ["--backend", "cpu", "--report", "-"];
+    let report = json(&small_vesicle(&options), 0);
+    assert_eq!(report["backend"], "cpu");
+    assert!(report["adapter"].is_null() && report["fell_back"].is_null());
+
+    let options = ["--backend", "gpu", "--max-iterations", "3", "--report", "-"];
+    let report = json(&small_vesicle(&options), 1);
+    let file = "assets/molecules/popc_bilayer.pdb";
+    let search = |backend| {
+        let common = [file, "--by", "residue", "--tolerance", "0.25", "--json"];
+        let arguments = [&common[..], &["--backend", backend]].concat();
+        json(&run("clashes", &arguments), 0)
+    };
+    let (cpu, gpu) = (search("cpu"), search("gpu"));
+    assert_eq!(gpu["pairs"], cpu["pairs"]);
+    assert_eq!(gpu["worst"], cpu["worst"]);
+    assert_eq!(gpu["backend"], report["backend"]);
+    if report["backend"] == "gpu" {
+        assert!(report["adapter"].is_string() && report["fell_back"].is_null());
+        assert_eq!(gpu["adapter"], report["adapter"]);
+    } else {
+        assert!(report["adapter"].is_null() && report["fell_back"].is_string());
+    }
 }
 
 #[test]

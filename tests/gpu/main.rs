@@ -7,11 +7,13 @@
 
 #![cfg(feature = "gpu")]
 
+mod atoms;
 mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
 mod radix;
+mod relaxer;
 mod scan;
 mod shaders;
 mod sort;

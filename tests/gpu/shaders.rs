@@ -4,8 +4,9 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuMeasure, GpuMeasureParams, GpuRadixParams, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, SHADERS, Shader,
+    GpuAtomRange, GpuBody, GpuLawParams, GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPlacement,
+    GpuPose, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch,
+    GpuSearchParams, GpuSortParams, GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -110,6 +111,88 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         slot,
         shift,
         most_blocks,
+    );
+    assert_mirrors!(
+        GpuTransformParams,
+        "transform",
+        "TransformParams",
+        spheres,
+        zero,
+    );
+    assert_mirrors!(
+        GpuAtomRange,
+        "transform",
+        "AtomRange",
+        first_atom,
+        first_sphere
+    );
+    assert_mirrors!(GpuPose, "transform", "Pose", position, spare, rotation);
+    assert_mirrors!(
+        GpuLawParams,
+        "contacts",
+        "LawParams",
+        molecules,
+        law,
+        gap,
+        clearance,
+        centre_weight,
+        relaxation,
+        momentum,
+        max_shift,
+        max_turn,
+        spring,
+        force,
+        torque,
+        spring_force,
+        spring_torque,
+        zero,
+    );
+    assert_mirrors!(
+        GpuBody,
+        "contacts",
+        "Body",
+        centre,
+        inverse_mass,
+        inverse_inertia
+    );
+    for shader in ["sum_molecules", "respond", "apply"] {
+        assert_mirrors!(GpuPush, shader, "Push", linear, contacts, angular, spare,);
+    }
+    assert_mirrors!(
+        GpuMolecule,
+        "respond",
+        "Molecule",
+        inverse_inertia,
+        inverse_mass,
+        principal_axes,
+        placement,
+        spare,
+    );
+    assert_mirrors!(
+        GpuPlacement,
+        "respond",
+        "Placement",
+        centre,
+        radius,
+        up,
+        offset,
+        sign,
+        leeway,
+        tilt_leeway,
+        spare,
+    );
+    assert_mirrors!(
+        GpuRelaxCounters,
+        "contacts",
+        "RelaxCounters",
+        overlaps,
+        overlaps_high,
+        unresolved,
+        unresolved_high,
+        deepest,
+        out_of_place,
+        diverged,
+        spare,
     );
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);

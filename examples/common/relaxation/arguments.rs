@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig};
 use clap::{Args, ValueEnum};
 
 use super::AnyError;
 use super::report_file::{STDOUT, check_target};
+use crate::backend;
 
 /// Options of every example that relaxes a scene.
 #[derive(Args)]
@@ -23,6 +25,11 @@ pub struct RelaxArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u16).range(..=1024))]
     pub(super) threads: u16,
+    /// Who does the work: a GPU if there is a real one, the processor, or any GPU, even
+    /// one in software.
+    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
+    #[arg(value_parser = backend::parser())]
+    pub(super) backend: Backend,
     /// Most iterations.
     #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
     max_iterations: u32,

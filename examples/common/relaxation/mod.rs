@@ -24,6 +24,7 @@ use bevy_rapier_molecules::relax::capacity::capacity_warnings;
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
 
+use crate::backend;
 use progress::Progress;
 use report::{Report, StageMilliseconds};
 use summary::{write_export_summary, write_summary};
@@ -120,7 +121,7 @@ fn relax<D: Serialize>(
 
     let mut progress = Progress::new(arguments.quiet);
     let begin = Instant::now();
-    let mut relaxer = Relaxer::new(scene.crowd, config)?;
+    let mut relaxer = Relaxer::with_backend(scene.crowd, config, arguments.backend)?;
     let before = relaxer.stages();
     let outcome = relaxer.run(|relaxer| {
         progress.update(relaxer);
@@ -131,6 +132,9 @@ fn relax<D: Serialize>(
         }
     })?;
     let seconds = begin.elapsed().as_secs_f64();
+    if let Some(reason) = outcome.fell_back.as_ref().filter(|_| !arguments.quiet) {
+        backend::say_fallback(reason);
+    }
 
     let report = Report {
         scene: scene.name,
@@ -138,6 +142,9 @@ fn relax<D: Serialize>(
         atoms,
         seed: arguments.seed,
         threads: rayon::current_num_threads(),
+        backend: outcome.backend,
+        adapter: outcome.adapter.as_deref(),
+        fell_back: outcome.fell_back.as_deref(),
         iterations: outcome.iterations,
         converged: outcome.converged(),
         reason: outcome.reason,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
@@ -16,6 +17,12 @@ pub struct Report<'a, D> {
     pub atoms: usize,
     pub seed: u64,
     pub threads: usize,
+    /// Who did the last iterations.
+    pub backend: Backend,
+    /// The device that did, if it was not the processor.
+    pub adapter: Option<&'a str>,
+    /// Why the processor did what another device was to do.
+    pub fell_back: Option<&'a str>,
     pub iterations: u32,
     pub converged: bool,
     pub reason: StopReason,

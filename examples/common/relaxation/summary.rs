@@ -25,10 +25,14 @@ pub fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
         "{} → {}, deepest {:.4} nm; molecules out of place: {}",
         report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
     )?;
+    let place = match report.adapter {
+        Some(adapter) => adapter.to_owned(),
+        None => format!("{} threads", report.threads),
+    };
     writeln!(
         out,
-        "{} iterations of the {} law in {:.2} s on {} threads; {}",
-        report.iterations, report.law, report.seconds, report.threads, report.reason
+        "{} iterations of the {} law in {:.2} s on {place}; {}",
+        report.iterations, report.law, report.seconds, report.reason
     )?;
     let ms = &report.ms_per_iteration;
     writeln!(

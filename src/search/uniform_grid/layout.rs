@@ -90,6 +90,22 @@ impl GridLayout {
         }
     }
 
+    /// A folded grid for `count` spheres that go wherever they like, now with centres
+    /// between `low` and `high`, none of which reaches further than `reach` nm.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn fit_anywhere(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
+        let narrowest = f64::from(reach) * f64::from(WIDENING);
+        let size = (high.as_dvec3() - low.as_dvec3()) / narrowest;
+        // A heap spreads out: at least a cell for each sphere.
+        let extent = size.max(DVec3::splat((count as f64).cbrt()));
+        Self {
+            cells: folded_cells(extent, Self::most_cells(count) as f64),
+            folded: true,
+            low,
+            per_nm: (1.0 / narrowest) as f32,
+        }
+    }
+
     /// Most cells that a grid of `count` spheres ever has.
     pub(crate) fn most_cells(count: usize) -> usize {
         // Cell indices have 32 bits.

@@ -1,0 +1,11 @@
+// Mass and inertia of a molecule as the laws need them: inverted, in the world.
+
+/// Inverse mass and inverse world inertia of a molecule at its pose.
+struct Body {
+    /// Centre of mass in the world, nm.
+    centre: vec3<f32>,
+    /// Inverse mass, 1/Da.
+    inverse_mass: f32,
+    /// Inverse inertia tensor in the world frame, 1/(Da·nm²).
+    inverse_inertia: mat3x3<f32>,
+}

@@ -1,0 +1,95 @@
+// What one contact asks of the molecule that it is seen from.
+//
+// Both sides compute the same expressions with the vectors turned round, so that what the
+// two molecules are told is exactly opposite.
+
+/// A contact seen from one of its molecules.
+struct Contact {
+    /// Molecules: the own one, and the other.
+    owners: vec2<u32>,
+    /// Centres of the spheres in the world, nm.
+    own: vec3<f32>,
+    other: vec3<f32>,
+    /// Sum of the radii and the gap, nm.
+    reach: f32,
+}
+
+/// A direction for two molecules that nothing tells apart: spread over the sphere by their
+/// numbers, and opposite from the other side.
+fn arbitrary_direction(owners: vec2<u32>) -> vec3<f32> {
+    let low = min(owners.x, owners.y);
+    let high = max(owners.x, owners.y);
+    let first = ((low * DIRECTION_HASH.x) ^ high) * DIRECTION_HASH.y;
+    let second = (first ^ (first >> 15u)) * DIRECTION_HASH.z;
+    let around = 2.0 * PI * (f32(first >> 8u) / 16777216.0);
+    let height = 2.0 * (f32(second >> 8u) / 16777216.0) - 1.0;
+    let width = sqrt(max(1.0 - height * height, 0.0));
+    let found = vec3(width * cos(around), width * sin(around), height);
+    return select(-found, found, owners.x < owners.y);
+}
+
+/// Unit vector from the centre of the other molecule to the own one.
+fn direction_between(own: vec3<f32>, other: vec3<f32>, owners: vec2<u32>) -> vec3<f32> {
+    let apart = own - other;
+    if has_direction(apart) {
+        return direction_of(apart);
+    }
+    return arbitrary_direction(owners);
+}
+
+/// How far a unit push along `normal` at `lever` moves that point along `normal`, 1/Da.
+fn mobility(body: Body, lever: vec3<f32>, normal: vec3<f32>) -> f32 {
+    let turn = cross(lever, normal);
+    return body.inverse_mass + dot(turn, body.inverse_inertia * turn);
+}
+
+/// The projection law: the shift and turn that would part the spheres; no contact if there
+/// is no direction to part them along.
+fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
+    var push: Push;
+    let between = direction_between(own_body.centre, other_body.centre, contact.owners);
+    let apart = contact.own - contact.other;
+    let is_apart = has_direction(apart);
+    var atom = vec3(0.0);
+    if is_apart {
+        atom = direction_of(apart);
+    }
+    var normal = atom + between * law.centre_weight;
+    if has_direction(normal) {
+        normal = direction_of(normal);
+    } else if is_apart {
+        normal = atom;
+    } else {
+        return push;
+    }
+    let along = dot(apart, normal);
+    let room = along * along + contact.reach * contact.reach - dot(apart, apart);
+    let shift = sqrt(max(room, 0.0)) - along;
+    let own_lever = contact.own - own_body.centre;
+    let other_lever = contact.other - other_body.centre;
+    let sum = mobility(own_body, own_lever, normal) + mobility(other_body, other_lever, normal);
+    let impulse = normal * (shift / sum);
+    push.linear = impulse * own_body.inverse_mass;
+    push.angular = own_body.inverse_inertia * cross(own_lever, impulse);
+    push.contacts = 1.0;
+    return push;
+}
+
+/// The thesis's law (Algorithm 4.4).
+fn thesis_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
+    var push: Push;
+    let apart = contact.own - contact.other;
+    let local = contact.own - own_body.centre;
+    var direction: vec3<f32>;
+    if has_direction(apart) {
+        direction = direction_of(apart);
+    } else {
+        direction = direction_between(own_body.centre, other_body.centre, contact.owners);
+    }
+    let squares = dot(apart, apart) + dot(local, local);
+    let strength = 1.0 / max(squares, MIN_SQUARES_NM2);
+    push.linear = direction * strength * law.force;
+    push.angular = cross(local, direction) * law.torque;
+    push.contacts = 1.0;
+    return push;
+}

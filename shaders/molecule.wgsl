@@ -1,0 +1,23 @@
+// What a molecule is, whatever its pose.
+
+/// Mass, inertia and place of a molecule.
+struct Molecule {
+    /// Inverse principal inertia, 1/(Da·nm²).
+    inverse_inertia: vec3<f32>,
+    /// Inverse mass, 1/Da.
+    inverse_mass: f32,
+    /// Rotation of the principal axes in the body frame.
+    principal_axes: vec4<f32>,
+    /// Its placement, or NO_PLACEMENT.
+    placement: u32,
+    /// Not used.
+    spare: array<u32, 3>,
+}
+
+/// The product of two quaternions.
+fn quaternion_product(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return vec4(
+        a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz),
+        a.w * b.w - dot(a.xyz, b.xyz),
+    );
+}

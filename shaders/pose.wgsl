@@ -1,0 +1,31 @@
+// Where a molecule is, and how that turns and shifts points.
+
+/// Position and rotation of a molecule.
+struct Pose {
+    /// Centre of mass, nm.
+    position: vec3<f32>,
+    /// Not used.
+    spare: f32,
+    /// Rotation as a unit quaternion: x, y, z, w.
+    rotation: vec4<f32>,
+}
+
+/// The matrix of a rotation, rounded as on the CPU.
+fn rotation_matrix(turn: vec4<f32>) -> mat3x3<f32> {
+    let twice = turn.xyz + turn.xyz;
+    // xx, yy, zz; xy, yz, zx; wx, wy, wz.
+    let squares = rounded(turn.xyz * twice);
+    let mixed = rounded(turn.xyz * twice.yzx);
+    let real = rounded(turn.www * twice);
+    return mat3x3(
+        vec3(1.0 - (squares.y + squares.z), mixed.x + real.z, mixed.z - real.y),
+        vec3(mixed.x - real.z, 1.0 - (squares.x + squares.z), mixed.y + real.x),
+        vec3(mixed.z + real.y, mixed.y - real.x, 1.0 - (squares.x + squares.y)),
+    );
+}
+
+/// A vector turned by a matrix, rounded as on the CPU.
+fn turned(matrix: mat3x3<f32>, vector: vec3<f32>) -> vec3<f32> {
+    let xy = rounded(matrix[0] * vector.x) + rounded(matrix[1] * vector.y);
+    return xy + rounded(matrix[2] * vector.z);
+}

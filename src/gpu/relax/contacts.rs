@@ -1,0 +1,151 @@
+//! Grid and contacts of one iteration.
+
+use super::tables::{GpuBody, GpuRelaxCounters};
+use crate::gpu::atoms::GpuAtoms;
+use crate::gpu::buffer::GpuVec;
+use crate::gpu::device::GpuDevice;
+use crate::gpu::error::GpuError;
+use crate::gpu::kernel::{Kernel, uniform};
+use crate::gpu::measure::GpuMeasure;
+use crate::gpu::search::GpuSearchParams;
+use crate::gpu::shader::{BIN, CONTACT_GATHER, CONTACTS};
+use crate::gpu::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+use crate::search::uniform_grid::layout::GridLayout;
+use crate::search::uniform_grid::plan::ReachPlan;
+
+/// What the stages share with the rest of an iteration.
+pub(super) struct Shared<'a> {
+    pub(super) atoms: &'a GpuAtoms,
+    pub(super) law: &'a wgpu::Buffer,
+    pub(super) bodies: &'a GpuVec<GpuBody>,
+    pub(super) linear: &'a GpuVec<[f32; 4]>,
+    pub(super) angular: &'a GpuVec<[f32; 4]>,
+    pub(super) counters: &'a GpuVec<GpuRelaxCounters>,
+}
+
+/// The stages from spheres to what their contacts ask for: bin, sort, gather, walk.
+///
+/// The grid is folded: spheres may go anywhere, and nobody has to look where they are.
+#[derive(Debug)]
+pub(super) struct ContactStages {
+    bin: (Kernel, wgpu::BindGroup),
+    sorter: Sorter,
+    sort: SortPlan,
+    gather: (Kernel, wgpu::BindGroup),
+    walk: (Kernel, wgpu::BindGroup),
+    pub(super) measured: GpuVec<GpuMeasure>,
+    size: SortSize,
+}
+
+impl ContactStages {
+    pub(super) fn new(
+        device: &GpuDevice,
+        plan: &ReachPlan,
+        shared: &Shared<'_>,
+    ) -> Result<Self, GpuError> {
+        let Shared { atoms, .. } = shared;
+        let count = atoms.spheres().len();
+        let extent = &plan.extent;
+        let layout = GridLayout::fit_anywhere(extent.low, extent.high, plan.longest, count);
+        let size = SortSize {
+            items: count as u32,
+            bins: layout.cell_count() as u32,
+        };
+        let params = GpuSearchParams {
+            cells: layout.cells,
+            folded: u32::from(layout.folded),
+            low: layout.low.to_array(),
+            per_nm: layout.per_nm,
+            ..GpuSearchParams::new(size.items, plan.reach)
+        };
+        let params = uniform(device, "search", &params)?;
+        let measured = GpuVec::from_slice(device, "measures", &[GpuMeasure::default()])?;
+        let lengths = [size.items, size.bins.saturating_add(1)];
+        let lengths = GpuVec::from_slice(device, "lengths", &lengths)?;
+        let mut cells = GpuVec::new(device, "cells of spheres", count)?;
+        cells.resize(device, count)?;
+        let sorted_spheres = GpuVec::<[f32; 4]>::new(device, "sorted spheres", count)?;
+        let sorted_ids = GpuVec::<[u32; 2]>::new(device, "sorted owners", count)?;
+        let sorter = Sorter::new(device)?;
+        let slots = GpuSortParams {
+            item_slot: 0,
+            bin_slot: 1,
+        };
+        let sort = sorter.plan(
+            device,
+            SortInput {
+                keys: &cells,
+                lengths: &lengths,
+                slots,
+                most: size,
+                measured: &measured,
+            },
+        )?;
+        let params = (0, &params);
+        let spheres = (1, atoms.spheres().buffer());
+        let bin = Kernel::new(device, &BIN, "bin_spheres")?;
+        let bin_bindings = bin.bind(device, &[params, spheres, (2, cells.buffer())])?;
+        let gather = Kernel::new(device, &CONTACT_GATHER, "gather_contacts")?;
+        let gather_bindings = gather.bind(
+            device,
+            &[
+                params,
+                spheres,
+                (2, atoms.owners().buffer()),
+                (3, sort.order().buffer()),
+                (4, sorted_spheres.buffer()),
+                (5, sorted_ids.buffer()),
+            ],
+        )?;
+        let walk = Kernel::new(device, &CONTACTS, "sum_contacts")?;
+        let walk_bindings = walk.bind(
+            device,
+            &[
+                params,
+                (1, shared.law),
+                (2, sorted_spheres.buffer()),
+                (3, sorted_ids.buffer()),
+                (4, sort.starts().buffer()),
+                (5, measured.buffer()),
+                (6, shared.bodies.buffer()),
+                (7, shared.linear.buffer()),
+                (8, shared.angular.buffer()),
+                (9, shared.counters.buffer()),
+            ],
+        )?;
+        Ok(Self {
+            bin: (bin, bin_bindings),
+            sorter,
+            sort,
+            gather: (gather, gather_bindings),
+            walk: (walk, walk_bindings),
+            measured,
+            size,
+        })
+    }
+
+    /// Records the cell of each sphere, and how many each has.
+    pub(super) fn record_insert(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let (kernel, bindings) = &self.bin;
+        kernel.record_threads(pass, bindings, self.size.items);
+        self.sorter.record_count(pass, &self.sort, self.size);
+    }
+
+    /// Records where each cell starts.
+    pub(super) fn record_sum(&self, pass: &mut wgpu::ComputePass<'_>) {
+        self.sorter.record_sum(pass, &self.sort, self.size);
+    }
+
+    /// Records that the spheres move to their cells.
+    pub(super) fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
+        self.sorter.record_place(pass, &self.sort, self.size);
+        let (kernel, bindings) = &self.gather;
+        kernel.record_threads(pass, bindings, self.size.items);
+    }
+
+    /// Records what the contacts of each sphere ask for.
+    pub(super) fn record_walk(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let (kernel, bindings) = &self.walk;
+        kernel.record_threads(pass, bindings, self.size.items);
+    }
+}

@@ -1,0 +1,257 @@
+//! What goes to the device once: law, molecules, places. And what comes back.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::crowd::{Crowd, CrowdPlacement};
+use crate::force::{Projection, Push, ThesisSteps};
+use crate::gpu::GpuMeasure;
+use crate::gpu::error::GpuError;
+use crate::gpu::shader::{NO_PLACEMENT, PROJECTION_LAW};
+use crate::relax::engine::EngineScene;
+use crate::relax::{LEAST_CENTRE_WEIGHT, ReactionLaw, RelaxStatus};
+
+/// The law of a relaxation; `LawParams` in WGSL. Parameters of the other law are zero.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuLawParams {
+    /// Number of molecules.
+    pub molecules: u32,
+    /// Which law.
+    pub law: u32,
+    /// Gap that contacts are parted to, nm.
+    pub gap: f32,
+    /// Gap that counts as resolved, nm.
+    pub clearance: f32,
+    /// Weight of the direction between centres.
+    pub centre_weight: f32,
+    /// Projection: over-relaxation.
+    pub relaxation: f32,
+    /// Projection: fraction of the last push that goes on.
+    pub momentum: f32,
+    /// Projection: longest shift, nm.
+    pub max_shift: f32,
+    /// Projection: largest turn, radian.
+    pub max_turn: f32,
+    /// Projection: fraction of an excess that a spring takes back.
+    pub spring: f32,
+    /// Thesis: scale of the reaction force, nm³.
+    pub force: f32,
+    /// Thesis: scale of the reaction torque, 1/nm.
+    pub torque: f32,
+    /// Thesis: scale of the spring force.
+    pub spring_force: f32,
+    /// Thesis: scale of the spring torque.
+    pub spring_torque: f32,
+    /// Zero, which the compiler cannot know.
+    pub zero: u32,
+}
+
+impl GpuLawParams {
+    pub(super) fn new(scene: &EngineScene<'_>) -> Self {
+        let common = Self {
+            molecules: scene.order.len() as u32,
+            gap: scene.gap,
+            clearance: scene.config.clearance,
+            ..Self::default()
+        };
+        match scene.config.law {
+            ReactionLaw::Projection(Projection {
+                momentum,
+                relaxation,
+                max_shift,
+                max_turn,
+                spring,
+                ..
+            }) => Self {
+                law: PROJECTION_LAW,
+                relaxation,
+                momentum,
+                max_shift,
+                max_turn,
+                spring,
+                ..common
+            },
+            ReactionLaw::Thesis(ThesisSteps {
+                force,
+                torque,
+                spring_force,
+                spring_torque,
+            }) => Self {
+                force,
+                torque,
+                spring_force,
+                spring_torque,
+                ..common
+            },
+        }
+    }
+
+    /// The same with another weight of the direction between centres. Coincident atoms
+    /// part between the centres even when it has faded.
+    pub(super) fn with_centre_weight(self, weight: f32) -> Self {
+        Self {
+            centre_weight: weight.max(LEAST_CENTRE_WEIGHT),
+            ..self
+        }
+    }
+}
+
+/// Mass, inertia and place of a molecule; `Molecule` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuMolecule {
+    /// Inverse principal inertia, 1/(Da·nm²).
+    pub inverse_inertia: [f32; 3],
+    /// Inverse mass, 1/Da.
+    pub inverse_mass: f32,
+    /// Rotation of the principal axes in the body frame.
+    pub principal_axes: [f32; 4],
+    /// Its placement, if it has one.
+    pub placement: u32,
+    /// Not used.
+    pub spare: [u32; 3],
+}
+
+/// A place in a membrane around a sphere; `Placement` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuPlacement {
+    /// Centre of the sphere, nm.
+    pub centre: [f32; 3],
+    /// Its radius, nm.
+    pub radius: f32,
+    /// Unit vector in the body frame that points from tail to head.
+    pub up: [f32; 3],
+    /// Where the centre of mass belongs, nm from the sphere along its outward normal.
+    pub offset: f32,
+    /// +1 if the head looks outwards, −1 if inwards.
+    pub sign: f32,
+    /// How far the centre of mass may be from there, nm.
+    pub leeway: f32,
+    /// How far `up` may lean away from the normal, radian.
+    pub tilt_leeway: f32,
+    /// Not used.
+    pub spare: f32,
+}
+
+/// Inverse mass and inverse world inertia of a molecule; `Body` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuBody {
+    /// Centre of mass in the world, nm.
+    pub centre: [f32; 3],
+    /// Inverse mass, 1/Da.
+    pub inverse_mass: f32,
+    /// Columns of the inverse inertia tensor in the world frame, 1/(Da·nm²).
+    pub inverse_inertia: [[f32; 4]; 3],
+}
+
+/// How a molecule is moved in one iteration; `Push` in WGSL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuPush {
+    /// Shift, nm.
+    pub linear: [f32; 3],
+    /// Number of contacts where it is a sum of them, else not used.
+    pub contacts: f32,
+    /// Rotation vector in the world frame, radian.
+    pub angular: [f32; 3],
+    /// Not used.
+    pub spare: f32,
+}
+
+impl From<GpuPush> for Push {
+    fn from(push: GpuPush) -> Self {
+        Self {
+            linear: push.linear.into(),
+            angular: push.angular.into(),
+        }
+    }
+}
+
+/// What comes back from an iteration; `RelaxCounters` in WGSL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuRelaxCounters {
+    /// Pairs of atoms that overlap, lower half.
+    pub overlaps: u32,
+    /// Upper half.
+    pub overlaps_high: u32,
+    /// Pairs that do not leave the clearance between them, lower half.
+    pub unresolved: u32,
+    /// Upper half.
+    pub unresolved_high: u32,
+    /// Bits of the deepest overlap, nm.
+    pub deepest: u32,
+    /// Molecules out of their places.
+    pub out_of_place: u32,
+    /// The first molecule that would leave the finite world, counted down from the largest
+    /// number; 0 if there is none.
+    pub diverged: u32,
+    /// Not used.
+    pub spare: u32,
+}
+
+/// Counters, and how full the cells were: read together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Outcome {
+    pub(super) counters: GpuRelaxCounters,
+    pub(super) crowding: GpuMeasure,
+}
+
+impl GpuRelaxCounters {
+    pub(super) fn status(&self) -> RelaxStatus {
+        let joined = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        RelaxStatus {
+            overlaps: joined(self.overlaps_high, self.overlaps),
+            unresolved: joined(self.unresolved_high, self.unresolved),
+            max_penetration_nm: f32::from_bits(self.deepest),
+            out_of_place: self.out_of_place.into(),
+        }
+    }
+
+    /// The first owner that would have left the world.
+    pub(super) fn diverged(&self) -> Option<u32> {
+        (self.diverged != 0).then(|| u32::MAX - self.diverged)
+    }
+}
+
+/// Mass, inertia and place of each owner.
+pub(super) fn molecules(scene: &EngineScene<'_>) -> Vec<GpuMolecule> {
+    let members = scene.crowd.members();
+    let table = scene.order.iter().map(|&member| {
+        let member = &members[member as usize];
+        let template = scene.crowd.template_of(member);
+        GpuMolecule {
+            inverse_inertia: template.principal_inertia().recip().to_array(),
+            inverse_mass: template.mass().recip(),
+            principal_axes: template.principal_axes().to_array(),
+            placement: member.placement.unwrap_or(NO_PLACEMENT),
+            spare: [0; 3],
+        }
+    });
+    table.collect()
+}
+
+/// All places, if they are around spheres.
+pub(super) fn placements(crowd: &Crowd) -> Result<Vec<GpuPlacement>, GpuError> {
+    let around = |place: &CrowdPlacement| {
+        let surface = &crowd.compartments()[place.compartment as usize];
+        let (centre, radius) = surface.as_sphere().ok_or(GpuError::Unsupported {
+            what: "compartments other than spheres",
+        })?;
+        let placement = &place.placement;
+        Ok(GpuPlacement {
+            centre: centre.to_array(),
+            radius,
+            up: placement.up.to_array(),
+            offset: placement.offset(),
+            sign: placement.leaflet.sign(),
+            leeway: placement.leeway,
+            tilt_leeway: placement.tilt_leeway,
+            spare: 0.0,
+        })
+    };
+    crowd.placements().iter().map(around).collect()
+}

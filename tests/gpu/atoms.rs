@@ -1,0 +1,95 @@
+//! Spheres that the device makes from templates and poses, against those of the CPU.
+
+use bevy_rapier_molecules::gpu::{
+    GpuAtoms, GpuDevice, GpuError, GpuOptions, GpuPose, SphereTemplate, begin_pass,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Mat3, Quat, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::gpu_device::{device, unless_required};
+
+fn point(random: &mut Pcg64Mcg, size: f32) -> Vec3 {
+    Vec3::from_array(std::array::from_fn(|_| {
+        size * (random.random::<f32>() - 0.5)
+    }))
+}
+
+fn poses(count: usize, size: f32) -> Vec<Pose> {
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let mut pose = || {
+        let turn = Quat::from_scaled_axis(point(&mut random, 9.0)).normalize();
+        Pose::new(point(&mut random, size), turn)
+    };
+    (0..count).map(|_| pose()).collect()
+}
+
+#[test]
+fn spheres_are_those_of_the_cpu_to_the_last_bit() {
+    let Some(device) = device() else { return };
+    let mut random = Pcg64Mcg::seed_from_u64(4);
+    let sizes = [7, 1, 300, 0];
+    let bodies: Vec<(Vec<Vec3>, Vec<f32>)> = sizes
+        .map(|size| {
+            let centres = (0..size).map(|_| point(&mut random, 4.0)).collect();
+            let radii = (0..size).map(|k| 0.05 + 0.001 * k as f32).collect();
+            (centres, radii)
+        })
+        .into();
+    let templates: Vec<_> = bodies
+        .iter()
+        .map(|(centres, radii)| SphereTemplate { centres, radii })
+        .collect();
+    for count in [0, 1, 100, 2000] {
+        let kinds: Vec<u32> = (0..count).map(|k| k as u32 * 7 % 4).collect();
+        let mut atoms = GpuAtoms::new(&device, &templates, &kinds).unwrap();
+        for size in [10.0, 1.0e6] {
+            let poses = poses(count, size);
+            let sent: Vec<GpuPose> = poses.iter().copied().map(GpuPose::from).collect();
+            atoms.set_poses(&device, &sent).unwrap();
+            let mut encoder = device.encoder("test");
+            atoms.record(&mut begin_pass(&mut encoder, "transform"));
+            device.submit(encoder).unwrap();
+            let mut expected = Vec::new();
+            for (owner, (pose, &kind)) in poses.iter().zip(&kinds).enumerate() {
+                let (centres, radii) = &bodies[kind as usize];
+                let turn = Mat3::from_quat(pose.rotation);
+                for (&centre, &radius) in centres.iter().zip(radii) {
+                    let centre = turn * centre + pose.position;
+                    expected.push((owner as u32, centre.extend(radius).to_array()));
+                }
+            }
+            let owners = atoms.owners().read(&device).unwrap();
+            let spheres = atoms.spheres().read(&device).unwrap();
+            let found: Vec<_> = owners.into_iter().zip(spheres).collect();
+            assert!(found == expected, "{count} molecules within {size} nm");
+        }
+    }
+}
+
+#[test]
+fn molecules_that_do_not_fit_are_refused_with_the_number_that_would() {
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 16 << 10,
+        ..wgpu::Limits::default()
+    };
+    let Some(device) = unless_required(GpuDevice::headless(&GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    })) else {
+        return;
+    };
+    let body = ([Vec3::ZERO; 10], [0.1; 10]);
+    let template = SphereTemplate {
+        centres: &body.0,
+        radii: &body.1,
+    };
+    let error = GpuAtoms::new(&device, &[template], &[0; 103]).unwrap_err();
+    let expected = GpuError::TooManySpheres {
+        spheres: 1030,
+        fit: 1024,
+    };
+    assert_eq!(error, expected);
+    assert!(GpuAtoms::new(&device, &[template], &[0; 102]).is_ok());
+}

@@ -1,0 +1,540 @@
+//! Iterations on the device against those of the CPU: forces, rest, repeatability, odd
+//! crowds, and devices that fail.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bevy_rapier_molecules::backend::Backend;
+use bevy_rapier_molecules::compartment::{Leaflet, Placement, ShapeCompartment, SphereShell};
+use bevy_rapier_molecules::crowd::{Crowd, CrowdMember};
+use bevy_rapier_molecules::force::{Projection, Push, ThesisSteps};
+use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+use bevy_rapier_molecules::molecule::{
+    Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
+};
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::relax::{
+    ReactionLaw, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StopReason,
+};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use glam::{Quat, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::gpu_device::{device, unless_required};
+
+/// Median relative difference of forces that is allowed.
+const MEDIAN_DIFFERENCE: f32 = 3.0e-6;
+
+/// Largest difference that is allowed, as a fraction of the largest force.
+const LARGEST_DIFFERENCE: f32 = 1.0e-4;
+
+fn popc() -> Arc<MoleculeTemplate> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
+    Arc::new(load(path, &LoadOptions::default()).unwrap())
+}
+
+fn popc_vesicle(outer: u32, inner: u32, radius: f32) -> Crowd {
+    let size = VesicleSize::Counts {
+        outer,
+        inner,
+        radius,
+    };
+    let config = VesicleConfig {
+        size,
+        ..VesicleConfig::default()
+    };
+    vesicle(popc(), &config).unwrap().crowd
+}
+
+fn carbon(position: Vec3, radius: f32) -> Atom {
+    Atom {
+        position,
+        radius,
+        element: Element::C,
+        name: "C".into(),
+        residue: 0,
+    }
+}
+
+fn template(atoms: Vec<Atom>) -> Arc<MoleculeTemplate> {
+    Arc::new(MoleculeTemplate::new("test", atoms, vec![Residue::default()]).unwrap())
+}
+
+fn rod(atoms: usize) -> Arc<MoleculeTemplate> {
+    let atoms = (0..atoms).map(|k| carbon(Vec3::X * 0.12 * k as f32, 0.1));
+    template(atoms.collect())
+}
+
+fn shell(leaflet: Leaflet, depth: f32) -> Placement {
+    Placement {
+        leaflet,
+        depth,
+        up: Vec3::new(0.3, 1.0, -0.2),
+        leeway: 0.1,
+        tilt_leeway: 0.2,
+    }
+}
+
+/// Molecules of many sizes with radii from 0.02 to 0.4 nm, some of them in a shell, some
+/// free, one of a single atom.
+fn mixed_crowd(members: usize) -> Crowd {
+    let mut random = Pcg64Mcg::seed_from_u64(8);
+    let mut crowd = Crowd::new();
+    for size in [1, 2, 9, 40, 300] {
+        let mut point = |k: usize| {
+            let at = std::array::from_fn(|_| random.random::<f32>() - 0.5);
+            let radius = if k % 7 == 0 {
+                0.4
+            } else {
+                0.02 + 0.1 * random.random::<f32>()
+            };
+            carbon(Vec3::from_array(at) * 1.5, radius)
+        };
+        let atoms = (0..size).map(&mut point).collect();
+        crowd.add_template(template(atoms));
+    }
+    let surface = SphereShell::new(Vec3::new(1.0, -2.0, 0.5), 2.5).unwrap();
+    let compartment = crowd.add_compartment(Arc::new(surface));
+    crowd
+        .add_placement(compartment, shell(Leaflet::Outer, 0.4))
+        .unwrap();
+    crowd
+        .add_placement(compartment, shell(Leaflet::Inner, 0.6))
+        .unwrap();
+    for k in 0..members {
+        let at = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
+        let turn = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
+        let turn = Quat::from_scaled_axis(Vec3::from_array(turn));
+        let member = CrowdMember {
+            template: k as u32 % 5,
+            placement: [None, Some(0), Some(1)][k % 3],
+            pose: Pose::new(Vec3::from_array(at), turn),
+        };
+        crowd.add_member(member).unwrap();
+    }
+    crowd
+}
+
+/// Both laws, so that pushes are the bare forces: nothing is shortened, nothing goes on.
+fn bare_laws() -> [ReactionLaw; 2] {
+    let projection = Projection {
+        momentum: 0.0,
+        max_shift: 1.0e9,
+        max_turn: 1.0e9,
+        ..Projection::default()
+    };
+    [
+        ReactionLaw::Projection(projection),
+        ReactionLaw::Thesis(ThesisSteps::default()),
+    ]
+}
+
+fn config(law: ReactionLaw) -> RelaxConfig {
+    RelaxConfig {
+        law,
+        ..RelaxConfig::default()
+    }
+}
+
+fn assert_close(kind: &str, pairs: impl Iterator<Item = (Vec3, Vec3)> + Clone) {
+    let largest = pairs.clone().map(|(a, _)| a.length()).fold(0.0, f32::max);
+    let worst = pairs
+        .clone()
+        .map(|(a, b)| a.distance(b))
+        .fold(0.0, f32::max);
+    assert!(largest > 0.0, "{kind}: nothing to compare");
+    assert!(
+        worst <= LARGEST_DIFFERENCE * largest,
+        "{kind}: {worst} of {largest}"
+    );
+    let acting = pairs.filter(|(a, _)| *a != Vec3::ZERO);
+    let mut relative: Vec<f32> = acting.map(|(a, b)| a.distance(b) / a.length()).collect();
+    relative.sort_by(f32::total_cmp);
+    let median = relative[relative.len() / 2];
+    assert!(median <= MEDIAN_DIFFERENCE, "{kind}: median {median}");
+}
+
+fn assert_same_status(gpu: &RelaxStatus, cpu: &RelaxStatus) {
+    // Pairs within a rounding of the clearance may be counted here and not there.
+    let slack = cpu.unresolved / 10_000;
+    assert!(
+        gpu.overlaps.abs_diff(cpu.overlaps) <= slack,
+        "{gpu:?} {cpu:?}"
+    );
+    assert!(
+        gpu.unresolved.abs_diff(cpu.unresolved) <= slack,
+        "{gpu:?} {cpu:?}"
+    );
+    let difference = (gpu.max_penetration_nm - cpu.max_penetration_nm).abs();
+    assert!(difference <= 1.0e-6, "{gpu:?} {cpu:?}");
+    assert_eq!(gpu.out_of_place, cpu.out_of_place);
+}
+
+#[test]
+fn forces_are_those_of_the_cpu() {
+    let Some(device) = device() else { return };
+    for (name, crowd) in [
+        ("POPC", popc_vesicle(60, 6, 3.2)),
+        ("mixed radii", mixed_crowd(150)),
+    ] {
+        for law in bare_laws() {
+            let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
+            let mut gpu = Relaxer::on_device(crowd.clone(), config(law), &device).unwrap();
+            assert_eq!((gpu.backend(), gpu.fell_back()), (Backend::Gpu, None));
+            assert_same_status(&gpu.status(), &cpu.status());
+            assert!(cpu.status().overlaps > 1000);
+            cpu.step().unwrap();
+            gpu.step().unwrap();
+            let (cpu, gpu) = (cpu.pushes().unwrap(), gpu.pushes().unwrap());
+            let pairs = cpu.iter().zip(&gpu);
+            let kind = format!("{name}, {}", law.name());
+            let of = |part: fn(&Push) -> Vec3| pairs.clone().map(move |(a, b)| (part(a), part(b)));
+            assert_close(&format!("{kind}, shift"), of(|push| push.linear));
+            assert_close(&format!("{kind}, turn"), of(|push| push.angular));
+        }
+    }
+}
+
+/// Springs alone: molecules that touch nobody, in every state of disorder.
+#[test]
+fn springs_are_those_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let mut crowd = Crowd::new();
+    let kind = crowd.add_template(rod(2));
+    let surface = SphereShell::new(Vec3::ONE, 30.0).unwrap();
+    let compartment = crowd.add_compartment(Arc::new(surface));
+    for leaflet in [Leaflet::Outer, Leaflet::Inner] {
+        crowd
+            .add_placement(compartment, shell(leaflet, 1.0))
+            .unwrap();
+    }
+    for k in 0..1000 {
+        let at = std::array::from_fn(|_| 80.0 * (random.random::<f32>() - 0.5));
+        let turn = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
+        let turn = Quat::from_scaled_axis(Vec3::from_array(turn));
+        let member = CrowdMember {
+            template: kind,
+            placement: Some(k % 2),
+            pose: Pose::new(Vec3::from_array(at), turn),
+        };
+        crowd.add_member(member).unwrap();
+    }
+    for law in bare_laws() {
+        let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
+        let mut gpu = Relaxer::on_device(crowd.clone(), config(law), &device).unwrap();
+        assert_same_status(&gpu.status(), &cpu.status());
+        cpu.step().unwrap();
+        gpu.step().unwrap();
+        let (cpu, gpu) = (cpu.pushes().unwrap(), gpu.pushes().unwrap());
+        let pairs = cpu.iter().zip(&gpu);
+        assert_close("shift", pairs.clone().map(|(a, b)| (a.linear, b.linear)));
+        assert_close("turn", pairs.map(|(a, b)| (a.angular, b.angular)));
+    }
+}
+
+#[test]
+fn a_vesicle_comes_to_rest_as_on_the_cpu() {
+    let Some(device) = device() else { return };
+    let crowd = popc_vesicle(300, 70, 4.2);
+    let mut gpu = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
+    let report = gpu.run(|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(report.reason, StopReason::AtRest);
+    assert_eq!((report.backend, &report.fell_back), (Backend::Gpu, &None));
+    assert_eq!(report.adapter, Some(device.summary().to_string()));
+    assert!(report.start.overlaps > 10_000 && report.end.overlaps == 0);
+    // The CPU has the last word on what the device reached.
+    let judge = Relaxer::new(gpu.into_crowd(), RelaxConfig::default()).unwrap();
+    assert_eq!(judge.status().overlaps, 0);
+    assert!(judge.status().is_at_rest(), "{:?}", judge.status());
+}
+
+#[test]
+fn twenty_relaxations_are_equal_to_the_last_bit() {
+    let Some(device) = device() else { return };
+    let crowd = popc_vesicle(24, 4, 2.2);
+    let run = || {
+        let config = RelaxConfig {
+            max_iterations: 20,
+            ..RelaxConfig::default()
+        };
+        let mut relaxer = Relaxer::on_device(crowd.clone(), config, &device).unwrap();
+        relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(relaxer.fell_back(), None);
+        let status = relaxer.status();
+        (status, relaxer.into_crowd().members().to_vec())
+    };
+    let first = run();
+    assert_ne!(first.1, crowd.members());
+    for k in 1..20 {
+        assert!(run() == first, "run {k}");
+    }
+}
+
+fn free_crowd(template: Arc<MoleculeTemplate>, positions: &[Vec3]) -> Crowd {
+    let mut crowd = Crowd::new();
+    let template = crowd.add_template(template);
+    for &position in positions {
+        let member = CrowdMember {
+            template,
+            placement: None,
+            pose: Pose::from_translation(position),
+        };
+        crowd.add_member(member).unwrap();
+    }
+    crowd
+}
+
+#[test]
+fn nobody_and_one_alone_are_at_rest() {
+    let Some(device) = device() else { return };
+    for positions in [&[][..], &[Vec3::ONE][..]] {
+        let crowd = free_crowd(rod(3), positions);
+        let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
+        assert_eq!(relaxer.fell_back(), None);
+        relaxer.step().unwrap();
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(report.reason, StopReason::AtRest);
+        assert_eq!(relaxer.into_crowd().members().len(), positions.len());
+    }
+}
+
+/// One molecule whose springs bring it home, without anybody that it could touch.
+#[test]
+fn one_alone_springs_back_to_its_place() {
+    let Some(device) = device() else { return };
+    let mut crowd = Crowd::new();
+    crowd.add_template(rod(1));
+    let surface = SphereShell::new(Vec3::ZERO, 2.0).unwrap();
+    let compartment = crowd.add_compartment(Arc::new(surface));
+    crowd
+        .add_placement(compartment, shell(Leaflet::Outer, 0.0))
+        .unwrap();
+    let member = CrowdMember {
+        template: 0,
+        placement: Some(0),
+        pose: Pose::from_translation(Vec3::X * 1.5),
+    };
+    crowd.add_member(member).unwrap();
+    let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
+    assert_eq!(relaxer.status().out_of_place, 1);
+    let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(
+        (report.reason, report.fell_back),
+        (StopReason::AtRest, None)
+    );
+    let distance = relaxer.crowd().members()[0].pose.position.length();
+    assert!((distance - 2.0).abs() < 0.102, "{distance}");
+}
+
+#[test]
+fn molecules_that_start_in_one_place_come_apart() {
+    let Some(device) = device() else { return };
+    for law in [
+        ReactionLaw::default(),
+        ReactionLaw::Thesis(ThesisSteps::default()),
+    ] {
+        let start = free_crowd(rod(2), &[Vec3::ONE; 6]);
+        let mut relaxer = Relaxer::on_device(start, config(law), &device).unwrap();
+        assert!(relaxer.status().overlaps >= 15);
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(
+            (report.reason, report.fell_back),
+            (StopReason::AtRest, None)
+        );
+    }
+}
+
+#[test]
+fn step_sizes_that_are_too_large_keep_the_last_good_poses() {
+    let Some(device) = device() else { return };
+    let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
+    for steps in [
+        ThesisSteps {
+            torque: 1.0e25,
+            ..ThesisSteps::default()
+        },
+        ThesisSteps {
+            force: 1.0e36,
+            ..ThesisSteps::default()
+        },
+    ] {
+        let law = ReactionLaw::Thesis(steps);
+        let mut relaxer = Relaxer::on_device(start.clone(), config(law), &device).unwrap();
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(
+            (report.reason, report.fell_back),
+            (StopReason::Diverged, None)
+        );
+        assert_eq!(relaxer.crowd().members(), start.members());
+        let mut cpu = Relaxer::new(start.clone(), config(law)).unwrap();
+        let expected = cpu.step().unwrap_err();
+        assert!(matches!(
+            expected,
+            RelaxError::Diverged { iteration: 0, .. }
+        ));
+        assert_eq!(relaxer.step().unwrap_err(), expected);
+    }
+}
+
+/// A kick changes the weight of a direction that contacts were already summed up with.
+#[test]
+fn a_kick_has_its_effect_in_the_iteration_it_is_due() {
+    let Some(device) = device() else { return };
+    let law = ReactionLaw::Projection(Projection {
+        kick_after: 2,
+        fade_iterations: 2,
+        momentum: 0.0,
+        max_shift: 1.0e-7,
+        max_turn: 1.0e-7,
+        ..Projection::default()
+    });
+    let crowd = popc_vesicle(24, 4, 2.2);
+    let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
+    let mut gpu = Relaxer::on_device(crowd, config(law), &device).unwrap();
+    for _ in 0..8 {
+        cpu.step().unwrap();
+        gpu.step().unwrap();
+        let (cpu, gpu) = (cpu.pushes().unwrap(), gpu.pushes().unwrap());
+        let pairs = cpu.iter().zip(&gpu);
+        assert_close("shift", pairs.map(|(a, b)| (a.linear, b.linear)));
+    }
+}
+
+#[test]
+fn poses_can_be_looked_at_between_iterations() {
+    let Some(device) = device() else { return };
+    let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
+    let mut cpu = Relaxer::new(start.clone(), RelaxConfig::default()).unwrap();
+    let mut gpu = Relaxer::on_device(start, RelaxConfig::default(), &device).unwrap();
+    for _ in 0..3 {
+        cpu.step().unwrap();
+        gpu.step().unwrap();
+        let members = cpu.crowd().members().iter().zip(gpu.crowd().members());
+        for (cpu, gpu) in members {
+            assert!(cpu.pose.position.distance(gpu.pose.position) < 1.0e-5);
+            assert!(cpu.pose.rotation.dot(gpu.pose.rotation).abs() > 0.999_99);
+        }
+    }
+}
+
+#[test]
+fn compartments_that_the_device_does_not_know_are_left_to_the_cpu() {
+    let Some(device) = device() else { return };
+    let mut crowd = mixed_crowd(5);
+    let cuboid = ShapeCompartment::cuboid(Vec3::ONE, Pose::IDENTITY).unwrap();
+    let compartment = crowd.add_compartment(Arc::new(cuboid));
+    crowd
+        .add_placement(compartment, shell(Leaflet::Outer, 0.4))
+        .unwrap();
+    let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
+    assert_eq!(relaxer.backend(), Backend::Cpu);
+    let reason = relaxer.fell_back().unwrap().to_owned();
+    assert!(reason.contains("other than spheres"), "{reason}");
+    let report = relaxer.run(|_| ControlFlow::Break(())).unwrap();
+    assert_eq!(
+        (report.backend, report.fell_back),
+        (Backend::Cpu, Some(reason))
+    );
+}
+
+/// A device that is lost in mid-run costs time, and nothing else.
+#[test]
+fn a_device_lost_in_mid_run_is_replaced_by_the_cpu() {
+    for after in [0, 1, 15, 16, 21] {
+        let Some(device) = unless_required(GpuDevice::headless(&GpuOptions::default())) else {
+            return;
+        };
+        let device = Arc::new(device);
+        let crowd = popc_vesicle(24, 4, 2.2);
+        let start = RelaxConfig::default();
+        let mut relaxer = Relaxer::on_device(crowd, start, &device).unwrap();
+        for _ in 0..after {
+            relaxer.step().unwrap();
+        }
+        assert_eq!(relaxer.backend(), Backend::Gpu);
+        let before = relaxer.status();
+        device.raw().destroy();
+        let status = relaxer.step().unwrap();
+        assert_eq!(relaxer.iterations(), after + 1, "no iteration is lost");
+        assert!(status.unresolved < before.unresolved * 2);
+        assert_eq!((relaxer.backend(), relaxer.adapter()), (Backend::Cpu, None));
+        let reason = relaxer.fell_back().unwrap();
+        assert!(reason.contains("lost"), "{reason}");
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert!(
+            report.converged() && report.fell_back.is_some(),
+            "{report:?}"
+        );
+    }
+}
+
+/// The end of a run, and those who take the molecules away, notice it too.
+#[test]
+fn a_device_lost_when_poses_are_fetched_is_replaced_by_the_cpu() {
+    let Some(device) = unless_required(GpuDevice::headless(&GpuOptions::default())) else {
+        return;
+    };
+    let device = Arc::new(device);
+    let crowd = popc_vesicle(24, 4, 2.2);
+    let mut cpu = Relaxer::new(crowd.clone(), RelaxConfig::default()).unwrap();
+    let mut gpu = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
+    for _ in 0..5 {
+        cpu.step().unwrap();
+        gpu.step().unwrap();
+    }
+    device.raw().destroy();
+    // Whoever only looks sees the last poses that came back.
+    assert_eq!(gpu.crowd().members().len(), 28);
+    let report = gpu.run(|_| ControlFlow::Break(())).unwrap();
+    assert!(report.fell_back.is_some());
+    assert_eq!(gpu.crowd().members(), cpu.crowd().members());
+}
+
+/// What does not fit is relaxed on the CPU, and the reason has the number that would fit.
+#[test]
+fn a_crowd_too_large_for_the_device_is_left_to_the_cpu() {
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 32 << 10,
+        ..wgpu::Limits::default()
+    };
+    let small = GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    };
+    let poor = GpuOptions {
+        memory_bytes: Some(300_000),
+        ..GpuOptions::default()
+    };
+    for (options, words) in [(small, "2048 would fit"), (poor, "out of graphics memory")] {
+        let Some(device) = unless_required(GpuDevice::headless(&options)) else {
+            return;
+        };
+        let device = Arc::new(device);
+        let crowd = popc_vesicle(24, 4, 2.2);
+        let mut relaxer =
+            Relaxer::on_device(crowd.clone(), RelaxConfig::default(), &device).unwrap();
+        let reason = relaxer.fell_back().unwrap();
+        assert!(reason.contains(words), "{reason}");
+        let mut cpu = Relaxer::new(crowd, RelaxConfig::default()).unwrap();
+        assert_eq!(relaxer.step().unwrap(), cpu.step().unwrap());
+        assert_eq!(relaxer.crowd().members(), cpu.crowd().members());
+    }
+}
+
+#[test]
+fn every_backend_can_be_asked_for() {
+    let crowd = free_crowd(rod(2), &[Vec3::ZERO, Vec3::Y * 0.1]);
+    let relaxer =
+        |backend| Relaxer::with_backend(crowd.clone(), RelaxConfig::default(), backend).unwrap();
+    let cpu = relaxer(Backend::Cpu);
+    assert_eq!((cpu.backend(), cpu.fell_back()), (Backend::Cpu, None));
+    // Without a real GPU this is the processor, and nothing to be told about.
+    assert_eq!(relaxer(Backend::Auto).fell_back(), None);
+    let gpu = relaxer(Backend::Gpu);
+    match device() {
+        Some(_) => assert_eq!((gpu.backend(), gpu.fell_back()), (Backend::Gpu, None)),
+        None => assert!(gpu.fell_back().is_some()),
+    }
+}
