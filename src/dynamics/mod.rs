@@ -32,6 +32,7 @@ mod material;
 mod members;
 mod rows;
 mod solver;
+mod steady;
 mod step;
 mod support;
 
@@ -40,6 +41,7 @@ pub use constraint::ContactConstraint;
 pub use material::{ContactGroups, ContactMaterial, Softness};
 pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
 pub use solver::ContactSolver;
+pub use steady::SearchFault;
 pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
 

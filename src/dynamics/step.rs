@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::groups::PairGroups;
 use super::solver::Problem;
+use super::steady::{SearchFault, SteadySearch};
 use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
@@ -38,7 +39,7 @@ impl From<SphereError> for CrowdContactsError {
 pub struct CrowdContacts {
     /// How contacts are solved.
     pub config: ContactSolverConfig,
-    search: Box<dyn PairSearch>,
+    search: SteadySearch,
     members: Vec<ContactMember>,
     /// Members that were set aside, and why.
     aside: Vec<Option<SetAside>>,
@@ -73,7 +74,7 @@ impl CrowdContacts {
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             config: ContactSolverConfig::default(),
-            search,
+            search: SteadySearch::new(search),
             members: Vec::new(),
             aside: Vec::new(),
             active: Vec::new(),
@@ -89,6 +90,16 @@ impl CrowdContacts {
             touches_before: Vec::new(),
             to_wake: Vec::new(),
         }
+    }
+
+    /// Searches with `search` from now on. Members and contacts stay.
+    pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+        self.search = SteadySearch::new(search);
+    }
+
+    /// Why the search was given up in a detection since this was last asked.
+    pub fn take_search_fault(&mut self) -> Option<SearchFault> {
+        self.search.take_fault()
     }
 
     /// Replaces the members. Contacts between those that stay go on; members that
@@ -262,7 +273,9 @@ impl CrowdContacts {
 
     /// Finds the pairs that touch or nearly do.
     ///
-    /// Members that lie where too many others lie are set aside.
+    /// Members that lie where too many others lie are set aside. If the search runs on a
+    /// device that fails, a [`UniformGrid`] takes its place at once and for good, and
+    /// [`take_search_fault`](Self::take_search_fault) tells why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres cannot be searched; there are no contacts then.
@@ -271,10 +284,10 @@ impl CrowdContacts {
         self.touches.clear();
         loop {
             let foresight = self.config.foresight;
-            let search = &mut *self.search;
+            let (search, spheres) = (&mut self.search, &self.spheres);
             match self
                 .groups
-                .find(search, &self.spheres, foresight, &mut self.pairs)
+                .find(search, spheres, foresight, &mut self.pairs)
             {
                 Ok(times) => {
                     self.collect_touches();

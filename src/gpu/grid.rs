@@ -434,4 +434,8 @@ impl PairSearch for GpuGrid {
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.layout.map(|layout| layout.cell_around(point))
     }
+
+    fn trouble(&self) -> Option<String> {
+        self.last_error().map(GpuError::to_string)
+    }
 }
