@@ -26,7 +26,9 @@
 
 mod config;
 mod constraint;
-mod digest;
+pub(crate) mod digest;
+mod found;
+mod grouped;
 mod groups;
 mod material;
 mod members;
@@ -38,6 +40,8 @@ mod support;
 
 pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;
+pub use found::{FoundGroups, GroupSearch, PairGroup};
+pub use grouped::Grouped;
 pub use material::{ContactGroups, ContactMaterial, Softness};
 pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
 pub use solver::ContactSolver;

@@ -2,8 +2,10 @@
 
 use glam::Vec3;
 
+use super::found::GroupSearch;
+use super::groups::PairGroups;
 use crate::search::{
-    DeviceFault, GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
+    DeviceFault, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
 };
 use crate::spheres::SphereSet;
 
@@ -18,17 +20,42 @@ pub struct SearchFault {
     pub message: String,
 }
 
+/// A search of either kind.
+pub(super) enum Finder {
+    Pairs(Box<dyn PairSearch>),
+    Groups(Box<dyn GroupSearch>),
+}
+
+impl Finder {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Pairs(search) => search.name(),
+            Self::Groups(search) => search.name(),
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        match self {
+            Self::Pairs(search) => search.trouble(),
+            Self::Groups(search) => search.trouble(),
+        }
+    }
+}
+
 /// Another search, and in its place a [`UniformGrid`] as soon as the device that it runs on
 /// fails: the spheres are searched all the same, and no caller notices.
 pub(super) struct SteadySearch {
-    search: Box<dyn PairSearch>,
+    finder: Finder,
+    /// Pairs, as far as they come from the search.
+    pairs: PairBuffer,
     fault: Option<SearchFault>,
 }
 
 impl SteadySearch {
-    pub fn new(search: Box<dyn PairSearch>) -> Self {
+    pub fn new(finder: Finder) -> Self {
         Self {
-            search,
+            finder,
+            pairs: PairBuffer::new(),
             fault: None,
         }
     }
@@ -38,59 +65,53 @@ impl SteadySearch {
         self.fault.take()
     }
 
-    /// Runs `search`, and again on the CPU if it was the device that failed.
-    fn run<T>(
+    /// Name of the search.
+    pub fn name(&self) -> &'static str {
+        self.finder.name()
+    }
+
+    /// The cell around `point`, nm, in the last search.
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        match &self.finder {
+            Finder::Pairs(search) => search.cell_around(point),
+            Finder::Groups(search) => search.cell_around(point),
+        }
+    }
+
+    /// Groups the pairs of `spheres` closer than their radii plus `margin`, nm; on the CPU
+    /// if it is the device that fails.
+    ///
+    /// # Errors
+    /// Those of the search, if it is the spheres that are at fault.
+    pub fn find(
         &mut self,
-        mut search: impl FnMut(&mut dyn PairSearch) -> Result<T, SearchError>,
-    ) -> Result<T, SearchError> {
-        let result = search(&mut *self.search);
+        spheres: &SphereSet,
+        margin: f32,
+        groups: &mut PairGroups,
+    ) -> Result<SearchTimes, SearchError> {
+        let result = self.find_once(spheres, margin, groups);
         let Err(SearchError::Device(fault)) = result else {
             return result;
         };
         self.fault = Some(SearchFault {
-            search: self.search.name(),
+            search: self.finder.name(),
             fault,
-            message: self.search.trouble().unwrap_or_else(|| fault.to_string()),
+            message: self.finder.trouble().unwrap_or_else(|| fault.to_string()),
         });
-        self.search = Box::new(UniformGrid::new());
-        search(&mut *self.search)
-    }
-}
-
-impl PairSearch for SteadySearch {
-    fn name(&self) -> &'static str {
-        self.search.name()
+        self.finder = Finder::Pairs(Box::new(UniformGrid::new()));
+        self.find_once(spheres, margin, groups)
     }
 
-    fn find_pairs(
+    fn find_once(
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        pairs: &mut PairBuffer,
+        groups: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
-        self.run(|search| search.find_pairs(spheres, margin, pairs))
-    }
-
-    fn find_pairs_and(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
-        self.run(|search| search.find_pairs_and(spheres, margin, pairs, each))
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        self.run(|search| search.count_pairs(spheres, margin))
-    }
-
-    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        self.search.cell_around(point)
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.search.trouble()
+        match &mut self.finder {
+            Finder::Pairs(search) => groups.find(&mut **search, spheres, margin, &mut self.pairs),
+            Finder::Groups(search) => groups.find_grouped(&mut **search, spheres, margin),
+        }
     }
 }
 
@@ -136,10 +157,11 @@ mod tests {
     #[test]
     fn a_device_that_fails_costs_no_pair_and_is_told_once() {
         let spheres = two_spheres();
-        let mut search = SteadySearch::new(Box::new(Gone));
-        let mut pairs = PairBuffer::new();
-        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
-        assert_eq!(pairs.len(), 1);
+        let mut search = SteadySearch::new(Finder::Pairs(Box::new(Gone)));
+        let mut groups = PairGroups::default();
+        search.find(&spheres, 0.0, &mut groups).unwrap();
+        assert_eq!(groups.groups().len(), 1);
+        assert_eq!(groups.candidates(), 1);
         let fault = SearchFault {
             search: "gone",
             fault: DeviceFault::Lost,
@@ -147,14 +169,18 @@ mod tests {
         };
         assert_eq!(search.take_fault(), Some(fault));
         assert_eq!(search.name(), UniformGrid::new().name());
-        assert_eq!(search.count_pairs(&spheres, 0.0), Ok(1));
+        search.find(&spheres, 0.0, &mut groups).unwrap();
+        assert_eq!(groups.groups().len(), 1);
         assert_eq!(search.take_fault(), None);
     }
 
     #[test]
     fn spheres_at_fault_are_not_searched_twice() {
-        let mut search = SteadySearch::new(Box::new(UniformGrid::new()));
-        let error = search.count_pairs(&two_spheres(), f32::NAN).unwrap_err();
+        let mut search = SteadySearch::new(Finder::Pairs(Box::new(UniformGrid::new())));
+        let mut groups = PairGroups::default();
+        let error = search
+            .find(&two_spheres(), f32::NAN, &mut groups)
+            .unwrap_err();
         assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
         assert_eq!(search.take_fault(), None);
     }

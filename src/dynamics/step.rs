@@ -7,17 +7,16 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::found::GroupSearch;
 use super::groups::PairGroups;
 use super::solver::Problem;
-use super::steady::{SearchFault, SteadySearch};
+use super::steady::{Finder, SearchFault, SteadySearch};
 use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{
-    GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
-};
+use crate::search::{GridCell, Pair, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -47,7 +46,6 @@ pub struct CrowdContacts {
     active: Vec<u32>,
     first_sphere: Vec<u32>,
     spheres: SphereSet,
-    pairs: PairBuffer,
     groups: PairGroups,
     bodies: Vec<MovingBody>,
     /// Contacts that the engine answers, in this substep, with their bodies.
@@ -74,13 +72,12 @@ impl CrowdContacts {
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             config: ContactSolverConfig::default(),
-            search: SteadySearch::new(search),
+            search: SteadySearch::new(Finder::Pairs(search)),
             members: Vec::new(),
             aside: Vec::new(),
             active: Vec::new(),
             first_sphere: Vec::new(),
             spheres: SphereSet::new(),
-            pairs: PairBuffer::new(),
             groups: PairGroups::default(),
             bodies: Vec::new(),
             supports: Vec::new(),
@@ -94,7 +91,12 @@ impl CrowdContacts {
 
     /// Searches with `search` from now on. Members and contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
-        self.search = SteadySearch::new(search);
+        self.search = SteadySearch::new(Finder::Pairs(search));
+    }
+
+    /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
+    pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
+        self.search = SteadySearch::new(Finder::Groups(search));
     }
 
     /// Why the search was given up in a detection since this was last asked.
@@ -180,7 +182,6 @@ impl CrowdContacts {
     }
 
     fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
-        self.pairs.clear();
         self.groups.clear();
         self.touches.clear();
         self.touches_before.clear();
@@ -284,11 +285,8 @@ impl CrowdContacts {
         self.touches.clear();
         loop {
             let foresight = self.config.foresight;
-            let (search, spheres) = (&mut self.search, &self.spheres);
-            match self
-                .groups
-                .find(search, spheres, foresight, &mut self.pairs)
-            {
+            let groups = &mut self.groups;
+            match self.search.find(&self.spheres, foresight, groups) {
                 Ok(times) => {
                     self.collect_touches();
                     return Ok(times);
@@ -494,7 +492,7 @@ impl CrowdContacts {
     /// Pairs of spheres that the last detection found within the foresight.
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
-        self.pairs.len()
+        self.groups.candidates()
     }
 
     /// The solver with its contacts.

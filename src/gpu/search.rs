@@ -298,7 +298,11 @@ pub(super) fn spheres_that_fit(device: &GpuDevice) -> u64 {
 }
 
 /// Overwrites a block of parameters.
-fn write<P: Pod>(device: &GpuDevice, target: &wgpu::Buffer, value: &P) -> Result<(), GpuError> {
+pub(super) fn write<P: Pod>(
+    device: &GpuDevice,
+    target: &wgpu::Buffer,
+    value: &P,
+) -> Result<(), GpuError> {
     device.guarded(|| {
         let bytes = bytemuck::bytes_of(value);
         device.queue().write_buffer(target, 0, bytes);

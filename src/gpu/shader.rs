@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::dynamics::digest;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
 use crate::search::uniform_grid::walk::FOLLOWING_ROWS;
@@ -188,6 +189,12 @@ pub(super) const BRUTE_FORCE_WRITE: Shader = Shader {
     ],
 };
 
+/// Pairs by molecules.
+pub(super) const GROUPS: Shader = Shader {
+    name: "groups",
+    parts: &[DISPATCH, SEARCH, include_str!("../../shaders/groups.wgsl")],
+};
+
 /// All modules, for tests that need no device.
 pub const SHADERS: &[Shader] = &[
     SCAN,
@@ -200,6 +207,7 @@ pub const SHADERS: &[Shader] = &[
     GRID_WRITE,
     BRUTE_FORCE_COUNT,
     BRUTE_FORCE_WRITE,
+    GROUPS,
 ];
 
 /// The constants as WGSL declares them.
@@ -214,6 +222,11 @@ fn constants() -> String {
         ("CROWDING_SLOT", CROWDING_SLOT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
         ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),
+        ("MOST_KEPT", digest::MOST as u32),
+        ("SOME_PAIRS", digest::SOME),
+        ("MANY_PAIRS", digest::MANY),
+        ("HAND_SPREAD", digest::HAND_SPREAD),
+        ("HAND_SHIFT", digest::HAND_SHIFT),
     ] {
         // Writing to a string cannot fail.
         let _ = writeln!(block, "const {name}: u32 = {value}u;");

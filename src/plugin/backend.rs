@@ -1,7 +1,8 @@
 //! Who finds the contacts of crowds, and what happens when it fails.
 //!
-//! A GPU lists the same pairs as the processor in the same order, so that it may take
-//! over, or fail, at any substep without changing a bit of what follows.
+//! A GPU finds the same pairs as the processor in the same order, and keeps the same of
+//! them for the solver, so that it may take over, or fail, at any substep without changing
+//! a bit of what follows.
 
 use bevy::prelude::*;
 use bevy::reflect::reflect_remote;
@@ -262,7 +263,7 @@ pub(super) fn assign_searches(
             gave_up: world.searcher.gave_up.take().filter(|_| !renewed),
         };
         match backend.slot.search().filter(|_| gpu) {
-            Some(Ok(search)) => world.contacts.set_search(search),
+            Some(Ok(search)) => world.contacts.set_group_search(search),
             Some(Err(Trouble { fault, message })) => {
                 world.contacts.set_search(Box::new(UniformGrid::new()));
                 let fault = MoleculeBackendFault {

@@ -10,8 +10,9 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::backend::{MoleculeAdapter, MoleculeBackend};
 use crate::backend::Backend;
-use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuGrid, GpuOptions};
-use crate::search::{DeviceFault, PairSearch};
+use crate::dynamics::GroupSearch;
+use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuGroups, GpuOptions};
+use crate::search::DeviceFault;
 
 /// Why there is no device, or no search on it.
 #[derive(Clone, Debug)]
@@ -119,10 +120,10 @@ impl DeviceSlot {
     }
 
     /// A search on the device, if there is one.
-    pub fn search(&self) -> Option<Result<Box<dyn PairSearch>, Trouble>> {
+    pub fn search(&self) -> Option<Result<Box<dyn GroupSearch>, Trouble>> {
         let device = Arc::clone(self.device.as_ref()?);
-        Some(match GpuGrid::new(device) {
-            Ok(grid) => Ok(Box::new(grid)),
+        Some(match GpuGroups::new(device) {
+            Ok(search) => Ok(Box::new(search)),
             Err(error) => Err(error.into()),
         })
     }

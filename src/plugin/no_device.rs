@@ -7,7 +7,8 @@ use bevy::ecs::system::SystemParam;
 
 use super::backend::MoleculeAdapter;
 use crate::backend::Backend;
-use crate::search::{DeviceFault, PairSearch};
+use crate::dynamics::GroupSearch;
+use crate::search::DeviceFault;
 
 /// Why there is no device.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ impl DeviceSlot {
     }
 
     /// There is no search but the processor's.
-    pub fn search(&self) -> Option<Result<Box<dyn PairSearch>, Trouble>> {
+    pub fn search(&self) -> Option<Result<Box<dyn GroupSearch>, Trouble>> {
         None
     }
 

@@ -11,6 +11,7 @@ mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
+mod groups;
 mod radix;
 mod scan;
 mod shaders;

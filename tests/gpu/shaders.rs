@@ -4,8 +4,8 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuMeasure, GpuMeasureParams, GpuRadixParams, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, SHADERS, Shader,
+    GpuGroupParams, GpuMeasure, GpuMeasureParams, GpuPairGroup, GpuRadixParams, GpuScanParams,
+    GpuSearchBatch, GpuSearchParams, GpuSortParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -111,6 +111,17 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         shift,
         most_blocks,
     );
+    assert_mirrors!(GpuGroupParams, "groups", "GroupParams", pairs, groups);
+    assert_mirrors!(
+        GpuPairGroup,
+        "groups",
+        "PairGroup",
+        a,
+        b,
+        kept,
+        overlaps,
+        deepest,
+    );
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
     }
@@ -126,7 +137,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         result_slot,
         most_blocks,
     );
-    for shader in ["bin", "grid_count", "brute_force_write"] {
+    for shader in ["bin", "grid_count", "brute_force_write", "groups"] {
         assert_mirrors!(
             GpuSearchParams,
             shader,

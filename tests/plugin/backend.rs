@@ -149,7 +149,7 @@ fn a_gpu_that_is_asked_for_is_used_and_named() {
     assert_eq!(adapter.name, device.summary().name);
     assert_eq!(adapter.description, device.summary().to_string());
     assert_eq!(adapter.software, device.summary().is_software());
-    assert_eq!(searches(&mut app), ["gpu-grid"]);
+    assert_eq!(searches(&mut app), ["gpu-groups"]);
     let store = app.world().resource::<DiagnosticsStore>();
     let diagnostic = store.get(&MoleculeDiagnostics::BACKEND).unwrap();
     assert_eq!(diagnostic.value(), Some(1.0));
@@ -175,7 +175,7 @@ fn a_run_has_the_same_bits_on_a_gpu() {
         contacts += diagnostic.value().unwrap() as usize;
     }
     assert!(contacts > 100, "{contacts} contacts");
-    assert_eq!(searches(&mut app), ["gpu-grid"]);
+    assert_eq!(searches(&mut app), ["gpu-groups"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_backend_can_be_switched_in_mid_run_and_no_bit_changes() {
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
         assert_eq!(backend(&app).chosen(), wanted);
-        let name = ["uniform-grid", "gpu-grid"][frame / 8 % 2];
+        let name = ["uniform-grid", "gpu-groups"][frame / 8 % 2];
         assert_eq!(searches(&mut app), [name]);
     }
     assert!(told(&app).is_empty());
@@ -212,7 +212,7 @@ fn each_context_is_searched_on_the_gpu() {
     let template = add(&mut app, bar());
     let here = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
     run(&mut app, 60);
-    assert_eq!(searches(&mut app), ["gpu-grid", "gpu-grid"]);
+    assert_eq!(searches(&mut app), ["gpu-groups", "gpu-groups"]);
     let second = app.world().get::<MoleculeWorld>(there).unwrap();
     assert_eq!(second.backend(), Backend::Gpu);
     for pair in [here, molecules] {
@@ -256,7 +256,7 @@ fn where_rapier_solves_no_device_is_looked_for() {
     app.insert_resource(ContactModel::Crowd);
     run(&mut app, 2);
     assert_eq!(backend(&app).chosen(), Backend::Gpu);
-    assert_eq!(searches(&mut app), ["gpu-grid"]);
+    assert_eq!(searches(&mut app), ["gpu-groups"]);
 }
 
 /// As Bevy's renderer leaves its device in the world.
@@ -297,7 +297,7 @@ fn the_device_of_the_renderer_is_borrowed_and_so_is_its_next() {
             }
             12 => {
                 assert_eq!(backend(&app).chosen(), Backend::Gpu);
-                assert_eq!(searches(&mut app), ["gpu-grid"]);
+                assert_eq!(searches(&mut app), ["gpu-groups"]);
                 second.take().unwrap().raw().destroy();
             }
             _ => {}
