@@ -134,10 +134,11 @@ pub mod prelude {
     };
     pub use crate::plugin::{
         AtomLabel, Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel,
-        CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeContactStarted,
-        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeFault, MoleculeHit,
-        MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins, MoleculePoint, MoleculeQueries,
-        MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems, StaticMolecule, TouchingMolecules,
+        CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
+        MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics,
+        MoleculeFault, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
+        MoleculePoint, MoleculeQueries, MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems,
+        StaticMolecule, TouchingMolecules,
     };
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bevy_rapier_molecules::prelude::ContactModel;
+use bevy_rapier_molecules::prelude::{Backend, ContactModel};
 use clap::{Parser, ValueEnum};
 
 use super::AnyError;
@@ -35,6 +35,10 @@ pub struct Arguments {
     /// How proteins meet each other.
     #[arg(long, value_enum, default_value_t = Contacts::Crowd)]
     pub contacts: Contacts,
+    /// Who finds the contacts of a crowd: cpu, gpu, or auto for a GPU if there is a real
+    /// one. The result does not depend on it.
+    #[arg(long, value_name = "BACKEND", default_value_t = Backend::Auto)]
+    pub backend: Backend,
     /// Substeps of a step; more make contacts stiffer.
     #[arg(long, value_name = "N", default_value_t = 4)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]

@@ -8,7 +8,7 @@ use bevy::ecs::schedule::{Schedules, SingleThreadedExecutor};
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_rapier_molecules::plugin::MoleculeWorld;
+use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeWorld};
 use indicatif::ProgressBar;
 
 use super::AnyError;
@@ -52,7 +52,8 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     progress.clear();
 
     let figures = measure(app.world_mut())?;
-    let report = Report::new(arguments, &figures, &times, seconds);
+    let backend = app.world().resource::<MoleculeBackend>();
+    let report = Report::new(arguments, backend, &figures, &times, seconds);
     if let Some(path) = &arguments.report {
         write_json(&report, path)?;
     }

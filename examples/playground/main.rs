@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release --example playground -- [--proteins N] [--contacts crowd|solver]
 //! cargo run --release --example playground -- --headless --steps 600 --report -
+//! cargo run --release --example playground -- --backend gpu
 //! ```
 //!
 //! Keys: C contacts by crowd or solver, Space pause, R start again, N another protein,

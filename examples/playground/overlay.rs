@@ -64,6 +64,7 @@ fn update(
     mut texts: Query<&mut Text, With<Figures>>,
     store: Res<DiagnosticsStore>,
     model: Res<ContactModel>,
+    backend: Res<MoleculeBackend>,
     tint: Res<Tint>,
     scene: Option<Res<Standing>>,
     contexts: Query<&RapierConfiguration>,
@@ -74,7 +75,10 @@ fn update(
     let smooth = |path: &DiagnosticPath| value(&store, path, Diagnostic::smoothed);
     let now = |path: &DiagnosticPath| value(&store, path, Diagnostic::value);
     let mode = match *model {
-        ContactModel::Crowd => "crowd",
+        ContactModel::Crowd => match backend.chosen() {
+            Backend::Gpu => "crowd (GPU)",
+            _ => "crowd",
+        },
         ContactModel::Solver => "solver (Rapier)",
     };
     let running = contexts

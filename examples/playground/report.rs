@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use bevy_rapier_molecules::plugin::MoleculeTimes;
+use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeTimes};
 use serde::Serialize;
 
 use super::arguments::{Arguments, Contacts};
@@ -22,6 +22,10 @@ pub struct Report {
     pub things: usize,
     /// `crowd` or `solver`.
     pub contacts: &'static str,
+    /// Who found the contacts of the crowd: `cpu` or `gpu`.
+    pub backend: &'static str,
+    /// The graphics adapter that did; null if the processor did.
+    pub adapter: Option<String>,
     pub seed: u64,
     pub threads: usize,
     pub steps: u32,
@@ -86,7 +90,13 @@ impl StepTimes {
 }
 
 impl Report {
-    pub fn new(arguments: &Arguments, figures: &Figures, times: &StepTimes, seconds: f64) -> Self {
+    pub fn new(
+        arguments: &Arguments,
+        backend: &MoleculeBackend,
+        figures: &Figures,
+        times: &StepTimes,
+        seconds: f64,
+    ) -> Self {
         let molecules = figures.molecules.max(1) as f64;
         let steps = f64::from(arguments.steps);
         let mean = |time: Duration| round(time.as_secs_f64() * 1e3 / steps.max(1.0));
@@ -99,6 +109,8 @@ impl Report {
                 Contacts::Crowd => "crowd",
                 Contacts::Solver => "solver",
             },
+            backend: backend.chosen().name(),
+            adapter: backend.adapter().map(|adapter| adapter.description.clone()),
             seed: arguments.seed,
             threads: rayon::current_num_threads(),
             steps: arguments.steps,
@@ -131,8 +143,13 @@ pub fn write_summary(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "playground: {} molecules of {} atoms and {} other bodies, contacts by {}, seed {}",
-        report.molecules, report.atoms, report.things, report.contacts, report.seed
+        "playground: {} molecules of {} atoms and {} other bodies, contacts by {}, found by {}, seed {}",
+        report.molecules,
+        report.atoms,
+        report.things,
+        report.contacts,
+        report.adapter.as_deref().unwrap_or("the processor"),
+        report.seed
     )?;
     writeln!(
         out,

@@ -47,6 +47,7 @@ pub struct ScenePlugin {
     pub proteins: usize,
     pub seed: u64,
     pub contacts: ContactModel,
+    pub backend: Backend,
     pub substeps: usize,
 }
 
@@ -56,6 +57,7 @@ impl From<&Arguments> for ScenePlugin {
             proteins: arguments.proteins as usize,
             seed: arguments.seed,
             contacts: arguments.contacts.into(),
+            backend: arguments.backend,
             substeps: arguments.substeps.into(),
         }
     }
@@ -95,6 +97,7 @@ impl Plugin for ScenePlugin {
             RapierPhysicsPlugin::<NoUserData>::default(),
             MoleculePlugins::default()
                 .with_contacts(self.contacts)
+                .with_backend(self.backend)
                 .with_solver(ContactSolverConfig {
                     iterations: ITERATIONS,
                     ..default()

@@ -8,7 +8,8 @@
 //! [`SOME`] pairs are inside each other rather than at rest, and need less care: two
 //! hands are made one, and beyond [`MANY`] pairs four.
 //!
-//! Of equally deep pairs the first in its list is kept.
+//! Of equally deep pairs in a hand the one that was found first is kept, of equally deep
+//! ones in two hands the one with the smaller indices.
 //!
 //! A [`Digest`] is made of the pairs of one list; the digests of several lists are
 //! brought together by [`Kept::of`].
@@ -16,13 +17,19 @@
 use crate::search::Pair;
 
 /// Most pairs that are kept.
-pub(super) const MOST: usize = 16;
+pub(crate) const MOST: usize = 16;
 
 /// As many pairs as molecules at rest have.
-const SOME: u32 = 32;
+pub(crate) const SOME: u32 = 32;
 
 /// As many as molecules have that are inside each other.
-const MANY: u32 = 64;
+pub(crate) const MANY: u32 = 64;
+
+/// What spreads the numbers of spheres evenly over the hands: 2³² over the golden ratio.
+pub(crate) const HAND_SPREAD: u32 = 0x9e37_79b9;
+
+/// Bits of a spread number that do not decide about the hand.
+pub(crate) const HAND_SHIFT: u32 = u32::BITS - MOST.ilog2();
 
 /// A hand without a pair.
 const EMPTY: u64 = u64::MAX;
@@ -100,10 +107,11 @@ impl Kept {
         deepest: f32::NEG_INFINITY,
     };
 
-    /// What is kept of some digests, each with the list that it is of.
+    /// What is kept of some digests, each with the list that it is of, in the order of the
+    /// lists.
     pub fn of<'a>(digests: impl Iterator<Item = (&'a Digest, &'a [Pair])> + Clone) -> Self {
         let mut kept = Self::NONE;
-        // A hand's smallest gap and then its pair, for ties, in one number.
+        // A hand's smallest gap and then its pair in one number.
         let mut hands = [NO_ONE; MOST];
         let mut count = 0;
         for (digest, list) in digests.clone() {
@@ -112,7 +120,11 @@ impl Kept {
             for (hand, held) in hands.iter_mut().zip(digest.hands) {
                 if held != EMPTY {
                     let pair = list[held as u32 as usize];
-                    *hand = (*hand).min(u128::from(held >> 32) << 64 | u128::from(pair.key()));
+                    let held = u128::from(held >> 32) << 64 | u128::from(pair.key());
+                    // Where the gap is the same, the list before has priority.
+                    if held >> 64 < *hand >> 64 {
+                        *hand = held;
+                    }
                 }
             }
         }
@@ -157,12 +169,11 @@ impl Kept {
     }
 }
 
-/// The hand of a pair: its first sphere decides. 2³² over the golden ratio spreads
-/// successive numbers evenly.
+/// The hand of a pair: its first sphere decides.
 #[inline]
 fn hand_of(pair: Pair) -> usize {
     const { assert!(MOST.is_power_of_two()) };
-    (pair.a.wrapping_mul(0x9e37_79b9) >> (32 - MOST.ilog2())) as usize
+    (pair.a.wrapping_mul(HAND_SPREAD) >> HAND_SHIFT) as usize
 }
 
 /// A number that sorts as `value` does.
@@ -240,6 +251,30 @@ mod tests {
                 assert_eq!(parts.overlaps, whole.overlaps);
                 assert_eq!(parts.deepest, whole.deepest);
             }
+        }
+    }
+
+    #[test]
+    fn of_equally_deep_pairs_the_first_is_kept_however_the_lists_are_cut() {
+        let pairs: Vec<(Pair, f32)> = (0..60)
+            .map(|k| {
+                (
+                    Pair {
+                        a: 7 * k % 30,
+                        b: 100 - k,
+                    },
+                    -0.01,
+                )
+            })
+            .collect();
+        let whole = kept(&pairs, &[]);
+        for pair in whole.pairs() {
+            let hand = |pair: &Pair| hand_of(*pair);
+            let first = pairs.iter().find(|(other, _)| hand(other) == hand(pair));
+            assert_eq!(first.unwrap().0, *pair);
+        }
+        for cut in 0..=60 {
+            assert_eq!(kept(&pairs, &[cut / 2, cut]).pairs(), whole.pairs());
         }
     }
 

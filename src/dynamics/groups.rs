@@ -14,6 +14,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::digest::{Digest, Kept};
+use super::found::{FoundGroups, GroupSearch, PairGroup};
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -22,21 +23,6 @@ const GROUPS_PER_TASK: usize = 256;
 
 /// Spheres that one task copies at least.
 const SPHERES_PER_TASK: usize = 16 * 1024;
-
-/// The pairs between two molecules: owners `a` < `b`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct PairGroup {
-    pub a: u32,
-    pub b: u32,
-    /// Its first pair among those that are kept.
-    pub first: u32,
-    /// How many of its pairs are kept.
-    pub kept: u32,
-    /// How many of its pairs overlap.
-    pub overlaps: u32,
-    /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
-}
 
 /// Pairs of spheres by pairs of molecules.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +36,7 @@ pub(super) struct PairGroups {
     /// First entry of each group in `sorted`.
     starts: Vec<u32>,
     merged: Vec<Kept>,
-    kept: Vec<Pair>,
-    groups: Vec<PairGroup>,
+    found: FoundGroups,
 }
 
 /// A sphere in one place of memory: pairs look spheres up in no order.
@@ -85,13 +70,12 @@ struct DigestPlace {
 impl PairGroups {
     /// Removes all pairs and keeps the memory.
     pub fn clear(&mut self) {
-        self.kept.clear();
-        self.groups.clear();
+        self.found.clear();
     }
 
     /// The pairs that are kept for the solver, group after group.
     pub fn kept(&self) -> &[Pair] {
-        &self.kept
+        &self.found.kept
     }
 
     /// A sphere of the set that was searched.
@@ -102,7 +86,12 @@ impl PairGroups {
 
     /// The groups, sorted by `a`, then `b`.
     pub fn groups(&self) -> &[PairGroup] {
-        &self.groups
+        &self.found.groups
+    }
+
+    /// Number of pairs, kept or not.
+    pub fn candidates(&self) -> usize {
+        self.found.candidates
     }
 
     /// Searches for pairs of `spheres` closer than their radii plus `margin` (nm), and
@@ -118,12 +107,7 @@ impl PairGroups {
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
         self.clear();
-        self.spheres.resize(spheres.len(), Sphere::default());
-        self.spheres
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(SPHERES_PER_TASK)
-            .for_each(|(index, sphere)| *sphere = Sphere::of(spheres, index));
+        self.copy(spheres);
         let spare = Mutex::new(std::mem::take(&mut self.lists));
         let done = Mutex::new(std::mem::take(&mut self.done));
         let owners = &spheres.owner[..];
@@ -139,9 +123,40 @@ impl PairGroups {
         if times.is_ok() {
             self.sort();
             self.merge(pairs.lists());
+            self.found.candidates = pairs.len();
         }
         self.lists.append(&mut self.done);
         times
+    }
+
+    /// As [`find`](Self::find), with a search that groups by itself.
+    ///
+    /// # Errors
+    /// Those of the search.
+    pub fn find_grouped(
+        &mut self,
+        search: &mut dyn GroupSearch,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<SearchTimes, SearchError> {
+        self.clear();
+        self.copy(spheres);
+        search.find_groups(spheres, margin, &mut self.found)
+    }
+
+    /// Exchanges what was found for other groups.
+    pub fn swap_found(&mut self, other: &mut FoundGroups) {
+        std::mem::swap(&mut self.found, other);
+    }
+
+    /// Copies the spheres, so that each is in one place of memory.
+    fn copy(&mut self, spheres: &SphereSet) {
+        self.spheres.resize(spheres.len(), Sphere::default());
+        self.spheres
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(SPHERES_PER_TASK)
+            .for_each(|(index, sphere)| *sphere = Sphere::of(spheres, index));
     }
 
     /// Sorts the digests of all lists by molecules.
@@ -188,15 +203,15 @@ impl PairGroups {
             });
         for (merged, start) in self.merged.iter().zip(&self.starts) {
             let molecules = Pair::from_key(self.sorted[*start as usize].key);
-            self.groups.push(PairGroup {
+            self.found.groups.push(PairGroup {
                 a: molecules.a,
                 b: molecules.b,
-                first: self.kept.len() as u32,
+                first: self.found.kept.len() as u32,
                 kept: merged.pairs().len() as u32,
                 overlaps: merged.overlaps,
                 deepest: merged.deepest,
             });
-            self.kept.extend_from_slice(merged.pairs());
+            self.found.kept.extend_from_slice(merged.pairs());
         }
     }
 }

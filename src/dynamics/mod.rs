@@ -27,21 +27,27 @@
 mod by_bodies;
 mod config;
 mod constraint;
-mod digest;
+pub(crate) mod digest;
+mod found;
+mod grouped;
 mod groups;
 mod material;
 mod members;
 mod rows;
 mod solver;
+mod steady;
 mod step;
 mod support;
 mod waking;
 
 pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;
+pub use found::{FoundGroups, GroupSearch, PairGroup};
+pub use grouped::Grouped;
 pub use material::{ContactGroups, ContactMaterial, Softness};
 pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
 pub use solver::ContactSolver;
+pub use steady::SearchFault;
 pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
 

@@ -7,15 +7,17 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::found::GroupSearch;
 use super::groups::PairGroups;
 use super::solver::Problem;
+use super::steady::{Finder, SearchFault, SteadySearch};
 use super::waking::Encounters;
 use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -37,7 +39,7 @@ impl From<SphereError> for CrowdContactsError {
 pub struct CrowdContacts {
     /// How contacts are solved.
     pub config: ContactSolverConfig,
-    search: Box<dyn PairSearch>,
+    search: SteadySearch,
     members: Vec<ContactMember>,
     /// Members that do not touch each other, the smaller index first.
     exempt: BTreeSet<[u32; 2]>,
@@ -47,7 +49,6 @@ pub struct CrowdContacts {
     active: Vec<u32>,
     first_sphere: Vec<u32>,
     spheres: SphereSet,
-    pairs: PairBuffer,
     groups: PairGroups,
     bodies: Vec<MovingBody>,
     /// Contacts that the engine answers, in this substep, with their bodies.
@@ -74,14 +75,13 @@ impl CrowdContacts {
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             config: ContactSolverConfig::default(),
-            search,
+            search: SteadySearch::new(Finder::Pairs(search)),
             members: Vec::new(),
             exempt: BTreeSet::new(),
             aside: Vec::new(),
             active: Vec::new(),
             first_sphere: Vec::new(),
             spheres: SphereSet::new(),
-            pairs: PairBuffer::new(),
             groups: PairGroups::default(),
             bodies: Vec::new(),
             supports: Vec::new(),
@@ -91,6 +91,21 @@ impl CrowdContacts {
             touches_before: Vec::new(),
             to_wake: Vec::new(),
         }
+    }
+
+    /// Searches with `search` from now on. Members and contacts stay.
+    pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+        self.search = SteadySearch::new(Finder::Pairs(search));
+    }
+
+    /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
+    pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
+        self.search = SteadySearch::new(Finder::Groups(search));
+    }
+
+    /// Why the search was given up in a detection since this was last asked.
+    pub fn take_search_fault(&mut self) -> Option<SearchFault> {
+        self.search.take_fault()
     }
 
     /// Replaces the members. Contacts between those that stay go on; members that
@@ -185,7 +200,6 @@ impl CrowdContacts {
     }
 
     fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
-        self.pairs.clear();
         self.groups.clear();
         self.touches.clear();
         self.touches_before.clear();
@@ -278,7 +292,9 @@ impl CrowdContacts {
 
     /// Finds the pairs that touch or nearly do.
     ///
-    /// Members that lie where too many others lie are set aside.
+    /// Members that lie where too many others lie are set aside. If the search runs on a
+    /// device that fails, a [`UniformGrid`] takes its place at once and for good, and
+    /// [`take_search_fault`](Self::take_search_fault) tells why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres cannot be searched; there are no contacts then.
@@ -287,11 +303,8 @@ impl CrowdContacts {
         self.touches.clear();
         loop {
             let foresight = self.config.foresight;
-            let search = &mut *self.search;
-            match self
-                .groups
-                .find(search, &self.spheres, foresight, &mut self.pairs)
-            {
+            let groups = &mut self.groups;
+            match self.search.find(&self.spheres, foresight, groups) {
                 Ok(times) => {
                     self.collect_touches();
                     return Ok(times);
@@ -466,7 +479,7 @@ impl CrowdContacts {
     /// Pairs of spheres that the last detection found within the foresight.
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
-        self.pairs.len()
+        self.groups.candidates()
     }
 
     /// The solver with its contacts.

@@ -1,6 +1,7 @@
 //! Which sleepers are woken by whom.
 
-use super::groups::{PairGroup, PairGroups};
+use super::found::PairGroup;
+use super::groups::PairGroups;
 use super::{CrowdTouch, MovingBody};
 use crate::search::Pair;
 

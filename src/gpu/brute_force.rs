@@ -166,6 +166,10 @@ impl PairSearch for GpuBruteForce {
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
         Ok(self.begin(spheres, margin)?.unwrap_or(0))
     }
+
+    fn trouble(&self) -> Option<String> {
+        self.last_error().map(GpuError::to_string)
+    }
 }
 
 #[cfg(test)]

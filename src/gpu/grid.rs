@@ -316,26 +316,7 @@ impl GpuGrid {
         let Some(mut bound) = self.bound.take() else {
             return Ok(());
         };
-        let bindings = match bound.write.take().filter(|_| !grown) {
-            Some(bindings) => bindings,
-            None => {
-                let [params, batch, spheres, owners, starts, measured] = self.walked(&bound.sort);
-                self.kernels.write.bind(
-                    &device,
-                    &[
-                        params,
-                        batch,
-                        spheres,
-                        owners,
-                        starts,
-                        measured,
-                        (6, bound.sort.order().buffer()),
-                        (7, self.arrays.counts.buffer()),
-                        (8, self.arrays.pairs.buffer()),
-                    ],
-                )?
-            }
-        };
+        let bindings = self.bind_write(&mut bound, grown)?;
         let spheres = self.arrays.spheres.len() as u32;
         let batches = std::iter::once((0, spheres));
         // More pairs than 32 bits can number were refused above.
@@ -348,8 +329,76 @@ impl GpuGrid {
         Ok(())
     }
 
+    /// Makes room for `total` pairs that stay on the device.
+    pub(super) fn hold_pairs(&mut self, total: u32) -> Result<(), GpuError> {
+        let grown = self.arrays.pairs.resize(&self.device, total as usize)?;
+        if let Some(bound) = self.bound.as_mut().filter(|_| grown) {
+            bound.write = None;
+        }
+        Ok(())
+    }
+
+    /// Step 6 for pairs that stay on the device, where there is [room](Self::hold_pairs):
+    /// records that all `total` of them are written, in one window.
+    pub(super) fn record_pairs(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        total: u32,
+    ) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let Some(mut bound) = self.bound.take() else {
+            return Ok(());
+        };
+        let bindings = self.bind_write(&mut bound, false)?;
+        let batch = GpuSearchBatch {
+            first_sphere: 0,
+            spheres: self.arrays.spheres.len() as u32,
+            first_pair: 0,
+            pairs: total,
+        };
+        self.arrays.set_batch(&device, &batch)?;
+        let mut pass = begin_pass(encoder, "write pairs");
+        let write = &self.kernels.write;
+        write.record_threads(&mut pass, &bindings, batch.spheres);
+        drop(pass);
+        bound.write = Some(bindings);
+        self.bound = Some(bound);
+        Ok(())
+    }
+
+    /// What step 6 binds, anew if arrays have `grown`.
+    fn bind_write(&self, bound: &mut Bound, grown: bool) -> Result<wgpu::BindGroup, GpuError> {
+        if let Some(bindings) = bound.write.take().filter(|_| !grown) {
+            return Ok(bindings);
+        }
+        let [params, batch, spheres, owners, starts, measured] = self.walked(&bound.sort);
+        self.kernels.write.bind(
+            &self.device,
+            &[
+                params,
+                batch,
+                spheres,
+                owners,
+                starts,
+                measured,
+                (6, bound.sort.order().buffer()),
+                (7, self.arrays.counts.buffer()),
+                (8, self.arrays.pairs.buffer()),
+            ],
+        )
+    }
+
+    /// What is searched, and what was found.
+    pub(super) fn arrays(&self) -> &SearchArrays {
+        &self.arrays
+    }
+
     /// Checks and counts; `None` if no pair is possible.
-    fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError> {
+    pub(super) fn begin(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<Option<u64>, SearchError> {
         self.layout = None;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
@@ -365,7 +414,8 @@ impl GpuGrid {
         }
     }
 
-    fn failed(&mut self, error: GpuError) -> SearchError {
+    /// Remembers an error, and gives the memory back.
+    pub(super) fn failed(&mut self, error: GpuError) -> SearchError {
         self.bound = None;
         self.arrays.release(&self.device);
         self.cells.release(&self.device);
@@ -433,5 +483,9 @@ impl PairSearch for GpuGrid {
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.layout.map(|layout| layout.cell_around(point))
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.last_error().map(GpuError::to_string)
     }
 }

@@ -34,6 +34,7 @@
 //! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
+//! | `groups` | pairs by molecules, of which only a few come back |
 //! | `brute_force` | every sphere against every other |
 //! | `relax` | whole iterations of the relaxer |
 
@@ -45,6 +46,7 @@ mod choose;
 mod device;
 mod error;
 mod grid;
+mod groups;
 mod kernel;
 mod measure;
 mod memory;
@@ -64,6 +66,7 @@ pub use buffer::GpuVec;
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
+pub use groups::{GpuGroupParams, GpuGroups, GpuPairGroup};
 pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};

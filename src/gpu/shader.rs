@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
+use crate::dynamics::digest;
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
 use crate::search::uniform_grid::MAX_COMPARISONS;
@@ -345,6 +346,17 @@ pub(super) const APPLY: Shader = Shader {
     ],
 };
 
+/// Pairs by molecules.
+pub(super) const GROUPS: Shader = Shader {
+    name: "groups",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        SEARCH,
+        include_str!("../../shaders/groups.wgsl"),
+    ],
+};
+
 /// All modules, for tests that need no device.
 pub const SHADERS: &[Shader] = &[
     SCAN,
@@ -364,6 +376,7 @@ pub const SHADERS: &[Shader] = &[
     SUM_MOLECULES,
     RESPOND,
     APPLY,
+    GROUPS,
 ];
 
 /// The constants as WGSL declares them.
@@ -381,6 +394,11 @@ fn constants() -> String {
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
         ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),
+        ("MOST_KEPT", digest::MOST as u32),
+        ("SOME_PAIRS", digest::SOME),
+        ("MANY_PAIRS", digest::MANY),
+        ("HAND_SPREAD", digest::HAND_SPREAD),
+        ("HAND_SHIFT", digest::HAND_SHIFT),
     ] {
         // Writing to a string cannot fail.
         let _ = writeln!(block, "const {name}: u32 = {value}u;");

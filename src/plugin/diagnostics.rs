@@ -5,7 +5,8 @@ use bevy::diagnostic::{
 };
 use bevy::prelude::*;
 
-use super::world::MoleculeWorld;
+use super::world::{ContactModel, MoleculeWorld};
+use crate::backend::Backend;
 
 /// Paths of the figures. Each is a value per frame, over all Rapier contexts.
 pub struct MoleculeDiagnostics;
@@ -31,7 +32,8 @@ impl MoleculeDiagnostics {
     pub const CONTACTS: DiagnosticPath = DiagnosticPath::const_new("molecules/contacts");
     /// Deepest overlap of two molecules, nm.
     pub const PENETRATION: DiagnosticPath = DiagnosticPath::const_new("molecules/penetration");
-    /// What computes the contacts: 0 is the CPU.
+    /// What finds the contacts: 0 is the CPU, 1 a GPU, at least in one context.
+    /// [`MoleculeBackend`](super::MoleculeBackend) says which.
     pub const BACKEND: DiagnosticPath = DiagnosticPath::const_new("molecules/backend");
 }
 
@@ -39,9 +41,6 @@ impl MoleculeDiagnostics {
 /// [`MoleculePlugins`](super::MoleculePlugins).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeDiagnosticsPlugin;
-
-/// The backend that runs on the CPU.
-const CPU: f64 = 0.0;
 
 impl Plugin for MoleculeDiagnosticsPlugin {
     fn build(&self, app: &mut App) {
@@ -67,7 +66,7 @@ impl Plugin for MoleculeDiagnosticsPlugin {
     }
 }
 
-fn measure(mut diagnostics: Diagnostics, worlds: Query<&MoleculeWorld>) {
+fn measure(mut diagnostics: Diagnostics, model: Res<ContactModel>, worlds: Query<&MoleculeWorld>) {
     let sum = |value: fn(&MoleculeWorld) -> f64| worlds.iter().map(value).sum::<f64>();
     let mut add = |path: &DiagnosticPath, value: fn(&MoleculeWorld) -> f64| {
         diagnostics.add_measurement(path, || sum(value));
@@ -99,7 +98,11 @@ fn measure(mut diagnostics: Diagnostics, worlds: Query<&MoleculeWorld>) {
     add(&MoleculeDiagnostics::CONTACTS, |world| {
         world.ledger.touching().len() as f64
     });
-    add(&MoleculeDiagnostics::BACKEND, |_| CPU);
+    let on_gpu =
+        *model == ContactModel::Crowd && worlds.iter().any(|world| world.backend() == Backend::Gpu);
+    diagnostics.add_measurement(&MoleculeDiagnostics::BACKEND, || {
+        f64::from(u8::from(on_gpu))
+    });
     diagnostics.add_measurement(&MoleculeDiagnostics::PENETRATION, || {
         let deepest = worlds.iter().flat_map(|world| world.ledger.touching());
         deepest.fold(0.0, |most, pair| f64::max(most, f64::from(pair.deepest)))

@@ -22,6 +22,12 @@
 //! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
 //! in every context, and in whatever schedule Rapier was put.
 //!
+//! # Who does the work
+//!
+//! [`MoleculeBackend`] says whether the processor or a GPU finds the contacts of crowds.
+//! A GPU that fails costs nothing but its speed: the processor finds the same contacts
+//! within the same substep, and a [`MoleculeBackendFault`] tells.
+//!
 //! # Asking and seeing
 //!
 //! [`TouchingMolecules`] tells who touches whom, [`MoleculeQueries`] which atom a ray or
@@ -30,8 +36,11 @@
 //! springs.
 
 mod assets;
+mod backend;
 mod compartments;
 mod components;
+#[cfg_attr(not(feature = "gpu"), path = "no_device.rs")]
+mod device;
 mod diagnostics;
 mod drive;
 mod events;
@@ -52,6 +61,10 @@ mod surfaces;
 mod world;
 
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
+pub use backend::{
+    BackendReflection, DeviceFaultReflection, MoleculeAdapter, MoleculeBackend,
+    MoleculeBackendFault,
+};
 pub use compartments::{
     Compartment, CompartmentPlace, CompartmentSpring, InCompartment, ParryShape,
 };
@@ -81,6 +94,7 @@ use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
 };
 
+use crate::backend::Backend;
 use crate::dynamics::ContactSolverConfig;
 
 /// Stages of the molecules in a frame. See the [module](self) page for the order.
@@ -163,6 +177,14 @@ impl MoleculePlugins {
         self.physics.solver = solver;
         self
     }
+
+    /// Who finds contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
+    /// changes it. Default: [`Backend::Auto`], a GPU if there is a real one.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.physics.backend = backend;
+        self
+    }
 }
 
 impl PluginGroup for MoleculePlugins {
@@ -182,6 +204,7 @@ impl PluginGroup for MoleculePlugins {
 pub struct MoleculePhysicsPlugin {
     model: ContactModel,
     solver: ContactSolverConfig,
+    backend: Backend,
     add_schedule: fn(&mut App),
     replace_step: fn(&mut App) -> bool,
 }
@@ -197,6 +220,7 @@ impl MoleculePhysicsPlugin {
         Self {
             model: ContactModel::default(),
             solver: ContactSolverConfig::default(),
+            backend: Backend::default(),
             add_schedule: drive::add_substep_schedule::<Hooks>,
             replace_step: drive::replace_rapier_step::<Hooks>,
         }
@@ -217,16 +241,20 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
             .register_type::<MoleculeFault>()
+            .register_type::<MoleculeBackend>()
+            .register_type::<MoleculeBackendFault>()
             .register_type::<MoleculeAtom>()
             .register_type::<MoleculeHit>()
             .register_type::<MoleculePoint>()
             .insert_resource(self.model)
+            .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(world::SolverAtStart(self.solver))
             .init_resource::<prepare::PreparedTemplates>()
             .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()
             .add_message::<MoleculeContactStopped>()
             .add_message::<MoleculeFault>()
+            .add_message::<MoleculeBackendFault>()
             .add_observer(world::adopt_context)
             .add_observer(prepare::fix_static)
             .add_observer(prepare::free_static)
@@ -296,6 +324,8 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
             (
                 world::switch_model,
                 substep::collect_members,
+                backend::choose_device,
+                backend::assign_searches,
                 substep::update_surfaces,
                 surfaces::place_surfaces,
             )

@@ -9,6 +9,7 @@ use bevy_rapier3d::prelude::{
 };
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
+use super::backend::{MoleculeBackend, MoleculeBackendFault, accept_search_fault};
 use super::components::{MoleculeDetail, MoleculeMaterial};
 use super::events::Touching;
 use super::faults::{FaultReason, MoleculeFault};
@@ -218,7 +219,9 @@ pub(super) fn detect(
         &RapierContextColliders,
     )>,
     molecules: Query<(), With<PreparedMolecule>>,
+    mut backend: ResMut<MoleculeBackend>,
     mut faults: MessageWriter<MoleculeFault>,
+    mut backend_faults: MessageWriter<MoleculeBackendFault>,
 ) {
     for (context, mut world, simulation, colliders) in &mut worlds {
         if world.substep.is_none() {
@@ -239,6 +242,9 @@ pub(super) fn detect(
                 }
                 if world.contacts.set_aside().count() > before {
                     report_set_aside(world, &mut faults);
+                }
+                if let Some(fault) = world.contacts.take_search_fault() {
+                    accept_search_fault(context, fault, world, &mut backend, &mut backend_faults);
                 }
                 touching_in_crowd(world)
             }

@@ -10,7 +10,9 @@ use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, Ra
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
+use super::backend::Searcher;
 use super::events::TouchLedger;
+use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
 use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
 
@@ -59,6 +61,7 @@ pub struct MoleculeWorld {
     pub(super) times: MoleculeTimes,
     /// Whether the last search failed: said once, not every substep.
     pub(super) failing: bool,
+    pub(super) searcher: Searcher,
 }
 
 impl Default for MoleculeWorld {
@@ -75,6 +78,7 @@ impl Default for MoleculeWorld {
             switch: CrowdSwitch::default(),
             times: MoleculeTimes::default(),
             failing: false,
+            searcher: Searcher::default(),
         }
     }
 }
@@ -92,6 +96,18 @@ impl MoleculeWorld {
     /// Impossible numbers are answered in the next substep by the default.
     pub fn contact_config_mut(&mut self) -> &mut ContactSolverConfig {
         &mut self.contacts.config
+    }
+
+    /// Who finds the contacts of this context in [`ContactModel::Crowd`]:
+    /// [`Backend::Cpu`] or [`Backend::Gpu`]. See
+    /// [`MoleculeBackend`](super::MoleculeBackend).
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        if self.searcher.is_on_gpu() {
+            Backend::Gpu
+        } else {
+            Backend::Cpu
+        }
     }
 
     /// Time that the stages took in the last frame, all substeps together.

@@ -151,7 +151,7 @@ pub trait PairSearch: Send + Sync {
     ///
     /// # Errors
     /// As [`find_pairs`](Self::find_pairs). `each` may have been called for some lists
-    /// by then.
+    /// by then, but not if it was a device that failed ([`SearchError::Device`]).
     fn find_gaps(
         &mut self,
         spheres: &SphereSet,
@@ -180,6 +180,12 @@ pub trait PairSearch: Send + Sync {
     /// The cell around `point` (nm) in the last search, for drawing; none if the search
     /// has no cells, or needed none.
     fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
+        None
+    }
+
+    /// What the device of the search said when it last failed, for logs: more than a
+    /// [`DeviceFault`] can say. None if it said nothing, or there is no device.
+    fn trouble(&self) -> Option<String> {
         None
     }
 }

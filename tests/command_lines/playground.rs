@@ -37,6 +37,8 @@ fn assert_sound(contacts: &str) {
     assert_eq!(report["steps"], 120);
     assert_eq!(report["simulated_seconds"], 2.0);
     assert_eq!(report["threads"], 1);
+    assert!(["cpu", "gpu"].contains(&report["backend"].as_str().unwrap()));
+    assert_eq!(report["adapter"].is_null(), report["backend"] == "cpu");
     assert_eq!(report["non_finite"], 0);
     assert_eq!(report["outside"], 0);
     for field in [
@@ -79,11 +81,38 @@ fn solver_contacts_do_the_same() {
     assert_sound("solver");
 }
 
+/// A few steps of one crowd, and what standard error says.
+fn short_run(backend: &str) -> (Value, String) {
+    let arguments = "--headless --quiet --proteins 5 --steps 45 --report - --backend";
+    let mut arguments: Vec<&str> = arguments.split(' ').collect();
+    arguments.push(backend);
+    let output = run("playground", &arguments);
+    (json(&output, 0), text(&output.stderr).to_owned())
+}
+
+#[test]
+fn the_backend_is_named_and_changes_no_bit() {
+    let (cpu, _) = short_run("cpu");
+    assert_eq!(cpu["backend"], "cpu");
+    assert_eq!(cpu["adapter"], Value::Null);
+    let (gpu, said) = short_run("gpu");
+    if gpu["backend"] == "gpu" {
+        assert!(gpu["adapter"].as_str().is_some_and(|name| !name.is_empty()));
+    } else {
+        // No adapter, or a build without the code for one: said, and done all the same.
+        let required = std::env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
+        assert!(!required, "REQUIRE_GPU=1, but {said}");
+        assert!(said.contains("by the processor"), "{said}");
+    }
+    assert_eq!(cpu["state_hash"], gpu["state_hash"]);
+}
+
 #[test]
 fn playground_names_its_options() {
     let options = [
         "--proteins",
         "--contacts",
+        "--backend",
         "--substeps",
         "--seed",
         "--threads",
@@ -107,6 +136,7 @@ fn playground_refuses_bad_input() {
     for arguments in [
         &["--proteins", "0"][..],
         &["--contacts", "glue"],
+        &["--backend", "cuda"],
         &["--headless", "--screenshot", "picture.png"],
     ] {
         let output = run("playground", arguments);

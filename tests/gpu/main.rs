@@ -12,6 +12,7 @@ mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
+mod groups;
 mod radix;
 mod relaxer;
 mod scan;

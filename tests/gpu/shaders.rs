@@ -4,9 +4,9 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuAtomRange, GpuBody, GpuLawParams, GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPlacement,
-    GpuPose, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch,
-    GpuSearchParams, GpuSortParams, GpuTransformParams, SHADERS, Shader,
+    GpuAtomRange, GpuBody, GpuGroupParams, GpuLawParams, GpuMeasure, GpuMeasureParams, GpuMolecule,
+    GpuPairGroup, GpuPlacement, GpuPose, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams,
+    GpuSearchBatch, GpuSearchParams, GpuSortParams, GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -194,6 +194,17 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         diverged,
         spare,
     );
+    assert_mirrors!(GpuGroupParams, "groups", "GroupParams", pairs, groups);
+    assert_mirrors!(
+        GpuPairGroup,
+        "groups",
+        "PairGroup",
+        a,
+        b,
+        kept,
+        overlaps,
+        deepest,
+    );
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
     }
@@ -209,7 +220,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         result_slot,
         most_blocks,
     );
-    for shader in ["bin", "grid_count", "brute_force_write"] {
+    for shader in ["bin", "grid_count", "brute_force_write", "groups"] {
         assert_mirrors!(
             GpuSearchParams,
             shader,

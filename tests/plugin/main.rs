@@ -1,12 +1,19 @@
 //! Molecules in a Bevy app without a window.
 
 mod assets;
+#[cfg(feature = "gpu")]
+mod backend;
+#[cfg(feature = "gpu")]
+mod backend_faults;
 mod bodies;
 mod common;
 mod compartments;
 mod contacts;
 mod faults;
 mod gizmos;
+#[cfg(feature = "gpu")]
+#[path = "../gpu_device/mod.rs"]
+mod gpu_device;
 mod ligand;
 mod queries;
 mod schedules;

@@ -1,0 +1,54 @@
+//! Any search of pairs as a search of groups.
+
+use glam::Vec3;
+
+use super::found::{FoundGroups, GroupSearch};
+use super::groups::PairGroups;
+use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::spheres::SphereSet;
+
+/// Groups the pairs of another search on the processor, as the crowd does: the twin of
+/// searches that group on a device.
+pub struct Grouped<S> {
+    search: S,
+    groups: PairGroups,
+    pairs: PairBuffer,
+}
+
+impl<S: PairSearch> Grouped<S> {
+    /// Groups the pairs of `search`.
+    pub fn new(search: S) -> Self {
+        Self {
+            search,
+            groups: PairGroups::default(),
+            pairs: PairBuffer::new(),
+        }
+    }
+}
+
+impl<S: PairSearch> GroupSearch for Grouped<S> {
+    fn name(&self) -> &'static str {
+        self.search.name()
+    }
+
+    fn find_groups(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        found: &mut FoundGroups,
+    ) -> Result<SearchTimes, SearchError> {
+        found.clear();
+        let search = &mut self.search;
+        let times = self.groups.find(search, spheres, margin, &mut self.pairs)?;
+        self.groups.swap_found(found);
+        Ok(times)
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.search.cell_around(point)
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.search.trouble()
+    }
+}

@@ -1,0 +1,352 @@
+//! Who finds the contacts of crowds, and what happens when it fails.
+//!
+//! A GPU finds the same pairs as the processor in the same order, and keeps the same of
+//! them for the solver, so that it may take over, or fail, at any substep without changing
+//! a bit of what follows.
+
+use bevy::prelude::*;
+use bevy::reflect::reflect_remote;
+
+use super::device::{DeviceSlot, Lender, Trouble};
+use super::world::{ContactModel, MoleculeWorld};
+use crate::backend::Backend;
+use crate::dynamics::SearchFault;
+use crate::search::{DeviceFault, UniformGrid};
+
+/// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
+/// searched fewer before a GPU has answered.
+const AUTO_SPHERES: usize = 20_000;
+
+/// Contexts that shrink are given back to the processor at this share of
+/// [`AUTO_SPHERES`], so that those around the limit do not change hands in each frame.
+const AUTO_KEPT: usize = AUTO_SPHERES / 2;
+
+/// What Bevy's reflection sees of a [`Backend`], which knows nothing of Bevy.
+#[reflect_remote(Backend)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Debug, Default, PartialEq, Hash)]
+pub enum BackendReflection {
+    /// See [`Backend::Auto`].
+    #[default]
+    Auto,
+    /// See [`Backend::Cpu`].
+    Cpu,
+    /// See [`Backend::Gpu`].
+    Gpu,
+}
+
+/// What Bevy's reflection sees of a [`DeviceFault`], which knows nothing of Bevy.
+#[reflect_remote(DeviceFault)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[reflect(Debug, PartialEq)]
+pub enum DeviceFaultReflection {
+    /// See [`DeviceFault::Absent`].
+    Absent,
+    /// See [`DeviceFault::TooManySpheres`].
+    TooManySpheres {
+        /// Number of spheres.
+        spheres: u64,
+        /// How many would fit.
+        fit: u64,
+    },
+    /// See [`DeviceFault::OutOfMemory`].
+    OutOfMemory,
+    /// See [`DeviceFault::Lost`].
+    Lost,
+    /// See [`DeviceFault::Refused`].
+    Refused,
+}
+
+/// Who finds the contacts in [`ContactModel::Crowd`].
+///
+/// Set [`wanted`](Self::wanted) at any time; in the next frame
+/// [`chosen`](Self::chosen) says who it is.
+#[derive(Debug, Default, Resource, Reflect)]
+#[reflect(Resource, Debug, Default)]
+pub struct MoleculeBackend {
+    /// Who is to do it.
+    ///
+    /// Default: [`Backend::Auto`].
+    #[reflect(remote = BackendReflection)]
+    pub wanted: Backend,
+    /// The device of the GPU, if it is one that does it.
+    adapter: Option<MoleculeAdapter>,
+    /// Whether to look for a device even if nothing has changed.
+    again: bool,
+    /// What was wanted when a device was last looked for.
+    #[reflect(ignore)]
+    tried: Option<Backend>,
+    /// How often a device was chosen, so that contexts notice.
+    choice: u32,
+    #[reflect(ignore)]
+    pub(super) slot: DeviceSlot,
+}
+
+/// A graphics adapter, for logs and reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Reflect)]
+#[reflect(Debug, Default, PartialEq)]
+pub struct MoleculeAdapter {
+    /// Its name.
+    pub name: String,
+    /// Name, kind, graphics interface and driver in one line.
+    pub description: String,
+    /// Whether the processor does its work.
+    pub software: bool,
+}
+
+/// A GPU could not find the contacts, and the processor does it instead: within the same
+/// substep, so that nothing is lost. The log says the same in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculeBackendFault {
+    /// The Rapier context that it happened in; none if it concerns all.
+    pub context: Option<Entity>,
+    /// What happened.
+    #[reflect(remote = DeviceFaultReflection)]
+    pub fault: DeviceFault,
+    /// The same in words.
+    pub message: String,
+}
+
+/// Who searches a context.
+#[derive(Debug, Default)]
+pub(super) struct Searcher {
+    on_gpu: bool,
+    /// The [`MoleculeBackend::choice`] that it follows.
+    choice: u32,
+    /// When a GPU failed here.
+    gave_up: Option<GaveUp>,
+}
+
+#[derive(Debug)]
+struct GaveUp {
+    /// Spheres at that time.
+    spheres: usize,
+    /// Whether fewer might have fitted.
+    too_large: bool,
+}
+
+impl MoleculeBackend {
+    /// With a wish.
+    #[must_use]
+    pub fn new(wanted: Backend) -> Self {
+        Self {
+            wanted,
+            ..Self::default()
+        }
+    }
+
+    /// Who finds the contacts: [`Backend::Cpu`] or [`Backend::Gpu`], never
+    /// [`Backend::Auto`].
+    ///
+    /// Contexts for which the GPU is too small, or which are too small for it to be worth
+    /// while, are the processor's nevertheless: see [`MoleculeWorld::backend`].
+    #[must_use]
+    pub fn chosen(&self) -> Backend {
+        match self.adapter {
+            Some(_) => Backend::Gpu,
+            None => Backend::Cpu,
+        }
+    }
+
+    /// The adapter of the GPU that finds contacts; none if the processor does.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&MoleculeAdapter> {
+        self.adapter.as_ref()
+    }
+
+    /// Looks for a device once more in the next frame, after one was lost or was too small.
+    pub fn retry(&mut self) {
+        self.again = true;
+    }
+
+    /// Whether a GPU may search a context of so many spheres that it searches already, or
+    /// not.
+    fn suits(&self, spheres: usize, already: bool) -> bool {
+        let least = match (self.wanted, already) {
+            (Backend::Auto, false) => AUTO_SPHERES,
+            (Backend::Auto, true) => AUTO_KEPT,
+            _ => 0,
+        };
+        self.adapter.is_some() && spheres >= least
+    }
+
+    /// The device is gone. Returns whether that is news.
+    fn lose_device(&mut self) -> bool {
+        self.slot.clear();
+        self.adapter.take().is_some()
+    }
+}
+
+impl Searcher {
+    pub fn is_on_gpu(&self) -> bool {
+        self.on_gpu
+    }
+
+    fn give_up(&mut self, spheres: usize, fault: DeviceFault) {
+        self.on_gpu = false;
+        self.gave_up = Some(GaveUp {
+            spheres,
+            too_large: matches!(
+                fault,
+                DeviceFault::TooManySpheres { .. } | DeviceFault::OutOfMemory
+            ),
+        });
+    }
+
+    /// Whether a failure in the past speaks against a GPU.
+    fn is_barred(&self, spheres: usize) -> bool {
+        let barred = |past: &GaveUp| !past.too_large || spheres >= past.spheres;
+        self.gave_up.as_ref().is_some_and(barred)
+    }
+}
+
+/// Looks for a device when another backend is wanted, or a renderer has a new device.
+pub(super) fn choose_device(
+    model: Res<ContactModel>,
+    mut backend: ResMut<MoleculeBackend>,
+    lender: Lender,
+    mut faults: MessageWriter<MoleculeBackendFault>,
+) {
+    let renewed = lender.is_new() && backend.slot.may_borrow();
+    let decided = backend.tried == Some(backend.wanted) && !backend.again && !renewed;
+    if *model != ContactModel::Crowd || decided {
+        return;
+    }
+    let backend = &mut *backend;
+    backend.tried = Some(backend.wanted);
+    backend.again = false;
+    backend.choice = backend.choice.wrapping_add(1);
+    let chosen = backend.slot.choose(backend.wanted, &lender);
+    backend.adapter = match chosen {
+        Ok(adapter) => adapter,
+        Err(trouble) if backend.wanted == Backend::Auto => {
+            info!("no graphics device is used for contacts: {trouble}");
+            None
+        }
+        Err(Trouble { fault, message }) => {
+            warn!("contacts are found by the processor, not by a GPU: {message}");
+            faults.write(MoleculeBackendFault {
+                context: None,
+                fault,
+                message,
+            });
+            None
+        }
+    };
+    match &backend.adapter {
+        Some(adapter) => info!("contacts are found by {}", adapter.description),
+        None => info!("contacts are found by the processor"),
+    }
+}
+
+/// Gives each context its search.
+pub(super) fn assign_searches(
+    mut backend: ResMut<MoleculeBackend>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld)>,
+    mut faults: MessageWriter<MoleculeBackendFault>,
+) {
+    for (context, mut world) in &mut worlds {
+        let spheres = world.contacts.spheres().len();
+        let renewed = world.searcher.choice != backend.choice;
+        let searcher = &world.searcher;
+        let barred = !renewed && searcher.is_barred(spheres);
+        let gpu = !barred && backend.suits(spheres, searcher.on_gpu);
+        if !renewed && gpu == searcher.on_gpu {
+            continue;
+        }
+        let world = &mut *world;
+        let was_on_gpu = world.searcher.on_gpu;
+        world.searcher = Searcher {
+            on_gpu: gpu,
+            choice: backend.choice,
+            gave_up: world.searcher.gave_up.take().filter(|_| !renewed),
+        };
+        match backend.slot.search().filter(|_| gpu) {
+            Some(Ok(search)) => world.contacts.set_group_search(search),
+            Some(Err(Trouble { fault, message })) => {
+                world.contacts.set_search(Box::new(UniformGrid::new()));
+                let fault = MoleculeBackendFault {
+                    context: Some(context),
+                    fault,
+                    message,
+                };
+                accept_fault(fault, world, &mut backend, &mut faults);
+            }
+            None if was_on_gpu => world.contacts.set_search(Box::new(UniformGrid::new())),
+            None => {}
+        }
+    }
+}
+
+/// Takes down that the GPU failed in a search, after which the processor did it.
+pub(super) fn accept_search_fault(
+    context: Entity,
+    SearchFault { fault, message, .. }: SearchFault,
+    world: &mut MoleculeWorld,
+    backend: &mut MoleculeBackend,
+    faults: &mut MessageWriter<MoleculeBackendFault>,
+) {
+    let fault = MoleculeBackendFault {
+        context: Some(context),
+        fault,
+        message,
+    };
+    accept_fault(fault, world, backend, faults);
+}
+
+/// Says that the GPU failed in the context of `world`, and remembers it.
+fn accept_fault(
+    mut fault: MoleculeBackendFault,
+    world: &mut MoleculeWorld,
+    backend: &mut MoleculeBackend,
+    faults: &mut MessageWriter<MoleculeBackendFault>,
+) {
+    world
+        .searcher
+        .give_up(world.contacts.spheres().len(), fault.fault);
+    if fault.fault == DeviceFault::Lost {
+        // The other contexts had the same device: it is said once for all of them.
+        fault.context = None;
+        if !backend.lose_device() {
+            return;
+        }
+    }
+    let message = &fault.message;
+    match fault.context {
+        Some(context) => {
+            warn!("the processor finds the contacts of context {context} now: {message}");
+        }
+        None => warn!("the processor finds all contacts now: {message}"),
+    }
+    faults.write(fault);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_leaves_small_contexts_to_the_processor() {
+        let mut backend = MoleculeBackend::default();
+        assert!(!backend.suits(usize::MAX, false));
+        backend.adapter = Some(MoleculeAdapter::default());
+        assert!(!backend.suits(AUTO_SPHERES - 1, false));
+        assert!(backend.suits(AUTO_SPHERES, false));
+        assert!(backend.suits(AUTO_SPHERES - 1, true));
+        assert!(!backend.suits(AUTO_KEPT - 1, true));
+        backend.wanted = Backend::Gpu;
+        assert!(backend.suits(0, false));
+    }
+
+    #[test]
+    fn a_context_that_was_too_large_is_tried_again_when_it_is_smaller() {
+        let mut searcher = Searcher::default();
+        assert!(!searcher.is_barred(1000));
+        searcher.give_up(1000, DeviceFault::OutOfMemory);
+        assert!(searcher.is_barred(1000));
+        assert!(!searcher.is_barred(999));
+        searcher.give_up(1000, DeviceFault::Refused);
+        assert!(searcher.is_barred(1));
+    }
+}

@@ -1,0 +1,71 @@
+//! The place of `device` in a build without the feature `gpu`: there is none.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bevy::ecs::system::SystemParam;
+
+use super::backend::MoleculeAdapter;
+use crate::backend::Backend;
+use crate::dynamics::GroupSearch;
+use crate::search::DeviceFault;
+
+/// Why there is no device.
+#[derive(Clone, Debug)]
+pub(super) struct Trouble {
+    pub fault: DeviceFault,
+    pub message: String,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// No device.
+#[derive(Debug, Default)]
+pub(super) struct DeviceSlot;
+
+/// Nobody to lend one.
+#[derive(SystemParam)]
+pub(super) struct Lender<'w> {
+    nothing: PhantomData<&'w ()>,
+}
+
+impl Lender<'_> {
+    /// Nothing ever is.
+    pub fn is_new(&self) -> bool {
+        false
+    }
+}
+
+impl DeviceSlot {
+    /// The processor, whoever is wanted.
+    pub fn choose(
+        &mut self,
+        wanted: Backend,
+        _lender: &Lender,
+    ) -> Result<Option<MoleculeAdapter>, Trouble> {
+        if wanted == Backend::Gpu {
+            return Err(Trouble {
+                fault: DeviceFault::Absent,
+                message: "this program was built without the feature `gpu`".into(),
+            });
+        }
+        Ok(None)
+    }
+
+    /// There is nothing to borrow.
+    pub fn may_borrow(&self) -> bool {
+        false
+    }
+
+    /// There is no search but the processor's.
+    pub fn search(&self) -> Option<Result<Box<dyn GroupSearch>, Trouble>> {
+        None
+    }
+
+    /// Nothing to let go of.
+    pub fn clear(&mut self) {}
+}
