@@ -84,7 +84,7 @@ fn mixed_crowd(members: usize) -> Crowd {
     for size in [1, 2, 9, 40, 300] {
         let mut point = |k: usize| {
             let at = std::array::from_fn(|_| random.random::<f32>() - 0.5);
-            let radius = if k % 7 == 0 {
+            let radius = if k.is_multiple_of(7) {
                 0.4
             } else {
                 0.02 + 0.1 * random.random::<f32>()
