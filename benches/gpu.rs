@@ -145,9 +145,10 @@ fn compare(device: &Arc<GpuDevice>, sizes: &[usize], brute_most: usize) -> Resul
             let found = count(&mut search, &scene);
             let time = begin.elapsed();
             // Pairs at the very tolerance may be seen by one and not by the other.
-            if found.abs_diff(pairs) > 2 + pairs / 100_000 {
-                println!("Brute force counts {found} pairs, and not {pairs}:");
-            }
+            assert!(
+                found.abs_diff(pairs) <= 2 + pairs / 100_000,
+                "brute force counts {found} pairs, and not {pairs}"
+            );
             let ratio = time.as_secs_f64() / best.as_secs_f64();
             format!("{:.1} | {ratio:.1}", ms(time))
         } else {

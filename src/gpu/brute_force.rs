@@ -1,7 +1,9 @@
 //! Every sphere against every other on the device: what the grid is measured against.
 //!
 //! In 32 bits, unlike the oracle on the CPU: pairs whose distance is within a few
-//! roundings of their reach may differ. Pairs come in the order of their indices.
+//! roundings of their reach may differ. Pairs come in the order of their indices. About a
+//! million spheres are the most: a thread meets all others in one loop, and software
+//! adapters have been seen to cut loops short.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
-use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
+use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_SPHERES, BRUTE_FORCE_WRITE};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -53,6 +55,12 @@ impl GpuBruteForce {
     /// Number of pairs of each sphere, summed up.
     fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, GpuError> {
         let device = &*self.device;
+        if spheres.len() > BRUTE_FORCE_SPHERES as usize {
+            return Err(GpuError::TooManySpheres {
+                spheres: spheres.len() as u64,
+                fit: BRUTE_FORCE_SPHERES.into(),
+            });
+        }
         let count = spheres.len() as u32;
         let params = GpuSearchParams::new(count, plan.reach);
         self.arrays.upload(device, spheres, 0, &params)?;

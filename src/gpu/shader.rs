@@ -47,6 +47,15 @@ const _: () = assert!(1 << RADIX_BITS == GROUP_THREADS);
 /// Which of the measures of a search says how full its cells are.
 pub(super) const CROWDING_SLOT: u32 = 0;
 
+/// Spheres that brute force meets in one round of its loop.
+const BRUTE_FORCE_STRIDE: u32 = 16;
+
+/// Rounds after which lavapipe leaves a loop.
+const MOST_ROUNDS: u32 = 65_535;
+
+/// Most spheres that brute force compares: all in one loop.
+pub(super) const BRUTE_FORCE_SPHERES: u32 = MOST_ROUNDS * BRUTE_FORCE_STRIDE;
+
 /// A distance along an axis, in nm, beyond any reach and with a square that 32 bits hold.
 const FAR_NM: f32 = 1.0e18;
 
@@ -389,6 +398,7 @@ fn constants() -> String {
         ("SCAN_TEAM", SCAN_TEAM),
         ("RADIX_BITS", RADIX_BITS),
         ("CROWDING_SLOT", CROWDING_SLOT),
+        ("BRUTE_FORCE_STRIDE", BRUTE_FORCE_STRIDE),
         ("SUM_LANES", SUM_LANES),
         ("PROJECTION_LAW", PROJECTION_LAW),
         ("NO_PLACEMENT", NO_PLACEMENT),

@@ -320,3 +320,23 @@ fn a_search_whose_device_is_lost_is_refused_and_the_cpu_can_go_on() {
         .unwrap();
     assert_eq!(pairs.len(), 999);
 }
+
+/// A thread of brute force meets all others in one loop, which software adapters cut short.
+#[test]
+fn brute_force_refuses_more_spheres_than_its_loop_can_meet() {
+    let Some(device) = crate::gpu_device::device() else {
+        return;
+    };
+    let mut search = GpuBruteForce::new(device).unwrap();
+    let error = search.count_pairs(&row(1_048_561), 0.0).unwrap_err();
+    assert_eq!(
+        error,
+        SearchError::Device(DeviceFault::TooManySpheres {
+            spheres: 1_048_561,
+            fit: 1_048_560,
+        })
+    );
+    let few = row(20);
+    let expected = UniformGrid::new().count_pairs(&few, 0.0);
+    assert_eq!(search.count_pairs(&few, 0.0), expected);
+}

@@ -136,8 +136,8 @@ impl Comparison for Scalar {
         mask: u32,
         target: *mut f32,
     ) {
-        let mut into = 0;
-        for k in (at..at + LANES).filter(|k| mask >> (k - at) & 1 != 0) {
+        let hits = (at..at + LANES).filter(|k| mask >> (k - at) & 1 != 0);
+        for (into, k) in hits.enumerate() {
             let dx = columns.x[k] - query.x;
             let dy = columns.y[k] - query.y;
             let dz = columns.z[k] - query.z;
@@ -149,7 +149,6 @@ impl Comparison for Scalar {
             };
             // SAFETY: at most LANES numbers are written.
             unsafe { target.add(into).write(squared.sqrt() - radii) };
-            into += 1;
         }
     }
 }
