@@ -25,7 +25,7 @@ pub const STEP: f32 = 1.0 / 60.0;
 
 /// Iterations of the contact solver: a pile of 200 proteins is a dozen high, and what
 /// those at the top weigh must reach the floor.
-const ITERATIONS: u32 = 16;
+const ITERATIONS: u32 = 32;
 
 /// Density of blocks and balls, Da/nm³: that of protein, so that masses are alike.
 const DENSITY: f32 = 800.0;
@@ -33,10 +33,11 @@ const DENSITY: f32 = 800.0;
 /// Half the width of a block and radius of a ball, nm.
 const THING_NM: f32 = 1.1;
 
-/// What brings the protein on the rope to rest: nothing else would.
-const SWAY: Damping = Damping {
-    linear_damping: 0.5,
-    angular_damping: 0.5,
+/// What brings proteins to rest that roll, and the one on the rope: a little of the water
+/// that they live in. Nothing else would.
+const WATER: Damping = Damping {
+    linear_damping: 0.3,
+    angular_damping: 1.0,
 };
 
 /// Half the thickness of floor and walls, nm: thicker than anything moves in a substep.
@@ -240,7 +241,7 @@ fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &Kinds) {
             let joint = RopeJointBuilder::new(rope.length).local_anchor2(rope.end);
             commands
                 .entity(entity)
-                .insert((ImpulseJoint::new(hook, joint), SWAY));
+                .insert(ImpulseJoint::new(hook, joint));
         }
     }
 }
@@ -248,7 +249,7 @@ fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &Kinds) {
 /// Spawns one protein.
 pub fn spawn_protein(commands: &mut Commands, kinds: &Kinds, kind: usize, pose: &Pose) -> Entity {
     let molecule = Molecule(kinds.templates[kind].clone());
-    commands.spawn((molecule, InScene, at(pose))).id()
+    commands.spawn((molecule, InScene, at(pose), WATER)).id()
 }
 
 fn at(pose: &Pose) -> Transform {
