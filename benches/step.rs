@@ -2,9 +2,9 @@
 //! models against the same lipids as Rapier `Compound`s of balls.
 //!
 //! The worlds take turns, each time from the same start; of each step the best turn counts,
-//! and of these steps the median. Arguments are numbers of
-//! lipids; default: 746, which are 99,964 atoms. `overhead` measures what the plugin adds
-//! to Rapier's own step for 29,850 lipids without colliders.
+//! and of these steps the median. Arguments are numbers of lipids; default: 746, which are
+//! 99,964 atoms. `overhead` measures what the plugin adds to Rapier's own step for 29,850
+//! lipids without colliders.
 #![allow(clippy::print_stdout, reason = "the table is the purpose")]
 
 use std::ops::ControlFlow;
