@@ -7,7 +7,7 @@
 //! 1. *relax*: the contacts of the last substep are solved once more without the
 //!    term that pushes overlaps apart, so that parting adds no energy;
 //! 2. *predict*: velocities as gravity and other forces will have them at the end;
-//! 3. *prepare*: touching spheres, of each two molecules a dozen pairs at most, become
+//! 3. *prepare*: touching spheres, of each two molecules 16 pairs at most, become
 //!    [`ContactConstraint`]s with normal, levers and effective mass, and the impulse
 //!    they had last time; so do contacts with what holds the molecules from outside;
 //! 4. *iterate*: all pairs of molecules at the same time (Jacobi), and the contacts of
@@ -98,22 +98,6 @@ impl MovingBody {
     #[must_use]
     pub fn velocity_at(&self, lever: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(lever)
-    }
-
-    /// Changes the velocities by an impulse (Da·nm/s) at `lever` from the centre of mass.
-    #[inline]
-    pub fn push(&mut self, impulse: Vec3, lever: Vec3) {
-        self.receive(&Impulse {
-            linear: impulse,
-            angular: lever.cross(impulse),
-        });
-    }
-
-    /// Changes the velocities by an impulse about the centre of mass.
-    #[inline]
-    pub fn receive(&mut self, impulse: &Impulse) {
-        self.velocity += self.inverse_mass * impulse.linear;
-        self.angular_velocity += self.inverse_inertia * impulse.angular;
     }
 
     /// How far a unit push along `direction` at `lever` moves that point along

@@ -95,15 +95,23 @@ pub(super) trait Comparison {
 /// Plain code.
 pub(super) struct Scalar;
 
+impl Scalar {
+    /// Squared distance of the query from sphere `at`, nm².
+    #[inline(always)]
+    fn squared(columns: &Columns<'_>, query: &Query, at: usize) -> f32 {
+        let dx = columns.x[at] - query.x;
+        let dy = columns.y[at] - query.y;
+        let dz = columns.z[at] - query.z;
+        dx * dx + dy * dy + dz * dz
+    }
+}
+
 impl Comparison for Scalar {
     #[inline(always)]
     unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32 {
         let mut mask = 0;
         for k in 0..LANES {
-            let dx = columns.x[at + k] - query.x;
-            let dy = columns.y[at + k] - query.y;
-            let dz = columns.z[at + k] - query.z;
-            let squared = dx * dx + dy * dy + dz * dz;
+            let squared = Self::squared(columns, query, at + k);
             let reach = if MIXED {
                 let sum = columns.radius[at + k] + query.reach;
                 sum * sum
@@ -138,10 +146,7 @@ impl Comparison for Scalar {
     ) {
         let hits = (at..at + LANES).filter(|k| mask >> (k - at) & 1 != 0);
         for (into, k) in hits.enumerate() {
-            let dx = columns.x[k] - query.x;
-            let dy = columns.y[k] - query.y;
-            let dz = columns.z[k] - query.z;
-            let squared = dx * dx + dy * dy + dz * dz;
+            let squared = Self::squared(columns, query, k);
             let radii = if MIXED {
                 columns.radius[k] + query.radius
             } else {
@@ -158,11 +163,18 @@ impl Comparison for Scalar {
 pub(super) struct Avx2;
 
 #[cfg(target_arch = "x86_64")]
-impl Comparison for Avx2 {
+impl Avx2 {
+    /// Squared distances of the query from eight spheres, nm².
+    ///
+    /// # Safety
+    /// As [`Comparison::hits`].
     #[inline(always)]
-    unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32 {
+    unsafe fn squared(
+        columns: &Columns<'_>,
+        query: &Query,
+        at: usize,
+    ) -> std::arch::x86_64::__m256 {
         use std::arch::x86_64::*;
-        debug_assert!(at + LANES <= columns.x.len() && at + LANES <= columns.owner.len());
         // SAFETY: the caller promises AVX2 and eight readable entries from `at` in each
         // column; loads are unaligned.
         unsafe {
@@ -172,10 +184,24 @@ impl Comparison for Avx2 {
             let dx = _mm256_sub_ps(x, _mm256_set1_ps(query.x));
             let dy = _mm256_sub_ps(y, _mm256_set1_ps(query.y));
             let dz = _mm256_sub_ps(z, _mm256_set1_ps(query.z));
-            let squared = _mm256_add_ps(
+            _mm256_add_ps(
                 _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy)),
                 _mm256_mul_ps(dz, dz),
-            );
+            )
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Comparison for Avx2 {
+    #[inline(always)]
+    unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32 {
+        use std::arch::x86_64::*;
+        debug_assert!(at + LANES <= columns.x.len() && at + LANES <= columns.owner.len());
+        // SAFETY: the caller promises AVX2 and eight readable entries from `at` in each
+        // column; loads are unaligned.
+        unsafe {
+            let squared = Self::squared(columns, query, at);
             let reach = if MIXED {
                 let radius = _mm256_loadu_ps(columns.radius.as_ptr().add(at));
                 let sum = _mm256_add_ps(radius, _mm256_set1_ps(query.reach));
@@ -226,16 +252,7 @@ impl Comparison for Avx2 {
         // SAFETY: the caller promises AVX2, eight readable entries from `at` in each
         // column, and room for eight numbers; loads and stores are unaligned.
         unsafe {
-            let x = _mm256_loadu_ps(columns.x.as_ptr().add(at));
-            let y = _mm256_loadu_ps(columns.y.as_ptr().add(at));
-            let z = _mm256_loadu_ps(columns.z.as_ptr().add(at));
-            let dx = _mm256_sub_ps(x, _mm256_set1_ps(query.x));
-            let dy = _mm256_sub_ps(y, _mm256_set1_ps(query.y));
-            let dz = _mm256_sub_ps(z, _mm256_set1_ps(query.z));
-            let squared = _mm256_add_ps(
-                _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy)),
-                _mm256_mul_ps(dz, dz),
-            );
+            let squared = Self::squared(columns, query, at);
             let radii = if MIXED {
                 let radius = _mm256_loadu_ps(columns.radius.as_ptr().add(at));
                 _mm256_add_ps(radius, _mm256_set1_ps(query.radius))
