@@ -89,9 +89,7 @@ impl Relaxer {
             .map(|list| {
                 let mut status = RelaxStatus::default();
                 for pair in list {
-                    let (a, b) = (pair.a as usize, pair.b as usize);
-                    let reach = spheres.radius(a) + spheres.radius(b);
-                    let gap = spheres.centre(a).distance(spheres.centre(b)) - reach;
+                    let gap = pair.gap(spheres);
                     status.unresolved += u64::from(gap < clearance);
                     status.overlaps += u64::from(gap < 0.0);
                     status.max_penetration_nm = status.max_penetration_nm.max(-gap);
