@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::ContactConstraint;
-use super::rows::Change;
 
 /// Groups that one task works on.
-const GROUPS_PER_TASK: usize = 256;
+const GROUPS_PER_TASK: usize = 128;
 
 /// The contacts between two molecules `a` < `b`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,11 +17,10 @@ pub(super) struct Group {
     pub end: u32,
     /// Whether they are contacts with something outside the crowd.
     pub held: bool,
-    /// Those that take part, a range of the rows.
-    pub first_row: u32,
-    pub last_row: u32,
-    /// Change of the impulses in this iteration.
-    pub change: Change,
+    /// How many of them take part.
+    pub rows: u32,
+    /// Where the iteration has those that take part.
+    pub place: u32,
 }
 
 impl Group {
@@ -31,14 +29,10 @@ impl Group {
         self.start as usize..self.end as usize
     }
 
-    /// Its rows.
-    pub fn rows(&self) -> Range<usize> {
-        self.first_row as usize..self.last_row as usize
-    }
-
-    /// Whether any of its contacts takes part.
-    pub fn takes_part(&self) -> bool {
-        self.first_row < self.last_row
+    /// Counts which of its `contacts` take part.
+    pub fn count_rows(&mut self, contacts: &[ContactConstraint]) {
+        let taking_part = contacts.iter().filter(|contact| contact.takes_part());
+        self.rows = taking_part.count() as u32;
     }
 
     /// A group of one contact, the one with this index.
@@ -88,46 +82,32 @@ impl Carried {
 
 /// Calls `work` for each group and its own among the `items`, in parallel; `own` tells
 /// which.
-pub(super) fn for_each_group<T, F>(
-    items: &mut [T],
-    groups: &mut [Group],
-    own: fn(&Group) -> Range<usize>,
-    work: &F,
-) where
-    T: Send,
-    F: Fn(&mut Group, &mut [T]) + Sync,
-{
-    for_each_piece(items, groups, own, &|groups, items| {
-        let mut rest = items;
-        for group in groups {
-            let (items, others) = rest.split_at_mut(own(group).len());
-            work(group, items);
-            rest = others;
-        }
-    });
-}
-
-/// Calls `work` for pieces of the groups with their own among the `items`, in parallel.
 ///
 /// Halves the groups until a piece is small: nothing is allocated.
-pub(super) fn for_each_piece<T, F>(
+pub(super) fn for_each_group<T, G, F>(
     items: &mut [T],
-    groups: &mut [Group],
-    own: fn(&Group) -> Range<usize>,
+    groups: &mut [G],
+    own: fn(&G) -> Range<usize>,
     work: &F,
 ) where
     T: Send,
-    F: Fn(&mut [Group], &mut [T]) + Sync,
+    G: Send,
+    F: Fn(&mut G, &mut [T]) + Sync,
 {
-    if groups.len() <= GROUPS_PER_TASK {
-        work(groups, items);
+    if groups.len() > GROUPS_PER_TASK {
+        let (left, right) = groups.split_at_mut(groups.len() / 2);
+        let cut = own(&right[0]).start - own(&left[0]).start;
+        let (lefts, rights) = items.split_at_mut(cut);
+        rayon::join(
+            || for_each_group(lefts, left, own, work),
+            || for_each_group(rights, right, own, work),
+        );
         return;
     }
-    let (left, right) = groups.split_at_mut(groups.len() / 2);
-    let cut = own(&right[0]).start - own(&left[0]).start;
-    let (lefts, rights) = items.split_at_mut(cut);
-    rayon::join(
-        || for_each_piece(lefts, left, own, work),
-        || for_each_piece(rights, right, own, work),
-    );
+    let mut rest = items;
+    for group in groups {
+        let (items, others) = rest.split_at_mut(own(group).len());
+        work(group, items);
+        rest = others;
+    }
 }

@@ -14,6 +14,8 @@
 //! A [`Digest`] is made of the pairs of one list; the digests of several lists are
 //! brought together by [`Kept::of`].
 
+use std::cmp::Ordering;
+
 use crate::search::Pair;
 
 /// Most pairs that are kept.
@@ -34,20 +36,15 @@ pub(crate) const HAND_SHIFT: u32 = u32::BITS - MOST.ilog2();
 /// A hand without a pair.
 const EMPTY: u64 = u64::MAX;
 
-/// A hand of several lists without a pair.
-const NO_ONE: u128 = u128::MAX;
-
 /// The pairs of one list that matter between two molecules, owners `a` < `b`.
 ///
 /// Nothing here branches on a gap or a count: no processor could foresee the outcome.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digest {
-    pub a: u32,
-    pub b: u32,
-    /// How many pairs there are.
-    count: u32,
-    /// How many of them overlap.
-    overlaps: u32,
+    /// Both owners, as [`Pair::key`] has them.
+    pub molecules: u64,
+    /// How many pairs there are, and in the upper half how many of them overlap.
+    counts: u64,
     /// For each hand its smallest gap, in the upper half, and the index of that pair.
     hands: [u64; MOST],
     /// Indices of the first pairs; the last entry is for all that follow.
@@ -55,33 +52,32 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// No pairs yet, between owners `a` < `b`.
-    pub fn new(a: u32, b: u32) -> Self {
+    /// No pairs yet, between two molecules.
+    pub fn new(molecules: u64) -> Self {
         Self {
-            a,
-            b,
-            count: 0,
-            overlaps: 0,
+            molecules,
+            counts: 0,
             hands: [EMPTY; MOST],
             first: [0; MOST + 1],
         }
     }
 
-    /// The two molecules.
-    pub fn molecules(&self) -> Pair {
-        Pair {
-            a: self.a,
-            b: self.b,
-        }
+    /// How many pairs there are.
+    fn count(&self) -> u32 {
+        self.counts as u32
+    }
+
+    /// How many pairs overlap.
+    fn overlaps(&self) -> u32 {
+        (self.counts >> 32) as u32
     }
 
     /// Takes in a pair of a list, with its index there and its gap, nm, negative where
     /// the spheres overlap.
     #[inline]
     pub fn take(&mut self, pair: Pair, index: u32, gap: f32) {
-        self.overlaps += u32::from(gap < 0.0);
-        self.first[(self.count as usize).min(MOST)] = index;
-        self.count += 1;
+        self.first[(self.counts as u32 as usize).min(MOST)] = index;
+        self.counts += 1 | u64::from(gap < 0.0) << 32;
         let hand = &mut self.hands[hand_of(pair)];
         *hand = (*hand).min(u64::from(sortable(gap)) << 32 | u64::from(index));
     }
@@ -111,30 +107,24 @@ impl Kept {
     /// lists.
     pub fn of<'a>(digests: impl Iterator<Item = (&'a Digest, &'a [Pair])> + Clone) -> Self {
         let mut kept = Self::NONE;
-        // A hand's smallest gap and then its pair in one number.
-        let mut hands = [NO_ONE; MOST];
+        let mut hands = [Hand::EMPTY; MOST];
         let mut count = 0;
-        for (digest, list) in digests.clone() {
-            count += digest.count;
-            kept.overlaps += digest.overlaps;
-            for (hand, held) in hands.iter_mut().zip(digest.hands) {
-                if held != EMPTY {
-                    let pair = list[held as u32 as usize];
-                    let held = u128::from(held >> 32) << 64 | u128::from(pair.key());
-                    // Where the gap is the same, the list before has priority.
-                    if held >> 64 < *hand >> 64 {
-                        *hand = held;
-                    }
-                }
+        for ((digest, _), from) in digests.clone().zip(0..) {
+            count += digest.count();
+            kept.overlaps += digest.overlaps();
+            for (hand, &held) in hands.iter_mut().zip(&digest.hands) {
+                hand.take(held, from);
             }
         }
-        let smallest = hands.iter().fold(NO_ONE, |a, b| a.min(*b));
-        if smallest != NO_ONE {
-            kept.deepest = -from_sortable((smallest >> 64) as u32);
+        let smallest = hands.iter().map(Hand::gap).min();
+        if let Some(gap) = smallest
+            && count > 0
+        {
+            kept.deepest = -from_sortable(gap);
         }
         if count as usize <= MOST {
             for (digest, list) in digests {
-                for index in &digest.first[..digest.count as usize] {
+                for index in &digest.first[..digest.count() as usize] {
                     kept.push(list[*index as usize]);
                 }
             }
@@ -149,10 +139,22 @@ impl Kept {
         } else {
             4
         };
+        // Few pairs are looked up: they are far apart in memory.
+        let pair = |hand: &Hand| {
+            let (_, list) = digests.clone().nth(hand.from as usize)?;
+            list.get(hand.held as u32 as usize).copied()
+        };
         for hands in hands.chunks(together) {
-            let hand = hands.iter().fold(NO_ONE, |a, b| a.min(*b));
-            if hand != NO_ONE {
-                kept.push(Pair::from_key(hand as u64));
+            let deepest = hands.iter().reduce(|one, other| {
+                let better = match other.gap().cmp(&one.gap()) {
+                    Ordering::Less => true,
+                    Ordering::Greater => false,
+                    Ordering::Equal => pair(other) < pair(one),
+                };
+                if better { other } else { one }
+            });
+            if let Some(pair) = deepest.filter(|hand| hand.held != EMPTY).and_then(pair) {
+                kept.push(pair);
             }
         }
         kept
@@ -166,6 +168,36 @@ impl Kept {
     /// The pairs.
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs[..self.len]
+    }
+}
+
+/// The deepest pair of a hand in several lists.
+#[derive(Clone, Copy)]
+struct Hand {
+    /// As in a digest.
+    held: u64,
+    /// Which digest it is of.
+    from: u32,
+}
+
+impl Hand {
+    const EMPTY: Self = Self {
+        held: EMPTY,
+        from: 0,
+    };
+
+    /// Its gap, as a number that sorts.
+    fn gap(&self) -> u32 {
+        (self.held >> 32) as u32
+    }
+
+    /// Takes what a digest holds if it is deeper: of the same depth, the list before has
+    /// priority.
+    #[inline]
+    fn take(&mut self, held: u64, from: u32) {
+        if held >> 32 < self.held >> 32 {
+            *self = Self { held, from };
+        }
     }
 }
 
@@ -210,7 +242,7 @@ mod tests {
             .map(|end| {
                 let list = &pairs[start..end];
                 start = end;
-                let mut digest = Digest::new(0, 1);
+                let mut digest = Digest::new(Pair { a: 0, b: 1 }.key());
                 for ((pair, gap), index) in list.iter().zip(0..) {
                     digest.take(*pair, index, *gap);
                 }

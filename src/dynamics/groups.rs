@@ -166,7 +166,7 @@ impl PairGroups {
             let places = list.digests.iter().zip(0..);
             self.sorted
                 .extend(places.map(|(digest, index)| DigestPlace {
-                    key: digest.molecules().key(),
+                    key: digest.molecules,
                     list: position,
                     index,
                 }));
@@ -233,32 +233,48 @@ impl DigestList {
         self.table.fill(0);
         for ((&pair, &gap), index) in pairs.iter().zip(gaps).zip(0..) {
             let [a, b] = [pair.a, pair.b].map(|sphere| owners[sphere as usize]);
-            self.digest_of(a, b).take(pair, index, gap);
+            self.digest_of(Pair { a, b }.key()).take(pair, index, gap);
         }
     }
 
     /// The digest between two molecules, a new one at need.
     #[inline]
-    fn digest_of(&mut self, a: u32, b: u32) -> &mut Digest {
-        if 2 * self.digests.len() >= self.table.len() {
+    fn digest_of(&mut self, molecules: u64) -> &mut Digest {
+        // As long as there is a table, there are free slots in it.
+        let mask = self.table.len().wrapping_sub(1);
+        let mut slot = hash(molecules) & mask;
+        while let Some(&number) = self.table.get(slot) {
+            let index = number.wrapping_sub(1) as usize;
+            match self.digests.get(index) {
+                Some(digest) if digest.molecules == molecules => return &mut self.digests[index],
+                Some(_) => slot = (slot + 1) & mask,
+                None => break,
+            }
+        }
+        self.add(molecules)
+    }
+
+    /// A new digest.
+    #[cold]
+    fn add(&mut self, molecules: u64) -> &mut Digest {
+        if 2 * (self.digests.len() + 1) > self.table.len() {
             self.grow();
         }
+        let slot = self.free_slot(molecules);
+        let index = self.digests.len();
+        self.table[slot] = index as u32 + 1;
+        self.digests.push(Digest::new(molecules));
+        &mut self.digests[index]
+    }
+
+    /// Where the number of a digest that is not in the table belongs.
+    fn free_slot(&self, molecules: u64) -> usize {
         let mask = self.table.len() - 1;
-        let mut slot = hash(a, b) & mask;
-        loop {
-            let index = self.table[slot] as usize;
-            if index == 0 {
-                self.digests.push(Digest::new(a, b));
-                self.table[slot] = self.digests.len() as u32;
-                let last = self.digests.len() - 1;
-                return &mut self.digests[last];
-            }
-            let known = &self.digests[index - 1];
-            if known.a == a && known.b == b {
-                return &mut self.digests[index - 1];
-            }
+        let mut slot = hash(molecules) & mask;
+        while self.table[slot] != 0 {
             slot = (slot + 1) & mask;
         }
+        slot
     }
 
     /// Makes the table larger, with all digests in it.
@@ -267,11 +283,8 @@ impl DigestList {
         let len = (2 * self.table.len()).max(64);
         self.table.clear();
         self.table.resize(len, 0);
-        for (digest, number) in self.digests.iter().zip(1..) {
-            let mut slot = hash(digest.a, digest.b) & (len - 1);
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & (len - 1);
-            }
+        for (index, number) in (0..self.digests.len()).zip(1..) {
+            let slot = self.free_slot(self.digests[index].molecules);
             self.table[slot] = number;
         }
     }
@@ -284,8 +297,8 @@ fn lock(lists: &Mutex<Vec<DigestList>>) -> MutexGuard<'_, Vec<DigestList>> {
 
 /// Spreads keys by Fibonacci hashing: 2⁶⁴ over the golden ratio.
 #[inline]
-fn hash(a: u32, b: u32) -> usize {
-    (Pair { a, b }.key().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
+fn hash(molecules: u64) -> usize {
+    (molecules.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
 }
 
 #[cfg(test)]

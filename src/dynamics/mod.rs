@@ -31,6 +31,8 @@ pub(crate) mod digest;
 mod found;
 mod grouped;
 mod groups;
+mod iteration;
+mod lanes;
 mod material;
 mod members;
 mod rows;

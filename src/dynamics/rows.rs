@@ -1,12 +1,15 @@
-//! Contacts and bodies in the form that iterations run on: short, and apart from what
-//! they do not need.
+//! Contacts and bodies in the form that iterations run on: short, apart from what they
+//! do not need, and four pairs of molecules side by side.
+//!
+//! The contacts of a pair of molecules wait for each other; those of four pairs do not.
 
-use glam::{Mat3A, Vec3, Vec3A};
+use glam::{Vec3, Vec3A, Vec4};
 
 use super::constraint::Substep;
+use super::lanes::{LANES, Lanes3, SymmetricLanes};
 use super::{ContactConstraint, Impulse, MovingBody};
 
-/// A body, or its share that belongs to one pair of molecules.
+/// A body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// Velocity of the centre of mass, nm/s.
@@ -15,43 +18,80 @@ pub(super) struct Part {
     pub angular_velocity: Vec3A,
     /// Inverse mass along each axis of the world, 1/Da; zero if it sleeps.
     inverse_mass: Vec3A,
-    /// Inverse inertia in the world frame, 1/(Da·nm²); zero if it sleeps.
-    inverse_inertia: Mat3A,
+    /// Inverse inertia in the world frame, 1/(Da·nm²), elements xx, yy, zz; zero if it
+    /// sleeps.
+    diagonal: Vec3A,
+    /// Elements yz, xz, xy.
+    beside: Vec3A,
     pub asleep: bool,
 }
 
 impl Part {
-    /// The whole body.
     pub fn new(body: &MovingBody) -> Self {
         let movable = if body.asleep { 0.0 } else { 1.0 };
+        let [x, y, z] = [0, 1, 2].map(|axis| body.inverse_inertia.col(axis) * movable);
         Self {
             velocity: body.velocity.into(),
             angular_velocity: body.angular_velocity.into(),
             inverse_mass: (body.inverse_mass * movable).into(),
-            inverse_inertia: (body.inverse_inertia * movable).into(),
+            diagonal: Vec3A::new(x.x, y.y, z.z),
+            beside: Vec3A::new(y.z, x.z, x.y),
             asleep: body.asleep,
         }
-    }
-
-    /// One of `shares` equal shares of the mass.
-    #[inline]
-    pub fn shared(mut self, shares: u32) -> Self {
-        let shares = shares as f32;
-        self.inverse_mass *= shares;
-        self.inverse_inertia *= shares;
-        self
     }
 
     /// Changes the velocities by an impulse about the centre of mass.
     #[inline]
     pub fn receive(&mut self, impulse: &Impulse) {
-        self.push(impulse.linear.into(), impulse.angular.into());
+        let angular = Vec3A::from(impulse.angular);
+        let (next, last) = (
+            Vec3A::new(angular.y, angular.z, angular.x),
+            Vec3A::new(angular.z, angular.x, angular.y),
+        );
+        // Elements beside the diagonal that these meet: xy, yz, xz and xz, xy, yz.
+        let to_next = Vec3A::new(self.beside.z, self.beside.x, self.beside.y);
+        let to_last = Vec3A::new(self.beside.y, self.beside.z, self.beside.x);
+        self.velocity += self.inverse_mass * Vec3A::from(impulse.linear);
+        self.angular_velocity += self.diagonal * angular + to_next * next + to_last * last;
+    }
+}
+
+/// The parts of four bodies that each belong to one pair of molecules.
+#[derive(Clone, Copy)]
+pub(super) struct PartLanes {
+    velocity: Lanes3,
+    angular_velocity: Lanes3,
+    inverse_mass: Lanes3,
+    inverse_inertia: SymmetricLanes,
+}
+
+impl PartLanes {
+    /// One of as many equal shares of each body as is told.
+    #[inline]
+    pub fn new(bodies: [(&Part, u32); LANES]) -> Self {
+        let shares = bodies.map(|(_, shares)| shares as f32);
+        let of = |each: fn(&Part) -> Vec3A| bodies.map(|(part, _)| each(part));
+        let shared = |each: fn(&Part) -> Vec3A| {
+            let whole = of(each);
+            std::array::from_fn(|lane| whole[lane] * shares[lane])
+        };
+        Self {
+            velocity: Lanes3::new(of(|part| part.velocity)),
+            angular_velocity: Lanes3::new(of(|part| part.angular_velocity)),
+            inverse_mass: Lanes3::new(shared(|part| part.inverse_mass)),
+            inverse_inertia: SymmetricLanes::new(
+                shared(|part| part.diagonal),
+                shared(|part| part.beside),
+            ),
+        }
     }
 
-    #[inline]
-    fn push(&mut self, linear: Vec3A, angular: Vec3A) {
-        self.velocity += self.inverse_mass * linear;
-        self.angular_velocity += self.inverse_inertia * angular;
+    /// Velocity at `lever` from the centre of mass, nm/s.
+    #[inline(always)]
+    fn velocity_at(&self, lever: Lanes3) -> Lanes3 {
+        let mut velocity = self.angular_velocity.cross(lever);
+        velocity += self.velocity;
+        velocity
     }
 }
 
@@ -65,14 +105,6 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Adds an impulse on `b` and its opposite on `a` at a contact.
-    #[inline]
-    pub fn add(&mut self, row: &Row, impulse: Vec3A) {
-        self.linear += impulse;
-        self.angular_a -= row.lever_a.cross(impulse);
-        self.angular_b += row.lever_b.cross(impulse);
-    }
-
     /// The impulse on `a`.
     pub fn on_a(&self) -> Impulse {
         Impulse {
@@ -90,119 +122,122 @@ impl Change {
     }
 }
 
-/// Two bodies whose contacts are being solved.
-struct Between {
-    a: Part,
-    b: Part,
-    change: Change,
+/// Changes between four pairs of molecules.
+#[derive(Clone, Copy, Default)]
+struct ChangeLanes {
+    linear: Lanes3,
+    angular_a: Lanes3,
+    angular_b: Lanes3,
 }
 
-impl Between {
-    fn new([a, b]: [Part; 2]) -> Self {
-        let change = Change::default();
-        Self { a, b, change }
-    }
-
-    #[inline(always)]
-    fn solve(&mut self, row: &mut Row) {
-        let impulse = row.solve(&self.a, &self.b);
-        let [turn_a, turn_b] = [row.lever_a, row.lever_b].map(|lever| lever.cross(impulse));
-        self.a.push(-impulse, -turn_a);
-        self.b.push(impulse, turn_b);
-        self.change.linear += impulse;
-        self.change.angular_a -= turn_a;
-        self.change.angular_b += turn_b;
+impl ChangeLanes {
+    fn split(self) -> [Change; LANES] {
+        let linear = self.linear.split();
+        let angular_a = self.angular_a.split();
+        let angular_b = self.angular_b.split();
+        std::array::from_fn(|lane| Change {
+            linear: linear[lane],
+            angular_a: angular_a[lane],
+            angular_b: angular_b[lane],
+        })
     }
 }
 
-/// A contact that takes part.
+/// A contact of each of four pairs of molecules. One without numbers does nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
-    normal: Vec3A,
-    lever_a: Vec3A,
-    lever_b: Vec3A,
-    friction_impulse: Vec3A,
-    normal_impulse: f32,
+pub(super) struct Rows {
+    normal: Lanes3,
+    lever_a: Lanes3,
+    lever_b: Lanes3,
+    friction_impulse: Lanes3,
+    normal_impulse: Vec4,
     /// Effective mass along the normal with split masses, softened, Da.
-    normal_mass: f32,
+    normal_mass: Vec4,
     /// Share of the impulse so far that is given back.
-    give_back: f32,
+    give_back: Vec4,
     /// Velocity that is added to the approach, nm/s.
-    bias: f32,
-    friction_mass: f32,
-    friction: f32,
+    bias: Vec4,
+    friction_mass: Vec4,
+    friction: Vec4,
 }
 
-impl Row {
-    /// A contact with or without the term that parts overlaps.
-    pub fn new(contact: &ContactConstraint, substep: &Substep, parting: bool) -> Self {
+impl Rows {
+    /// Sets one of the four to a contact with or without the term that parts overlaps.
+    pub fn set(
+        &mut self,
+        lane: usize,
+        contact: &ContactConstraint,
+        substep: &Substep,
+        parting: bool,
+    ) {
         let (softness, bias) = contact.bias(substep, parting);
-        Self {
-            normal: contact.normal.into(),
-            lever_a: contact.lever_a.into(),
-            lever_b: contact.lever_b.into(),
-            friction_impulse: contact.friction_impulse.into(),
-            normal_impulse: contact.normal_impulse,
-            normal_mass: contact.normal_mass * softness.mass_scale,
-            give_back: softness.impulse_scale,
-            bias: bias.min(-contact.bounce_speed),
-            friction_mass: contact.friction_mass,
-            friction: contact.friction,
+        self.normal.set(lane, contact.normal);
+        self.lever_a.set(lane, contact.lever_a);
+        self.lever_b.set(lane, contact.lever_b);
+        self.friction_impulse.set(lane, contact.friction_impulse);
+        self.normal_impulse[lane] = contact.normal_impulse;
+        self.normal_mass[lane] = contact.normal_mass * softness.mass_scale;
+        self.give_back[lane] = softness.impulse_scale;
+        self.bias[lane] = bias.min(-contact.bounce_speed);
+        self.friction_mass[lane] = contact.friction_mass;
+        self.friction[lane] = contact.friction;
+    }
+
+    /// Impulses of one of the four along and across the normal so far, Da·nm/s.
+    pub fn impulses(&self, lane: usize) -> (f32, Vec3) {
+        (self.normal_impulse[lane], self.friction_impulse.get(lane))
+    }
+
+    /// What the impulses so far change.
+    pub fn start_warm(rows: &[Self]) -> [Change; LANES] {
+        let mut change = ChangeLanes::default();
+        for row in rows {
+            let mut impulse = row.normal * row.normal_impulse;
+            impulse += row.friction_impulse;
+            change.linear += impulse;
+            change.angular_a -= row.lever_a.cross(impulse);
+            change.angular_b += row.lever_b.cross(impulse);
         }
+        change.split()
     }
 
-    /// Impulses along and across the normal so far, Da·nm/s.
-    pub fn impulses(&self) -> (f32, Vec3) {
-        (self.normal_impulse, self.friction_impulse.into())
-    }
-
-    /// Total impulse on `b` so far, Da·nm/s.
-    #[inline]
-    pub fn impulse(&self) -> Vec3A {
-        self.normal * self.normal_impulse + self.friction_impulse
-    }
-
-    /// Takes the velocity errors out of two pairs of bodies, contact by contact, each
+    /// Takes the velocity errors out of four pairs of bodies, contact by contact, each
     /// pair for itself.
     #[inline]
-    pub fn solve_both([first, second]: [&mut [Self]; 2], parts: [[Part; 2]; 2]) -> [Change; 2] {
-        let [mut one, mut other] = parts.map(Between::new);
-        let both = first.len().min(second.len());
-        let (first, first_rest) = first.split_at_mut(both);
-        let (second, second_rest) = second.split_at_mut(both);
-        for (row, other_row) in first.iter_mut().zip(second) {
-            one.solve(row);
-            other.solve(other_row);
+    pub fn solve_all(rows: &mut [Self], [mut a, mut b]: [PartLanes; 2]) -> [Change; LANES] {
+        let mut change = ChangeLanes::default();
+        for row in rows {
+            let impulse = row.solve(&a, &b);
+            let turn_a = row.lever_a.cross(impulse);
+            let turn_b = row.lever_b.cross(impulse);
+            a.velocity -= a.inverse_mass.scaled_by(impulse);
+            a.angular_velocity -= a.inverse_inertia.times(turn_a);
+            b.velocity += b.inverse_mass.scaled_by(impulse);
+            b.angular_velocity += b.inverse_inertia.times(turn_b);
+            change.linear += impulse;
+            change.angular_a -= turn_a;
+            change.angular_b += turn_b;
         }
-        for row in first_rest {
-            one.solve(row);
-        }
-        for row in second_rest {
-            other.solve(row);
-        }
-        [one.change, other.change]
+        change.split()
     }
 
-    /// Takes the velocity error out of two bodies, and returns the change of the
-    /// impulse on `b`; that on `a` is its negative.
+    /// The change of the impulses on `b` that takes the velocity errors out; that on `a`
+    /// is its negative.
     #[inline(always)]
-    fn solve(&mut self, a: &Part, b: &Part) -> Vec3A {
-        let velocity = (b.velocity + b.angular_velocity.cross(self.lever_b))
-            - (a.velocity + a.angular_velocity.cross(self.lever_a));
+    fn solve(&mut self, a: &PartLanes, b: &PartLanes) -> Lanes3 {
+        let velocity = b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a);
         let speed = velocity.dot(self.normal);
         let impulse = self.normal_impulse
             - self.normal_mass * (speed + self.bias)
             - self.give_back * self.normal_impulse;
-        let impulse = impulse.max(0.0);
+        let impulse = impulse.max(Vec4::ZERO);
         let mut change = self.normal * (impulse - self.normal_impulse);
         self.normal_impulse = impulse;
-        if self.friction > 0.0 {
-            let across = velocity - self.normal * speed;
-            let wanted = self.friction_impulse - across * self.friction_mass;
-            let held = wanted.clamp_length_max(self.friction * impulse);
-            change += held - self.friction_impulse;
-            self.friction_impulse = held;
-        }
+        let across = velocity - self.normal * speed;
+        let wanted = self.friction_impulse - across * self.friction_mass;
+        let held = wanted.no_longer_than(self.friction * impulse);
+        change += held - self.friction_impulse;
+        self.friction_impulse = held;
         change
     }
 }

@@ -1,16 +1,11 @@
 //! The solver: all pairs of molecules at once, the contacts of each pair in turn.
 
-use rayon::prelude::*;
-
-use super::by_bodies::{Carried, Group, for_each_group, for_each_piece};
+use super::by_bodies::{Carried, Group, for_each_group};
 use super::constraint::{Substep, Surface, Touch};
 use super::groups::PairGroups;
-use super::rows::{Change, Part, Row};
+use super::iteration::Iteration;
 use super::support::Support;
 use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, MovingBody};
-
-/// Bodies that one task works on.
-const BODIES_PER_TASK: usize = 128;
 
 /// Solves the contacts between molecules. See the [module](super) page.
 ///
@@ -20,24 +15,14 @@ pub struct ContactSolver {
     /// Group after group.
     contacts: Vec<ContactConstraint>,
     groups: Vec<Group>,
-    /// For each body its first side, and one entry more.
-    starts: Vec<u32>,
-    /// Groups of each body; the highest bit says that it is the second of the two.
-    sides: Vec<u32>,
     /// Bodies that touch others of the crowd, or hold those that do.
     crowded: Vec<bool>,
     velocities: Vec<MovingBody>,
-    /// The contacts that take part, and the bodies, while they are iterated on.
-    rows: Vec<Row>,
-    parts: Vec<Part>,
-    impulses: Vec<Impulse>,
+    iteration: Iteration,
     /// Contacts of the substep before, with what they carried.
     before: Carried,
     last: Option<Substep>,
 }
-
-/// Marks the second side of a contact.
-const SECOND: u32 = 1 << 31;
 
 /// What a substep is solved for.
 pub(super) struct Problem<'a, M> {
@@ -59,7 +44,7 @@ impl ContactSolver {
         self.contacts.clear();
         self.groups.clear();
         self.before.clear();
-        self.impulses.clear();
+        self.iteration.impulses.clear();
         self.last = None;
     }
 
@@ -71,7 +56,7 @@ impl ContactSolver {
         bodies: usize,
         rename: impl Fn(u32, Option<u32>) -> Option<[u32; 2]>,
     ) {
-        self.impulses.clear();
+        self.iteration.impulses.clear();
         self.contacts.retain_mut(|contact| {
             // A held contact has no spheres to rename.
             let spheres = if contact.held {
@@ -91,6 +76,9 @@ impl ContactSolver {
             .sort_unstable_by_key(|contact| (contact.held, contact.a, contact.b, contact.spheres));
         self.groups.clear();
         self.group_contacts(0);
+        for group in &mut self.groups {
+            group.count_rows(&self.contacts[group.contacts()]);
+        }
         self.share_out(bodies);
     }
 
@@ -117,7 +105,7 @@ impl ContactSolver {
     /// Impulses that the last substep asks for, one for each body.
     #[must_use]
     pub fn impulses(&self) -> &[Impulse] {
-        &self.impulses
+        &self.iteration.impulses
     }
 
     /// Solves one substep; [`impulses`](Self::impulses) has the answer.
@@ -127,21 +115,18 @@ impl ContactSolver {
     {
         self.velocities.clear();
         self.velocities.extend_from_slice(problem.bodies);
-        self.impulses.clear();
-        self.impulses
-            .resize(problem.bodies.len(), Impulse::default());
-        self.parts.clear();
-        self.parts.extend(problem.bodies.iter().map(Part::new));
+        self.iteration.begin(problem.bodies);
         if let Some(last) = self.last {
             self.follow();
             self.lay_rows(&last, false);
             for _ in 0..config.relax_iterations {
-                self.iterate();
+                self.iteration.iterate();
             }
             self.write_back();
         }
         self.before.take(&mut self.contacts, &mut self.groups);
-        for (body, part) in self.velocities.iter_mut().zip(&mut self.parts) {
+        let parts = &mut self.iteration.parts;
+        for (body, part) in self.velocities.iter_mut().zip(parts) {
             if !body.asleep {
                 part.velocity += (body.acceleration * problem.dt).to_vec3a();
             }
@@ -158,9 +143,9 @@ impl ContactSolver {
         self.prepare_supports(problem, &substep);
         self.share_out(problem.bodies.len());
         self.lay_rows(&substep, true);
-        self.start_warm();
+        self.iteration.start_warm();
         for _ in 0..config.iterations {
-            self.iterate();
+            self.iteration.iterate();
         }
         self.write_back();
         self.last = Some(substep);
@@ -190,6 +175,7 @@ impl ContactSolver {
             &|group, contacts| {
                 let Some(material) = (problem.material)(group.a, group.b) else {
                     contacts.fill(ContactConstraint::IDLE);
+                    group.rows = 0;
                     return;
                 };
                 let surface = Surface::new(&material, substep);
@@ -210,6 +196,7 @@ impl ContactSolver {
                         contact.carry_on(before);
                     }
                 }
+                group.count_rows(contacts);
             },
         );
     }
@@ -229,7 +216,11 @@ impl ContactSolver {
         }
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
+        let others = self.groups.len();
         self.group_contacts(first);
+        for group in &mut self.groups[others..] {
+            group.count_rows(&self.contacts[group.contacts()]);
+        }
         self.leave_to_engine();
     }
 
@@ -241,70 +232,39 @@ impl ContactSolver {
         for held in [false, true] {
             for group in self.groups.iter().filter(|group| group.held == held) {
                 let [a, b] = [group.a as usize, group.b as usize];
-                let contacts = &self.contacts[group.contacts()];
-                let touches = contacts.iter().any(ContactConstraint::takes_part);
-                if touches && (!held || self.crowded[a] || self.crowded[b]) {
+                if group.rows > 0 && (!held || self.crowded[a] || self.crowded[b]) {
                     for body in [a, b] {
                         self.crowded[body] |= self.velocities[body].is_movable();
                     }
                 }
             }
         }
-        for group in self.groups.iter().filter(|group| group.held) {
+        for group in self.groups.iter_mut().filter(|group| group.held) {
             if !(self.crowded[group.a as usize] || self.crowded[group.b as usize]) {
                 for contact in &mut self.contacts[group.contacts()] {
                     contact.leave();
                 }
+                group.rows = 0;
             }
         }
     }
 
-    /// Sorts the groups by body and divides the masses among them.
+    /// Arranges the groups for the iterations, and divides the masses of the bodies among
+    /// them.
     fn share_out(&mut self, bodies: usize) {
-        let mut rows = 0;
-        for group in &mut self.groups {
-            group.first_row = rows;
-            let contacts = self.contacts[group.contacts()].iter();
-            rows += contacts.filter(|contact| contact.takes_part()).count() as u32;
-            group.last_row = rows;
-        }
-        self.starts.clear();
-        self.starts.resize(bodies + 1, 0);
-        for group in self.groups.iter().filter(|group| group.takes_part()) {
-            self.starts[group.a as usize] += 1;
-            self.starts[group.b as usize] += 1;
-        }
-        let starts = &self.starts;
-        let sharing = |body: u32| starts[body as usize];
+        self.iteration.arrange(&mut self.groups, bodies);
+        let iteration = &self.iteration;
         for_each_group(
             &mut self.contacts,
             &mut self.groups,
             Group::contacts,
             &|group, contacts| {
-                let sharing = [group.a, group.b].map(sharing);
+                let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
                 for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
                     contact.split_masses(sharing);
                 }
             },
         );
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
-        }
-        // Backwards, so that each body's groups are in rising order.
-        self.sides.clear();
-        self.sides.resize(sum as usize, u32::MAX);
-        for (index, group) in self.groups.iter().enumerate().rev() {
-            if !group.takes_part() {
-                continue;
-            }
-            for (body, mark) in [(group.b, SECOND), (group.a, 0)] {
-                let at = &mut self.starts[body as usize];
-                *at -= 1;
-                self.sides[*at as usize] = index as u32 | mark;
-            }
-        }
     }
 
     /// Moves the contacts of the last substep along with the bodies.
@@ -324,119 +284,13 @@ impl ContactSolver {
 
     /// Lays out what is iterated on, with or without the term that parts overlaps.
     fn lay_rows(&mut self, substep: &Substep, parting: bool) {
-        let rows = self.groups.last().map_or(0, |group| group.last_row);
-        self.rows.resize(rows as usize, Row::default());
-        let contacts = &self.contacts;
-        for_each_group(
-            &mut self.rows,
-            &mut self.groups,
-            Group::rows,
-            &|group, rows| {
-                let contacts = contacts[group.contacts()].iter();
-                let taking_part = contacts.filter(|contact| contact.takes_part());
-                for (row, contact) in rows.iter_mut().zip(taking_part) {
-                    *row = Row::new(contact, substep, parting);
-                }
-            },
-        );
+        self.iteration
+            .lay_rows(&self.contacts, &self.groups, substep, parting);
     }
 
-    /// Brings the impulses of the rows back to their contacts.
+    /// Brings the impulses of the iterations back to the contacts.
     fn write_back(&mut self) {
-        let rows = &self.rows;
-        for_each_group(
-            &mut self.contacts,
-            &mut self.groups,
-            Group::contacts,
-            &|group, contacts| {
-                let contacts = contacts.iter_mut();
-                let taking_part = contacts.filter(|contact| contact.takes_part());
-                for (contact, row) in taking_part.zip(&rows[group.rows()]) {
-                    (contact.normal_impulse, contact.friction_impulse) = row.impulses();
-                }
-            },
-        );
-    }
-
-    /// Gives the bodies the impulses that contacts and supports begin with.
-    fn start_warm(&mut self) {
-        for_each_group(
-            &mut self.rows,
-            &mut self.groups,
-            Group::rows,
-            &|group, rows| {
-                group.change = Change::default();
-                for row in rows.iter() {
-                    group.change.add(row, row.impulse());
-                }
-            },
-        );
-        self.add_up();
-    }
-
-    fn iterate(&mut self) {
-        let (parts, starts) = (&self.parts, &self.starts);
-        let part = |body: u32| {
-            let body = body as usize;
-            // A part of the body, with its share of the mass.
-            parts[body].shared(starts[body + 1] - starts[body])
-        };
-        for_each_piece(
-            &mut self.rows,
-            &mut self.groups,
-            Group::rows,
-            &|groups, mut rest| {
-                // Each contact waits for the one before it: two pairs of molecules at a
-                // time keep the processor busy.
-                for two in groups.chunks_mut(2) {
-                    let mut rows = two.iter().map(|group| {
-                        let (own, others) =
-                            std::mem::take(&mut rest).split_at_mut(group.rows().len());
-                        rest = others;
-                        own
-                    });
-                    let first = rows.next().unwrap_or_default();
-                    let second = rows.next().unwrap_or_default();
-                    let parts = |k: usize| {
-                        let group = two.get(k).unwrap_or(&two[0]);
-                        [part(group.a), part(group.b)]
-                    };
-                    let changes = Row::solve_both([first, second], [parts(0), parts(1)]);
-                    for (group, change) in two.iter_mut().zip(changes) {
-                        group.change = change;
-                    }
-                }
-            },
-        );
-        self.add_up();
-    }
-
-    /// Gives each body the sum of its groups' changes.
-    fn add_up(&mut self) {
-        let (groups, starts, sides) = (&self.groups, &self.starts, &self.sides);
-        self.parts
-            .par_chunks_mut(BODIES_PER_TASK)
-            .zip(self.impulses.par_chunks_mut(BODIES_PER_TASK))
-            .enumerate()
-            .for_each(|(task, (parts, impulses))| {
-                for (k, (part, impulse)) in parts.iter_mut().zip(impulses).enumerate() {
-                    let index = task * BODIES_PER_TASK + k;
-                    let range = starts[index] as usize..starts[index + 1] as usize;
-                    if range.is_empty() || part.asleep {
-                        continue;
-                    }
-                    let mut sum = Impulse::default();
-                    for &side in &sides[range] {
-                        let change = &groups[(side & !SECOND) as usize].change;
-                        sum += if side & SECOND == 0 {
-                            change.on_a()
-                        } else {
-                            change.on_b()
-                        };
-                    }
-                    part.receive(&sum);
-                    *impulse += sum;
-                }
-            });
+        self.iteration
+            .write_back(&mut self.contacts, &mut self.groups);
     }
 }

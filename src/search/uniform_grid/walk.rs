@@ -265,12 +265,21 @@ pub(super) trait Sink {
     /// Whether the indices of the others are looked at.
     const WANTS_INDICES: bool;
 
+    /// Where the hits of one sphere go: by value, so that it can stay in registers.
+    type Room;
+
+    /// Room for the hits of a sphere among `most` others, and [`LANES`] to spare.
+    fn open(&mut self, most: usize) -> Self::Room;
+
     /// Takes the hits of a sphere among eight others.
     ///
     /// # Safety
-    /// The processor has the instructions of `C`, and the columns have eight entries from
-    /// the first of the others.
-    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>);
+    /// The processor has the instructions of `C`, the columns have eight entries from the
+    /// first of the others, and there is room for eight hits.
+    unsafe fn take<C: Comparison, const MIXED: bool>(room: &mut Self::Room, hits: &Hits<'_>);
+
+    /// Keeps what was taken into the room that was opened last.
+    fn close(&mut self, room: Self::Room);
 }
 
 /// A sphere, and which of eight others it hits.
@@ -304,9 +313,21 @@ struct Counter {
 impl Sink for Counter {
     const WANTS_INDICES: bool = false;
 
+    type Room = u64;
+
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
-        self.count += u64::from(hits.mask.count_ones());
+    fn open(&mut self, _: usize) -> u64 {
+        self.count
+    }
+
+    #[inline(always)]
+    unsafe fn take<C: Comparison, const MIXED: bool>(count: &mut u64, hits: &Hits<'_>) {
+        *count += u64::from(hits.mask.count_ones());
+    }
+
+    #[inline(always)]
+    fn close(&mut self, count: u64) {
+        self.count = count;
     }
 }
 
@@ -318,22 +339,31 @@ struct Lister<'a> {
 impl Sink for Lister<'_> {
     const WANTS_INDICES: bool = true;
 
+    /// Where the next pair goes.
+    type Room = *mut Pair;
+
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
+    fn open(&mut self, most: usize) -> *mut Pair {
+        open(self.list, most)
+    }
+
+    #[inline(always)]
+    unsafe fn take<C: Comparison, const MIXED: bool>(next: &mut *mut Pair, hits: &Hits<'_>) {
         if hits.mask == 0 {
             return;
-        }
-        let len = self.list.len();
-        if self.list.capacity() - len < LANES {
-            grow(self.list);
         }
         // SAFETY: there is room for LANES pairs, of which the first `count_ones` are
         // written; the caller promises the instructions and the entries.
         unsafe {
-            let target = self.list.as_mut_ptr().add(len);
-            C::write_pairs(hits.own, hits.others(), hits.mask, target);
-            self.list.set_len(len + hits.mask.count_ones() as usize);
+            C::write_pairs(hits.own, hits.others(), hits.mask, *next);
+            *next = next.add(hits.mask.count_ones() as usize);
         }
+    }
+
+    #[inline(always)]
+    fn close(&mut self, next: *mut Pair) {
+        // SAFETY: `take` wrote everything before `next`, within the room of `open`.
+        unsafe { close(self.list, next) };
     }
 }
 
@@ -346,37 +376,73 @@ struct GapLister<'a> {
 impl Sink for GapLister<'_> {
     const WANTS_INDICES: bool = true;
 
+    /// Where the next pair and its gap go.
+    type Room = (*mut Pair, *mut f32);
+
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(&mut self, hits: &Hits<'_>) {
+    fn open(&mut self, most: usize) -> Self::Room {
+        (self.pairs.open(most), open(self.gaps, most))
+    }
+
+    #[inline(always)]
+    unsafe fn take<C: Comparison, const MIXED: bool>(
+        (pair, gap): &mut Self::Room,
+        hits: &Hits<'_>,
+    ) {
         if hits.mask == 0 {
             return;
-        }
-        let len = self.gaps.len();
-        if self.gaps.capacity() - len < LANES {
-            grow(self.gaps);
         }
         // SAFETY: there is room for LANES numbers, of which the first `count_ones` are
         // written; the caller promises the instructions and the entries.
         unsafe {
-            self.pairs.take::<C, MIXED>(hits);
-            let target = self.gaps.as_mut_ptr().add(len);
-            C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, target);
-            self.gaps.set_len(len + hits.mask.count_ones() as usize);
+            C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
+            *gap = gap.add(hits.mask.count_ones() as usize);
+            Lister::take::<C, MIXED>(pair, hits);
         }
+    }
+
+    #[inline(always)]
+    fn close(&mut self, (pair, gap): Self::Room) {
+        self.pairs.close(pair);
+        // SAFETY: `take` wrote everything before `gap`, within the room of `open`.
+        unsafe { close(self.gaps, gap) };
+    }
+}
+
+/// The end of a list, with room for `most` more entries and [`LANES`] to spare.
+#[inline(always)]
+fn open<T>(list: &mut Vec<T>, most: usize) -> *mut T {
+    if list.capacity() - list.len() < most + LANES {
+        grow(list, most + LANES);
+    }
+    list.spare_capacity_mut().as_mut_ptr().cast()
+}
+
+/// Makes a list end at `next`.
+///
+/// # Safety
+/// `next` is in the room that [`open`] gave, and all entries before it are written.
+#[inline(always)]
+unsafe fn close<T>(list: &mut Vec<T>, next: *mut T) {
+    // SAFETY: both are of the same allocation, and the entries are written.
+    unsafe {
+        let len = next.offset_from_unsigned(list.as_ptr());
+        list.set_len(len);
     }
 }
 
 /// Headroom for the next search, so that a few pairs more do not allocate.
 fn keep_headroom<T>(list: &mut Vec<T>) {
-    if list.capacity() - list.len() < list.len() / 8 + LANES {
-        grow(list);
+    let headroom = list.len() / 8 + LANES;
+    if list.capacity() - list.len() < headroom {
+        grow(list, headroom);
     }
 }
 
-/// Makes room for more: half as many again, less than a vector's own doubling.
+/// Makes room for `least` more: half as many again, less than a vector's own doubling.
 #[cold]
-fn grow<T>(list: &mut Vec<T>) {
-    list.reserve_exact((list.len() / 2).max(64 * LANES));
+fn grow<T>(list: &mut Vec<T>, least: usize) {
+    list.reserve_exact((list.len() / 2).max(64 * LANES).max(least));
 }
 
 /// Compares `query`, candidate `one`, with all candidates behind it.
@@ -394,20 +460,23 @@ unsafe fn scan<C: Comparison, const MIXED: bool, S: Sink>(
 ) {
     let own = columns.index[one];
     let mut at = one + 1;
+    let mut room = sink.open(len.saturating_sub(at));
     while at < len {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller promises; no more than what follows can be hit.
         unsafe {
             let mask = C::hits::<MIXED>(columns, query, at);
-            sink.take::<C, MIXED>(&Hits {
+            let hits = Hits {
                 own,
                 query,
                 columns,
                 at,
                 mask,
-            });
+            };
+            S::take::<C, MIXED>(&mut room, &hits);
         }
         at += LANES;
     }
+    sink.close(room);
 }
 
 /// Compares `query`, sphere `one`, with the spheres of a run.
@@ -425,23 +494,26 @@ unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
 ) {
     let own = columns.index[one];
     let mut at = run.start;
+    let mut room = sink.open(run.len());
     while at < run.end {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller promises; no more than the run can be hit.
         unsafe {
             let mut mask = C::hits::<MIXED>(columns, query, at);
             if run.end - at < LANES {
                 mask &= (1 << (run.end - at)) - 1;
             }
-            sink.take::<C, MIXED>(&Hits {
+            let hits = Hits {
                 own,
                 query,
                 columns,
                 at,
                 mask,
-            });
+            };
+            S::take::<C, MIXED>(&mut room, &hits);
         }
         at += LANES;
     }
+    sink.close(room);
 }
 
 /// Eight entries from `at`.

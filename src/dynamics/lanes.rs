@@ -1,0 +1,233 @@
+//! Vectors of space, four at a time: all four x in one register, all y, all z.
+
+use std::ops::{AddAssign, Mul, Sub, SubAssign};
+
+use glam::{Mat4, Vec3, Vec3A, Vec4};
+
+/// Vectors side by side.
+pub(super) const LANES: usize = 4;
+
+/// Four vectors.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lanes3 {
+    x: Vec4,
+    y: Vec4,
+    z: Vec4,
+}
+
+impl Lanes3 {
+    pub fn new(vectors: [Vec3A; LANES]) -> Self {
+        let [a, b, c, d] = vectors.map(|vector| vector.extend(0.0));
+        let rows = Mat4::from_cols(a, b, c, d).transpose();
+        Self {
+            x: rows.x_axis,
+            y: rows.y_axis,
+            z: rows.z_axis,
+        }
+    }
+
+    /// The four vectors.
+    pub fn split(self) -> [Vec3A; LANES] {
+        let columns = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
+        [
+            columns.x_axis,
+            columns.y_axis,
+            columns.z_axis,
+            columns.w_axis,
+        ]
+        .map(Vec3A::from_vec4)
+    }
+
+    /// One of the four.
+    pub fn get(&self, lane: usize) -> Vec3 {
+        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+    }
+
+    /// Replaces one of the four.
+    pub fn set(&mut self, lane: usize, vector: Vec3) {
+        self.x[lane] = vector.x;
+        self.y[lane] = vector.y;
+        self.z[lane] = vector.z;
+    }
+
+    #[inline(always)]
+    pub fn dot(self, other: Self) -> Vec4 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    #[inline(always)]
+    pub fn cross(self, other: Self) -> Self {
+        Self {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
+    }
+
+    /// Component by component.
+    #[inline(always)]
+    pub fn scaled_by(self, other: Self) -> Self {
+        Self {
+            x: self.x * other.x,
+            y: self.y * other.y,
+            z: self.z * other.z,
+        }
+    }
+
+    /// Shortened, where they are longer than that, to `longest`.
+    #[inline(always)]
+    pub fn no_longer_than(self, longest: Vec4) -> Self {
+        let squared = self.dot(self);
+        let too_long = squared.cmpgt(longest * longest);
+        let shorter = longest / squared.map_roots();
+        self * Vec4::select(too_long, shorter, Vec4::ONE)
+    }
+}
+
+/// Square roots of four numbers.
+trait Roots {
+    fn map_roots(self) -> Self;
+}
+
+impl Roots for Vec4 {
+    #[inline(always)]
+    fn map_roots(self) -> Self {
+        Self::new(self.x.sqrt(), self.y.sqrt(), self.z.sqrt(), self.w.sqrt())
+    }
+}
+
+/// Four symmetric matrices.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SymmetricLanes {
+    /// Elements xx, yy, zz.
+    diagonal: Lanes3,
+    /// Elements yz, xz, xy.
+    beside: Lanes3,
+}
+
+impl SymmetricLanes {
+    pub fn new(diagonals: [Vec3A; LANES], beside: [Vec3A; LANES]) -> Self {
+        Self {
+            diagonal: Lanes3::new(diagonals),
+            beside: Lanes3::new(beside),
+        }
+    }
+
+    #[inline(always)]
+    pub fn times(&self, vector: Lanes3) -> Lanes3 {
+        let (on, beside) = (&self.diagonal, &self.beside);
+        Lanes3 {
+            x: on.x * vector.x + beside.z * vector.y + beside.y * vector.z,
+            y: beside.z * vector.x + on.y * vector.y + beside.x * vector.z,
+            z: beside.y * vector.x + beside.x * vector.y + on.z * vector.z,
+        }
+    }
+}
+
+impl Mul<Vec4> for Lanes3 {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, factor: Vec4) -> Self {
+        Self {
+            x: self.x * factor,
+            y: self.y * factor,
+            z: self.z * factor,
+        }
+    }
+}
+
+impl Sub for Lanes3 {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(mut self, other: Self) -> Self {
+        self -= other;
+        self
+    }
+}
+
+impl AddAssign for Lanes3 {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        self.x += other.x;
+        self.y += other.y;
+        self.z += other.z;
+    }
+}
+
+impl SubAssign for Lanes3 {
+    #[inline(always)]
+    fn sub_assign(&mut self, other: Self) {
+        self.x -= other.x;
+        self.y -= other.y;
+        self.z -= other.z;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+    use glam::Mat3;
+
+    use super::*;
+
+    const A: [Vec3A; LANES] = [
+        Vec3A::new(1.0, 2.0, -3.0),
+        Vec3A::new(-4.0, 0.5, 6.0),
+        Vec3A::ZERO,
+        Vec3A::new(0.25, -8.0, 9.0),
+    ];
+    const B: [Vec3A; LANES] = [
+        Vec3A::new(0.0, 1.0, 4.0),
+        Vec3A::new(2.0, 2.0, -1.0),
+        Vec3A::new(3.0, 3.0, 3.0),
+        Vec3A::new(-1.0, -7.0, 0.125),
+    ];
+
+    #[test]
+    fn each_lane_does_what_a_vector_does() {
+        let (a, b) = (Lanes3::new(A), Lanes3::new(B));
+        let mut sum = a;
+        sum += b;
+        for lane in 0..LANES {
+            let (one, other) = (Vec3::from(A[lane]), Vec3::from(B[lane]));
+            assert_eq!(a.get(lane), one);
+            assert_eq!(Vec3::from(a.split()[lane]), one);
+            assert_eq!(a.dot(b)[lane], one.dot(other));
+            assert_eq!(a.cross(b).get(lane), one.cross(other));
+            assert_eq!(a.scaled_by(b).get(lane), one * other);
+            assert_eq!(sum.get(lane), one + other);
+            assert_eq!((a - b).get(lane), one - other);
+            assert_eq!((a * Vec4::splat(0.5)).get(lane), one * 0.5);
+        }
+        let mut changed = a;
+        changed.set(2, Vec3::ONE);
+        assert_eq!(changed.get(2), Vec3::ONE);
+        assert_eq!(changed.get(1), a.get(1));
+    }
+
+    #[test]
+    fn only_long_vectors_are_shortened_and_none_to_what_is_no_number() {
+        let longest = Vec4::new(1.0, 100.0, 0.0, 0.0);
+        let shortened = Lanes3::new(A).no_longer_than(longest);
+        assert_relative_eq!(shortened.get(0).length(), 1.0, max_relative = 1.0e-6);
+        assert_eq!(shortened.get(1), A[1].into());
+        assert_eq!(shortened.get(2), Vec3::ZERO);
+        assert_eq!(shortened.get(3), Vec3::ZERO);
+    }
+
+    #[test]
+    fn symmetric_matrices_turn_vectors_as_full_ones_do() {
+        let full = Mat3::from_cols_array(&[2.0, 0.5, -1.0, 0.5, 3.0, 0.25, -1.0, 0.25, 4.0]);
+        let diagonal = Vec3A::new(2.0, 3.0, 4.0);
+        let beside = Vec3A::new(0.25, -1.0, 0.5);
+        let product = SymmetricLanes::new([diagonal; LANES], [beside; LANES]).times(Lanes3::new(A));
+        for (lane, vector) in A.into_iter().enumerate() {
+            let whole = full * Vec3::from(vector);
+            assert_relative_eq!(product.get(lane).x, whole.x, epsilon = 1.0e-5);
+            assert_relative_eq!(product.get(lane).y, whole.y, epsilon = 1.0e-5);
+            assert_relative_eq!(product.get(lane).z, whole.z, epsilon = 1.0e-5);
+        }
+    }
+}
