@@ -110,6 +110,7 @@ pub mod gpu;
 mod hybrid36;
 pub mod molecule;
 pub mod plugin;
+mod pool;
 pub mod pose;
 pub mod rapier;
 pub mod relax;

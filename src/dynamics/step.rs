@@ -17,6 +17,7 @@ use super::{
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
+use crate::pool::in_pool;
 use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, UniformGrid};
 use crate::spheres::{SphereError, SphereSet};
 
@@ -303,8 +304,8 @@ impl CrowdContacts {
         self.touches.clear();
         loop {
             let foresight = self.config.foresight;
-            let groups = &mut self.groups;
-            match self.search.find(&self.spheres, foresight, groups) {
+            let (search, groups) = (&mut self.search, &mut self.groups);
+            match in_pool(|| search.find(&self.spheres, foresight, groups)) {
                 Ok(times) => {
                     self.collect_touches();
                     return Ok(times);
@@ -442,7 +443,8 @@ impl CrowdContacts {
             material,
             dt,
         };
-        self.solver.solve(&problem, &self.config);
+        let (solver, config) = (&mut self.solver, &self.config);
+        in_pool(|| solver.solve(&problem, config));
         self.supports.clear();
     }
 

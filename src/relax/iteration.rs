@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::response::Response;
 use super::{ReactionLaw, RelaxError, RelaxStatus, Relaxer};
 use crate::force::Body;
+use crate::pool::in_pool;
 
 /// Molecules that one task answers for: fixed, so that nothing depends on threads.
 const MOLECULES_PER_TASK: usize = 64;
@@ -27,12 +28,14 @@ pub(crate) const MAX_TURN: f32 = 628.0;
 impl Relaxer {
     /// Respond, apply, and look again.
     pub(super) fn step_on_cpu(&mut self) -> Result<RelaxStatus, RelaxError> {
-        self.respond()?;
-        self.apply()?;
-        self.iterations += 1;
-        self.detect()?;
-        self.watch_progress();
-        Ok(self.status)
+        in_pool(|| {
+            self.respond()?;
+            self.apply()?;
+            self.iterations += 1;
+            self.detect()?;
+            self.watch_progress();
+            Ok(self.status)
+        })
     }
 
     /// Looks at what an iteration has reached, and kicks if that is too little.

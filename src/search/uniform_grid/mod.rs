@@ -26,6 +26,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::pool::in_pool;
 use crate::spheres::SphereSet;
 use layout::GridLayout;
 use plan::ReachPlan;
@@ -106,19 +107,21 @@ impl PairSearch for UniformGrid {
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
         pairs.clear();
-        let start = Instant::now();
-        let Some(walk) = self.build(spheres, margin)? else {
-            return Ok(SearchTimes::default());
-        };
-        let built = Instant::now();
-        pairs
-            .start(walk.tasks())
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(task, list)| walk.list(task, list));
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
+        in_pool(|| {
+            let start = Instant::now();
+            let Some(walk) = self.build(spheres, margin)? else {
+                return Ok(SearchTimes::default());
+            };
+            let built = Instant::now();
+            pairs
+                .start(walk.tasks())
+                .par_iter_mut()
+                .enumerate()
+                .for_each(|(task, list)| walk.list(task, list));
+            Ok(SearchTimes {
+                build: built - start,
+                walk: built.elapsed(),
+            })
         })
     }
 
@@ -130,31 +133,35 @@ impl PairSearch for UniformGrid {
         each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     ) -> Result<SearchTimes, SearchError> {
         pairs.clear();
-        let start = Instant::now();
-        let Some(walk) = self.build(spheres, margin)? else {
-            return Ok(SearchTimes::default());
-        };
-        let built = Instant::now();
-        let (lists, gaps) = pairs.start_with_gaps(walk.tasks());
-        let lists = lists.par_iter_mut().zip(gaps).enumerate();
-        lists.for_each(|(task, (list, gaps))| {
-            walk.list_gaps(task, list, gaps);
-            each(task, list, gaps);
-        });
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
+        in_pool(|| {
+            let start = Instant::now();
+            let Some(walk) = self.build(spheres, margin)? else {
+                return Ok(SearchTimes::default());
+            };
+            let built = Instant::now();
+            let (lists, gaps) = pairs.start_with_gaps(walk.tasks());
+            let lists = lists.par_iter_mut().zip(gaps).enumerate();
+            lists.for_each(|(task, (list, gaps))| {
+                walk.list_gaps(task, list, gaps);
+                each(task, list, gaps);
+            });
+            Ok(SearchTimes {
+                build: built - start,
+                walk: built.elapsed(),
+            })
         })
     }
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        let Some(walk) = self.build(spheres, margin)? else {
-            return Ok(0);
-        };
-        Ok((0..walk.tasks())
-            .into_par_iter()
-            .map(|task| walk.count(task))
-            .sum())
+        in_pool(|| {
+            let Some(walk) = self.build(spheres, margin)? else {
+                return Ok(0);
+            };
+            Ok((0..walk.tasks())
+                .into_par_iter()
+                .map(|task| walk.count(task))
+                .sum())
+        })
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
