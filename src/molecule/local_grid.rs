@@ -162,6 +162,25 @@ impl LocalGrid {
         self.largest_radius
     }
 
+    /// How much a ball of `radius` nm may be enlarged, nm, so that only the 27 cells
+    /// around its centre are looked at; zero at least.
+    #[must_use]
+    pub fn quick_margin(&self, radius: f32) -> f32 {
+        (self.cell - self.largest_radius - radius).max(0.0)
+    }
+
+    /// A lower bound of the distance from `point` in the body frame to the centre of any
+    /// atom, nm: zero inside the box around all centres, infinite without atoms.
+    #[must_use]
+    pub fn distance_to_centres(&self, point: Vec3) -> f32 {
+        if self.atoms.is_empty() {
+            return f32::INFINITY;
+        }
+        let low = self.low + self.cell;
+        let high = self.low + (self.counts - 1).as_vec3() * self.cell;
+        point.distance(point.clamp(low, high))
+    }
+
     /// All atoms, sorted by cell.
     #[must_use]
     pub fn atoms(&self) -> &[GridAtom] {
