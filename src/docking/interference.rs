@@ -80,6 +80,9 @@ fn visit<B>(
     let atoms = small.template().positions().iter();
     for ((&position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
         let centre = seen.transform_point(position);
+        if large.clearance().at(centre) > radius + margin {
+            continue;
+        }
         large
             .grid()
             .visit_touching(centre, radius + margin, |other| {

@@ -6,12 +6,14 @@
 //! motion could jump over others. Here:
 //!
 //! - [`interferes`] finds all pairs of atoms that overlap: each atom of the smaller
-//!   molecule looks into the [cells](crate::molecule::LocalGrid) of the larger one;
+//!   molecule looks into the [cells](crate::molecule::LocalGrid) of the larger one, unless
+//!   a coarse map of the room around that one says that nothing is near;
 //! - [`move_to_touch`] moves as far as possible, whatever the speed, by conservative
 //!   advancement of each atom along its own path;
 //! - [`slide`] stops the motion only into the surface and goes on along it;
 //! - [`nearest_free_pose`] frees a molecule that begins inside another.
 
+mod clearance;
 mod error;
 mod free;
 mod interference;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clearance::Clearance;
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
 /// A molecule that can be moved against another.
@@ -9,14 +10,20 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 pub struct DockingMolecule {
     template: Arc<MoleculeTemplate>,
     grid: LocalGrid,
+    clearance: Clearance,
 }
 
 impl DockingMolecule {
-    /// Sorts the atoms into cells.
+    /// Sorts the atoms into cells, and measures the room around them.
     #[must_use]
     pub fn new(template: Arc<MoleculeTemplate>) -> Self {
         let grid = LocalGrid::new(template.positions(), template.radii());
-        Self { template, grid }
+        let clearance = Clearance::new(template.positions(), template.radii());
+        Self {
+            template,
+            grid,
+            clearance,
+        }
     }
 
     /// What it was made of.
@@ -29,6 +36,11 @@ impl DockingMolecule {
     #[must_use]
     pub fn grid(&self) -> &LocalGrid {
         &self.grid
+    }
+
+    /// The room around its atoms, in the body frame.
+    pub(super) fn clearance(&self) -> &Clearance {
+        &self.clearance
     }
 
     /// Number of atoms.

@@ -8,7 +8,6 @@ use super::interference::closer_than;
 use super::motion::RelativeMotion;
 use super::path::{AtomPath, Carried, Passed, open_for};
 use super::{AtomPair, DockingError, DockingMolecule, Motion};
-use crate::molecule::LocalGrid;
 use crate::pose::Pose;
 
 /// How close atoms come before they touch, nm, unless told otherwise.
@@ -71,7 +70,7 @@ pub fn move_to_touch(
     for ((position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
         let position = position.as_dvec3();
         let way = Way {
-            grid: large.grid(),
+            large,
             radius: f64::from(radius),
             tolerance,
             limit,
@@ -144,7 +143,7 @@ enum End {
 
 /// The way of one ball through the cells of a molecule.
 struct Way<'a> {
-    grid: &'a LocalGrid,
+    large: &'a DockingMolecule,
     /// Of the ball, nm.
     radius: f64,
     /// Gap at which it touches, nm.
@@ -160,15 +159,12 @@ impl Way<'_> {
         let mut fraction = 0.0;
         for step in 0..MOST_STEPS {
             let (place, velocity) = path.at(fraction);
-            // Far outside there is nothing to look up.
-            let away = self.grid.distance_to_centres(place.as_vec3())
-                - self.radius as f32
-                - self.grid.largest_radius();
             let rest = (self.limit - fraction) * speed;
-            let margin = f64::from(self.grid.quick_margin(self.radius as f32));
+            let margin = f64::from(self.large.grid().quick_margin(self.radius as f32));
             let margin = margin.min(rest).max(2.0 * self.tolerance);
-            let free = if f64::from(away) > margin {
-                f64::from(away) / speed
+            let away = f64::from(self.large.clearance().at(place.as_vec3())) - self.radius;
+            let free = if away > margin {
+                away / speed
             } else {
                 match self.look(place, velocity, bend, margin) {
                     Ahead::Open(time) => time.min(margin / speed),
@@ -191,30 +187,32 @@ impl Way<'_> {
     /// Looks at all atoms no further from the ball at `place` than `margin`.
     fn look(&self, place: DVec3, velocity: DVec3, bend: f64, margin: f64) -> Ahead {
         let mut open = f64::INFINITY;
-        let end =
-            self.grid
-                .visit_touching(place.as_vec3(), (self.radius + margin) as f32, |other| {
-                    let apart = place - other.centre.as_dvec3();
-                    let distance = apart.length();
-                    let gap = distance - self.radius - f64::from(other.radius);
-                    if gap < 0.0 {
-                        return ControlFlow::Break(Ahead::Inside {
-                            other: other.index,
-                            depth: -gap,
-                        });
-                    }
-                    let rate = velocity.dot(apart) / distance;
-                    if rate < 0.0 && gap <= self.tolerance {
-                        return ControlFlow::Break(Ahead::Blocked);
-                    }
-                    let spare = if rate < 0.0 {
-                        gap - KEPT_OPEN * self.tolerance
-                    } else {
-                        gap
-                    };
-                    open = open.min(open_for(spare, rate, bend));
-                    ControlFlow::Continue(())
-                });
+        let end = self.large.grid().visit_touching(
+            place.as_vec3(),
+            (self.radius + margin) as f32,
+            |other| {
+                let apart = place - other.centre.as_dvec3();
+                let distance = apart.length();
+                let gap = distance - self.radius - f64::from(other.radius);
+                if gap < 0.0 {
+                    return ControlFlow::Break(Ahead::Inside {
+                        other: other.index,
+                        depth: -gap,
+                    });
+                }
+                let rate = velocity.dot(apart) / distance;
+                if rate < 0.0 && gap <= self.tolerance {
+                    return ControlFlow::Break(Ahead::Blocked);
+                }
+                let spare = if rate < 0.0 {
+                    gap - KEPT_OPEN * self.tolerance
+                } else {
+                    gap
+                };
+                open = open.min(open_for(spare, rate, bend));
+                ControlFlow::Continue(())
+            },
+        );
         match end {
             ControlFlow::Continue(()) => Ahead::Open(open),
             ControlFlow::Break(ahead) => ahead,
