@@ -102,6 +102,7 @@ pub mod backend;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
+pub mod docking;
 pub mod dynamics;
 pub mod export;
 pub mod force;

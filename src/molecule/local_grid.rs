@@ -27,6 +27,12 @@ const CELL_WIDTH: f32 = 2.25;
 /// millions.
 const MOST_CELLS_PER_ATOM: f64 = 64.0;
 
+/// How much further than squared reaches rows of cells are looked at: numbers are rounded.
+const ROUNDED_REACH: f32 = 1.001;
+
+/// Error of the face of a cell in units of the largest coordinate: some roundings.
+const FACE_ROUNDING: f32 = 8.0 * f32::EPSILON;
+
 /// One atom as the grid stores it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridAtom {
@@ -44,6 +50,8 @@ pub struct LocalGrid {
     /// Corner of the first cell, nm; the outermost cells are empty all round.
     low: Vec3,
     cell: f32,
+    /// One over the width of a cell, 1/nm.
+    inverse_cell: f32,
     counts: IVec3,
     /// First atom of each cell in `atoms`, and one past the last atom at the end.
     starts: Vec<u32>,
@@ -51,6 +59,8 @@ pub struct LocalGrid {
     near: Vec<bool>,
     atoms: Vec<GridAtom>,
     largest_radius: f32,
+    /// How far faces of cells may be from where they should be, nm.
+    rounding: f32,
 }
 
 impl LocalGrid {
@@ -65,11 +75,13 @@ impl LocalGrid {
         let mut grid = Self {
             low: Vec3::ZERO,
             cell: 1.0,
+            inverse_cell: 1.0,
             counts: IVec3::ZERO,
             starts: vec![0],
             near: Vec::new(),
             atoms: Vec::new(),
             largest_radius,
+            rounding: 0.0,
         };
         if positions.is_empty() || radii.is_empty() {
             return grid;
@@ -81,6 +93,7 @@ impl LocalGrid {
             .fold(Vec3::NEG_INFINITY, Vec3::max);
         grid.lay_out(low, high, positions.len());
         grid.sort(positions, radii);
+        grid.rounding = FACE_ROUNDING * low.abs().max(high.abs()).max_element();
         grid.flag();
         grid
     }
@@ -90,11 +103,12 @@ impl LocalGrid {
         let most = 1024.0 + MOST_CELLS_PER_ATOM * atoms as f64;
         self.cell = (CELL_WIDTH * self.largest_radius).max(f32::MIN_POSITIVE);
         // One cell for the last atom and one border cell on either side.
-        let counts = |cell: f32| ((high - low) / cell).floor().as_dvec3() + 3.0;
+        let counts = |cell: f32| ((high - low) * (1.0 / cell)).floor().as_dvec3() + 3.0;
         while counts(self.cell).element_product() > most {
             self.cell *= 1.25;
         }
         self.counts = counts(self.cell).as_ivec3();
+        self.inverse_cell = 1.0 / self.cell;
         self.low = low - self.cell;
     }
 
@@ -162,6 +176,13 @@ impl LocalGrid {
         self.largest_radius
     }
 
+    /// How much a ball of `radius` nm may be enlarged, nm, so that only the 27 cells
+    /// around its centre are looked at; zero at least.
+    #[must_use]
+    pub fn quick_margin(&self, radius: f32) -> f32 {
+        (self.cell - self.largest_radius - radius).max(0.0)
+    }
+
     /// All atoms, sorted by cell.
     #[must_use]
     pub fn atoms(&self) -> &[GridAtom] {
@@ -187,48 +208,80 @@ impl LocalGrid {
                 return ControlFlow::Continue(());
             }
         }
-        let mut rows = self.rows(centre - reach, centre + reach);
-        rows.try_for_each(|row| {
-            self.atoms[row].iter().try_for_each(|atom| {
-                let sum = atom.radius + radius;
-                if sum >= 0.0 && atom.centre.distance_squared(centre) <= sum * sum {
-                    visit(atom)
-                } else {
-                    ControlFlow::Continue(())
+        let (low, high) = self.range(centre - reach, centre + reach);
+        if low.x > high.x {
+            return ControlFlow::Continue(());
+        }
+        // Plain loops: a user moves a molecule while thousands of atoms look around here.
+        let furthest = reach + self.rounding;
+        let furthest = ROUNDED_REACH * furthest * furthest;
+        for z in low.z..=high.z {
+            let dz = self.outside(centre.z - self.low.z, z);
+            for y in low.y..=high.y {
+                let dy = self.outside(centre.y - self.low.y, y);
+                if dy * dy + dz * dz > furthest {
+                    continue;
                 }
-            })
-        })
+                for atom in &self.atoms[self.row(low.x, high.x, y, z)] {
+                    let sum = atom.radius + radius;
+                    if sum >= 0.0 && atom.centre.distance_squared(centre) <= sum * sum {
+                        visit(atom)?;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Visits every atom whose centre lies in the box from `low` to `high`, nm, and
     /// some around it.
     pub fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
-        for row in self.rows(low, high) {
-            self.atoms[row].iter().for_each(&mut visit);
+        let (low, high) = self.range(low, high);
+        if low.x > high.x {
+            return;
+        }
+        for z in low.z..=high.z {
+            for y in low.y..=high.y {
+                let row = self.row(low.x, high.x, y, z);
+                self.atoms[row].iter().for_each(&mut visit);
+            }
         }
     }
 
-    /// Ranges of `atoms` that cover the cells of a box, one for each row of cells.
-    fn rows(&self, low: Vec3, high: Vec3) -> impl Iterator<Item = Range<usize>> + '_ {
-        let low = self.cell_at(low).clamp(IVec3::ZERO, self.counts);
-        let high = self.cell_at(high).clamp(IVec3::NEG_ONE, self.counts - 1);
-        let width = high.x - low.x + 1;
-        (low.z..=high.z).flat_map(move |z| {
-            (low.y..=high.y).filter_map(move |y| {
-                if width <= 0 {
-                    return None;
-                }
-                let first = self.number(IVec3::new(low.x, y, z));
-                let (start, end) = (self.starts[first], self.starts[first + width as usize]);
-                (start < end).then_some(start as usize..end as usize)
-            })
-        })
+    /// First and last cells of a box, nm; there are none if the first is beyond the last.
+    #[inline]
+    fn range(&self, low: Vec3, high: Vec3) -> (IVec3, IVec3) {
+        (
+            self.cell_at(low).clamp(IVec3::ZERO, self.counts),
+            self.cell_at(high).clamp(IVec3::NEG_ONE, self.counts - 1),
+        )
+    }
+
+    /// How far a coordinate, counted from the first cell, is outside a cell along one
+    /// axis, nm.
+    #[inline]
+    fn outside(&self, coordinate: f32, cell: i32) -> f32 {
+        let start = cell as f32 * self.cell;
+        (start - coordinate)
+            .max(coordinate - start - self.cell)
+            .max(0.0)
+    }
+
+    /// Range of `atoms` in the cells from `low` to `high` of a row.
+    #[inline]
+    fn row(&self, low: i32, high: i32, y: i32, z: i32) -> Range<usize> {
+        let first = self.number(IVec3::new(low, y, z));
+        let next = first + (high - low + 1) as usize;
+        self.starts[first] as usize..self.starts[next] as usize
     }
 
     /// The cell of a point, which may lie outside of the grid. Saturates far away.
+    ///
+    /// Rounds towards zero, which many processors do faster than down: what lies less than
+    /// a cell before the first cell is taken for part of it, and that one is empty.
     #[inline]
     fn cell_at(&self, point: Vec3) -> IVec3 {
-        ((point - self.low) / self.cell).floor().as_ivec3()
+        ((point - self.low) * self.inverse_cell).as_ivec3()
     }
 
     /// Number of a cell inside of the grid, x fastest.

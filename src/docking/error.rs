@@ -1,0 +1,35 @@
+//! Why a molecule cannot be moved.
+
+use thiserror::Error;
+
+/// Why a molecule cannot be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum DockingError {
+    /// A pose or a motion has a number that is not finite.
+    #[error("the {what} has a number that is not finite")]
+    NotFinite {
+        /// What it is.
+        what: &'static str,
+    },
+    /// The two molecules overlap where the motion begins.
+    #[error(
+        "the molecules overlap where the motion begins: atom {} of the moved one is {} nm inside atom {} of the other; begin from a free pose",
+        moving,
+        depth,
+        fixed
+    )]
+    StartsInside {
+        /// Atom of the molecule that is moved, counted from zero.
+        moving: u32,
+        /// Atom of the other molecule, counted from zero.
+        fixed: u32,
+        /// How deep they overlap, nm.
+        depth: f32,
+    },
+    /// The tolerance is not a positive number.
+    #[error("the tolerance has to be a positive length, and is {tolerance} nm")]
+    Tolerance {
+        /// What was given, nm.
+        tolerance: f32,
+    },
+}
