@@ -80,6 +80,7 @@
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
 //! | [`export`] | molecules at their poses as PDB and mmCIF files |
+//! | [`proxy`] | few large spheres that stand for the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
 //! | [`pose`] | position and rotation |
 //!
@@ -111,6 +112,7 @@ mod hybrid36;
 pub mod molecule;
 pub mod plugin;
 pub mod pose;
+pub mod proxy;
 pub mod rapier;
 pub mod relax;
 mod scatter;
@@ -143,6 +145,7 @@ pub mod prelude {
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
     pub use crate::pose::Pose;
+    pub use crate::proxy::{ProxyCache, ProxySet};
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
     pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
