@@ -75,7 +75,7 @@
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
-//! | [`search`] | which spheres overlap: the oracle and the grid |
+//! | [`search`] | which spheres overlap: the oracle and the grids |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
@@ -148,7 +148,9 @@ pub mod prelude {
     pub use crate::proxy::{ProxyCache, ProxySet};
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
-    pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
+    pub use crate::search::{
+        AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,
+    };
     pub use crate::spheres::SphereSet;
 }
 

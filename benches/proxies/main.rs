@@ -1,0 +1,23 @@
+//! What few large spheres save: searches of spheres of many sizes, contacts of molecules at
+//! several levels of detail, relaxation from coarse to fine.
+//!
+//! Contestants take turns, and of each the best turn counts. Arguments choose the tables:
+//! `mixed`, `sizes`, `crowd`, `relax`; all by default.
+#![allow(clippy::print_stdout, reason = "the tables are the purpose")]
+
+mod mixed;
+mod sizes;
+mod turns;
+
+fn main() {
+    let tables: [(&str, fn()); 2] = [("mixed", mixed::run), ("sizes", sizes::run)];
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    for (name, run) in tables {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            run();
+        }
+    }
+}
