@@ -75,6 +75,7 @@
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
+//! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
 //! | [`search`] | which spheres overlap: the oracle and the grids |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
@@ -103,6 +104,7 @@ pub mod backend;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
+pub mod detail;
 pub mod dynamics;
 pub mod export;
 pub mod force;
@@ -128,6 +130,7 @@ pub mod prelude {
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
+    pub use crate::detail::{Detail, MoleculeSearch, PlacedMolecule};
     pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
     pub use crate::force::SpringLaw;

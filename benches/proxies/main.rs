@@ -5,12 +5,17 @@
 //! `mixed`, `sizes`, `crowd`, `relax`; all by default.
 #![allow(clippy::print_stdout, reason = "the tables are the purpose")]
 
+mod crowd;
 mod mixed;
 mod sizes;
 mod turns;
 
 fn main() {
-    let tables: [(&str, fn()); 2] = [("mixed", mixed::run), ("sizes", sizes::run)];
+    let tables: [(&str, fn()); 3] = [
+        ("mixed", mixed::run),
+        ("sizes", sizes::run),
+        ("crowd", crowd::run),
+    ];
     let wanted: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))

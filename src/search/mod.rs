@@ -11,6 +11,7 @@
 //! takes the one that fits.
 
 mod auto_grid;
+pub(crate) mod blocks;
 mod brute_force;
 pub(crate) mod hierarchical_grid;
 mod pair_buffer;

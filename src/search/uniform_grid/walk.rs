@@ -366,8 +366,8 @@ impl Sink for Counter {
 }
 
 /// Writes the hits down.
-struct Lister<'a> {
-    list: &'a mut Vec<Pair>,
+pub(in crate::search) struct Lister<'a> {
+    pub(in crate::search) list: &'a mut Vec<Pair>,
 }
 
 impl Sink for Lister<'_> {
