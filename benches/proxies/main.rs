@@ -7,14 +7,16 @@
 
 mod crowd;
 mod mixed;
+mod relax;
 mod sizes;
 mod turns;
 
 fn main() {
-    let tables: [(&str, fn()); 3] = [
+    let tables: [(&str, fn()); 4] = [
         ("mixed", mixed::run),
         ("sizes", sizes::run),
         ("crowd", crowd::run),
+        ("relax", relax::run),
     ];
     let wanted: Vec<String> = std::env::args()
         .skip(1)

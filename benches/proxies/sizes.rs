@@ -1,5 +1,5 @@
 //! From which spread of sizes on a hierarchy of grids pays: what
-//! [`MIXED_OCTAVES`](bevy_rapier_molecules::search::MIXED_OCTAVES) is chosen by.
+//! [`MIXED_OCCUPANCY`](bevy_rapier_molecules::search::MIXED_OCCUPANCY) is chosen by.
 
 use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
 use bevy_rapier_molecules::search::{
@@ -39,18 +39,14 @@ pub fn run() {
                 ROUNDS,
                 &mut [
                     &mut || {
-                        drop(
-                            uniform
-                                .find_pairs(&spheres, 0.0, &mut pairs)
-                                .expect("finite"),
-                        )
+                        let _ = uniform
+                            .find_pairs(&spheres, 0.0, &mut pairs)
+                            .expect("finite");
                     },
                     &mut || {
-                        drop(
-                            hierarchy
-                                .find_pairs(&spheres, 0.0, &mut more)
-                                .expect("finite"),
-                        )
+                        let _ = hierarchy
+                            .find_pairs(&spheres, 0.0, &mut more)
+                            .expect("finite");
                     },
                 ],
             );

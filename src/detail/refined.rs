@@ -201,6 +201,10 @@ struct Scratch {
     /// Atoms of the leaves that touch.
     blocks: Blocks,
     touching: Vec<BlockPair>,
+    /// Proxies of both molecules that may touch the other, with their numbers.
+    near: [Vec<(Sphere, usize)>; 2],
+    /// Leaves of two proxies that may touch the other, with their numbers.
+    close: [Vec<(Sphere, usize)>; 2],
     /// Where the atoms of each leaf of both molecules are, if they are there.
     places: [Vec<(u32, u32)>; 2],
     /// Leaves whose place is to be forgotten.
@@ -232,41 +236,50 @@ impl Meeting<'_> {
         }
     }
 
-    /// Steps 3: appends the pairs of atoms to `list`.
+    /// Step 3: appends the pairs of atoms to `list`.
     fn find(&self, scratch: &mut Scratch, list: &mut Vec<Pair>) {
         let reach = self.margin + self.slack;
-        let [proxies, leaves] = [&self.refiner.proxies, &self.refiner.leaves];
-        let [own, other] = self.molecules;
-        // Proxies of each that touch the other's bounding sphere, with their leaves.
-        let near = |side: usize| {
-            let bound = self.bound(1 - side);
-            let tier = &self.tree(side).proxies;
-            let all = (0..tier.centres.len()).map(move |k| (k, tier.children(k)));
-            let moved =
-                all.map(move |(k, leaves)| (proxies.sphere(self.molecules[side], k), leaves));
-            moved.filter(move |(sphere, _)| sphere.touches(&bound, reach))
-        };
         scratch.clear();
-        for (a, a_leaves) in near(0) {
-            for (b, b_leaves) in near(1) {
-                if !a.touches(&b, reach) {
-                    continue;
-                }
-                for one in a_leaves.clone() {
-                    let sphere = leaves.sphere(own, one);
-                    if !sphere.touches(&b, reach) {
-                        continue;
-                    }
-                    for two in b_leaves.clone() {
-                        let partner = leaves.sphere(other, two);
-                        if sphere.touches(&partner, reach) {
-                            self.meet(scratch, [one, two], partner, reach);
-                        }
-                    }
+        // Proxies of each that touch the other's bounding sphere.
+        let mut near = std::mem::take(&mut scratch.near);
+        for (side, near) in near.iter_mut().enumerate() {
+            let bound = self.bound(1 - side);
+            let all = (0..self.tree(side).proxies.centres.len())
+                .map(|k| (self.refiner.proxies.sphere(self.molecules[side], k), k));
+            near.clear();
+            near.extend(all.filter(|(sphere, _)| sphere.touches(&bound, reach)));
+        }
+        let [own, other] = &near;
+        for &(a, k) in own {
+            for &(b, l) in other {
+                if a.touches(&b, reach) {
+                    self.descend(scratch, [(a, k), (b, l)], reach);
                 }
             }
         }
+        scratch.near = near;
         scratch.blocks.compare(&scratch.touching, self.margin, list);
+    }
+
+    /// Leaves of two proxies that touch.
+    fn descend(&self, scratch: &mut Scratch, proxies: [(Sphere, usize); 2], reach: f32) {
+        let mut close = std::mem::take(&mut scratch.close);
+        for (side, close) in close.iter_mut().enumerate() {
+            let (partner, _) = proxies[1 - side];
+            let leaves = self.tree(side).proxies.children(proxies[side].1);
+            let moved = leaves.map(|k| (self.refiner.leaves.sphere(self.molecules[side], k), k));
+            close.clear();
+            close.extend(moved.filter(|(sphere, _)| sphere.touches(&partner, reach)));
+        }
+        let [own, other] = &close;
+        for (sphere, one) in own {
+            for (partner, two) in other {
+                if sphere.touches(partner, reach) {
+                    self.meet(scratch, [*one, *two], *partner, reach);
+                }
+            }
+        }
+        scratch.close = close;
     }
 
     /// Notes that two leaves touch, and fetches their atoms.

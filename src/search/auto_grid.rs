@@ -1,6 +1,6 @@
 //! The grid that fits the spheres.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::levels::{Levels, Sizes};
@@ -11,14 +11,17 @@ use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// How many octaves smaller than the largest sphere the median one must be for a hierarchy
-/// of grids to pay.
+/// of grids to pay: otherwise most spheres are on the coarsest levels anyway.
+pub const MIXED_OCTAVES: usize = 1;
+
+/// How many spheres a cell of one grid must have on average for a hierarchy to pay: with
+/// fewer, looking into each coarser level costs more than it saves.
 ///
-/// `cargo bench --bench proxies -- sizes` compares both on sizes that are spread evenly over
-/// more and more octaves.
-pub const MIXED_OCTAVES: usize = 2;
+/// `cargo bench --bench proxies -- sizes` compares both at more and more spread sizes.
+pub const MIXED_OCCUPANCY: f32 = 64.0;
 
 /// Takes a [`UniformGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
-/// where most are much smaller than the largest.
+/// where most are much smaller than the largest and heap up in its cells.
 #[derive(Clone, Debug, Default)]
 pub struct AutoGrid {
     uniform: UniformGrid,
@@ -49,10 +52,7 @@ impl AutoGrid {
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
-        // What extremes do not spread the median does not either.
-        let octaves = 1 << MIXED_OCTAVES;
-        let shortest = 2.0 * plan.extent.smallest_radius + margin;
-        if shortest * (octaves / 2) as f32 <= plan.longest {
+        if plan.reach.is_mixed() && occupancy(spheres, &plan) >= MIXED_OCCUPANCY {
             let sizes = Sizes::of(spheres, &plan);
             if sizes.spread() >= MIXED_OCTAVES {
                 self.mixed = true;
@@ -64,6 +64,14 @@ impl AutoGrid {
         let walk = self.uniform.build_planned(spheres, &plan)?;
         Ok(Some(Box::new(walk)))
     }
+}
+
+/// Mean number of spheres in a cell as wide as the longest reach, if they were spread evenly
+/// over their bounding box.
+fn occupancy(spheres: &SphereSet, plan: &ReachPlan) -> f32 {
+    let size = plan.extent.high.as_dvec3() - plan.extent.low.as_dvec3();
+    let cells = (size / f64::from(plan.longest)).max(DVec3::ONE);
+    (spheres.len() as f64 / cells.element_product()) as f32
 }
 
 impl PairSearch for AutoGrid {

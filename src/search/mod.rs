@@ -18,7 +18,7 @@ mod pair_buffer;
 mod tasks;
 pub(crate) mod uniform_grid;
 
-pub use auto_grid::{AutoGrid, MIXED_OCTAVES};
+pub use auto_grid::{AutoGrid, MIXED_OCCUPANCY, MIXED_OCTAVES};
 pub use brute_force::BruteForce;
 pub use hierarchical_grid::HierarchicalGrid;
 pub use pair_buffer::{Pair, PairBuffer};
