@@ -17,7 +17,7 @@ use super::{
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -65,7 +65,7 @@ pub struct CrowdContacts {
 
 impl Default for CrowdContacts {
     fn default() -> Self {
-        Self::new(Box::new(UniformGrid::new()))
+        Self::new(Box::new(AutoGrid::new()))
     }
 }
 

@@ -36,6 +36,7 @@
 //! | `grid` | FFRNN |
 //! | `groups` | pairs by molecules, of which only a few come back |
 //! | `brute_force` | every sphere against every other |
+//! | `clusters` | k-means, for proxies |
 //! | `relax` | whole iterations of the relaxer |
 
 mod adapter;
@@ -43,6 +44,7 @@ mod atoms;
 mod brute_force;
 mod buffer;
 mod choose;
+mod clusters;
 mod device;
 mod error;
 mod grid;
@@ -63,6 +65,7 @@ pub use adapter::{AdapterSummary, GpuOptions};
 pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
+pub use clusters::{GpuClusterParams, GpuClusters};
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
 use crate::dynamics::digest;
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
+use crate::proxy::SEED_BLOCK;
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
@@ -51,10 +52,14 @@ pub(super) const CROWDING_SLOT: u32 = 0;
 const BRUTE_FORCE_STRIDE: u32 = 16;
 
 /// Rounds after which lavapipe leaves a loop.
-const MOST_ROUNDS: u32 = 65_535;
+pub(super) const MOST_ROUNDS: u32 = 65_535;
 
 /// Most spheres that brute force compares: all in one loop.
 pub(super) const BRUTE_FORCE_SPHERES: u32 = MOST_ROUNDS * BRUTE_FORCE_STRIDE;
+
+/// Words that the sums of a cluster take: two for each axis, the number of points, and one
+/// that keeps clusters aligned.
+pub(super) const CLUSTER_WORDS: u32 = 8;
 
 /// A distance along an axis, in nm, beyond any reach and with a square that 32 bits hold.
 const FAR_NM: f32 = 1.0e18;
@@ -366,6 +371,12 @@ pub(super) const GROUPS: Shader = Shader {
     ],
 };
 
+/// k-means.
+pub(super) const CLUSTERS: Shader = Shader {
+    name: "clusters",
+    parts: &[DISPATCH, include_str!("../../shaders/clusters.wgsl")],
+};
+
 /// All modules, for tests that need no device.
 pub const SHADERS: &[Shader] = &[
     SCAN,
@@ -386,6 +397,7 @@ pub const SHADERS: &[Shader] = &[
     RESPOND,
     APPLY,
     GROUPS,
+    CLUSTERS,
 ];
 
 /// The constants as WGSL declares them.
@@ -400,6 +412,8 @@ fn constants() -> String {
         ("CROWDING_SLOT", CROWDING_SLOT),
         ("BRUTE_FORCE_STRIDE", BRUTE_FORCE_STRIDE),
         ("SUM_LANES", SUM_LANES),
+        ("SEED_BLOCK", SEED_BLOCK as u32),
+        ("CLUSTER_WORDS", CLUSTER_WORDS),
         ("PROJECTION_LAW", PROJECTION_LAW),
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),

@@ -4,9 +4,11 @@ use glam::{DVec3, Vec3};
 
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::levels::{Levels, Sizes};
+use super::hierarchical_grid::walk::LevelWalks;
 use super::tasks::{Tasks, count, list, list_gaps};
 use super::uniform_grid::UniformGrid;
 use super::uniform_grid::plan::ReachPlan;
+use super::uniform_grid::walk::Walk;
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -47,7 +49,7 @@ impl AutoGrid {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-    ) -> Result<Option<Box<dyn Tasks + '_>>, SearchError> {
+    ) -> Result<Option<Chosen<'_>>, SearchError> {
         self.mixed = false;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
@@ -58,11 +60,47 @@ impl AutoGrid {
                 self.mixed = true;
                 let levels = Levels::of(&sizes, &plan);
                 let walks = self.hierarchical.build_planned(spheres, &plan, levels)?;
-                return Ok(Some(Box::new(walks)));
+                return Ok(Some(Chosen::Several(walks)));
             }
         }
         let walk = self.uniform.build_planned(spheres, &plan)?;
-        Ok(Some(Box::new(walk)))
+        Ok(Some(Chosen::One(walk)))
+    }
+}
+
+/// The walk over the grid that was chosen.
+enum Chosen<'a> {
+    One(Walk<'a>),
+    Several(LevelWalks<'a>),
+}
+
+impl Tasks for Chosen<'_> {
+    fn tasks(&self) -> usize {
+        match self {
+            Self::One(walk) => walk.tasks(),
+            Self::Several(walks) => walks.tasks(),
+        }
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+        match self {
+            Self::One(walk) => walk.list(task, list),
+            Self::Several(walks) => walks.list(task, list),
+        }
+    }
+
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        match self {
+            Self::One(walk) => walk.list_gaps(task, list, gaps),
+            Self::Several(walks) => walks.list_gaps(task, list, gaps),
+        }
+    }
+
+    fn count(&self, task: usize) -> u64 {
+        match self {
+            Self::One(walk) => walk.count(task),
+            Self::Several(walks) => walks.count(task),
+        }
     }
 }
 

@@ -40,24 +40,6 @@ impl<B: Beyond> Tasks for Walk<'_, B> {
     }
 }
 
-impl<T: Tasks + ?Sized> Tasks for Box<T> {
-    fn tasks(&self) -> usize {
-        (**self).tasks()
-    }
-
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        (**self).list(task, list);
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        (**self).list_gaps(task, list, gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        (**self).count(task)
-    }
-}
-
 /// Fills `pairs` by the tasks that `build` makes; none if no pair is possible.
 pub(super) fn list<T: Tasks>(
     pairs: &mut PairBuffer,

@@ -128,7 +128,7 @@ impl Sizes {
 }
 
 /// A grid of the hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Level {
     pub(crate) layout: GridLayout,
     /// Number of its first cell among those of all levels.
@@ -141,7 +141,8 @@ pub(crate) struct Level {
 /// The grids of a hierarchy, the finest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    levels: Vec<Level>,
+    levels: [Level; MAX_LEVELS],
+    len: usize,
     /// Level of each octave.
     pub(crate) level_of: [u8; OCTAVES],
     /// Exponent of the longest size.
@@ -158,17 +159,15 @@ impl Levels {
 
     /// Levels for spheres of these sizes.
     pub(crate) fn of(sizes: &Sizes, plan: &ReachPlan) -> Self {
-        let mut groups = group(sizes);
-        // The finest first: who meets whom is decided from there.
-        groups.reverse();
+        let groups = Groups::of(sizes);
         let mut levels = Self {
-            levels: Vec::with_capacity(groups.len()),
-            level_of: [0; OCTAVES],
             top: sizes.top,
             margin: sizes.margin,
-            cells: 0,
+            ..Self::default()
         };
-        for (number, (octaves, found)) in groups.iter().enumerate() {
+        // The finest first: who meets whom is decided from there.
+        for group in groups.groups[..groups.len].iter().rev() {
+            let found = &group.found;
             let reach = match plan.reach {
                 Reach::Same { .. } => plan.longest,
                 Reach::Mixed { margin } => size_of(found.largest_radius, margin),
@@ -177,54 +176,84 @@ impl Levels {
             if layout.folded {
                 layout.cells = layout.cells.map(|n| n.max(MIN_FOLDED_CELLS));
             }
-            levels.levels.push(Level {
+            levels.levels[levels.len] = Level {
                 layout,
                 first_cell: levels.cells as u32,
                 look: (found.largest_radius + sizes.margin) * LOOK,
-            });
+            };
             levels.cells += layout.cell_count();
-            levels.level_of[octaves.clone()].fill(number as u8);
+            levels.level_of[group.first..group.end].fill(levels.len as u8);
+            levels.len += 1;
         }
         levels
     }
 
     /// The grids, the finest first.
     pub(crate) fn all(&self) -> &[Level] {
-        &self.levels
+        &self.levels[..self.len]
     }
 }
 
-/// Octaves that share a level, the coarsest first, and what is known of their spheres.
-fn group(sizes: &Sizes) -> Vec<(Range<usize>, Octave)> {
-    let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
-    let few = total / FEWEST_SHARE;
-    let mut groups: Vec<(Range<usize>, Octave)> = Vec::new();
-    for (number, &octave) in sizes.octaves.iter().enumerate() {
-        match groups.last_mut() {
+/// Octaves that share a level, and what is known of their spheres.
+#[derive(Clone, Copy)]
+struct Group {
+    first: usize,
+    end: usize,
+    found: Octave,
+}
+
+/// The octaves of all levels, the coarsest first.
+struct Groups {
+    groups: [Group; OCTAVES],
+    len: usize,
+}
+
+impl Groups {
+    fn of(sizes: &Sizes) -> Self {
+        let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
+        let few = total / FEWEST_SHARE;
+        let empty = Group {
+            first: 0,
+            end: 0,
+            found: Octave::EMPTY,
+        };
+        let mut all = Self {
+            groups: [empty; OCTAVES],
+            len: 0,
+        };
+        for (number, &octave) in sizes.octaves.iter().enumerate() {
             // Without spheres of its own an octave goes anywhere; with few, to a coarser
             // level. With no size at all cells have no width.
-            Some((octaves, found))
-                if octave.count <= few
-                    || size_of(octave.largest_radius, sizes.margin) < f32::MIN_POSITIVE =>
-            {
-                octaves.end = number + 1;
-                *found = found.merge(octave);
+            let size = size_of(octave.largest_radius, sizes.margin);
+            let joins = octave.count <= few || size < f32::MIN_POSITIVE;
+            all.groups[all.len] = Group {
+                first: number,
+                end: number + 1,
+                found: octave,
+            };
+            all.len += 1;
+            if joins && all.len > 1 {
+                all.join(all.len - 1);
             }
-            _ => groups.push((number..number + 1, octave)),
         }
+        while all.len > MAX_LEVELS {
+            // The emptiest of all but the coarsest joins the next coarser one.
+            let counts = all.groups[..all.len].iter().map(|group| group.found.count);
+            let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
+            all.join(emptiest.map_or(all.len - 1, |(at, _)| at));
+        }
+        all
     }
-    while groups.len() > MAX_LEVELS {
-        // The emptiest of all but the coarsest joins the next coarser one.
-        let counts = groups.iter().map(|(_, found)| found.count);
-        let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
-        let Some((at, _)) = emptiest else {
-            break;
-        };
-        let (octaves, found) = groups.remove(at);
-        groups[at - 1].0.end = octaves.end;
-        groups[at - 1].1 = groups[at - 1].1.merge(found);
+
+    /// Joins group `at` with the next coarser one.
+    fn join(&mut self, at: usize) {
+        let group = self.groups[at];
+        self.groups.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        let coarser = &mut self.groups[at - 1];
+        coarser.end = group.end;
+        coarser.found = coarser.found.merge(group.found);
     }
-    groups
 }
 
 impl CellMap for Levels {

@@ -13,7 +13,7 @@
 //!    cells are larger than itself. Pairs of two levels are found from the finer one.
 
 pub(crate) mod levels;
-mod walk;
+pub(super) mod walk;
 
 use glam::Vec3;
 

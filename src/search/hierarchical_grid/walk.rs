@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::levels::{Level, Levels};
+use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
 use crate::search::tasks::Tasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
@@ -80,10 +80,12 @@ impl Beyond for Coarser<'_> {
 
 /// The walks over all levels, the finest first.
 pub(in crate::search) struct LevelWalks<'a> {
-    walks: Vec<Walk<'a, Coarser<'a>>>,
-    /// First task of each walk, and one entry more.
-    first_task: Vec<usize>,
     sorted: &'a SortedSpheres,
+    levels: &'a [Level],
+    plan: ReachPlan,
+    instructions: Instructions,
+    /// First task of each level, and behind the last the number of all.
+    first_task: [usize; MAX_LEVELS + 1],
 }
 
 impl<'a> LevelWalks<'a> {
@@ -93,31 +95,36 @@ impl<'a> LevelWalks<'a> {
         plan: &ReachPlan,
         instructions: Instructions,
     ) -> Self {
-        let walks = levels.all().iter().enumerate().map(|(number, level)| {
-            let first = level.first_cell as usize;
-            Walk {
-                sorted,
-                // Behind its last cell comes the first of the next level.
-                cell_start: &sorted.cell_start[first..=first + level.layout.cell_count()],
-                layout: level.layout,
-                beyond: Coarser {
-                    levels: &levels.all()[number + 1..],
-                    cell_start: &sorted.cell_start,
-                },
-                reach: plan.reach,
-                largest_radius: plan.extent.largest_radius,
-                instructions,
-            }
-        });
-        let walks: Vec<_> = walks.collect();
-        let mut first_task = vec![0];
-        for walk in &walks {
-            first_task.push(first_task[first_task.len() - 1] + walk.tasks());
-        }
-        Self {
-            walks,
-            first_task,
+        let mut walks = Self {
             sorted,
+            levels: levels.all(),
+            plan: *plan,
+            instructions,
+            first_task: [0; MAX_LEVELS + 1],
+        };
+        for number in 0..walks.levels.len() {
+            let tasks = walks.walk(number).tasks();
+            walks.first_task[number + 1] = walks.first_task[number] + tasks;
+        }
+        walks
+    }
+
+    /// The walk over one level.
+    fn walk(&self, number: usize) -> Walk<'a, Coarser<'a>> {
+        let level = &self.levels[number];
+        let first = level.first_cell as usize;
+        Walk {
+            sorted: self.sorted,
+            // Behind its last cell comes the first of the next level.
+            cell_start: &self.sorted.cell_start[first..=first + level.layout.cell_count()],
+            layout: level.layout,
+            beyond: Coarser {
+                levels: &self.levels[number + 1..],
+                cell_start: &self.sorted.cell_start,
+            },
+            reach: self.plan.reach,
+            largest_radius: self.plan.extent.largest_radius,
+            instructions: self.instructions,
         }
     }
 
@@ -135,7 +142,8 @@ impl<'a> LevelWalks<'a> {
     /// Comparisons between levels.
     fn comparisons(&self) -> u64 {
         let columns = self.sorted.columns();
-        let of_walk = |walk: &Walk<'_, Coarser<'_>>| -> u64 {
+        let of_level = |number: usize| -> u64 {
+            let walk = self.walk(number);
             let [first, end] = walk.spheres();
             let spheres = (first..end).into_par_iter();
             let met = spheres.map(|k| {
@@ -155,7 +163,7 @@ impl<'a> LevelWalks<'a> {
             });
             met.sum()
         };
-        self.walks.iter().map(of_walk).sum()
+        (0..self.levels.len()).map(of_level).sum()
     }
 
     /// The cell that has most spheres.
@@ -166,15 +174,16 @@ impl<'a> LevelWalks<'a> {
     }
 
     /// The walk that a task belongs to, and its number there.
-    fn part(&self, task: usize) -> (&Walk<'a, Coarser<'a>>, usize) {
-        let walk = self.first_task.partition_point(|&first| first <= task) - 1;
-        (&self.walks[walk], task - self.first_task[walk])
+    fn part(&self, task: usize) -> (Walk<'a, Coarser<'a>>, usize) {
+        let firsts = &self.first_task[..self.levels.len()];
+        let number = firsts.partition_point(|&first| first <= task) - 1;
+        (self.walk(number), task - firsts[number])
     }
 }
 
 impl Tasks for LevelWalks<'_> {
     fn tasks(&self) -> usize {
-        self.first_task.last().copied().unwrap_or(0)
+        self.first_task[self.levels.len()]
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {

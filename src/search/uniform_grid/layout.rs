@@ -45,7 +45,7 @@ const MIN_FOLDED_CELLS: u32 = 4;
 /// shell, a molecule a kilometre away) is *folded*: the grid repeats itself in
 /// space, cell coordinates are taken modulo its size, and spheres far apart may
 /// share a cell. The exact distance test keeps that from mattering.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GridLayout {
     /// Cells along each axis, border included.
     pub(crate) cells: [u32; 3],
