@@ -17,7 +17,9 @@ use rayon::prelude::*;
 use super::hierarchy::{ProxyHierarchy, Tier};
 use super::search::PlacedMolecule;
 use crate::search::blocks::{BlockPair, Blocks};
-use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::search::{
+    AutoGrid, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin,
+};
 use crate::spheres::SphereSet;
 
 /// Pairs of molecules that one task looks at: fixed, so that nothing depends on threads.
@@ -124,6 +126,7 @@ impl Refiner {
         margin: f32,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
+        check_margin(margin)?;
         let start = Instant::now();
         let slack = self.slack(molecules);
         self.find_near(molecules, margin + slack)?;

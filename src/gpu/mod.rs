@@ -34,6 +34,7 @@
 //! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
+//! | `hierarchy` | grids of several widths |
 //! | `groups` | pairs by molecules, of which only a few come back |
 //! | `brute_force` | every sphere against every other |
 //! | `clusters` | k-means, for proxies |
@@ -49,6 +50,7 @@ mod device;
 mod error;
 mod grid;
 mod groups;
+mod hierarchy;
 mod kernel;
 mod measure;
 mod memory;
@@ -70,6 +72,7 @@ pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
 pub use groups::{GpuGroupParams, GpuGroups, GpuPairGroup};
+pub use hierarchy::{GpuHierarchicalGrid, GpuHierarchyParams, GpuLevel};
 pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};

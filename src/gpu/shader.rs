@@ -11,6 +11,7 @@ use crate::dynamics::digest;
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
 use crate::proxy::SEED_BLOCK;
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
+use crate::search::hierarchical_grid::levels::{MAX_LEVELS, OCTAVES};
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
 use crate::search::uniform_grid::walk::FOLLOWING_ROWS;
@@ -170,7 +171,10 @@ pub(super) const BIN: Shader = Shader {
 /// Which part of a search is done at once.
 const BATCH: &str = include_str!("../../shaders/batch.wgsl");
 
-/// The walk over neighbouring cells.
+/// The walk over neighbouring cells of a grid.
+const SHELL_WALK: &str = include_str!("../../shaders/shell_walk.wgsl");
+
+/// The walk over one grid.
 const GRID_WALK: &str = include_str!("../../shaders/grid_walk.wgsl");
 
 /// The walk over everything.
@@ -193,6 +197,7 @@ pub(super) const GRID_COUNT: Shader = Shader {
         CELLS,
         OVERLAP,
         BATCH,
+        SHELL_WALK,
         GRID_WALK,
         COUNT_PAIRS,
     ],
@@ -209,7 +214,63 @@ pub(super) const GRID_WRITE: Shader = Shader {
         CELLS,
         OVERLAP,
         BATCH,
+        SHELL_WALK,
         GRID_WALK,
+        WRITE_PAIRS,
+    ],
+};
+
+/// Grids of several widths.
+const LEVELS: &str = include_str!("../../shaders/levels.wgsl");
+
+/// The walk over several grids.
+const LEVEL_WALK: &str = include_str!("../../shaders/level_walk.wgsl");
+
+/// Spheres to the cells of their levels.
+pub(super) const LEVEL_BIN: Shader = Shader {
+    name: "level_bin",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        include_str!("../../shaders/level_bin.wgsl"),
+    ],
+};
+
+/// Pairs of each sphere of a hierarchy of grids.
+pub(super) const LEVEL_COUNT: Shader = Shader {
+    name: "level_count",
+    parts: &[
+        DISPATCH,
+        CROWDING,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        OVERLAP,
+        BATCH,
+        SHELL_WALK,
+        LEVEL_WALK,
+        COUNT_PAIRS,
+    ],
+};
+
+/// The pairs of a hierarchy of grids.
+pub(super) const LEVEL_WRITE: Shader = Shader {
+    name: "level_write",
+    parts: &[
+        DISPATCH,
+        CROWDING,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        OVERLAP,
+        BATCH,
+        SHELL_WALK,
+        LEVEL_WALK,
         WRITE_PAIRS,
     ],
 };
@@ -398,6 +459,9 @@ pub const SHADERS: &[Shader] = &[
     APPLY,
     GROUPS,
     CLUSTERS,
+    LEVEL_BIN,
+    LEVEL_COUNT,
+    LEVEL_WRITE,
 ];
 
 /// The constants as WGSL declares them.
@@ -414,6 +478,8 @@ fn constants() -> String {
         ("SUM_LANES", SUM_LANES),
         ("SEED_BLOCK", SEED_BLOCK as u32),
         ("CLUSTER_WORDS", CLUSTER_WORDS),
+        ("MAX_LEVELS", MAX_LEVELS as u32),
+        ("OCTAVE_VECTORS", OCTAVES as u32 / 4),
         ("PROJECTION_LAW", PROJECTION_LAW),
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),

@@ -197,7 +197,7 @@ pub trait PairSearch: Send + Sync {
     }
 }
 
-fn check_margin(margin: f32) -> Result<(), SearchError> {
+pub(crate) fn check_margin(margin: f32) -> Result<(), SearchError> {
     if margin.is_finite() && margin >= 0.0 {
         Ok(())
     } else {

@@ -14,6 +14,8 @@ pub enum Promise {
     Pairs,
     /// The pairs of `UniformGrid` to the last bit, in an order of its own.
     SamePairs,
+    /// As above, in the order of `HierarchicalGrid`, index for index.
+    Hierarchy,
     /// The same pairs in the order of `UniformGrid`, index for index.
     Sequence,
 }
@@ -59,16 +61,18 @@ fn others() -> Vec<Searcher> {
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "no more follow"))]
     let mut searches: Vec<Searcher> = vec![
         (Box::new(UniformGrid::scalar()), Promise::Sequence),
-        (Box::new(HierarchicalGrid::new()), Promise::SamePairs),
-        (Box::new(HierarchicalGrid::scalar()), Promise::SamePairs),
+        (Box::new(HierarchicalGrid::new()), Promise::Hierarchy),
+        (Box::new(HierarchicalGrid::scalar()), Promise::Hierarchy),
         (Box::new(AutoGrid::new()), Promise::SamePairs),
     ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
-        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};
+        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid, GpuHierarchicalGrid};
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
+        let hierarchy = GpuHierarchicalGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
         searches.push((Box::new(grid), Promise::Sequence));
+        searches.push((Box::new(hierarchy), Promise::Hierarchy));
         searches.push((Box::new(brute_force), Promise::Pairs));
     }
     searches

@@ -192,6 +192,12 @@ impl Levels {
     pub(crate) fn all(&self) -> &[Level] {
         &self.levels[..self.len]
     }
+
+    /// Number of cells of all levels.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn cell_count(&self) -> usize {
+        self.cells
+    }
 }
 
 /// Octaves that share a level, and what is known of their spheres.
