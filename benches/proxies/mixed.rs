@@ -19,12 +19,12 @@ const ROUNDS: usize = 3;
 
 pub fn run() {
     println!("\n{SPHERES} spheres, radii from 0.1 to 10, all pairs, ms\n");
-    println!("| as many spheres | pairs | uniform-grid | hierarchical-grid | levels | ratio |");
+    println!("| radii | pairs | uniform-grid | hierarchical-grid | levels | ratio |");
     println!("|---|--:|--:|--:|--:|--:|");
     for (name, spread) in [
-        ("of each volume by octave", RadiusSpread::VolumeByOctave),
-        ("in each octave", RadiusSpread::NumberByOctave),
-        ("of each radius", RadiusSpread::Even),
+        ("as much volume in each octave", RadiusSpread::VolumeByOctave),
+        ("as many spheres in each octave", RadiusSpread::NumberByOctave),
+        ("as many spheres of each radius", RadiusSpread::Even),
     ] {
         let spheres =
             mixed_spheres(SPHERES, 0.1..10.0, spread, FILL, 1).expect("radii are positive");
