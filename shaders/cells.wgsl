@@ -1,32 +1,55 @@
 // The cell around a point.
 
-/// Coordinates of the cell around a point (nm).
-fn cell_coordinates(point: vec3<f32>) -> vec3<u32> {
-    if search.folded != 0u {
-        let mask = search.cells - 1u;
-        return vec3(
-            folded_coordinate(point.x, mask.x),
-            folded_coordinate(point.y, mask.y),
-            folded_coordinate(point.z, mask.z),
-        );
-    }
-    let at = rounded((point - search.low) * search.per_nm) + PLAIN_SHIFT;
-    // The border stays empty. What is outside goes to the cells next to it: spheres that
-    // were neighbours still are.
-    return vec3<u32>(clamp(at, vec3(1.0), vec3<f32>(search.cells - 2u)));
+/// How space is cut into cells.
+struct Grid {
+    cells: vec3<u32>,
+    folded: u32,
+    low: vec3<f32>,
+    per_nm: f32,
 }
 
-/// Number of a cell: x fastest, then y, then z.
+/// The grid of a search that has one.
+fn search_grid() -> Grid {
+    return Grid(search.cells, search.folded, search.low, search.per_nm);
+}
+
+/// Coordinates of the cell of a grid around a point (nm).
+fn cell_in(grid: Grid, point: vec3<f32>) -> vec3<u32> {
+    if grid.folded != 0u {
+        let mask = grid.cells - 1u;
+        return vec3(
+            folded_coordinate(point.x, mask.x, grid.per_nm),
+            folded_coordinate(point.y, mask.y, grid.per_nm),
+            folded_coordinate(point.z, mask.z, grid.per_nm),
+        );
+    }
+    let at = rounded((point - grid.low) * grid.per_nm) + PLAIN_SHIFT;
+    // The border stays empty. What is outside goes to the cells next to it: spheres that
+    // were neighbours still are.
+    return vec3<u32>(clamp(at, vec3(1.0), vec3<f32>(grid.cells - 2u)));
+}
+
+/// Number of a cell of a grid: x fastest, then y, then z.
+fn flat_in(grid: Grid, cell: vec3<u32>) -> u32 {
+    return cell.x + grid.cells.x * (cell.y + grid.cells.y * cell.z);
+}
+
+/// Coordinates of the cell around a point (nm).
+fn cell_coordinates(point: vec3<f32>) -> vec3<u32> {
+    return cell_in(search_grid(), point);
+}
+
+/// Number of a cell.
 fn flat_cell(cell: vec3<u32>) -> u32 {
-    return cell.x + search.cells.x * (cell.y + search.cells.y * cell.z);
+    return flat_in(search_grid(), cell);
 }
 
 /// `floor(value · per_nm)` modulo a power of two, exactly: the CPU has 64 bits for that,
 /// here it takes whole numbers. Beyond 2⁶³ all is one cell, as there.
-fn folded_coordinate(value: f32, mask: u32) -> u32 {
+fn folded_coordinate(value: f32, mask: u32, per_nm: f32) -> u32 {
     // value = ± mantissa · 2^exponent, and so is per_nm.
     let bits = bitcast<u32>(value);
-    let scale = bitcast<u32>(search.per_nm);
+    let scale = bitcast<u32>(per_nm);
     let biased = (bits >> 23u) & 0xffu;
     let mantissa = (bits & 0x7fffffu) | (u32(biased != 0u) << 23u);
     let factor = (scale & 0x7fffffu) | 0x800000u;

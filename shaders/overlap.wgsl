@@ -2,7 +2,7 @@
 
 /// What a sphere (centre and radius) brings to `overlaps`.
 fn own_reach(sphere: vec4<f32>) -> f32 {
-    return select(search.reach, sphere.w + search.reach, search.mixed != 0u);
+    return select(search.reach, sphere.w, search.mixed != 0u);
 }
 
 /// Whether sphere `other` overlaps one that is at `centre` and has the reach `reach`. The
@@ -16,6 +16,7 @@ fn overlaps(centre: vec3<f32>, reach: f32, other: u32) -> bool {
     if search.mixed == 0u {
         return squared < reach;
     }
-    let sum = spheres[other].w + reach;
+    // Whichever of the two asks, the sum is the same to the last bit.
+    let sum = (spheres[other].w + reach) + search.reach;
     return squared < sum * sum;
 }

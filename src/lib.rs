@@ -75,11 +75,13 @@
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
-//! | [`search`] | which spheres overlap: the oracle and the grid |
+//! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
+//! | [`search`] | which spheres overlap: the oracle and the grids |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
 //! | [`export`] | molecules at their poses as PDB and mmCIF files |
+//! | [`proxy`] | few large spheres that stand for the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
 //! | [`pose`] | position and rotation |
 //!
@@ -102,6 +104,7 @@ pub mod backend;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
+pub mod detail;
 pub mod docking;
 pub mod dynamics;
 pub mod export;
@@ -113,6 +116,7 @@ pub mod molecule;
 pub mod plugin;
 mod pool;
 pub mod pose;
+pub mod proxy;
 pub mod rapier;
 pub mod relax;
 mod scatter;
@@ -128,6 +132,7 @@ pub mod prelude {
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
+    pub use crate::detail::{Detail, MoleculeSearch, PlacedMolecule};
     pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
     pub use crate::force::SpringLaw;
@@ -145,9 +150,12 @@ pub mod prelude {
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
     pub use crate::pose::Pose;
+    pub use crate::proxy::{ProxyCache, ProxySet};
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
-    pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
+    pub use crate::search::{
+        AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,
+    };
     pub use crate::spheres::SphereSet;
 }
 

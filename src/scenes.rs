@@ -1,5 +1,11 @@
 //! Seeded scenes that examples, tests and benches share.
 
+mod crowded;
+mod mixed;
+
+pub use crowded::{CrowdedBox, crowded_box};
+pub use mixed::{RadiusSpread, mixed_spheres};
+
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 

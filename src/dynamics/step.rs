@@ -18,7 +18,7 @@ use super::{
     Support, SupportSide,
 };
 use crate::pool::in_pool;
-use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -66,7 +66,7 @@ pub struct CrowdContacts {
 
 impl Default for CrowdContacts {
     fn default() -> Self {
-        Self::new(Box::new(UniformGrid::new()))
+        Self::new(Box::new(AutoGrid::new()))
     }
 }
 

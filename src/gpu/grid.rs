@@ -75,7 +75,7 @@ struct Bound {
 }
 
 /// What a search found out before pairs were written.
-enum Counted {
+pub(super) enum Counted {
     Pairs(u64),
     /// A sphere in the fullest cell, and how many that has.
     Crowded {
@@ -428,7 +428,7 @@ impl GpuGrid {
 }
 
 /// The fullest cell, for the error: the first of those that have most.
-fn find_crowd(
+pub(super) fn find_crowd(
     device: &GpuDevice,
     sort: &SortPlan,
     crowding: GpuMeasure,

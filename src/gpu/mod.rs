@@ -34,8 +34,10 @@
 //! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
 //! | `grid` | FFRNN |
+//! | `hierarchy` | grids of several widths |
 //! | `groups` | pairs by molecules, of which only a few come back |
 //! | `brute_force` | every sphere against every other |
+//! | `clusters` | k-means, for proxies |
 //! | `relax` | whole iterations of the relaxer |
 
 mod adapter;
@@ -43,10 +45,12 @@ mod atoms;
 mod brute_force;
 mod buffer;
 mod choose;
+mod clusters;
 mod device;
 mod error;
 mod grid;
 mod groups;
+mod hierarchy;
 mod kernel;
 mod measure;
 mod memory;
@@ -63,10 +67,12 @@ pub use adapter::{AdapterSummary, GpuOptions};
 pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
+pub use clusters::{GpuClusterParams, GpuClusters};
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
 pub use groups::{GpuGroupParams, GpuGroups, GpuPairGroup};
+pub use hierarchy::{GpuHierarchicalGrid, GpuHierarchyParams, GpuLevel};
 pub use kernel::{Kernel, Length, begin_pass};
 pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer};
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};

@@ -9,7 +9,9 @@ use std::fmt::Write;
 use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
 use crate::dynamics::digest;
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
+use crate::proxy::SEED_BLOCK;
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
+use crate::search::hierarchical_grid::levels::{MAX_LEVELS, OCTAVES};
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
 use crate::search::uniform_grid::walk::FOLLOWING_ROWS;
@@ -51,10 +53,14 @@ pub(super) const CROWDING_SLOT: u32 = 0;
 const BRUTE_FORCE_STRIDE: u32 = 16;
 
 /// Rounds after which lavapipe leaves a loop.
-const MOST_ROUNDS: u32 = 65_535;
+pub(super) const MOST_ROUNDS: u32 = 65_535;
 
 /// Most spheres that brute force compares: all in one loop.
 pub(super) const BRUTE_FORCE_SPHERES: u32 = MOST_ROUNDS * BRUTE_FORCE_STRIDE;
+
+/// Words that the sums of a cluster take: two for each axis, the number of points, and one
+/// that keeps clusters aligned.
+pub(super) const CLUSTER_WORDS: u32 = 8;
 
 /// A distance along an axis, in nm, beyond any reach and with a square that 32 bits hold.
 const FAR_NM: f32 = 1.0e18;
@@ -165,7 +171,10 @@ pub(super) const BIN: Shader = Shader {
 /// Which part of a search is done at once.
 const BATCH: &str = include_str!("../../shaders/batch.wgsl");
 
-/// The walk over neighbouring cells.
+/// The walk over neighbouring cells of a grid.
+const SHELL_WALK: &str = include_str!("../../shaders/shell_walk.wgsl");
+
+/// The walk over one grid.
 const GRID_WALK: &str = include_str!("../../shaders/grid_walk.wgsl");
 
 /// The walk over everything.
@@ -188,6 +197,7 @@ pub(super) const GRID_COUNT: Shader = Shader {
         CELLS,
         OVERLAP,
         BATCH,
+        SHELL_WALK,
         GRID_WALK,
         COUNT_PAIRS,
     ],
@@ -204,7 +214,63 @@ pub(super) const GRID_WRITE: Shader = Shader {
         CELLS,
         OVERLAP,
         BATCH,
+        SHELL_WALK,
         GRID_WALK,
+        WRITE_PAIRS,
+    ],
+};
+
+/// Grids of several widths.
+const LEVELS: &str = include_str!("../../shaders/levels.wgsl");
+
+/// The walk over several grids.
+const LEVEL_WALK: &str = include_str!("../../shaders/level_walk.wgsl");
+
+/// Spheres to the cells of their levels.
+pub(super) const LEVEL_BIN: Shader = Shader {
+    name: "level_bin",
+    parts: &[
+        DISPATCH,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        include_str!("../../shaders/level_bin.wgsl"),
+    ],
+};
+
+/// Pairs of each sphere of a hierarchy of grids.
+pub(super) const LEVEL_COUNT: Shader = Shader {
+    name: "level_count",
+    parts: &[
+        DISPATCH,
+        CROWDING,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        OVERLAP,
+        BATCH,
+        SHELL_WALK,
+        LEVEL_WALK,
+        COUNT_PAIRS,
+    ],
+};
+
+/// The pairs of a hierarchy of grids.
+pub(super) const LEVEL_WRITE: Shader = Shader {
+    name: "level_write",
+    parts: &[
+        DISPATCH,
+        CROWDING,
+        ROUNDED,
+        SEARCH,
+        CELLS,
+        LEVELS,
+        OVERLAP,
+        BATCH,
+        SHELL_WALK,
+        LEVEL_WALK,
         WRITE_PAIRS,
     ],
 };
@@ -366,6 +432,12 @@ pub(super) const GROUPS: Shader = Shader {
     ],
 };
 
+/// k-means.
+pub(super) const CLUSTERS: Shader = Shader {
+    name: "clusters",
+    parts: &[DISPATCH, include_str!("../../shaders/clusters.wgsl")],
+};
+
 /// All modules, for tests that need no device.
 pub const SHADERS: &[Shader] = &[
     SCAN,
@@ -386,6 +458,10 @@ pub const SHADERS: &[Shader] = &[
     RESPOND,
     APPLY,
     GROUPS,
+    CLUSTERS,
+    LEVEL_BIN,
+    LEVEL_COUNT,
+    LEVEL_WRITE,
 ];
 
 /// The constants as WGSL declares them.
@@ -400,6 +476,10 @@ fn constants() -> String {
         ("CROWDING_SLOT", CROWDING_SLOT),
         ("BRUTE_FORCE_STRIDE", BRUTE_FORCE_STRIDE),
         ("SUM_LANES", SUM_LANES),
+        ("SEED_BLOCK", SEED_BLOCK as u32),
+        ("CLUSTER_WORDS", CLUSTER_WORDS),
+        ("MAX_LEVELS", MAX_LEVELS as u32),
+        ("OCTAVE_VECTORS", OCTAVES as u32 / 4),
         ("PROJECTION_LAW", PROJECTION_LAW),
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),

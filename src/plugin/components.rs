@@ -126,6 +126,9 @@ pub enum MoleculeDetail {
     Atoms,
     /// One sphere around each residue.
     Residues,
+    /// So many [proxies](crate::proxy); as many as there are atoms, or more, are the atoms.
+    /// Zero counts as one.
+    Proxies(u32),
     /// One sphere around the whole molecule.
     Whole,
 }

@@ -8,7 +8,7 @@ use bevy_rapier3d::prelude::{
 };
 
 use super::compartments::InCompartment;
-use super::components::MoleculeDetail;
+use super::components::{Colliding, MoleculeDetail};
 use super::outline::outline;
 use super::prepare::PreparedMolecule;
 use super::queries::MoleculeQueries;
@@ -45,6 +45,9 @@ pub struct MoleculeGizmos {
     pub contacts: bool,
     /// Draws the spheres that stand for the molecules in the search. Default: false.
     pub spheres: bool,
+    /// Draws this many proxies of each molecule, whatever stands for it in the search; none
+    /// if 0. Default: 0.
+    pub proxies: u32,
     /// Draws the surfaces of compartments. Default: false.
     pub compartments: bool,
     /// Draws a line from each molecule that is out of its place to where it belongs,
@@ -58,6 +61,10 @@ pub struct MoleculeGizmos {
     pub deep_color: Color,
     /// Colour of spheres. Default: blue.
     pub sphere_color: Color,
+    /// Colour of proxies of molecules that touch nobody. Default: green.
+    pub proxy_color: Color,
+    /// Colour of proxies of molecules that overlap others. Default: red.
+    pub colliding_proxy_color: Color,
     /// Colour of compartments. Default: turquoise.
     pub compartment_color: Color,
     /// Colour of springs. Default: orange.
@@ -70,7 +77,7 @@ pub struct MoleculeGizmos {
     pub max_cells: usize,
     /// Most contacts drawn. Default: 20,000.
     pub max_contacts: usize,
-    /// Most spheres drawn; 36 lines each. Default: 2000.
+    /// Most spheres drawn, and most proxies; 36 lines each. Default: 2000.
     pub max_spheres: usize,
     /// Most lines drawn for one compartment. Default: 50,000.
     pub max_compartment_lines: usize,
@@ -82,12 +89,15 @@ impl Default for MoleculeGizmos {
             cells: false,
             contacts: false,
             spheres: false,
+            proxies: 0,
             compartments: false,
             springs: false,
             cell_color: Color::srgba(0.6, 0.6, 0.6, 0.4),
             touch_color: Color::srgb(0.2, 0.9, 0.3),
             deep_color: Color::srgb(1.0, 0.1, 0.1),
             sphere_color: Color::srgba(0.3, 0.5, 1.0, 0.6),
+            proxy_color: Color::srgba(0.2, 0.9, 0.3, 0.6),
+            colliding_proxy_color: Color::srgba(1.0, 0.1, 0.1, 0.6),
             compartment_color: Color::srgb(0.2, 0.8, 0.8),
             spring_color: Color::srgb(1.0, 0.6, 0.1),
             deep: 0.05,
@@ -135,6 +145,7 @@ fn draw_if_possible(app: &mut App) {
                 draw_cells.run_if(shown(|group| group.cells)),
                 draw_contacts.run_if(shown(|group| group.contacts)),
                 draw_spheres.run_if(shown(|group| group.spheres)),
+                draw_proxies.run_if(shown(|group| group.proxies > 0)),
                 draw_compartments.run_if(shown(|group| group.compartments)),
                 draw_springs.run_if(shown(|group| group.springs)),
             )
@@ -209,6 +220,32 @@ fn draw_spheres(mut gizmos: Gizmos<MoleculeGizmos>, spheres: Spheres, molecules:
             gizmos
                 .sphere(place, radius, group.sphere_color)
                 .resolution(SPHERE_SIDES);
+        }
+        left = left.saturating_sub(spheres.len());
+    }
+}
+
+/// Proxies in the colours of the thesis: red where their molecule collides, else green.
+fn draw_proxies(
+    mut gizmos: Gizmos<MoleculeGizmos>,
+    proxies: Query<(Entity, &PreparedMolecule, Option<&Colliding>)>,
+    molecules: MoleculeQueries,
+) {
+    let group = gizmos.config_ext;
+    let mut left = group.max_spheres;
+    for (molecule, prepared, colliding) in &proxies {
+        let Some(pose) = molecules.pose(molecule) else {
+            continue;
+        };
+        let detail = MoleculeDetail::Proxies(group.proxies);
+        let spheres = prepared.0.spheres(detail);
+        let color = match colliding {
+            Some(colliding) if colliding.any() => group.colliding_proxy_color,
+            _ => group.proxy_color,
+        };
+        for (&centre, &radius) in spheres.centres.iter().zip(&spheres.radii).take(left) {
+            let place = Isometry3d::from_translation(pose.transform_point(centre));
+            gizmos.sphere(place, radius, color).resolution(SPHERE_SIDES);
         }
         left = left.saturating_sub(spheres.len());
     }

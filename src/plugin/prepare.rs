@@ -1,6 +1,6 @@
 //! From a loaded file to a body: collider, mass, surface.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
@@ -13,6 +13,7 @@ use bevy_rapier3d::rapier::geometry::SharedShape;
 use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
 use crate::dynamics::MemberSpheres;
 use crate::molecule::MoleculeTemplate;
+use crate::proxy::ProxyCache;
 use crate::rapier::MoleculeShape;
 
 /// What all molecules of one file share.
@@ -23,6 +24,9 @@ pub struct PreparedTemplate {
     atoms: OnceLock<Arc<MemberSpheres>>,
     residues: OnceLock<Arc<MemberSpheres>>,
     whole: OnceLock<Arc<MemberSpheres>>,
+    proxies: ProxyCache,
+    /// What stands for molecules with so many proxies.
+    by_proxies: Mutex<HashMap<u32, Arc<MemberSpheres>>>,
 }
 
 impl PreparedTemplate {
@@ -30,6 +34,8 @@ impl PreparedTemplate {
         let template = Arc::new(template.clone());
         Self {
             shape: MoleculeShape::new(template.clone()),
+            proxies: ProxyCache::new(template.clone()),
+            by_proxies: Mutex::default(),
             template,
             atoms: OnceLock::new(),
             residues: OnceLock::new(),
@@ -49,6 +55,35 @@ impl PreparedTemplate {
         &self.shape
     }
 
+    /// Its proxies: made when they are first asked for, and kept.
+    #[must_use]
+    pub fn proxies(&self) -> &ProxyCache {
+        &self.proxies
+    }
+
+    fn by_proxies(&self, count: u32) -> Arc<MemberSpheres> {
+        let count = count.max(1);
+        let mut known = self
+            .by_proxies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            let spheres = match self.proxies.get(count as usize) {
+                Ok(set) => MemberSpheres {
+                    centres: set.centres().to_vec(),
+                    radii: set.radii().to_vec(),
+                },
+                Err(error) => {
+                    let name = self.template.name();
+                    error!("{name} is one sphere, since it has no proxies: {error}");
+                    MemberSpheres::whole(&self.template)
+                }
+            };
+            Arc::new(spheres)
+        };
+        known.entry(count).or_insert_with(make).clone()
+    }
+
     /// The spheres of one detail.
     pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<MemberSpheres> {
         let make = |cell: &OnceLock<Arc<MemberSpheres>>, build: fn(&MoleculeTemplate) -> _| {
@@ -57,6 +92,7 @@ impl PreparedTemplate {
         match detail {
             MoleculeDetail::Atoms => make(&self.atoms, MemberSpheres::atoms),
             MoleculeDetail::Residues => make(&self.residues, MemberSpheres::residues),
+            MoleculeDetail::Proxies(count) => self.by_proxies(count),
             MoleculeDetail::Whole => make(&self.whole, MemberSpheres::whole),
         }
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::CoarseStart;
 use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
@@ -60,6 +61,9 @@ pub struct RelaxConfig {
     /// Iterations without progress after which the crowd counts as stalled;
     /// 0 to go on for ever. Default: 600.
     pub stall_window: u32,
+    /// Proxies that stand for the molecules in the first iterations, on the processor; a
+    /// GPU does not need them. Default: none.
+    pub coarse: Option<CoarseStart>,
 }
 
 impl Default for RelaxConfig {
@@ -70,6 +74,7 @@ impl Default for RelaxConfig {
             max_iterations: 5_000,
             max_time: None,
             stall_window: 600,
+            coarse: None,
         }
     }
 }

@@ -4,11 +4,12 @@ use thiserror::Error;
 
 use crate::contact::ContactError;
 use crate::force::ParameterError;
+use crate::proxy::ProxyError;
 use crate::search::SearchError;
 use crate::spheres::SphereError;
 
 /// Why a relaxation cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum RelaxError {
     /// The molecules cannot be searched for contacts.
     #[error(transparent)]
@@ -19,6 +20,9 @@ pub enum RelaxError {
     /// There are more contacts than can be handled.
     #[error(transparent)]
     Contacts(#[from] ContactError),
+    /// The molecules cannot have proxies.
+    #[error(transparent)]
+    Proxies(#[from] ProxyError),
     /// The clearance is negative, or not a number.
     #[error("the clearance must not be negative or infinite, and is {clearance} nm")]
     BadClearance {

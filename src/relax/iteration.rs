@@ -33,6 +33,7 @@ impl Relaxer {
             self.apply()?;
             self.iterations += 1;
             self.detect()?;
+            self.end_coarse_if_due()?;
             self.watch_progress();
             Ok(self.status)
         })
@@ -57,13 +58,17 @@ impl Relaxer {
         }
     }
 
-    /// Writes the atoms at the present poses.
+    /// Writes the atoms, or what stands for them, at the present poses.
     pub(super) fn gather(&mut self) {
         let begin = Instant::now();
-        let (crowd, order) = (&self.crowd, &self.order);
+        let (crowd, order, coarse) = (&self.crowd, &self.order, &self.coarse);
         self.spheres.place(&self.first_sphere, |owner| {
             let member = &crowd.members()[order[owner] as usize];
-            (crowd.template_of(member).positions(), member.pose)
+            let centres = match coarse {
+                Some(coarse) => coarse.centres(member.template),
+                None => crowd.template_of(member).positions(),
+            };
+            (centres, member.pose)
         });
         self.stages.gather += begin.elapsed();
     }

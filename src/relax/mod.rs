@@ -12,6 +12,7 @@
 //! [footprint](capacity) of the molecules, underway by a stall.
 
 pub mod capacity;
+mod coarse;
 mod config;
 pub mod engine;
 mod error;
@@ -25,6 +26,7 @@ mod report;
 mod response;
 mod stall;
 
+pub use coarse::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
 pub use error::RelaxError;
 #[cfg(feature = "gpu")]

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::capacity::{CapacityWarning, capacity_warnings};
+use super::coarse::Coarse;
 use super::offload::Offload;
 use super::order::spatial_order;
 use super::stall::StallWatch;
@@ -15,7 +16,7 @@ use crate::contact::ContactTable;
 use crate::crowd::Crowd;
 use crate::force::{Body, Push};
 use crate::molecule::MoleculeTemplate;
-use crate::search::{PairBuffer, PairSearch, UniformGrid};
+use crate::search::{AutoGrid, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
 
 /// Relaxes a [`Crowd`]. See the [module](super) page.
@@ -42,6 +43,8 @@ pub struct Relaxer {
     pub(super) last_kick: u32,
     pub(super) stages: StageTimes,
     warnings: Vec<CapacityWarning>,
+    /// What is put aside while proxies stand for the molecules.
+    pub(super) coarse: Option<Coarse>,
     /// Who does the iterations, if not the processor.
     pub(super) offload: Option<Offload>,
     /// Why the processor does them after all.
@@ -49,12 +52,12 @@ pub struct Relaxer {
 }
 
 impl Relaxer {
-    /// Takes over `crowd` and looks for its overlaps with a [`UniformGrid`].
+    /// Takes over `crowd` and looks for its overlaps with an [`AutoGrid`].
     ///
     /// # Errors
     /// [`RelaxError`] if there are too many atoms, or a parameter is impossible.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
-        Self::with_search(crowd, config, Box::new(UniformGrid::new()))
+        Self::with_search(crowd, config, Box::new(AutoGrid::new()))
     }
 
     /// As [`new`](Self::new), with another search.
@@ -70,6 +73,10 @@ impl Relaxer {
         relaxer.search = search;
         relaxer.detect()?;
         relaxer.start = relaxer.status;
+        // Who is at rest needs no coarse start.
+        if !relaxer.start.is_at_rest() {
+            relaxer.begin_coarse()?;
+        }
         Ok(relaxer)
     }
 
@@ -81,6 +88,9 @@ impl Relaxer {
             });
         }
         config.law.check()?;
+        if let Some(coarse) = &config.coarse {
+            coarse.check()?;
+        }
         let kick_after = match config.law {
             ReactionLaw::Projection(parameters) => parameters.kick_after,
             ReactionLaw::Thesis(_) => 0,
@@ -103,7 +113,7 @@ impl Relaxer {
         Ok(Self {
             crowd,
             config,
-            search: Box::new(UniformGrid::new()),
+            search: Box::new(AutoGrid::new()),
             order,
             first_sphere,
             spheres,
@@ -119,6 +129,7 @@ impl Relaxer {
             last_kick: 0,
             stages: StageTimes::default(),
             warnings,
+            coarse: None,
             offload: None,
             fell_back: None,
         })

@@ -6,14 +6,21 @@
 //! on the spheres only and not on the number of threads. Spheres that just touch
 //! do not overlap.
 //!
-//! [`BruteForce`] is the oracle that all others are tested against,
-//! [`UniformGrid`] the one to use.
+//! [`BruteForce`] is the oracle that all others are tested against. [`UniformGrid`] is for
+//! spheres of about one size, [`HierarchicalGrid`] for those of many, and [`AutoGrid`]
+//! takes the one that fits.
 
+mod auto_grid;
+pub(crate) mod blocks;
 mod brute_force;
+pub(crate) mod hierarchical_grid;
 mod pair_buffer;
+mod tasks;
 pub(crate) mod uniform_grid;
 
+pub use auto_grid::{AutoGrid, MIXED_OCCUPANCY, MIXED_OCTAVES};
 pub use brute_force::BruteForce;
+pub use hierarchical_grid::HierarchicalGrid;
 pub use pair_buffer::{Pair, PairBuffer};
 pub use uniform_grid::UniformGrid;
 
@@ -190,7 +197,7 @@ pub trait PairSearch: Send + Sync {
     }
 }
 
-fn check_margin(margin: f32) -> Result<(), SearchError> {
+pub(crate) fn check_margin(margin: f32) -> Result<(), SearchError> {
     if margin.is_finite() && margin >= 0.0 {
         Ok(())
     } else {
@@ -232,9 +239,11 @@ mod tests {
         no_number.y[7] = f32::NAN;
         endless.z[3] = f32::NEG_INFINITY;
         negative.radius[11] = -0.1;
-        let searches: [Box<dyn PairSearch>; 3] = [
+        let searches: [Box<dyn PairSearch>; 5] = [
             Box::new(UniformGrid::new()),
             Box::new(UniformGrid::scalar()),
+            Box::new(HierarchicalGrid::new()),
+            Box::new(AutoGrid::new()),
             Box::new(BruteForce),
         ];
         for mut search in searches {

@@ -8,6 +8,7 @@
 #![cfg(feature = "gpu")]
 
 mod atoms;
+mod clusters;
 mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]

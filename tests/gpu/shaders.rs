@@ -4,9 +4,10 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuAtomRange, GpuBody, GpuGroupParams, GpuLawParams, GpuMeasure, GpuMeasureParams, GpuMolecule,
-    GpuPairGroup, GpuPlacement, GpuPose, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams,
-    GpuSearchBatch, GpuSearchParams, GpuSortParams, GpuTransformParams, SHADERS, Shader,
+    GpuAtomRange, GpuBody, GpuClusterParams, GpuGroupParams, GpuHierarchyParams, GpuLawParams,
+    GpuLevel, GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose,
+    GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuSortParams, GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -125,6 +126,37 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         "AtomRange",
         first_atom,
         first_sphere
+    );
+    assert_mirrors!(
+        GpuClusterParams,
+        "clusters",
+        "ClusterParams",
+        points,
+        centres,
+        seed
+    );
+    assert_mirrors!(
+        GpuLevel,
+        "level_bin",
+        "Level",
+        cells,
+        folded,
+        low,
+        per_nm,
+        first_cell,
+        look,
+        spare,
+    );
+    assert_mirrors!(
+        GpuHierarchyParams,
+        "level_bin",
+        "HierarchyParams",
+        levels,
+        octaves,
+        count,
+        top,
+        margin,
+        spare,
     );
     assert_mirrors!(GpuPose, "transform", "Pose", position, spare, rotation);
     assert_mirrors!(

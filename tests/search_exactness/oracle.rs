@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use bevy_rapier_molecules::search::{BruteForce, Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::{
+    BruteForce, HierarchicalGrid, Pair, PairBuffer, PairSearch, UniformGrid,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 
 use crate::searches::{Promise, with_searches};
@@ -63,6 +65,13 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
         compare_gaps(&mut grid, spheres, margin, &sequence)?;
     }
     let mut found = PairBuffer::new();
+    let mut levels = PairBuffer::new();
+    let mut hierarchy = HierarchicalGrid::new();
+    run(&mut hierarchy, spheres, margin, &mut levels)?;
+    compare_gaps(&mut hierarchy, spheres, margin, &levels)?;
+    if sequence.to_sorted_vec() != levels.to_sorted_vec() {
+        return Err("the hierarchy gives other pairs than the grid".into());
+    }
     with_searches(spheres, |search, promise| {
         let name = search.name();
         run(search, spheres, margin, &mut found)?;
@@ -71,6 +80,10 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
                 explain_differences(spheres, margin, &found.to_sorted_vec(), &expected)
                     .map_err(|fault| format!("{name}: {fault}"))
             }
+            Promise::Hierarchy if levels.iter().eq(found.iter()) => Ok(()),
+            Promise::Hierarchy => Err(format!("{name} gives another sequence than the hierarchy")),
+            Promise::SamePairs if sequence.to_sorted_vec() == found.to_sorted_vec() => Ok(()),
+            Promise::SamePairs => Err(format!("{name} gives other pairs than the grid")),
             Promise::Sequence if sequence.iter().eq(found.iter()) => Ok(()),
             Promise::Sequence => Err(format!("{name} gives another sequence than the grid")),
         }

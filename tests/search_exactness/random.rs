@@ -52,6 +52,8 @@ enum Sizes {
     Equal(f32),
     /// From nothing to this radius, a quarter of them exactly zero.
     Mixed(f32),
+    /// As many in each octave, from a thousandth of this radius on.
+    Octaves(f32),
 }
 
 #[derive(Clone, Debug)]
@@ -67,7 +69,7 @@ impl Scene {
     fn spheres(&self) -> SphereSet {
         let mut spheres = SphereSet::new();
         let largest = match self.sizes {
-            Sizes::Equal(radius) | Sizes::Mixed(radius) => radius,
+            Sizes::Equal(radius) | Sizes::Mixed(radius) | Sizes::Octaves(radius) => radius,
         };
         let reach = 2.0 * largest + self.margin;
         for (k, raw) in self.raw.iter().enumerate() {
@@ -75,6 +77,7 @@ impl Scene {
                 Sizes::Equal(radius) => radius,
                 Sizes::Mixed(_) if raw.size < 0.25 => 0.0,
                 Sizes::Mixed(radius) => radius * raw.size,
+                Sizes::Octaves(radius) => radius * 0.001_f32.powf(raw.size),
             };
             let centre = place(self.layout, raw, k, reach);
             spheres
@@ -150,6 +153,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
         (1.0e-4_f32..0.5).prop_map(Sizes::Equal),
         (1.0e-4_f32..0.5).prop_map(Sizes::Mixed),
         (1.0_f32..5.0).prop_map(Sizes::Mixed),
+        (0.1_f32..5.0).prop_map(Sizes::Octaves),
     ];
     let margin = prop_oneof![3 => Just(0.0_f32), 2 => 1.0e-4_f32..0.1, 1 => 0.5_f32..4.0];
     let owners = prop_oneof![Just(1_u32), Just(2), Just(5), Just(1000)];

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use bevy_rapier_molecules::search::{BruteForce, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::{
+    AutoGrid, BruteForce, HierarchicalGrid, PairSearch, UniformGrid,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 
 /// What a search promises beyond the contract.
@@ -10,6 +12,10 @@ use bevy_rapier_molecules::spheres::SphereSet;
 pub enum Promise {
     /// Nothing: the same pairs.
     Pairs,
+    /// The pairs of `UniformGrid` to the last bit, in an order of its own.
+    SamePairs,
+    /// As above, in the order of `HierarchicalGrid`, index for index.
+    Hierarchy,
     /// The same pairs in the order of `UniformGrid`, index for index.
     Sequence,
 }
@@ -34,7 +40,7 @@ pub fn with_searches<E>(
     }
     SEARCHES.with_borrow_mut(|searches| {
         for (search, promise) in searches {
-            if *promise == Promise::Sequence || spheres.len() <= MOST_FOR_BRUTE_FORCE {
+            if *promise != Promise::Pairs || spheres.len() <= MOST_FOR_BRUTE_FORCE {
                 visit(&mut **search, *promise)?;
             }
         }
@@ -52,14 +58,21 @@ pub fn all() -> Vec<Box<dyn PairSearch>> {
 
 /// Every search that is neither the grid nor the oracle.
 fn others() -> Vec<Searcher> {
-    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there is only one"))]
-    let mut searches: Vec<Searcher> = vec![(Box::new(UniformGrid::scalar()), Promise::Sequence)];
+    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "no more follow"))]
+    let mut searches: Vec<Searcher> = vec![
+        (Box::new(UniformGrid::scalar()), Promise::Sequence),
+        (Box::new(HierarchicalGrid::new()), Promise::Hierarchy),
+        (Box::new(HierarchicalGrid::scalar()), Promise::Hierarchy),
+        (Box::new(AutoGrid::new()), Promise::SamePairs),
+    ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
-        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};
+        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid, GpuHierarchicalGrid};
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
+        let hierarchy = GpuHierarchicalGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
         searches.push((Box::new(grid), Promise::Sequence));
+        searches.push((Box::new(hierarchy), Promise::Hierarchy));
         searches.push((Box::new(brute_force), Promise::Pairs));
     }
     searches

@@ -8,13 +8,13 @@ use super::scan::{Columns, LANES};
 use super::walk::Sink;
 
 /// Most candidates that are copied; a fuller neighbourhood is walked in place.
-pub(super) const MAX_CANDIDATES: usize = 512;
+pub(in crate::search) const MAX_CANDIDATES: usize = 512;
 
 /// Room for the candidates, and for a vector that starts at the last of them.
 const ROOM: usize = MAX_CANDIDATES + 2 * LANES;
 
 /// Copies of the spheres around a cell, its own first.
-pub(super) struct Candidates {
+pub(in crate::search) struct Candidates {
     x: [f32; ROOM],
     y: [f32; ROOM],
     z: [f32; ROOM],
@@ -25,7 +25,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    pub(super) fn new() -> Self {
+    pub(in crate::search) fn new() -> Self {
         Self {
             x: [0.0; ROOM],
             y: [0.0; ROOM],
@@ -39,18 +39,18 @@ impl Candidates {
 
     /// Number of candidates.
     #[inline(always)]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::search) fn len(&self) -> usize {
         self.len
     }
 
     #[inline(always)]
-    pub(super) fn clear(&mut self) {
+    pub(in crate::search) fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in all.
     #[inline(always)]
-    pub(super) fn append<const MIXED: bool, S: Sink>(
+    pub(in crate::search) fn append<const MIXED: bool, S: Sink>(
         &mut self,
         columns: &Columns<'_>,
         from: usize,
@@ -83,12 +83,12 @@ impl Candidates {
 
     /// Makes the lanes behind the last candidate hit nothing.
     #[inline(always)]
-    pub(super) fn finish(&mut self) {
+    pub(in crate::search) fn finish(&mut self) {
         self.x[self.len..self.len + LANES].fill(f32::INFINITY);
     }
 
     #[inline(always)]
-    pub(super) fn columns(&self) -> Columns<'_> {
+    pub(in crate::search) fn columns(&self) -> Columns<'_> {
         Columns {
             x: &self.x,
             y: &self.y,

@@ -45,7 +45,7 @@ const MIN_FOLDED_CELLS: u32 = 4;
 /// shell, a molecule a kilometre away) is *folded*: the grid repeats itself in
 /// space, cell coordinates are taken modulo its size, and spheres far apart may
 /// share a cell. The exact distance test keeps that from mattering.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GridLayout {
     /// Cells along each axis, border included.
     pub(crate) cells: [u32; 3],
@@ -145,6 +145,40 @@ impl GridLayout {
         }
     }
 
+    /// First cell of a row among all cells.
+    #[inline]
+    pub(crate) fn row_start(&self, cy: u32, cz: u32) -> u32 {
+        self.cells[0] * (cy + self.cells[1] * cz)
+    }
+
+    /// Cells along each axis that points no further than `reach` nm from `centre` (nm) are
+    /// in. The cell of a coordinate never decreases as the coordinate grows, whatever
+    /// rounding does, so that those of both ends bound it.
+    #[inline]
+    pub(crate) fn cells_within(&self, centre: [f32; 3], reach: f32) -> [CellRange; 3] {
+        [0, 1, 2].map(|k| {
+            let ends = [centre[k] - reach, centre[k] + reach];
+            let size = self.cells[k];
+            let [first, last] = if self.folded {
+                ends.map(|end| self.folded_coordinate(end, k))
+            } else {
+                // Beyond the border there is nobody.
+                let cell = |end: f32| ((end - self.low[k]) * self.per_nm + PLAIN_SHIFT) as i32;
+                ends.map(|end| cell(end).clamp(0, size as i32 - 1) as u32)
+            };
+            let apart = if last >= first {
+                last - first
+            } else {
+                last + size - first
+            };
+            CellRange {
+                first,
+                count: apart + 1,
+                size,
+            }
+        })
+    }
+
     /// The cell around a point (nm), unfolded.
     pub(crate) fn cell_around(&self, point: Vec3) -> GridCell {
         let (origin, shift) = if self.folded {
@@ -168,8 +202,45 @@ impl GridLayout {
     /// nearby cells apart. Beyond what an `i64` holds, all is one cell, and two
     /// different 32-bit floats are further apart than any reach.
     fn folded_coordinates(&self, point: Vec3) -> [u32; 3] {
-        let cell = (point.as_dvec3() * f64::from(self.per_nm)).floor();
-        [0, 1, 2].map(|k| (cell[k] as i64 & i64::from(self.cells[k] - 1)) as u32)
+        [0, 1, 2].map(|k| self.folded_coordinate(point[k], k))
+    }
+
+    #[inline]
+    fn folded_coordinate(&self, value: f32, axis: usize) -> u32 {
+        let cell = (f64::from(value) * f64::from(self.per_nm)).floor();
+        (cell as i64 & i64::from(self.cells[axis] - 1)) as u32
+    }
+}
+
+/// Some cells along an axis, one after the other; those of a folded grid may go round its
+/// end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CellRange {
+    first: u32,
+    count: u32,
+    size: u32,
+}
+
+impl CellRange {
+    /// The cells.
+    #[inline]
+    pub(crate) fn iter(self) -> impl Iterator<Item = u32> {
+        (self.first..self.first + self.count).map(move |cell| {
+            if cell >= self.size {
+                cell - self.size
+            } else {
+                cell
+            }
+        })
+    }
+
+    /// The cells as one or two runs, each with its end.
+    #[inline]
+    pub(crate) fn runs(self) -> impl Iterator<Item = (u32, u32)> {
+        let end = self.first + self.count;
+        let wraps = end > self.size;
+        let before = (self.first, end.min(self.size));
+        std::iter::once(before).chain(wraps.then(|| (0, end - self.size)))
     }
 }
 

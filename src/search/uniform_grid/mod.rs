@@ -13,25 +13,22 @@
 //! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
-mod candidates;
+pub(super) mod candidates;
 pub(crate) mod layout;
 pub(crate) mod plan;
-mod scan;
-mod sort;
+pub(super) mod scan;
+pub(super) mod sort;
 pub(crate) mod walk;
 
-use std::time::Instant;
-
 use glam::Vec3;
-use rayon::prelude::*;
 
+use super::tasks::{count, list, list_gaps};
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
-use crate::pool::in_pool;
 use crate::spheres::SphereSet;
 use layout::GridLayout;
 use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::Walk;
+use walk::{Nobody, Walk};
 
 use scan::Instructions;
 
@@ -66,12 +63,21 @@ impl UniformGrid {
         }
     }
 
-    /// Sorts the spheres into cells; `None` if no pair is possible.
+    /// Checks, and sorts the spheres into cells; `None` if no pair is possible.
     fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
         self.layout = None;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
+        self.build_planned(spheres, &plan).map(Some)
+    }
+
+    /// Sorts the spheres into cells.
+    pub(super) fn build_planned(
+        &mut self,
+        spheres: &SphereSet,
+        plan: &ReachPlan,
+    ) -> Result<Walk<'_>, SearchError> {
         let layout = plan.layout(spheres.len());
         let reach = plan.reach;
         self.layout = Some(layout);
@@ -85,13 +91,15 @@ impl UniformGrid {
                 reach: plan.longest,
             });
         }
-        Ok(Some(Walk {
+        Ok(Walk {
             sorted: &self.sorted,
+            cell_start: &self.sorted.cell_start,
             layout,
+            beyond: Nobody,
             reach,
             largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
-        }))
+        })
     }
 }
 
@@ -106,23 +114,7 @@ impl PairSearch for UniformGrid {
         margin: f32,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        in_pool(|| {
-            let start = Instant::now();
-            let Some(walk) = self.build(spheres, margin)? else {
-                return Ok(SearchTimes::default());
-            };
-            let built = Instant::now();
-            pairs
-                .start(walk.tasks())
-                .par_iter_mut()
-                .enumerate()
-                .for_each(|(task, list)| walk.list(task, list));
-            Ok(SearchTimes {
-                build: built - start,
-                walk: built.elapsed(),
-            })
-        })
+        list(pairs, || self.build(spheres, margin))
     }
 
     fn find_gaps(
@@ -132,36 +124,11 @@ impl PairSearch for UniformGrid {
         pairs: &mut PairBuffer,
         each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        in_pool(|| {
-            let start = Instant::now();
-            let Some(walk) = self.build(spheres, margin)? else {
-                return Ok(SearchTimes::default());
-            };
-            let built = Instant::now();
-            let (lists, gaps) = pairs.start_with_gaps(walk.tasks());
-            let lists = lists.par_iter_mut().zip(gaps).enumerate();
-            lists.for_each(|(task, (list, gaps))| {
-                walk.list_gaps(task, list, gaps);
-                each(task, list, gaps);
-            });
-            Ok(SearchTimes {
-                build: built - start,
-                walk: built.elapsed(),
-            })
-        })
+        list_gaps(pairs, each, || self.build(spheres, margin))
     }
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        in_pool(|| {
-            let Some(walk) = self.build(spheres, margin)? else {
-                return Ok(0);
-            };
-            Ok((0..walk.tasks())
-                .into_par_iter()
-                .map(|task| walk.count(task))
-                .sum())
-        })
+        in_pool(|| Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk))))
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

@@ -8,11 +8,11 @@
 use crate::search::Pair;
 
 /// Spheres that are compared at once.
-pub(super) const LANES: usize = 8;
+pub(in crate::search) const LANES: usize = 8;
 
 /// Which of the twins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Instructions {
+pub(in crate::search) enum Instructions {
     /// Plain code.
     Scalar,
     /// 256-bit vectors. Only ever made when the processor has them.
@@ -37,31 +37,31 @@ impl Default for Instructions {
 /// Columns that spheres are read from, each with [`LANES`] readable entries beyond
 /// the last sphere.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
-    pub(super) x: &'a [f32],
-    pub(super) y: &'a [f32],
-    pub(super) z: &'a [f32],
+pub(in crate::search) struct Columns<'a> {
+    pub(in crate::search) x: &'a [f32],
+    pub(in crate::search) y: &'a [f32],
+    pub(in crate::search) z: &'a [f32],
     /// Empty when all reaches are the same.
-    pub(super) radius: &'a [f32],
-    pub(super) owner: &'a [u32],
-    pub(super) index: &'a [u32],
+    pub(in crate::search) radius: &'a [f32],
+    pub(in crate::search) owner: &'a [u32],
+    pub(in crate::search) index: &'a [u32],
 }
 
 /// The sphere that others are compared with.
 #[derive(Clone, Copy)]
-pub(super) struct Query {
-    pub(super) x: f32,
-    pub(super) y: f32,
-    pub(super) z: f32,
-    pub(super) owner: u32,
-    /// Squared reach if all are the same, else own radius plus margin.
-    pub(super) reach: f32,
+pub(in crate::search) struct Query {
+    pub(in crate::search) x: f32,
+    pub(in crate::search) y: f32,
+    pub(in crate::search) z: f32,
+    pub(in crate::search) owner: u32,
+    /// Squared reach if all are the same, else the margin.
+    pub(in crate::search) reach: f32,
     /// Sum of two radii if all are the same, else own radius.
-    pub(super) radius: f32,
+    pub(in crate::search) radius: f32,
 }
 
 /// Compares a query with eight consecutive spheres.
-pub(super) trait Comparison {
+pub(in crate::search) trait Comparison {
     /// Bit `k` is set if sphere `at + k` is in reach and has another owner.
     ///
     /// # Safety
@@ -93,7 +93,7 @@ pub(super) trait Comparison {
 }
 
 /// Plain code.
-pub(super) struct Scalar;
+pub(in crate::search) struct Scalar;
 
 impl Scalar {
     /// Squared distance of the query from sphere `at`, nm².
@@ -113,7 +113,8 @@ impl Comparison for Scalar {
         for k in 0..LANES {
             let squared = Self::squared(columns, query, at + k);
             let reach = if MIXED {
-                let sum = columns.radius[at + k] + query.reach;
+                // Whichever of the two asks, the sum is the same to the last bit.
+                let sum = (columns.radius[at + k] + query.radius) + query.reach;
                 sum * sum
             } else {
                 query.reach
@@ -160,7 +161,7 @@ impl Comparison for Scalar {
 
 /// 256-bit vectors.
 #[cfg(target_arch = "x86_64")]
-pub(super) struct Avx2;
+pub(in crate::search) struct Avx2;
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
@@ -204,7 +205,8 @@ impl Comparison for Avx2 {
             let squared = Self::squared(columns, query, at);
             let reach = if MIXED {
                 let radius = _mm256_loadu_ps(columns.radius.as_ptr().add(at));
-                let sum = _mm256_add_ps(radius, _mm256_set1_ps(query.reach));
+                let radii = _mm256_add_ps(radius, _mm256_set1_ps(query.radius));
+                let sum = _mm256_add_ps(radii, _mm256_set1_ps(query.reach));
                 _mm256_mul_ps(sum, sum)
             } else {
                 _mm256_set1_ps(query.reach)

@@ -10,6 +10,8 @@
 //! Chunks and slabs are fixed by the scene, spheres of one cell end up in index
 //! order: the result does not depend on the number of threads.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::layout::GridLayout;
@@ -19,6 +21,26 @@ use crate::spheres::{CHUNK, SphereSet};
 
 /// Most slabs: few enough that the open ends of all of them stay in the cache.
 const MAX_SLABS: usize = 256;
+
+/// Which cell each sphere is in.
+pub(in crate::search) trait CellMap: Sync {
+    /// Number of cells.
+    fn cell_count(&self) -> usize;
+
+    /// Writes the cells of the spheres `range`.
+    fn write_cells(&self, spheres: &SphereSet, range: Range<usize>, cells: &mut [u32]);
+}
+
+impl CellMap for GridLayout {
+    fn cell_count(&self) -> usize {
+        self.cell_count()
+    }
+
+    fn write_cells(&self, spheres: &SphereSet, range: Range<usize>, cells: &mut [u32]) {
+        let centres = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[range.clone()]);
+        self.write_cells(centres, cells);
+    }
+}
 
 /// A sphere on its way to its cell.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,17 +54,17 @@ struct Member {
 /// The arrays have [`LANES`] more entries than there are spheres, so that a vector
 /// may be loaded from any of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SortedSpheres {
-    pub(super) x: Vec<f32>,
-    pub(super) y: Vec<f32>,
-    pub(super) z: Vec<f32>,
+pub(in crate::search) struct SortedSpheres {
+    pub(in crate::search) x: Vec<f32>,
+    pub(in crate::search) y: Vec<f32>,
+    pub(in crate::search) z: Vec<f32>,
     /// Radii; empty if all are the same.
-    pub(super) radius: Vec<f32>,
-    pub(super) owner: Vec<u32>,
+    pub(in crate::search) radius: Vec<f32>,
+    pub(in crate::search) owner: Vec<u32>,
     /// Index of each sphere in the set it came from.
-    pub(super) index: Vec<u32>,
+    pub(in crate::search) index: Vec<u32>,
     /// For each cell its first sphere, and one entry more.
-    pub(super) cell_start: Vec<u32>,
+    pub(in crate::search) cell_start: Vec<u32>,
     cell_of: Vec<u32>,
     slab_order: Vec<Member>,
     slab_offsets: Vec<u32>,
@@ -50,12 +72,12 @@ pub(super) struct SortedSpheres {
 
 impl SortedSpheres {
     /// Number of spheres.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::search) fn len(&self) -> usize {
         self.slab_order.len()
     }
 
     /// Comparisons within cells, twice, and the fullest cell.
-    pub(super) fn crowding(&self) -> (u64, usize) {
+    pub(in crate::search) fn crowding(&self) -> (u64, usize) {
         const CELLS_PER_TASK: usize = 64 * 1024;
         let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
         let tasks = self
@@ -84,7 +106,7 @@ impl SortedSpheres {
     }
 
     /// The spheres, to be compared.
-    pub(super) fn columns(&self) -> Columns<'_> {
+    pub(in crate::search) fn columns(&self) -> Columns<'_> {
         Columns {
             x: &self.x,
             y: &self.y,
@@ -95,8 +117,13 @@ impl SortedSpheres {
         }
     }
 
-    /// Sorts `spheres` by the cells of `layout`.
-    pub(super) fn sort(&mut self, spheres: &SphereSet, layout: &GridLayout, with_radii: bool) {
+    /// Sorts `spheres` by their cells.
+    pub(in crate::search) fn sort(
+        &mut self,
+        spheres: &SphereSet,
+        layout: &impl CellMap,
+        with_radii: bool,
+    ) {
         let cells = layout.cell_count();
         // A power of two, so that the slab of a cell is a shift.
         let slab_cells = cells.div_ceil(MAX_SLABS).next_power_of_two();
@@ -140,7 +167,7 @@ impl SortedSpheres {
     fn bin(
         &mut self,
         spheres: &SphereSet,
-        layout: &GridLayout,
+        layout: &impl CellMap,
         slab_cells: usize,
         slabs: usize,
         chunks: usize,
@@ -155,9 +182,7 @@ impl SortedSpheres {
             .enumerate()
             .for_each(|(chunk, (cells, counts))| {
                 let start = chunk * CHUNK;
-                let end = start + cells.len();
-                let centres = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[start..end]);
-                layout.write_cells(centres, cells);
+                layout.write_cells(spheres, start..start + cells.len(), cells);
                 for &mut cell in cells {
                     counts[(cell >> shift) as usize] += 1;
                 }

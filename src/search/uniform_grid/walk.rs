@@ -24,30 +24,75 @@ pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1,
 /// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
 const MAX_RUNS: usize = 10;
 
-/// A sorted grid, ready to be walked by several tasks at once.
-pub(super) struct Walk<'a> {
-    pub(super) sorted: &'a SortedSpheres,
-    pub(super) layout: GridLayout,
-    pub(super) reach: Reach,
-    /// Largest radius, nm.
-    pub(super) largest_radius: f32,
-    pub(super) instructions: Instructions,
+/// Whom a sphere meets beyond the cells around it.
+pub(in crate::search) trait Beyond: Sync {
+    /// Passes the hits of `query`, which has index `own` in the set, to `sink`.
+    ///
+    /// # Safety
+    /// As [`Comparison::hits`] for all spheres of `columns`.
+    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
+        &self,
+        columns: &Columns<'_>,
+        query: &Query,
+        own: u32,
+        sink: &mut S,
+    );
 }
 
-impl Walk<'_> {
+/// There is nobody beyond.
+pub(in crate::search) struct Nobody;
+
+impl Beyond for Nobody {
+    #[inline(always)]
+    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
+        &self,
+        _columns: &Columns<'_>,
+        _query: &Query,
+        _own: u32,
+        _sink: &mut S,
+    ) {
+    }
+}
+
+/// A sorted grid, ready to be walked by several tasks at once.
+pub(in crate::search) struct Walk<'a, B = Nobody> {
+    pub(in crate::search) sorted: &'a SortedSpheres,
+    /// For each cell of the layout its first sphere, and one entry more.
+    pub(in crate::search) cell_start: &'a [u32],
+    pub(in crate::search) layout: GridLayout,
+    /// Who else is met.
+    pub(in crate::search) beyond: B,
+    pub(in crate::search) reach: Reach,
+    /// Largest radius, nm.
+    pub(in crate::search) largest_radius: f32,
+    pub(in crate::search) instructions: Instructions,
+}
+
+impl<B: Beyond> Walk<'_, B> {
+    /// First sphere of all cells, and the end.
+    pub(in crate::search) fn spheres(&self) -> [usize; 2] {
+        [self.cell_start.first(), self.cell_start.last()].map(|k| k.map_or(0, |&k| k as usize))
+    }
+
     /// Number of tasks: fixed by the scene, not by the number of threads.
-    pub(super) fn tasks(&self) -> usize {
-        self.sorted.len().div_ceil(SPHERES_PER_TASK)
+    pub(in crate::search) fn tasks(&self) -> usize {
+        let [first, end] = self.spheres();
+        (end - first).div_ceil(SPHERES_PER_TASK)
     }
 
     /// Appends the pairs of one task to `list`.
-    pub(super) fn list(&self, task: usize, list: &mut Vec<Pair>) {
+    pub(in crate::search) fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
         keep_headroom(list);
     }
 
     /// Appends the pairs of one task to `list`, and their gaps to `gaps`.
-    pub(super) fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+    pub(in crate::search) fn list_gaps(
+        &self,
+        task: usize,
+        list: &mut Vec<Pair>,
+        gaps: &mut Vec<f32>,
+    ) {
         let mut sink = GapLister {
             pairs: Lister { list },
             gaps,
@@ -58,7 +103,7 @@ impl Walk<'_> {
     }
 
     /// Counts the pairs of one task.
-    pub(super) fn count(&self, task: usize) -> u64 {
+    pub(in crate::search) fn count(&self, task: usize) -> u64 {
         let mut counter = Counter { count: 0 };
         self.visit(task, &mut counter);
         counter.count
@@ -94,7 +139,7 @@ impl Walk<'_> {
     #[inline(always)]
     fn visit_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
         let columns = self.sorted.columns();
-        let cell_start = &self.sorted.cell_start[..];
+        let cell_start = self.cell_start;
         let row_cells = self.layout.cells[0] as usize;
         let mut candidates = Candidates::new();
         for row in self.rows_of(task) {
@@ -123,18 +168,27 @@ impl Walk<'_> {
                         // out of reach, and `visit` chose `C`.
                         unsafe {
                             scan::<C, MIXED, S>(&copies, &query, one, candidates.len(), sink);
+                            let own = columns.index[start + one];
+                            self.beyond
+                                .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
                     }
                 } else {
                     for one in start..end {
                         let query = self.query::<MIXED>(&columns, one);
+                        let own = columns.index[one];
                         for (k, (from, to)) in runs.iter().enumerate() {
                             // The first run holds the cell itself: only what follows.
                             let from = if k == 0 { one + 1 } else { from };
                             // SAFETY: runs end at the last sphere, and `visit` chose `C`.
                             unsafe {
-                                scan_run::<C, MIXED, S>(&columns, &query, one, from..to, sink);
+                                scan_run::<C, MIXED, S>(&columns, &query, own, from..to, sink);
                             }
+                        }
+                        // SAFETY: as above.
+                        unsafe {
+                            self.beyond
+                                .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
                     }
                 }
@@ -151,7 +205,7 @@ impl Walk<'_> {
             owner: columns.owner[one],
             reach: match self.reach {
                 Reach::Same { squared } => squared,
-                Reach::Mixed { margin } => columns.radius[one] + margin,
+                Reach::Mixed { margin } => margin,
             },
             radius: match self.reach {
                 Reach::Same { .. } => 2.0 * self.largest_radius,
@@ -165,11 +219,12 @@ impl Walk<'_> {
     fn rows_of(&self, task: usize) -> std::ops::Range<usize> {
         let row_cells = self.layout.cells[0] as usize;
         let rows = self.layout.row_count();
+        let [first, _] = self.spheres();
         let row_at = |sphere: usize| {
             let (mut low, mut high) = (0, rows);
             while low < high {
                 let middle = low.midpoint(high);
-                if (self.sorted.cell_start[middle * row_cells] as usize) < sphere {
+                if (self.cell_start[middle * row_cells] as usize) < first + sphere {
                     low = middle + 1;
                 } else {
                     high = middle;
@@ -205,7 +260,7 @@ impl Walk<'_> {
     /// The runs of a cell: first the one that starts with the cell itself.
     #[inline(always)]
     fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
-        let cell_start = &self.sorted.cell_start[..];
+        let cell_start = self.cell_start;
         let row_cells = self.layout.cells[0] as usize;
         let mut runs = Runs::default();
         let mut add = |from: usize, to: usize| runs.add(cell_start[from], cell_start[to]);
@@ -261,7 +316,7 @@ impl Runs {
 }
 
 /// What becomes of the hits.
-pub(super) trait Sink {
+pub(in crate::search) trait Sink {
     /// Whether the indices of the others are looked at.
     const WANTS_INDICES: bool;
 
@@ -283,7 +338,7 @@ pub(super) trait Sink {
 }
 
 /// A sphere, and which of eight others it hits.
-pub(super) struct Hits<'a> {
+pub(in crate::search) struct Hits<'a> {
     /// Index of the sphere in the set.
     own: u32,
     query: &'a Query,
@@ -332,8 +387,8 @@ impl Sink for Counter {
 }
 
 /// Writes the hits down.
-struct Lister<'a> {
-    list: &'a mut Vec<Pair>,
+pub(in crate::search) struct Lister<'a> {
+    pub(in crate::search) list: &'a mut Vec<Pair>,
 }
 
 impl Sink for Lister<'_> {
@@ -479,20 +534,19 @@ unsafe fn scan<C: Comparison, const MIXED: bool, S: Sink>(
     sink.close(room);
 }
 
-/// Compares `query`, sphere `one`, with the spheres of a run.
+/// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
 /// `columns` have [`LANES`] entries behind the end of the run, and the processor has
 /// the instructions.
 #[inline(always)]
-unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
+pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
     columns: &Columns<'_>,
     query: &Query,
-    one: usize,
+    own: u32,
     run: std::ops::Range<usize>,
     sink: &mut S,
 ) {
-    let own = columns.index[one];
     let mut at = run.start;
     let mut room = sink.open(run.len());
     while at < run.end {

@@ -1,0 +1,108 @@
+// k-means of points on a lattice, with whole numbers only: the same on every device.
+
+/// What is clustered.
+struct ClusterParams {
+    /// Number of points.
+    points: u32,
+    /// Number of centres.
+    centres: u32,
+    /// The seed that is taken into account, packed as points are.
+    seed: vec2<u32>,
+}
+
+@group(0) @binding(0) var<uniform> params: ClusterParams;
+/// Points of the lattice: x in the lower and y in the upper half of the first word, z in the
+/// second.
+@group(0) @binding(1) var<storage, read> points: array<vec2<u32>>;
+/// Squared distance of each point from the nearest seed.
+@group(0) @binding(2) var<storage, read_write> weights: array<u32>;
+/// Sum of the weights of each block: lower and upper word.
+@group(0) @binding(3) var<storage, read_write> block_sums: array<vec2<u32>>;
+@group(0) @binding(4) var<storage, read> centres: array<vec2<u32>>;
+/// Nearest centre of each point.
+@group(0) @binding(5) var<storage, read_write> nearest: array<u32>;
+/// For each centre: lower bytes of the coordinates of its points, summed up, then what is
+/// above them, then the number of points.
+@group(0) @binding(6) var<storage, read_write> sums: array<atomic<u32>>;
+
+/// Sums of what each thread weighed.
+var<workgroup> parts: array<vec2<u32>, GROUP_THREADS>;
+
+fn coordinates(point: vec2<u32>) -> vec3<i32> {
+    return vec3<i32>(vec3(point.x & 0xffffu, point.x >> 16u, point.y));
+}
+
+fn squared_distance(a: vec2<u32>, b: vec2<u32>) -> u32 {
+    let apart = coordinates(a) - coordinates(b);
+    let squares = vec3<u32>(apart * apart);
+    return squares.x + squares.y + squares.z;
+}
+
+/// Adds two numbers of 64 bits.
+fn sum_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    let low = a.x + b.x;
+    return vec2(low, a.y + b.y + u32(low < a.x));
+}
+
+/// Takes a seed into account; one group for each block of points.
+@compute @workgroup_size(GROUP_THREADS)
+fn weigh_points(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = group_number(group, groups);
+    var sum = vec2(0u);
+    for (var k = thread; k < SEED_BLOCK; k += GROUP_THREADS) {
+        let point = block * SEED_BLOCK + k;
+        if point < params.points {
+            let weight = min(weights[point], squared_distance(points[point], params.seed));
+            weights[point] = weight;
+            sum = sum_of(sum, vec2(weight, 0u));
+        }
+    }
+    parts[thread] = sum;
+    workgroupBarrier();
+    for (var half = GROUP_THREADS / 2u; half > 0u; half /= 2u) {
+        if thread < half {
+            parts[thread] = sum_of(parts[thread], parts[thread + half]);
+        }
+        workgroupBarrier();
+    }
+    if thread == 0u && block * SEED_BLOCK < params.points {
+        block_sums[block] = parts[0];
+    }
+}
+
+/// Gives each point to the nearest centre, of two that are equally near to the first.
+@compute @workgroup_size(GROUP_THREADS)
+fn assign_points(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let index = thread_number(group, groups, thread);
+    if index >= params.points {
+        return;
+    }
+    let point = points[index];
+    var best = 0xffffffffu;
+    var chosen = 0u;
+    for (var k = 0u; k < params.centres; k++) {
+        let squared = squared_distance(point, centres[k]);
+        if squared < best {
+            best = squared;
+            chosen = k;
+        }
+    }
+    nearest[index] = chosen;
+    let place = vec3<u32>(coordinates(point));
+    let first = chosen * CLUSTER_WORDS;
+    atomicAdd(&sums[first], place.x & 0xffu);
+    atomicAdd(&sums[first + 1u], place.y & 0xffu);
+    atomicAdd(&sums[first + 2u], place.z & 0xffu);
+    atomicAdd(&sums[first + 3u], place.x >> 8u);
+    atomicAdd(&sums[first + 4u], place.y >> 8u);
+    atomicAdd(&sums[first + 5u], place.z >> 8u);
+    atomicAdd(&sums[first + 6u], 1u);
+}

@@ -1,0 +1,141 @@
+//! Spheres around spheres around the atoms of a template.
+//!
+//! The bounding sphere of the molecule, [`DEFAULT_PROXIES`] proxies, and in each of them
+//! *leaves* of about [`LEAF_ATOMS`] atoms. Atoms are stored leaf by leaf.
+
+use glam::Vec3;
+
+use crate::molecule::MoleculeTemplate;
+use crate::proxy::{AtomBalls, DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxyError, ProxySet};
+
+/// Atoms of a leaf, about: two vectors of eight are compared with each of its own.
+pub const LEAF_ATOMS: usize = 16;
+
+/// Spheres in a body frame, and where what is in each begins; nm.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tier {
+    pub(super) centres: Vec<Vec3>,
+    pub(super) radii: Vec<f32>,
+    /// First child of each sphere, and one entry more.
+    pub(super) starts: Vec<u32>,
+}
+
+impl Tier {
+    /// Children of a sphere.
+    pub(super) fn children(&self, sphere: usize) -> std::ops::Range<usize> {
+        self.starts[sphere] as usize..self.starts[sphere + 1] as usize
+    }
+}
+
+/// An atom of a leaf.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LeafAtom {
+    /// Centre in the body frame, nm.
+    pub(super) centre: Vec3,
+    /// Radius, nm.
+    pub(super) radius: f32,
+    /// Index in the template.
+    pub(super) index: u32,
+}
+
+/// Spheres around spheres around the atoms of one template, in its body frame.
+#[derive(Clone, Debug)]
+pub struct ProxyHierarchy {
+    pub(super) proxies: Tier,
+    pub(super) leaves: Tier,
+    pub(super) atoms: Vec<LeafAtom>,
+    pub(super) bounding_radius: f32,
+}
+
+impl ProxyHierarchy {
+    /// Builds the hierarchy of a template.
+    ///
+    /// # Errors
+    /// [`ProxyError`] if it has too many atoms.
+    pub fn new(cache: &ProxyCache) -> Result<Self, ProxyError> {
+        let template: &MoleculeTemplate = cache.template();
+        let top = cache.get(DEFAULT_PROXIES)?;
+        let mut proxies = Tier {
+            centres: top.centres().to_vec(),
+            radii: top.radii().to_vec(),
+            starts: vec![0],
+        };
+        let mut leaves = Tier {
+            starts: vec![0],
+            ..Tier::default()
+        };
+        let mut atoms = Vec::with_capacity(template.atom_count());
+        for proxy in 0..top.len() {
+            let members = top.atoms_of(proxy);
+            let pick = |k: &u32| template.positions()[*k as usize];
+            let positions: Vec<Vec3> = members.iter().map(pick).collect();
+            let radii = members.iter().map(|k| template.radii()[*k as usize]);
+            let radii: Vec<f32> = radii.collect();
+            let balls = AtomBalls {
+                positions: &positions,
+                radii: &radii,
+            };
+            let count = members.len().div_ceil(LEAF_ATOMS);
+            let set = ProxySet::from_atoms(balls, count, PROXY_SEED)?;
+            for leaf in 0..set.len() {
+                leaves.centres.push(set.centres()[leaf]);
+                leaves.radii.push(set.radii()[leaf]);
+                atoms.extend(set.atoms_of(leaf).iter().map(|&k| LeafAtom {
+                    centre: positions[k as usize],
+                    radius: radii[k as usize],
+                    index: members[k as usize],
+                }));
+                leaves.starts.push(atoms.len() as u32);
+            }
+            proxies.starts.push(leaves.centres.len() as u32);
+        }
+        Ok(Self {
+            proxies,
+            leaves,
+            atoms,
+            bounding_radius: template.bounding_radius(),
+        })
+    }
+
+    /// Number of proxies and of leaves.
+    #[must_use]
+    pub fn sizes(&self) -> [usize; 2] {
+        [self.proxies.centres.len(), self.leaves.centres.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::molecule::{LoadOptions, load};
+
+    #[test]
+    fn every_atom_is_in_its_leaf_and_in_the_proxy_of_that() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/dhfr.pdb");
+        let template = Arc::new(load(path, &LoadOptions::default()).unwrap());
+        let tree = ProxyHierarchy::new(&ProxyCache::new(template.clone())).unwrap();
+        let mut seen = vec![false; template.atom_count()];
+        let holds = |tier: &Tier, sphere: usize, atom: &LeafAtom| {
+            let apart = tier.centres[sphere]
+                .as_dvec3()
+                .distance(atom.centre.as_dvec3());
+            apart + f64::from(atom.radius) <= f64::from(tier.radii[sphere])
+        };
+        for proxy in 0..tree.proxies.centres.len() {
+            for leaf in tree.proxies.children(proxy) {
+                let atoms = &tree.atoms[tree.leaves.children(leaf)];
+                assert!(!atoms.is_empty());
+                for atom in atoms {
+                    assert!(holds(&tree.leaves, leaf, atom) && holds(&tree.proxies, proxy, atom));
+                    assert_eq!(atom.centre, template.positions()[atom.index as usize]);
+                    seen[atom.index as usize] = true;
+                }
+            }
+        }
+        assert!(seen.iter().all(|seen| *seen));
+        let [proxies, leaves] = tree.sizes();
+        assert!(proxies == 17 && leaves > 17 && leaves <= template.atom_count() / 8);
+    }
+}

@@ -1,0 +1,190 @@
+//! k-means on the device, for the proxies of molecules with very many atoms.
+//!
+//! The device compares points with centres and sums up; whole numbers make the result that
+//! of [`OnProcessor`](crate::proxy::OnProcessor), to the last bit, on any device.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::buffer::GpuVec;
+use super::device::GpuDevice;
+use super::error::GpuError;
+use super::kernel::{Kernel, begin_pass, uniform};
+use super::readback::Readback;
+use super::search::write;
+use super::shader::{CLUSTER_WORDS, CLUSTERS, MOST_ROUNDS};
+use crate::proxy::{AtomBalls, ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
+use crate::proxy::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
+
+// The sum of the lower bytes, or of what is above them, has 32 bits.
+const _: () = assert!(MAX_CLUSTERED_ATOMS as u64 * 255 <= u32::MAX as u64);
+
+/// What is clustered; `ClusterParams` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuClusterParams {
+    /// Number of points.
+    pub points: u32,
+    /// Number of centres.
+    pub centres: u32,
+    /// The seed that is taken into account, packed as points are.
+    pub seed: [u32; 2],
+}
+
+/// Compares the points of one molecule with centres on a GPU.
+#[derive(Debug)]
+pub struct GpuClusters {
+    device: Arc<GpuDevice>,
+    weigh: Kernel,
+    assign: Kernel,
+    params: wgpu::Buffer,
+    points: GpuVec<[u32; 2]>,
+    weights: GpuVec<u32>,
+    block_sums: GpuVec<[u32; 2]>,
+    centres: GpuVec<[u32; 2]>,
+    nearest: GpuVec<u32>,
+    sums: GpuVec<u32>,
+}
+
+/// A point as the device has it.
+fn packed(LatticePoint([x, y, z]): LatticePoint) -> [u32; 2] {
+    [u32::from(x) | u32::from(y) << 16, u32::from(z)]
+}
+
+impl GpuClusters {
+    /// Sends `points` to the device.
+    ///
+    /// # Errors
+    /// [`GpuError`] if they do not fit, or the device refuses or is lost.
+    pub fn new(device: Arc<GpuDevice>, points: &[LatticePoint]) -> Result<Self, GpuError> {
+        let packed: Vec<[u32; 2]> = points.iter().map(|&point| packed(point)).collect();
+        let far = vec![u32::MAX; points.len()];
+        let mut block_sums = GpuVec::new(&device, "block sums", 0)?;
+        block_sums.resize(&device, points.len().div_ceil(SEED_BLOCK))?;
+        let mut nearest = GpuVec::new(&device, "nearest centres", 0)?;
+        nearest.resize(&device, points.len())?;
+        Ok(Self {
+            weigh: Kernel::new(&device, &CLUSTERS, "weigh_points")?,
+            assign: Kernel::new(&device, &CLUSTERS, "assign_points")?,
+            params: uniform(&device, "clusters", &GpuClusterParams::default())?,
+            points: GpuVec::from_slice(&device, "points", &packed)?,
+            weights: GpuVec::from_slice(&device, "weights", &far)?,
+            block_sums,
+            centres: GpuVec::new(&device, "centres", 0)?,
+            nearest,
+            sums: GpuVec::new(&device, "cluster sums", 0)?,
+            device,
+        })
+    }
+
+    fn set_params(&self, centres: u32, seed: LatticePoint) -> Result<(), GpuError> {
+        let params = GpuClusterParams {
+            points: self.points.len() as u32,
+            centres,
+            seed: packed(seed),
+        };
+        write(&self.device, &self.params, &params)
+    }
+}
+
+impl ClusterEngine for GpuClusters {
+    type Error = GpuError;
+
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, GpuError> {
+        let device = &*self.device;
+        self.set_params(0, seed)?;
+        let bindings = self.weigh.bind(
+            device,
+            &[
+                (0, &self.params),
+                (1, self.points.buffer()),
+                (2, self.weights.buffer()),
+                (3, self.block_sums.buffer()),
+            ],
+        )?;
+        let mut encoder = device.encoder("weigh points");
+        let mut pass = begin_pass(&mut encoder, "weigh points");
+        let blocks = self.block_sums.len() as u32;
+        self.weigh.record(&mut pass, &bindings, blocks);
+        drop(pass);
+        device.submit(encoder)?;
+        let sums = self.block_sums.read(device)?;
+        let sum = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+        Ok(sums.into_iter().map(sum).collect())
+    }
+
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, GpuError> {
+        let device = &*self.device;
+        let end = ((block + 1) * SEED_BLOCK).min(self.weights.len());
+        let range = (block * SEED_BLOCK).min(end)..end;
+        let mut readback = Readback::new();
+        let mut encoder = device.encoder("weights");
+        readback.record(device, &mut encoder, &self.weights, range)?;
+        device.submit(encoder)?;
+        readback.read(device, <[u32]>::to_vec)
+    }
+
+    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, GpuError> {
+        let device = Arc::clone(&self.device);
+        if centres.len() > MOST_ROUNDS as usize {
+            return Err(GpuError::Unsupported {
+                what: "clusters beyond 65,535",
+            });
+        }
+        let packed: Vec<[u32; 2]> = centres.iter().map(|&centre| packed(centre)).collect();
+        self.centres.upload(&device, &packed)?;
+        self.sums
+            .resize(&device, centres.len() * CLUSTER_WORDS as usize)?;
+        self.set_params(centres.len() as u32, LatticePoint::default())?;
+        let bindings = self.assign.bind(
+            &device,
+            &[
+                (0, &self.params),
+                (1, self.points.buffer()),
+                (4, self.centres.buffer()),
+                (5, self.nearest.buffer()),
+                (6, self.sums.buffer()),
+            ],
+        )?;
+        let mut encoder = device.encoder("assign points");
+        self.sums.record_clear(&mut encoder);
+        let mut pass = begin_pass(&mut encoder, "assign points");
+        let points = self.points.len() as u32;
+        self.assign.record_threads(&mut pass, &bindings, points);
+        drop(pass);
+        device.submit(encoder)?;
+        let words = self.sums.read(&device)?;
+        let sums = words.chunks_exact(CLUSTER_WORDS as usize).map(|words| {
+            let axis = |k: usize| u64::from(words[k]) + (u64::from(words[k + 3]) << 8);
+            ClusterSum {
+                sum: [axis(0), axis(1), axis(2)],
+                count: u64::from(words[6]),
+            }
+        });
+        Ok(sums.collect())
+    }
+
+    fn assignment(&mut self) -> Result<Vec<u32>, GpuError> {
+        self.nearest.read(&self.device)
+    }
+}
+
+impl GpuDevice {
+    /// As [`ProxySet::from_atoms`], with the atoms clustered on this device: the same set,
+    /// to the last bit. For molecules of a hundred thousand atoms and more.
+    ///
+    /// # Errors
+    /// The outer error if the device fails; the processor can then do the same. The inner
+    /// one if the atoms cannot have proxies.
+    pub fn proxies<'a>(
+        self: &Arc<Self>,
+        atoms: impl Into<AtomBalls<'a>>,
+        count: usize,
+        seed: u64,
+    ) -> Result<Result<ProxySet, ProxyError>, GpuError> {
+        ProxySet::with_engine(atoms, count, seed, |points| {
+            GpuClusters::new(Arc::clone(self), points)
+        })
+    }
+}

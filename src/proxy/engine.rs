@@ -1,0 +1,168 @@
+//! Who compares points with centres: the processor here, a GPU elsewhere.
+//!
+//! Both do the same with whole numbers, so that it does not matter who.
+
+use std::convert::Infallible;
+
+use rayon::prelude::*;
+
+use super::LatticePoint;
+
+/// Points whose weights are summed up together.
+pub const SEED_BLOCK: usize = 1024;
+
+/// Points of a cluster, summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterSum {
+    /// Sum of the coordinates.
+    pub sum: [u64; 3],
+    /// Number of points.
+    pub count: u64,
+}
+
+impl ClusterSum {
+    pub(super) fn add(&mut self, point: LatticePoint) {
+        for (sum, x) in self.sum.iter_mut().zip(point.0) {
+            *sum += u64::from(x);
+        }
+        self.count += 1;
+    }
+
+    pub(super) fn remove(&mut self, point: LatticePoint) {
+        for (sum, x) in self.sum.iter_mut().zip(point.0) {
+            *sum -= u64::from(x);
+        }
+        self.count -= 1;
+    }
+
+    fn merge(mut self, other: &Self) -> Self {
+        for (sum, x) in self.sum.iter_mut().zip(other.sum) {
+            *sum += x;
+        }
+        self.count += other.count;
+        self
+    }
+
+    /// The mean, rounded; none without points.
+    pub(super) fn mean(&self) -> Option<LatticePoint> {
+        let half = self.count / 2;
+        let mean = self.sum.map(|sum| (sum + half).checked_div(self.count));
+        let [Some(x), Some(y), Some(z)] = mean else {
+            return None;
+        };
+        Some(LatticePoint([x, y, z].map(|x| x as u16)))
+    }
+}
+
+/// Compares the points that it was made for with centres.
+pub trait ClusterEngine {
+    /// Why it could not.
+    type Error;
+
+    /// Takes one more seed into account. The *weight* of a point is its squared distance
+    /// from the nearest seed; returns the sum of the weights of each [`SEED_BLOCK`].
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, Self::Error>;
+
+    /// Weights of the points of one block.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, Self::Error>;
+
+    /// Gives each point to the nearest of `centres`, of two that are equally near to the
+    /// first; returns the sums.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, Self::Error>;
+
+    /// Which centre each point was last given to.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn assignment(&mut self) -> Result<Vec<u32>, Self::Error>;
+}
+
+/// The processor.
+#[derive(Clone, Debug)]
+pub struct OnProcessor<'a> {
+    points: &'a [LatticePoint],
+    weights: Vec<u32>,
+    nearest: Vec<u32>,
+}
+
+impl<'a> OnProcessor<'a> {
+    /// An engine for `points`.
+    #[must_use]
+    pub fn new(points: &'a [LatticePoint]) -> Self {
+        Self {
+            points,
+            weights: vec![u32::MAX; points.len()],
+            nearest: vec![0; points.len()],
+        }
+    }
+}
+
+impl ClusterEngine for OnProcessor<'_> {
+    type Error = Infallible;
+
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, Infallible> {
+        let blocks = self.weights.par_chunks_mut(SEED_BLOCK);
+        let sums = blocks
+            .zip(self.points.par_chunks(SEED_BLOCK))
+            .map(|(weights, points)| {
+                let mut sum = 0;
+                for (weight, point) in weights.iter_mut().zip(points) {
+                    *weight = point.squared_distance(seed).min(*weight);
+                    sum += u64::from(*weight);
+                }
+                sum
+            });
+        Ok(sums.collect())
+    }
+
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, Infallible> {
+        let end = ((block + 1) * SEED_BLOCK).min(self.weights.len());
+        Ok(self.weights[(block * SEED_BLOCK).min(end)..end].to_vec())
+    }
+
+    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, Infallible> {
+        let none = || vec![ClusterSum::default(); centres.len()];
+        let sums = self
+            .nearest
+            .par_chunks_mut(SEED_BLOCK)
+            .zip(self.points.par_chunks(SEED_BLOCK))
+            .fold(none, |mut sums, (nearest, points)| {
+                for (nearest, &point) in nearest.iter_mut().zip(points) {
+                    *nearest = nearest_of(centres, point);
+                    sums[*nearest as usize].add(point);
+                }
+                sums
+            })
+            // Whole numbers: the order does not matter.
+            .reduce(none, |a, b| {
+                a.into_iter().zip(&b).map(|(a, b)| a.merge(b)).collect()
+            });
+        Ok(sums)
+    }
+
+    fn assignment(&mut self) -> Result<Vec<u32>, Infallible> {
+        Ok(self.nearest.clone())
+    }
+}
+
+/// Index of the first of the nearest centres.
+fn nearest_of(centres: &[LatticePoint], point: LatticePoint) -> u32 {
+    let (mut best, mut nearest) = (u32::MAX, 0);
+    for (index, centre) in centres.iter().enumerate() {
+        let squared = point.squared_distance(*centre);
+        if squared < best {
+            best = squared;
+            nearest = index;
+        }
+    }
+    nearest as u32
+}

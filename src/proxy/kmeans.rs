@@ -1,0 +1,207 @@
+//! k-means: seeds after Arthur and Vassilvitskii (k-means++, 2007), then Lloyd's rounds.
+//!
+//! 1. the first seed is any point, each further one a point drawn with its squared
+//!    distance from the nearest seed so far as weight;
+//! 2. every point goes to the nearest centre;
+//! 3. a centre without points takes the one that is farthest from its own centre;
+//! 4. centres move to the means of their points, and back to 2 until they stay.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::engine::{ClusterEngine, ClusterSum, SEED_BLOCK};
+use super::lattice::LatticePoint;
+
+/// Most rounds. A protein needs about thirty; later rounds move next to nothing.
+const MAX_ROUNDS: usize = 100;
+
+/// Cluster of each of `points`: `clusters` of them, less than there are points, and none
+/// without a point.
+pub(super) fn cluster<E: ClusterEngine>(
+    points: &[LatticePoint],
+    clusters: usize,
+    seed: u64,
+    engine: &mut E,
+) -> Result<Vec<u32>, E::Error> {
+    let mut centres = seeds(points, clusters, seed, engine)?;
+    for _ in 0..MAX_ROUNDS {
+        let mut sums = engine.assign(&centres)?;
+        if sums.iter().any(|sum| sum.count == 0) {
+            let mut assignment = engine.assignment()?;
+            repair(points, &centres, &mut assignment, &mut sums);
+        }
+        let means = sums.iter().zip(&centres);
+        let means: Vec<_> = means.map(|(sum, old)| sum.mean().unwrap_or(*old)).collect();
+        if means == centres {
+            break;
+        }
+        centres = means;
+    }
+    let mut sums = engine.assign(&centres)?;
+    let mut assignment = engine.assignment()?;
+    repair(points, &centres, &mut assignment, &mut sums);
+    Ok(assignment)
+}
+
+/// Step 1.
+fn seeds<E: ClusterEngine>(
+    points: &[LatticePoint],
+    clusters: usize,
+    seed: u64,
+    engine: &mut E,
+) -> Result<Vec<LatticePoint>, E::Error> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut centres = Vec::with_capacity(clusters);
+    let mut next = random.random_range(0..points.len());
+    loop {
+        centres.push(points[next]);
+        if centres.len() == clusters {
+            return Ok(centres);
+        }
+        let sums = engine.add_seed(points[next])?;
+        let total: u64 = sums.iter().sum();
+        next = if total == 0 {
+            // Fewer places than clusters: any point will do, and `repair` shares them out.
+            centres.len()
+        } else {
+            let mut drawn = random.random_range(0..total);
+            let block = find(sums.iter().copied(), &mut drawn);
+            let weights = engine.weights(block)?;
+            let within = find(weights.iter().map(|&w| u64::from(w)), &mut drawn);
+            block * SEED_BLOCK + within
+        };
+    }
+}
+
+/// Which of the `weights` the number `drawn` falls into, and how far.
+fn find(weights: impl Iterator<Item = u64>, drawn: &mut u64) -> usize {
+    let mut last = 0;
+    for (index, weight) in weights.enumerate() {
+        if *drawn < weight {
+            return index;
+        }
+        *drawn -= weight;
+        last = index;
+    }
+    last
+}
+
+/// Step 3: gives every cluster without points the point that is farthest from its own
+/// centre, the first of those, as long as it leaves others behind.
+fn repair(
+    points: &[LatticePoint],
+    centres: &[LatticePoint],
+    assignment: &mut [u32],
+    sums: &mut [ClusterSum],
+) {
+    let empty: Vec<usize> = (0..sums.len()).filter(|&k| sums[k].count == 0).collect();
+    if empty.is_empty() {
+        return;
+    }
+    let mut order: Vec<(u32, usize)> = (0..points.len())
+        .map(|k| {
+            let own = centres[assignment[k] as usize];
+            (points[k].squared_distance(own), k)
+        })
+        .collect();
+    order.sort_unstable_by_key(|&(squared, k)| (std::cmp::Reverse(squared), k));
+    let mut far = order.into_iter().map(|(_, k)| k);
+    for cluster in empty {
+        let spare = far.find(|&k| sums[assignment[k] as usize].count > 1);
+        // There are more points than clusters, so that there always is one.
+        let Some(point) = spare else {
+            return;
+        };
+        sums[assignment[point] as usize].remove(points[point]);
+        sums[cluster].add(points[point]);
+        assignment[point] = cluster as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proxy::engine::OnProcessor;
+
+    fn clustered(points: &[LatticePoint], clusters: usize, seed: u64) -> Vec<u32> {
+        let mut engine = OnProcessor::new(points);
+        let Ok(assignment) = cluster(points, clusters, seed, &mut engine);
+        assignment
+    }
+
+    fn random_points(count: usize, seed: u64) -> Vec<LatticePoint> {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut point = || LatticePoint([(); 3].map(|()| random.random_range(0..32_768)));
+        (0..count).map(|_| point()).collect()
+    }
+
+    #[test]
+    fn well_parted_clouds_are_told_apart() {
+        let corner = |k: usize| [k & 1, k >> 1 & 1, k >> 2 & 1].map(|bit| 20_000 * bit as u16);
+        let mut points = random_points(800, 3);
+        for (k, point) in points.iter_mut().enumerate() {
+            let [x, y, z] = point.0.map(|x| x % 1000);
+            let [a, b, c] = corner(k % 8);
+            *point = LatticePoint([a + x, b + y, c + z]);
+        }
+        for seed in 0..20 {
+            let found = clustered(&points, 8, seed);
+            for (k, cluster) in found.iter().enumerate() {
+                assert_eq!(*cluster, found[k % 8], "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_cluster_is_empty_even_where_points_coincide() {
+        let mut heap = vec![LatticePoint([7, 8, 9]); 50];
+        heap.push(LatticePoint([9, 9, 9]));
+        for (points, clusters) in [(heap, 40), (random_points(300, 1), 299)] {
+            for seed in 0..5 {
+                let found = clustered(&points, clusters, seed);
+                let mut counts = vec![0; clusters];
+                for cluster in found {
+                    counts[cluster as usize] += 1;
+                }
+                assert!(counts.iter().all(|&count| count > 0));
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_and_threads_do_not() {
+        let points = random_points(5000, 9);
+        let run = |threads: usize, seed: u64| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            pool.install(|| clustered(&points, 25, seed))
+        };
+        let first = run(1, 4);
+        assert_eq!(first, run(2, 4));
+        assert_eq!(first, run(5, 4));
+        assert_ne!(first, run(1, 5));
+    }
+
+    /// Lloyd's rounds only ever lower the sum of squares.
+    #[test]
+    fn clusters_are_no_worse_than_their_seeds() {
+        let points = random_points(2000, 6);
+        let cost = |centres: &[LatticePoint]| -> u64 {
+            let nearest = |p: &LatticePoint| {
+                let squares = centres.iter().map(|c| c.squared_distance(*p));
+                u64::from(squares.min().unwrap())
+            };
+            points.iter().map(nearest).sum()
+        };
+        for seed in 0..10 {
+            let mut engine = OnProcessor::new(&points);
+            let Ok(start) = seeds(&points, 12, seed, &mut engine);
+            let mut sums = [ClusterSum::default(); 12];
+            for (point, cluster) in points.iter().zip(clustered(&points, 12, seed)) {
+                sums[cluster as usize].add(*point);
+            }
+            let end: Vec<_> = sums.iter().map(|sum| sum.mean().unwrap()).collect();
+            assert!(cost(&end) < cost(&start));
+        }
+    }
+}

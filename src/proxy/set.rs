@@ -1,0 +1,317 @@
+//! The proxies of a molecule, and which atoms are in each.
+
+use std::convert::Infallible;
+
+use glam::Vec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::engine::{ClusterEngine, OnProcessor};
+use super::kmeans::cluster;
+use super::lattice::{LatticePoint, on_lattice};
+use super::{Ball, enclosing_ball};
+use crate::molecule::{MAX_COORDINATE_NM, MoleculeTemplate};
+
+/// Most atoms that can be clustered: sums of a GPU have 32 bits.
+pub const MAX_CLUSTERED_ATOMS: usize = 1 << 23;
+
+/// By how much proxies are larger than they need to be, relative to the largest coordinate
+/// in them: what 32 bits round at a centre, a radius, a distance and a sum.
+const INFLATION: f64 = 4.0 * f32::EPSILON as f64;
+
+/// Why a molecule has no proxies.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ProxyError {
+    /// There is nothing to stand for.
+    #[error("a molecule without atoms has no proxies")]
+    NoAtoms,
+    /// No spheres were asked for.
+    #[error("zero proxies cannot stand for a molecule")]
+    NoProxies,
+    /// There are not as many radii as positions.
+    #[error("{positions} atoms have {radii} radii")]
+    Mismatch {
+        /// Number of positions.
+        positions: usize,
+        /// Number of radii.
+        radii: usize,
+    },
+    /// An atom is not finite, too far out, or has no size.
+    #[error("atom {index} at {position} nm with radius {radius} nm is impossible")]
+    BadAtom {
+        /// Index of the atom.
+        index: usize,
+        /// Its position, nm.
+        position: Vec3,
+        /// Its radius, nm.
+        radius: f32,
+    },
+    /// There are more atoms than [`MAX_CLUSTERED_ATOMS`].
+    #[error("{atoms} atoms are too many for proxies: the limit is {MAX_CLUSTERED_ATOMS}")]
+    TooManyAtoms {
+        /// Number of atoms.
+        atoms: usize,
+    },
+    /// A tolerance is not a number, or negative.
+    #[error("a tolerance of {tolerance} nm is negative or not finite")]
+    BadTolerance {
+        /// What was given, nm.
+        tolerance: f32,
+    },
+}
+
+/// Atoms in a body frame: centres and radii, nm.
+#[derive(Clone, Copy, Debug)]
+pub struct AtomBalls<'a> {
+    /// Centres.
+    pub positions: &'a [Vec3],
+    /// Radii.
+    pub radii: &'a [f32],
+}
+
+impl<'a> From<&'a MoleculeTemplate> for AtomBalls<'a> {
+    fn from(template: &'a MoleculeTemplate) -> Self {
+        Self {
+            positions: template.positions(),
+            radii: template.radii(),
+        }
+    }
+}
+
+impl AtomBalls<'_> {
+    fn ball(&self, index: usize) -> Ball {
+        Ball {
+            centre: self.positions[index].as_dvec3(),
+            radius: f64::from(self.radii[index]),
+        }
+    }
+
+    /// Checks that proxies can be made for these atoms.
+    pub(super) fn check(&self) -> Result<(), ProxyError> {
+        let (positions, radii) = (self.positions.len(), self.radii.len());
+        if positions != radii {
+            return Err(ProxyError::Mismatch { positions, radii });
+        }
+        if positions == 0 {
+            return Err(ProxyError::NoAtoms);
+        }
+        if positions > MAX_CLUSTERED_ATOMS {
+            return Err(ProxyError::TooManyAtoms { atoms: positions });
+        }
+        // The centre of mass may be at the other end of what a file may hold.
+        let largest = 2.0 * MAX_COORDINATE_NM;
+        let fine = |position: Vec3, radius: f32| {
+            position.is_finite()
+                && position.abs().max_element() <= largest
+                && radius > 0.0
+                && radius <= largest
+        };
+        for (index, (&position, &radius)) in self.positions.iter().zip(self.radii).enumerate() {
+            if !fine(position, radius) {
+                return Err(ProxyError::BadAtom {
+                    index,
+                    position,
+                    radius,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Few spheres that stand for the atoms of a molecule, in its body frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProxySet {
+    centres: Vec<Vec3>,
+    radii: Vec<f32>,
+    /// First atom of each proxy in `atoms`, and one entry more.
+    starts: Vec<u32>,
+    /// Atoms, proxy by proxy.
+    atoms: Vec<u32>,
+}
+
+impl ProxySet {
+    /// `count` spheres around `atoms`: clusters found by k-means from `seed`, and the
+    /// smallest sphere around each. As many as there are atoms, or more, gives the atoms.
+    ///
+    /// # Errors
+    /// [`ProxyError`] if there are no atoms or no spheres, or an atom is impossible.
+    pub fn from_atoms<'a>(
+        atoms: impl Into<AtomBalls<'a>>,
+        count: usize,
+        seed: u64,
+    ) -> Result<Self, ProxyError> {
+        let on_processor = |points: &[LatticePoint], count: usize| {
+            let clustered = cluster(points, count, seed, &mut OnProcessor::new(points));
+            Ok::<_, Infallible>(clustered.unwrap_or_else(|never| match never {}))
+        };
+        let Ok(set) = Self::clustered(atoms.into(), count, on_processor);
+        set
+    }
+
+    /// As [`from_atoms`](Self::from_atoms), with an engine that `make` makes for the points
+    /// that are to be clustered: the same set, whoever clusters.
+    ///
+    /// # Errors
+    /// The outer error if the engine cannot be made or fails, the inner one as
+    /// [`from_atoms`](Self::from_atoms).
+    pub fn with_engine<'a, E: ClusterEngine>(
+        atoms: impl Into<AtomBalls<'a>>,
+        count: usize,
+        seed: u64,
+        make: impl FnOnce(&[LatticePoint]) -> Result<E, E::Error>,
+    ) -> Result<Result<Self, ProxyError>, E::Error> {
+        Self::clustered(atoms.into(), count, |points, count| {
+            cluster(points, count, seed, &mut make(points)?)
+        })
+    }
+
+    fn clustered<E>(
+        atoms: AtomBalls<'_>,
+        count: usize,
+        cluster: impl FnOnce(&[LatticePoint], usize) -> Result<Vec<u32>, E>,
+    ) -> Result<Result<Self, ProxyError>, E> {
+        if let Err(error) = atoms.check() {
+            return Ok(Err(error));
+        }
+        if count == 0 {
+            return Ok(Err(ProxyError::NoProxies));
+        }
+        if count >= atoms.positions.len() {
+            return Ok(Ok(Self::of_each(atoms)));
+        }
+        let assignment = cluster(&on_lattice(atoms.positions), count)?;
+        Ok(Ok(Self::from_assignment(atoms, count, &assignment)))
+    }
+
+    /// Each atom is its own proxy.
+    fn of_each(atoms: AtomBalls<'_>) -> Self {
+        let count = atoms.positions.len() as u32;
+        Self {
+            centres: atoms.positions.to_vec(),
+            radii: atoms.radii.to_vec(),
+            starts: (0..=count).collect(),
+            atoms: (0..count).collect(),
+        }
+    }
+
+    /// The smallest spheres around clusters, none of which is empty.
+    pub(super) fn from_assignment(atoms: AtomBalls<'_>, count: usize, assignment: &[u32]) -> Self {
+        let mut starts = vec![0_u32; count + 1];
+        for &cluster in assignment {
+            starts[cluster as usize + 1] += 1;
+        }
+        for cluster in 0..count {
+            starts[cluster + 1] += starts[cluster];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![0; assignment.len()];
+        for (atom, &cluster) in assignment.iter().enumerate() {
+            members[next[cluster as usize] as usize] = atom as u32;
+            next[cluster as usize] += 1;
+        }
+        let spheres: Vec<(Vec3, f32)> = (0..count)
+            .into_par_iter()
+            .map(|k| around(atoms, &members[starts[k] as usize..starts[k + 1] as usize]))
+            .collect();
+        let (centres, radii) = spheres.into_iter().unzip();
+        Self {
+            centres,
+            radii,
+            starts,
+            atoms: members,
+        }
+    }
+
+    /// Number of proxies, at least one.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// Centres of the proxies in the body frame, nm.
+    #[must_use]
+    pub fn centres(&self) -> &[Vec3] {
+        &self.centres
+    }
+
+    /// Radii of the proxies, nm.
+    #[must_use]
+    pub fn radii(&self) -> &[f32] {
+        &self.radii
+    }
+
+    /// Indices of the atoms in one proxy, in order.
+    ///
+    /// # Panics
+    /// If there is no such proxy.
+    #[must_use]
+    pub fn atoms_of(&self, proxy: usize) -> &[u32] {
+        &self.atoms[self.starts[proxy] as usize..self.starts[proxy + 1] as usize]
+    }
+
+    /// Number of atoms in all proxies.
+    #[must_use]
+    pub fn atom_count(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// Proxy of each atom.
+    #[must_use]
+    pub fn assignment(&self) -> Vec<u32> {
+        let mut assignment = vec![0; self.atoms.len()];
+        for proxy in 0..self.len() {
+            for &atom in self.atoms_of(proxy) {
+                assignment[atom as usize] = proxy as u32;
+            }
+        }
+        assignment
+    }
+
+    /// How far the atom that sticks out most does so, nm; negative if all are inside.
+    ///
+    /// # Errors
+    /// [`ProxyError`] if these cannot be the atoms of the proxies.
+    pub fn protrusion<'a>(&self, atoms: impl Into<AtomBalls<'a>>) -> Result<f64, ProxyError> {
+        let atoms = atoms.into();
+        atoms.check()?;
+        if atoms.positions.len() != self.atoms.len() {
+            return Err(ProxyError::Mismatch {
+                positions: self.atoms.len(),
+                radii: atoms.radii.len(),
+            });
+        }
+        let mut worst = f64::NEG_INFINITY;
+        for proxy in 0..self.len() {
+            let centre = self.centres[proxy].as_dvec3();
+            for &atom in self.atoms_of(proxy) {
+                let ball = atoms.ball(atom as usize);
+                let reach = centre.distance(ball.centre) + ball.radius;
+                worst = worst.max(reach - f64::from(self.radii[proxy]));
+            }
+        }
+        Ok(worst)
+    }
+}
+
+/// The smallest sphere around some atoms, a little larger so that rounding to 32 bits, here
+/// and wherever it is used, leaves none outside.
+fn around(atoms: AtomBalls<'_>, members: &[u32]) -> (Vec3, f32) {
+    if let [one] = *members {
+        return (atoms.positions[one as usize], atoms.radii[one as usize]);
+    }
+    let balls: Vec<Ball> = members.iter().map(|&k| atoms.ball(k as usize)).collect();
+    let Some(ball) = enclosing_ball(&balls) else {
+        return (Vec3::ZERO, 0.0);
+    };
+    let centre = ball.centre.as_vec3();
+    let rounded = Ball {
+        centre: centre.as_dvec3(),
+        radius: 0.0,
+    };
+    let reach = balls.iter().map(|b| rounded.reach_of(b));
+    let reach = reach.fold(0.0, f64::max);
+    let largest = rounded.centre.abs().max_element() + reach;
+    (centre, (reach + INFLATION * largest) as f32)
+}

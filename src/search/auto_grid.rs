@@ -1,0 +1,150 @@
+//! The grid that fits the spheres.
+
+use glam::{DVec3, Vec3};
+
+use super::hierarchical_grid::HierarchicalGrid;
+use super::hierarchical_grid::levels::{Levels, Sizes};
+use super::hierarchical_grid::walk::LevelWalks;
+use super::tasks::{Tasks, count, list, list_gaps};
+use super::uniform_grid::UniformGrid;
+use super::uniform_grid::plan::ReachPlan;
+use super::uniform_grid::walk::Walk;
+use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::spheres::SphereSet;
+
+/// How many octaves smaller than the largest sphere the median one must be for a hierarchy
+/// of grids to pay: otherwise most spheres are on the coarsest levels anyway.
+pub const MIXED_OCTAVES: usize = 1;
+
+/// How many spheres a cell of one grid must have on average for a hierarchy to pay: with
+/// fewer, looking into each coarser level costs more than it saves.
+///
+/// `cargo bench --bench proxies -- sizes` compares both at more and more spread sizes.
+pub const MIXED_OCCUPANCY: f32 = 64.0;
+
+/// Takes a [`UniformGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
+/// where most are much smaller than the largest and heap up in its cells.
+#[derive(Clone, Debug, Default)]
+pub struct AutoGrid {
+    uniform: UniformGrid,
+    hierarchical: HierarchicalGrid,
+    mixed: bool,
+}
+
+impl AutoGrid {
+    /// A grid that has seen no spheres yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the last search took the hierarchy.
+    #[must_use]
+    pub fn is_hierarchical(&self) -> bool {
+        self.mixed
+    }
+
+    /// Checks, chooses, and sorts the spheres; `None` if no pair is possible.
+    fn build(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<Option<Chosen<'_>>, SearchError> {
+        self.mixed = false;
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
+            return Ok(None);
+        };
+        if plan.reach.is_mixed() && occupancy(spheres, &plan) >= MIXED_OCCUPANCY {
+            let sizes = Sizes::of(spheres, &plan);
+            if sizes.spread() >= MIXED_OCTAVES {
+                self.mixed = true;
+                let levels = Levels::of(&sizes, &plan);
+                let walks = self.hierarchical.build_planned(spheres, &plan, levels)?;
+                return Ok(Some(Chosen::Several(walks)));
+            }
+        }
+        let walk = self.uniform.build_planned(spheres, &plan)?;
+        Ok(Some(Chosen::One(walk)))
+    }
+}
+
+/// The walk over the grid that was chosen.
+enum Chosen<'a> {
+    One(Walk<'a>),
+    Several(LevelWalks<'a>),
+}
+
+impl Tasks for Chosen<'_> {
+    fn tasks(&self) -> usize {
+        match self {
+            Self::One(walk) => walk.tasks(),
+            Self::Several(walks) => walks.tasks(),
+        }
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+        match self {
+            Self::One(walk) => walk.list(task, list),
+            Self::Several(walks) => walks.list(task, list),
+        }
+    }
+
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        match self {
+            Self::One(walk) => walk.list_gaps(task, list, gaps),
+            Self::Several(walks) => walks.list_gaps(task, list, gaps),
+        }
+    }
+
+    fn count(&self, task: usize) -> u64 {
+        match self {
+            Self::One(walk) => walk.count(task),
+            Self::Several(walks) => walks.count(task),
+        }
+    }
+}
+
+/// Mean number of spheres in a cell as wide as the longest reach, if they were spread evenly
+/// over their bounding box.
+fn occupancy(spheres: &SphereSet, plan: &ReachPlan) -> f32 {
+    let size = plan.extent.high.as_dvec3() - plan.extent.low.as_dvec3();
+    let cells = (size / f64::from(plan.longest)).max(DVec3::ONE);
+    (spheres.len() as f64 / cells.element_product()) as f32
+}
+
+impl PairSearch for AutoGrid {
+    fn name(&self) -> &'static str {
+        "auto-grid"
+    }
+
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        list(pairs, || self.build(spheres, margin))
+    }
+
+    fn find_gaps(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
+    ) -> Result<SearchTimes, SearchError> {
+        list_gaps(pairs, each, || self.build(spheres, margin))
+    }
+
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        if self.mixed {
+            self.hierarchical.cell_around(point)
+        } else {
+            self.uniform.cell_around(point)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Blocks of spheres against blocks of spheres, where somebody else knows which may meet.
+//!
+//! The comparisons are those of the grids, bit for bit.
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+use super::Pair;
+#[cfg(target_arch = "x86_64")]
+use super::uniform_grid::scan::Avx2;
+use super::uniform_grid::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
+use super::uniform_grid::walk::{Lister, scan_run};
+
+/// Spheres of several blocks, side by side.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    x: Vec<f32>,
+    y: Vec<f32>,
+    z: Vec<f32>,
+    radius: Vec<f32>,
+    owner: Vec<u32>,
+    index: Vec<u32>,
+    instructions: Instructions,
+}
+
+/// Two blocks that may meet.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockPair {
+    /// Spheres of one of them.
+    pub(crate) a: Range<u32>,
+    /// Spheres of the other.
+    pub(crate) b: Range<u32>,
+    /// Centre of a sphere around all of the other, nm.
+    pub(crate) centre: Vec3,
+    /// Radius of that sphere plus the margin and what rounding may add, nm.
+    pub(crate) reach: f32,
+}
+
+impl Blocks {
+    /// Number of spheres.
+    pub(crate) fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// Removes all spheres and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
+            axis.clear();
+        }
+        self.owner.clear();
+        self.index.clear();
+    }
+
+    /// Adds a sphere.
+    #[inline]
+    pub(crate) fn push(&mut self, centre: Vec3, radius: f32, owner: u32, index: u32) {
+        self.x.push(centre.x);
+        self.y.push(centre.y);
+        self.z.push(centre.z);
+        self.radius.push(radius);
+        self.owner.push(owner);
+        self.index.push(index);
+    }
+
+    /// Appends the overlapping pairs of spheres of different owners of all `touching` blocks
+    /// to `list`.
+    pub(crate) fn compare(&mut self, touching: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
+        let len = self.len();
+        // A vector may be loaded from any sphere.
+        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
+            axis.resize(len + LANES, f32::INFINITY);
+        }
+        self.owner.resize(len + LANES, 0);
+        self.index.resize(len + LANES, 0);
+        match self.instructions {
+            Instructions::Scalar => self.compare_with::<Scalar>(touching, margin, list),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => {
+                // SAFETY: `Instructions::Avx2` exists only where it was detected.
+                unsafe { self.compare_avx2(touching, margin, list) };
+            }
+        }
+        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
+            axis.truncate(len);
+        }
+        self.owner.truncate(len);
+        self.index.truncate(len);
+    }
+
+    /// # Safety
+    /// The processor has AVX2, BMI1 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    unsafe fn compare_avx2(&self, touching: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
+        self.compare_with::<Avx2>(touching, margin, list);
+    }
+
+    #[inline(always)]
+    fn compare_with<C: Comparison>(
+        &self,
+        touching: &[BlockPair],
+        margin: f32,
+        list: &mut Vec<Pair>,
+    ) {
+        let columns = Columns {
+            x: &self.x,
+            y: &self.y,
+            z: &self.z,
+            radius: &self.radius,
+            owner: &self.owner,
+            index: &self.index,
+        };
+        let mut sink = Lister { list };
+        for pair in touching {
+            for one in pair.a.start as usize..pair.a.end as usize {
+                let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);
+                let radius = columns.radius[one];
+                let (dx, dy, dz) = (x - pair.centre.x, y - pair.centre.y, z - pair.centre.z);
+                let reach = radius + pair.reach;
+                if dx * dx + dy * dy + dz * dz > reach * reach {
+                    continue;
+                }
+                let query = Query {
+                    x,
+                    y,
+                    z,
+                    owner: columns.owner[one],
+                    reach: margin,
+                    radius,
+                };
+                let run = pair.b.start as usize..pair.b.end as usize;
+                // SAFETY: the columns have LANES entries behind the last sphere, and
+                // `compare` chose `C`.
+                unsafe {
+                    scan_run::<C, true, _>(&columns, &query, columns.index[one], run, &mut sink);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Which spheres go to which level, and how wide its cells are.
+
+use std::ops::Range;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::search::uniform_grid::layout::GridLayout;
+use crate::search::uniform_grid::plan::{Reach, ReachPlan};
+use crate::search::uniform_grid::sort::CellMap;
+use crate::spheres::{CHUNK, SphereSet};
+
+/// Octaves of size that are told apart: the last takes all that is smaller still.
+pub(crate) const OCTAVES: usize = 32;
+
+/// Most levels. Each costs every finer sphere a look.
+pub(crate) const MAX_LEVELS: usize = 16;
+
+/// Spheres that a level of its own is made for: one in so many. Fewer go to the next
+/// coarser level, where they disturb nobody.
+const FEWEST_SHARE: usize = 256;
+
+/// Fewest cells along an axis of a folded level. A sphere reaches into at most five cells
+/// of a coarser level, and must not meet one of them twice.
+const MIN_FOLDED_CELLS: u32 = 8;
+
+/// By how much further than it can reach a sphere looks into a coarser level: more than
+/// rounding may add to a distance, a radius and a sum.
+const LOOK: f32 = 1.000_02;
+
+/// How long the two sides of a sphere and a margin reach together, nm: what decides where
+/// it goes. Two spheres of one level reach no further than the longer of both.
+#[inline]
+pub(crate) fn size_of(radius: f32, margin: f32) -> f32 {
+    2.0 * radius + margin
+}
+
+/// How often `size` doubles before it is as long as the longest, whose exponent is `top`.
+#[inline]
+pub(crate) fn octave(size: f32, top: u32) -> usize {
+    (top.saturating_sub(size.to_bits() >> 23) as usize).min(OCTAVES - 1)
+}
+
+/// What is known of the spheres of an octave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Octave {
+    count: usize,
+    low: Vec3,
+    high: Vec3,
+    largest_radius: f32,
+}
+
+impl Octave {
+    const EMPTY: Self = Self {
+        count: 0,
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+        largest_radius: 0.0,
+    };
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            largest_radius: self.largest_radius.max(other.largest_radius),
+        }
+    }
+}
+
+/// How many spheres of which size there are.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizes {
+    octaves: [Octave; OCTAVES],
+    /// Exponent of the longest size.
+    top: u32,
+    margin: f32,
+}
+
+impl Sizes {
+    /// Counts the spheres of each octave.
+    pub(crate) fn of(spheres: &SphereSet, plan: &ReachPlan) -> Self {
+        let margin = match plan.reach {
+            Reach::Mixed { margin } => margin,
+            // All are in the first octave, whatever the margin.
+            Reach::Same { .. } => 0.0,
+        };
+        let top = size_of(plan.extent.largest_radius, margin).to_bits() >> 23;
+        let part = |start: usize| {
+            let mut octaves = [Octave::EMPTY; OCTAVES];
+            for k in start..(start + CHUNK).min(spheres.len()) {
+                let octave = &mut octaves[octave(size_of(spheres.radius[k], margin), top)];
+                let centre = spheres.centre(k);
+                octave.count += 1;
+                octave.low = octave.low.min(centre);
+                octave.high = octave.high.max(centre);
+                octave.largest_radius = octave.largest_radius.max(spheres.radius[k]);
+            }
+            octaves
+        };
+        let merge = |mut a: [Octave; OCTAVES], b: [Octave; OCTAVES]| {
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = a.merge(b);
+            }
+            a
+        };
+        let octaves = (0..spheres.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| part(chunk * CHUNK))
+            .reduce(|| [Octave::EMPTY; OCTAVES], merge);
+        Self {
+            octaves,
+            top,
+            margin,
+        }
+    }
+
+    /// How many octaves smaller than the largest sphere the median one is.
+    pub(crate) fn spread(&self) -> usize {
+        let half = self.octaves.iter().map(|o| o.count).sum::<usize>() / 2;
+        let mut seen = 0;
+        let median = self.octaves.iter().position(|octave| {
+            seen += octave.count;
+            seen > half
+        });
+        median.unwrap_or(0)
+    }
+}
+
+/// A grid of the hierarchy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Level {
+    pub(crate) layout: GridLayout,
+    /// Number of its first cell among those of all levels.
+    pub(crate) first_cell: u32,
+    /// How far the centre of a sphere of no size may be from that of one of this level for
+    /// the two to meet, and a little more, nm.
+    pub(crate) look: f32,
+}
+
+/// The grids of a hierarchy, the finest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels {
+    levels: [Level; MAX_LEVELS],
+    len: usize,
+    /// Level of each octave.
+    pub(crate) level_of: [u8; OCTAVES],
+    /// Exponent of the longest size.
+    pub(crate) top: u32,
+    pub(crate) margin: f32,
+    cells: usize,
+}
+
+impl Levels {
+    /// Levels for these spheres.
+    pub(crate) fn fit(spheres: &SphereSet, plan: &ReachPlan) -> Self {
+        Self::of(&Sizes::of(spheres, plan), plan)
+    }
+
+    /// Levels for spheres of these sizes.
+    pub(crate) fn of(sizes: &Sizes, plan: &ReachPlan) -> Self {
+        let groups = Groups::of(sizes);
+        let mut levels = Self {
+            top: sizes.top,
+            margin: sizes.margin,
+            ..Self::default()
+        };
+        // The finest first: who meets whom is decided from there.
+        for group in groups.groups[..groups.len].iter().rev() {
+            let found = &group.found;
+            let reach = match plan.reach {
+                Reach::Same { .. } => plan.longest,
+                Reach::Mixed { margin } => size_of(found.largest_radius, margin),
+            };
+            let mut layout = GridLayout::fit(found.low, found.high, reach, found.count);
+            if layout.folded {
+                layout.cells = layout.cells.map(|n| n.max(MIN_FOLDED_CELLS));
+            }
+            levels.levels[levels.len] = Level {
+                layout,
+                first_cell: levels.cells as u32,
+                look: (found.largest_radius + sizes.margin) * LOOK,
+            };
+            levels.cells += layout.cell_count();
+            levels.level_of[group.first..group.end].fill(levels.len as u8);
+            levels.len += 1;
+        }
+        levels
+    }
+
+    /// The grids, the finest first.
+    pub(crate) fn all(&self) -> &[Level] {
+        &self.levels[..self.len]
+    }
+
+    /// Number of cells of all levels.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn cell_count(&self) -> usize {
+        self.cells
+    }
+}
+
+/// Octaves that share a level, and what is known of their spheres.
+#[derive(Clone, Copy)]
+struct Group {
+    first: usize,
+    end: usize,
+    found: Octave,
+}
+
+/// The octaves of all levels, the coarsest first.
+struct Groups {
+    groups: [Group; OCTAVES],
+    len: usize,
+}
+
+impl Groups {
+    fn of(sizes: &Sizes) -> Self {
+        let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
+        let few = total / FEWEST_SHARE;
+        let empty = Group {
+            first: 0,
+            end: 0,
+            found: Octave::EMPTY,
+        };
+        let mut all = Self {
+            groups: [empty; OCTAVES],
+            len: 0,
+        };
+        for (number, &octave) in sizes.octaves.iter().enumerate() {
+            // Without spheres of its own an octave goes anywhere; with few, to a coarser
+            // level. With no size at all cells have no width.
+            let size = size_of(octave.largest_radius, sizes.margin);
+            let joins = octave.count <= few || size < f32::MIN_POSITIVE;
+            all.groups[all.len] = Group {
+                first: number,
+                end: number + 1,
+                found: octave,
+            };
+            all.len += 1;
+            if joins && all.len > 1 {
+                all.join(all.len - 1);
+            }
+        }
+        while all.len > MAX_LEVELS {
+            // The emptiest of all but the coarsest joins the next coarser one.
+            let counts = all.groups[..all.len].iter().map(|group| group.found.count);
+            let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
+            all.join(emptiest.map_or(all.len - 1, |(at, _)| at));
+        }
+        all
+    }
+
+    /// Joins group `at` with the next coarser one.
+    fn join(&mut self, at: usize) {
+        let group = self.groups[at];
+        self.groups.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        let coarser = &mut self.groups[at - 1];
+        coarser.end = group.end;
+        coarser.found = coarser.found.merge(group.found);
+    }
+}
+
+impl CellMap for Levels {
+    fn cell_count(&self) -> usize {
+        self.cells
+    }
+
+    fn write_cells(&self, spheres: &SphereSet, range: Range<usize>, cells: &mut [u32]) {
+        for (k, cell) in range.zip(cells) {
+            let size = size_of(spheres.radius[k], self.margin);
+            let level = &self.levels[self.level_of[octave(size, self.top)] as usize];
+            let centre = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[k..=k]);
+            level.layout.write_cells(centre, std::slice::from_mut(cell));
+            *cell += level.first_cell;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spheres(radii: impl IntoIterator<Item = f32>) -> SphereSet {
+        let mut spheres = SphereSet::new();
+        for (k, radius) in radii.into_iter().enumerate() {
+            let centre = Vec3::new(k as f32, 0.0, 0.0);
+            spheres.push(centre, radius, k as u32).unwrap();
+        }
+        spheres
+    }
+
+    fn levels(spheres: &SphereSet, margin: f32) -> Levels {
+        let plan = ReachPlan::new(spheres, margin).unwrap().unwrap();
+        Levels::fit(spheres, &plan)
+    }
+
+    #[test]
+    fn spheres_go_to_the_level_of_their_octave() {
+        let all = spheres((0..400).map(|k| 0.1 * 1.5_f32.powi(k % 10)));
+        let levels = levels(&all, 0.0);
+        // 1.5⁹ = 38: five octaves and a bit.
+        assert_eq!(levels.all().len(), 6);
+        let mut cells = vec![0; all.len()];
+        CellMap::write_cells(&levels, &all, 0..all.len(), &mut cells);
+        for (k, &cell) in cells.iter().enumerate() {
+            let level = levels.all().iter().rposition(|l| l.first_cell <= cell);
+            let level = &levels.all()[level.unwrap()];
+            assert!(2.0 * all.radius(k) <= 1.0 / level.layout.per_nm);
+            assert!(level.look >= all.radius(k));
+        }
+    }
+
+    #[test]
+    fn one_giant_gets_a_level_and_one_speck_does_not() {
+        let giant = levels(
+            &spheres((0..5000).map(|k| if k == 7 { 1.0e6 } else { 0.1 })),
+            0.0,
+        );
+        assert_eq!(giant.all().len(), 2);
+        let speck = levels(
+            &spheres((0..5000).map(|k| if k == 7 { 1.0e-6 } else { 0.1 })),
+            0.0,
+        );
+        assert_eq!(speck.all().len(), 1);
+        let points = levels(
+            &spheres((0..5000).map(|k| if k == 7 { 0.1 } else { 0.0 })),
+            0.0,
+        );
+        assert_eq!(points.all().len(), 1);
+    }
+
+    #[test]
+    fn there_are_never_too_many_levels() {
+        let all = spheres((0..4000).map(|k| 1.0e8 * 0.5_f32.powi(k % 40)));
+        let levels = levels(&all, 0.0);
+        assert_eq!(levels.all().len(), MAX_LEVELS);
+    }
+
+    #[test]
+    fn the_spread_is_that_of_the_median() {
+        let spread = |radii: &dyn Fn(usize) -> f32| {
+            let all = spheres((0..1000).map(radii));
+            let plan = ReachPlan::new(&all, 0.0).unwrap().unwrap();
+            Sizes::of(&all, &plan).spread()
+        };
+        assert_eq!(spread(&|k| if k == 3 { 0.001 } else { 1.0 }), 0);
+        assert_eq!(spread(&|k| if k == 3 { 64.0 } else { 1.0 }), 6);
+    }
+}

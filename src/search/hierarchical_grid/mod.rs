@@ -1,0 +1,137 @@
+//! A hierarchy of grids, for spheres of many sizes.
+//!
+//! In one grid the largest sphere decides how wide cells are, and small spheres heap up in
+//! them. Several lattices were proposed by Johnson and Whalley (2002, section 5), and a
+//! hierarchy of grids with cells twice as wide from one to the next by Kim, Guibas and Shin
+//! (section 3.1). Here:
+//!
+//! 1. measure: how many spheres of each size there are, and where;
+//! 2. each sphere goes to the level of its size, [`Levels`];
+//! 3. all levels are sorted at once, their cells one behind the other;
+//! 4. walk: each sphere against its own level as in the [uniform grid](super::UniformGrid);
+//! 5. and against the cells of each coarser level that it can reach into, few since those
+//!    cells are larger than itself. Pairs of two levels are found from the finer one.
+
+pub(crate) mod levels;
+pub(super) mod walk;
+
+use glam::Vec3;
+
+use super::tasks::{count, list, list_gaps};
+use super::uniform_grid::MAX_COMPARISONS;
+use super::uniform_grid::plan::ReachPlan;
+use super::uniform_grid::scan::Instructions;
+use super::uniform_grid::sort::SortedSpheres;
+use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::spheres::SphereSet;
+use levels::Levels;
+use walk::LevelWalks;
+
+/// Counting-sorted grids of several widths, searched against each other.
+#[derive(Clone, Debug, Default)]
+pub struct HierarchicalGrid {
+    sorted: SortedSpheres,
+    levels: Levels,
+    instructions: Instructions,
+}
+
+impl HierarchicalGrid {
+    /// A hierarchy that uses the widest instructions of this processor.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A hierarchy that uses plain scalar code, the twin that the vector code is tested
+    /// with.
+    #[must_use]
+    pub fn scalar() -> Self {
+        Self {
+            instructions: Instructions::Scalar,
+            ..Self::default()
+        }
+    }
+
+    /// Number of levels in the last search; none if no pair was possible.
+    #[must_use]
+    pub fn level_count(&self) -> usize {
+        self.levels.all().len()
+    }
+
+    /// Checks, and sorts the spheres; `None` if no pair is possible.
+    fn build(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<Option<LevelWalks<'_>>, SearchError> {
+        self.levels = Levels::default();
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
+            return Ok(None);
+        };
+        let levels = Levels::fit(spheres, &plan);
+        self.build_planned(spheres, &plan, levels).map(Some)
+    }
+
+    /// Sorts the spheres into the cells of `levels`.
+    pub(super) fn build_planned(
+        &mut self,
+        spheres: &SphereSet,
+        plan: &ReachPlan,
+        levels: Levels,
+    ) -> Result<LevelWalks<'_>, SearchError> {
+        self.levels = levels;
+        self.sorted
+            .sort(spheres, &self.levels, plan.reach.is_mixed());
+        let (comparisons, fullest) = self.sorted.crowding();
+        let walks = LevelWalks::new(&self.sorted, &self.levels, plan, self.instructions);
+        if comparisons > MAX_COMPARISONS || walks.is_crowded() {
+            let fullest = if comparisons > MAX_COMPARISONS {
+                fullest
+            } else {
+                walks.fullest_cell()
+            };
+            let cell = &self.sorted.cell_start[fullest..fullest + 2];
+            return Err(SearchError::TooCrowded {
+                sphere: self.sorted.index[cell[0] as usize],
+                spheres: cell[1] - cell[0],
+                reach: plan.longest,
+            });
+        }
+        Ok(walks)
+    }
+}
+
+impl PairSearch for HierarchicalGrid {
+    fn name(&self) -> &'static str {
+        "hierarchical-grid"
+    }
+
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        list(pairs, || self.build(spheres, margin))
+    }
+
+    fn find_gaps(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
+    ) -> Result<SearchTimes, SearchError> {
+        list_gaps(pairs, each, || self.build(spheres, margin))
+    }
+
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
+    }
+
+    /// The cell of the finest level.
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        let finest = self.levels.all().first()?;
+        Some(finest.layout.cell_around(point))
+    }
+}

@@ -1,0 +1,203 @@
+//! The walk over all levels.
+
+use rayon::prelude::*;
+
+use super::levels::{Level, Levels, MAX_LEVELS};
+use crate::search::Pair;
+use crate::search::tasks::Tasks;
+use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::scan::{Columns, Comparison, Instructions, Query};
+use crate::search::uniform_grid::sort::SortedSpheres;
+use crate::search::uniform_grid::walk::{Beyond, Sink, Walk, scan_run};
+
+/// The coarser levels that the spheres of a level reach into.
+pub(in crate::search) struct Coarser<'a> {
+    levels: &'a [Level],
+    /// For each cell of all levels its first sphere, and one entry more.
+    cell_start: &'a [u32],
+}
+
+/// Most runs of spheres that one may meet in a coarser level: it reaches into five cells
+/// along each axis at most, and a folded grid may cut each row in two.
+const MAX_RUNS: usize = 5 * 5 * 2;
+
+/// Runs of sorted spheres.
+struct Runs {
+    runs: [(u32, u32); MAX_RUNS],
+    len: usize,
+}
+
+impl Coarser<'_> {
+    /// The runs of spheres of `level` that one at `centre` (nm) with this `radius` (nm) may
+    /// meet.
+    #[inline(always)]
+    fn runs(&self, level: &Level, centre: [f32; 3], radius: f32, found: &mut Runs) {
+        found.len = 0;
+        let [x, y, z] = level.layout.cells_within(centre, radius + level.look);
+        for cz in z.iter() {
+            for cy in y.iter() {
+                let row = level.first_cell + level.layout.row_start(cy, cz);
+                for (from, to) in x.runs() {
+                    let first = self.cell_start[(row + from) as usize];
+                    let end = self.cell_start[(row + to) as usize];
+                    if first < end && found.len < MAX_RUNS {
+                        found.runs[found.len] = (first, end);
+                        found.len += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Beyond for Coarser<'_> {
+    // Runs are written down first: the loop around the comparisons must be plain, or they
+    // are compiled without their instructions.
+    #[inline(always)]
+    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
+        &self,
+        columns: &Columns<'_>,
+        query: &Query,
+        own: u32,
+        sink: &mut S,
+    ) {
+        let mut found = Runs {
+            runs: [(0, 0); MAX_RUNS],
+            len: 0,
+        };
+        for level in self.levels {
+            self.runs(level, [query.x, query.y, query.z], query.radius, &mut found);
+            for &(first, end) in &found.runs[..found.len] {
+                let run = first as usize..end as usize;
+                // SAFETY: cells end at the last sphere, and the caller promises the
+                // instructions.
+                unsafe { scan_run::<C, MIXED, S>(columns, query, own, run, sink) };
+            }
+        }
+    }
+}
+
+/// The walks over all levels, the finest first.
+pub(in crate::search) struct LevelWalks<'a> {
+    sorted: &'a SortedSpheres,
+    levels: &'a [Level],
+    plan: ReachPlan,
+    instructions: Instructions,
+    /// First task of each level, and behind the last the number of all.
+    first_task: [usize; MAX_LEVELS + 1],
+}
+
+impl<'a> LevelWalks<'a> {
+    pub(super) fn new(
+        sorted: &'a SortedSpheres,
+        levels: &'a Levels,
+        plan: &ReachPlan,
+        instructions: Instructions,
+    ) -> Self {
+        let mut walks = Self {
+            sorted,
+            levels: levels.all(),
+            plan: *plan,
+            instructions,
+            first_task: [0; MAX_LEVELS + 1],
+        };
+        for number in 0..walks.levels.len() {
+            let tasks = walks.walk(number).tasks();
+            walks.first_task[number + 1] = walks.first_task[number] + tasks;
+        }
+        walks
+    }
+
+    /// The walk over one level.
+    fn walk(&self, number: usize) -> Walk<'a, Coarser<'a>> {
+        let level = &self.levels[number];
+        let first = level.first_cell as usize;
+        Walk {
+            sorted: self.sorted,
+            // Behind its last cell comes the first of the next level.
+            cell_start: &self.sorted.cell_start[first..=first + level.layout.cell_count()],
+            layout: level.layout,
+            beyond: Coarser {
+                levels: &self.levels[number + 1..],
+                cell_start: &self.sorted.cell_start,
+            },
+            reach: self.plan.reach,
+            largest_radius: self.plan.extent.largest_radius,
+            instructions: self.instructions,
+        }
+    }
+
+    /// Whether so many spheres may reach into the fullest cell of a coarser level that
+    /// comparing them would take too long.
+    pub(super) fn is_crowded(&self) -> bool {
+        let cells = self.sorted.cell_start.windows(2);
+        let counts = cells.map(|cell| u64::from(cell[1] - cell[0]));
+        let most = counts.max().unwrap_or(0);
+        // Most scenes are far below what would be possible at worst.
+        let finer = self.sorted.len() as u64;
+        most.saturating_mul(finer) > MAX_COMPARISONS && self.comparisons() > MAX_COMPARISONS
+    }
+
+    /// Comparisons between levels.
+    fn comparisons(&self) -> u64 {
+        let columns = self.sorted.columns();
+        let of_level = |number: usize| -> u64 {
+            let walk = self.walk(number);
+            let [first, end] = walk.spheres();
+            let spheres = (first..end).into_par_iter();
+            let met = spheres.map(|k| {
+                let mut met = 0;
+                let mut found = Runs {
+                    runs: [(0, 0); MAX_RUNS],
+                    len: 0,
+                };
+                let centre = [columns.x[k], columns.y[k], columns.z[k]];
+                let radius = columns.radius.get(k).copied().unwrap_or(0.0);
+                for level in walk.beyond.levels {
+                    walk.beyond.runs(level, centre, radius, &mut found);
+                    let runs = found.runs[..found.len].iter();
+                    met += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
+                }
+                met
+            });
+            met.sum()
+        };
+        (0..self.levels.len()).map(of_level).sum()
+    }
+
+    /// The cell that has most spheres.
+    pub(super) fn fullest_cell(&self) -> usize {
+        let cells = self.sorted.cell_start.windows(2).enumerate();
+        let fullest = cells.max_by_key(|(at, cell)| (cell[1] - cell[0], std::cmp::Reverse(*at)));
+        fullest.map_or(0, |(at, _)| at)
+    }
+
+    /// The walk that a task belongs to, and its number there.
+    fn part(&self, task: usize) -> (Walk<'a, Coarser<'a>>, usize) {
+        let firsts = &self.first_task[..self.levels.len()];
+        let number = firsts.partition_point(|&first| first <= task) - 1;
+        (self.walk(number), task - firsts[number])
+    }
+}
+
+impl Tasks for LevelWalks<'_> {
+    fn tasks(&self) -> usize {
+        self.first_task[self.levels.len()]
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+        let (walk, task) = self.part(task);
+        walk.list(task, list);
+    }
+
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        let (walk, task) = self.part(task);
+        walk.list_gaps(task, list, gaps);
+    }
+
+    fn count(&self, task: usize) -> u64 {
+        let (walk, task) = self.part(task);
+        walk.count(task)
+    }
+}

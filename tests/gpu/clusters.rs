@@ -1,0 +1,91 @@
+//! k-means on the device against the processor: whole numbers, so that both agree exactly.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::gpu::{GpuClusters, GpuDevice};
+use bevy_rapier_molecules::molecule::{AssemblyChoice, LoadOptions, load};
+use bevy_rapier_molecules::proxy::{
+    AtomBalls, ClusterEngine, LATTICE_STEPS, LatticePoint, OnProcessor, ProxySet, SEED_BLOCK,
+};
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::gpu_device::device;
+
+fn random_points(count: usize, seed: u64) -> Vec<LatticePoint> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let most = LATTICE_STEPS as u16;
+    let mut point = || LatticePoint([(); 3].map(|()| random.random_range(0..=most)));
+    (0..count).map(|_| point()).collect()
+}
+
+#[test]
+fn every_step_of_the_device_is_that_of_the_processor() {
+    let Some(device) = device() else { return };
+    for count in [1, 2, 255, 1024, 1025, 5000] {
+        let points = random_points(count, count as u64);
+        let mut theirs = GpuClusters::new(device.clone(), &points).unwrap();
+        let mut ours = OnProcessor::new(&points);
+        for seed in [points[0], points[count / 2], LatticePoint([0; 3])] {
+            assert_eq!(theirs.add_seed(seed).unwrap(), ours.add_seed(seed).unwrap());
+            for block in 0..count.div_ceil(SEED_BLOCK) {
+                assert_eq!(theirs.weights(block).unwrap(), ours.weights(block).unwrap());
+            }
+        }
+        // Twice the same centre: the first of two that are equally near is taken.
+        for centres in [&points[..1], &[points[0], points[0], points[count - 1]]] {
+            assert_eq!(
+                theirs.assign(centres).unwrap(),
+                ours.assign(centres).unwrap()
+            );
+            assert_eq!(theirs.assignment().unwrap(), ours.assignment().unwrap());
+        }
+    }
+}
+
+/// Compares both on some atoms.
+fn compare(device: &Arc<GpuDevice>, atoms: AtomBalls<'_>, count: usize, seed: u64) {
+    let ours = ProxySet::from_atoms(atoms, count, seed);
+    let theirs = device.proxies(atoms, count, seed).unwrap();
+    assert_eq!(theirs, ours, "{count} proxies, seed {seed}");
+}
+
+#[test]
+fn proxies_of_a_protein_are_the_same() {
+    let Some(device) = device() else { return };
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1gzx.pdb");
+    let molecule = load(path, &LoadOptions::default()).unwrap();
+    for (count, seed) in [(1, 1), (17, 1), (17, 2), (300, 3)] {
+        compare(&device, (&molecule).into(), count, seed);
+    }
+    // Coincident atoms: clusters without atoms are mended the same way.
+    let heap = AtomBalls {
+        positions: &[Vec3::ONE; 60],
+        radii: &[0.1; 60],
+    };
+    compare(&device, heap, 20, 1);
+    assert!(device.proxies(&molecule, 0, 1).unwrap().is_err());
+}
+
+/// An assembly of 49 copies of a coat protein, twice: more than a hundred thousand atoms.
+#[test]
+fn proxies_of_an_assembly_of_a_hundred_thousand_atoms_are_the_same() {
+    let Some(device) = device() else { return };
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/4udv.pdb");
+    let options = LoadOptions {
+        assembly: AssemblyChoice::OneBody("1".into()),
+        ..LoadOptions::default()
+    };
+    let helix = load(path, &options).unwrap();
+    let shift = Vec3::Z * 2.0 * helix.bounding_radius();
+    let second = helix.positions().iter().map(|&position| position + shift);
+    let positions: Vec<Vec3> = helix.positions().iter().copied().chain(second).collect();
+    let radii = [helix.radii(), helix.radii()].concat();
+    assert!(positions.len() > 100_000, "{} atoms", positions.len());
+    let atoms = AtomBalls {
+        positions: &positions,
+        radii: &radii,
+    };
+    compare(&device, atoms, 17, 1);
+}
