@@ -11,8 +11,8 @@ use crate::dynamics::digest;
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
 use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::cells::FOLLOWING_ROWS;
 use crate::search::uniform_grid::layout::PLAIN_SHIFT;
-use crate::search::uniform_grid::walk::FOLLOWING_ROWS;
 
 /// Threads of a workgroup, in every kernel: what WebGPU guarantees.
 pub(super) const GROUP_THREADS: u32 = 256;

@@ -9,13 +9,25 @@
 //! [`BruteForce`] is the oracle that all others are tested against,
 //! [`UniformGrid`] the one to use.
 
+pub mod boxes;
 mod brute_force;
+mod hash_grid;
+mod linear_kd_tree;
 mod pair_buffer;
+mod sweep_and_prune;
+pub mod swept;
+mod two_level_grid;
 pub(crate) mod uniform_grid;
+mod verlet_grid;
 
 pub use brute_force::BruteForce;
+pub use hash_grid::{DEFAULT_SLOTS, HashGrid};
+pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};
+pub use sweep_and_prune::SweepAndPrune;
+pub use two_level_grid::TwoLevelGrid;
 pub use uniform_grid::UniformGrid;
+pub use verlet_grid::{DEFAULT_SKIN_NM, VerletGrid};
 
 use std::time::Duration;
 
@@ -31,6 +43,9 @@ pub enum SearchError {
     /// One of the spheres cannot be searched.
     #[error(transparent)]
     Sphere(#[from] SphereError),
+    /// One of the boxes cannot be searched.
+    #[error(transparent)]
+    Box(#[from] boxes::BoxError),
     /// The margin is NaN, infinite or negative.
     #[error("a search margin of {margin} nm is negative or not finite")]
     BadMargin {

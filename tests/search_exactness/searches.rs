@@ -2,7 +2,12 @@
 
 use std::cell::RefCell;
 
-use bevy_rapier_molecules::search::{BruteForce, PairSearch, UniformGrid};
+use bevy_rapier_molecules::rapier::RapierBvh;
+use bevy_rapier_molecules::search::boxes::{BoxGrid, BruteForceBoxes, SpheresInBoxes};
+use bevy_rapier_molecules::search::{
+    BruteForce, HashGrid, LinearKdTree, PairSearch, SweepAndPrune, TwoLevelGrid, UniformGrid,
+    VerletGrid,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 
 /// What a search promises beyond the contract.
@@ -14,17 +19,35 @@ pub enum Promise {
     Sequence,
 }
 
-/// A search, and what it promises.
-type Searcher = (Box<dyn PairSearch>, Promise);
+/// A search, what it promises, and how many spheres it is good for.
+struct Searcher {
+    search: Box<dyn PairSearch>,
+    promise: Promise,
+    most: usize,
+}
+
+impl Searcher {
+    fn new(search: impl PairSearch + 'static, promise: Promise, most: usize) -> Self {
+        Self {
+            search: Box::new(search),
+            promise,
+            most,
+        }
+    }
+}
 
 /// Most spheres that are searched by brute force on a device: a software adapter makes
-/// some 50 million comparisons a second.
-const MOST_FOR_BRUTE_FORCE: usize = 4000;
+/// some 50 million comparisons a second. Sweep and prune takes as long where a scene has
+/// nothing to do with the one before, and Rapier's tree is slow to build.
+const MOST_FOR_SLOW_ONES: usize = 4000;
+
+/// Most spheres for searches that are quick and promise no sequence.
+const MOST_FOR_QUICK_ONES: usize = 20_000;
 
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
-/// Brute force, which promises nothing more, is left out if there are too many `spheres`.
+/// Searches that promise no sequence are left out if there are too many `spheres`.
 pub fn with_searches<E>(
     spheres: &SphereSet,
     mut visit: impl FnMut(&mut dyn PairSearch, Promise) -> Result<(), E>,
@@ -33,9 +56,9 @@ pub fn with_searches<E>(
         static SEARCHES: RefCell<Vec<Searcher>> = RefCell::new(others());
     }
     SEARCHES.with_borrow_mut(|searches| {
-        for (search, promise) in searches {
-            if *promise == Promise::Sequence || spheres.len() <= MOST_FOR_BRUTE_FORCE {
-                visit(&mut **search, *promise)?;
+        for one in searches {
+            if spheres.len() <= one.most {
+                visit(&mut *one.search, one.promise)?;
             }
         }
         Ok(())
@@ -46,21 +69,46 @@ pub fn with_searches<E>(
 pub fn all() -> Vec<Box<dyn PairSearch>> {
     let mut searches: Vec<Box<dyn PairSearch>> =
         vec![Box::new(UniformGrid::new()), Box::new(BruteForce)];
-    searches.extend(others().into_iter().map(|(search, _)| search));
+    searches.extend(others().into_iter().map(|one| one.search));
     searches
 }
 
 /// Every search that is neither the grid nor the oracle.
 fn others() -> Vec<Searcher> {
-    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there is only one"))]
-    let mut searches: Vec<Searcher> = vec![(Box::new(UniformGrid::scalar()), Promise::Sequence)];
+    let every = usize::MAX;
+    let (quick, slow) = (MOST_FOR_QUICK_ONES, MOST_FOR_SLOW_ONES);
+    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
+    let mut searches = vec![
+        Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
+        Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
+        Searcher::new(HashGrid::new(), Promise::Pairs, quick),
+        Searcher::new(VerletGrid::new(), Promise::Pairs, quick),
+        Searcher::new(SpheresInBoxes::new(BoxGrid::new()), Promise::Pairs, quick),
+        Searcher::new(
+            SpheresInBoxes::new(LinearKdTree::new()),
+            Promise::Pairs,
+            quick,
+        ),
+        Searcher::new(
+            SpheresInBoxes::new(LinearKdTree::with_duplicates()),
+            Promise::Pairs,
+            quick,
+        ),
+        Searcher::new(SpheresInBoxes::new(BruteForceBoxes), Promise::Pairs, slow),
+        Searcher::new(
+            SpheresInBoxes::new(SweepAndPrune::new()),
+            Promise::Pairs,
+            slow,
+        ),
+        Searcher::new(SpheresInBoxes::new(RapierBvh::new()), Promise::Pairs, slow),
+    ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
         use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
-        searches.push((Box::new(grid), Promise::Sequence));
-        searches.push((Box::new(brute_force), Promise::Pairs));
+        searches.push(Searcher::new(grid, Promise::Sequence, every));
+        searches.push(Searcher::new(brute_force, Promise::Pairs, slow));
     }
     searches
 }

@@ -14,23 +14,23 @@
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
 mod candidates;
+pub(crate) mod cells;
 pub(crate) mod layout;
 pub(crate) mod plan;
-mod scan;
-mod sort;
+pub(in crate::search) mod scan;
+pub(in crate::search) mod sort;
 pub(crate) mod walk;
 
 use std::time::Instant;
 
-use glam::Vec3;
-use rayon::prelude::*;
-
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
+use cells::CellWalk;
+use glam::Vec3;
 use layout::GridLayout;
 use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::Walk;
+use walk::{SPHERES_PER_TASK, Walk};
 
 use scan::Instructions;
 
@@ -72,9 +72,24 @@ impl UniformGrid {
             return Ok(None);
         };
         let layout = plan.layout(spheres.len());
+        self.sort(spheres, &plan, layout, None).map(Some)
+    }
+
+    /// Sorts spheres into the cells of `layout`. They may be some of a larger set that it
+    /// was planned for: `indices` are their places there then.
+    pub(in crate::search) fn sort(
+        &mut self,
+        spheres: &SphereSet,
+        plan: &ReachPlan,
+        layout: GridLayout,
+        indices: Option<&[u32]>,
+    ) -> Result<Walk<'_>, SearchError> {
         let reach = plan.reach;
         self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
+        if let Some(indices) = indices {
+            self.sorted.rename(indices);
+        }
         let (comparisons, fullest) = self.sorted.crowding();
         if comparisons > MAX_COMPARISONS {
             let cell = &self.sorted.cell_start[fullest..fullest + 2];
@@ -84,13 +99,21 @@ impl UniformGrid {
                 reach: plan.longest,
             });
         }
-        Ok(Some(Walk {
-            sorted: &self.sorted,
-            layout,
+        Ok(Walk {
+            cells: CellWalk {
+                sorted: &self.sorted,
+                layout,
+                per_task: SPHERES_PER_TASK,
+            },
             reach,
             largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
-        }))
+        })
+    }
+
+    /// Forgets how space was cut: there was nothing to search.
+    pub(in crate::search) fn forget_layout(&mut self) {
+        self.layout = None;
     }
 }
 
@@ -110,16 +133,7 @@ impl PairSearch for UniformGrid {
         let Some(walk) = self.build(spheres, margin)? else {
             return Ok(SearchTimes::default());
         };
-        let built = Instant::now();
-        pairs
-            .start(walk.tasks())
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(task, list)| walk.list(task, list));
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(walk.find_pairs(start, pairs))
     }
 
     fn find_gaps(
@@ -134,27 +148,12 @@ impl PairSearch for UniformGrid {
         let Some(walk) = self.build(spheres, margin)? else {
             return Ok(SearchTimes::default());
         };
-        let built = Instant::now();
-        let (lists, gaps) = pairs.start_with_gaps(walk.tasks());
-        let lists = lists.par_iter_mut().zip(gaps).enumerate();
-        lists.for_each(|(task, (list, gaps))| {
-            walk.list_gaps(task, list, gaps);
-            each(task, list, gaps);
-        });
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(walk.find_gaps(start, pairs, each))
     }
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        let Some(walk) = self.build(spheres, margin)? else {
-            return Ok(0);
-        };
-        Ok((0..walk.tasks())
-            .into_par_iter()
-            .map(|task| walk.count(task))
-            .sum())
+        let walk = self.build(spheres, margin)?;
+        Ok(walk.map_or(0, |walk| walk.count_pairs()))
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

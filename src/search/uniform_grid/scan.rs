@@ -8,11 +8,11 @@
 use crate::search::Pair;
 
 /// Spheres that are compared at once.
-pub(super) const LANES: usize = 8;
+pub(in crate::search) const LANES: usize = 8;
 
 /// Which of the twins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Instructions {
+pub(in crate::search) enum Instructions {
     /// Plain code.
     Scalar,
     /// 256-bit vectors. Only ever made when the processor has them.

@@ -32,17 +32,17 @@ struct Member {
 /// The arrays have [`LANES`] more entries than there are spheres, so that a vector
 /// may be loaded from any of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SortedSpheres {
-    pub(super) x: Vec<f32>,
-    pub(super) y: Vec<f32>,
-    pub(super) z: Vec<f32>,
+pub(in crate::search) struct SortedSpheres {
+    pub(in crate::search) x: Vec<f32>,
+    pub(in crate::search) y: Vec<f32>,
+    pub(in crate::search) z: Vec<f32>,
     /// Radii; empty if all are the same.
-    pub(super) radius: Vec<f32>,
-    pub(super) owner: Vec<u32>,
+    pub(in crate::search) radius: Vec<f32>,
+    pub(in crate::search) owner: Vec<u32>,
     /// Index of each sphere in the set it came from.
-    pub(super) index: Vec<u32>,
+    pub(in crate::search) index: Vec<u32>,
     /// For each cell its first sphere, and one entry more.
-    pub(super) cell_start: Vec<u32>,
+    pub(in crate::search) cell_start: Vec<u32>,
     cell_of: Vec<u32>,
     slab_order: Vec<Member>,
     slab_offsets: Vec<u32>,
@@ -50,12 +50,12 @@ pub(super) struct SortedSpheres {
 
 impl SortedSpheres {
     /// Number of spheres.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::search) fn len(&self) -> usize {
         self.slab_order.len()
     }
 
     /// Comparisons within cells, twice, and the fullest cell.
-    pub(super) fn crowding(&self) -> (u64, usize) {
+    pub(in crate::search) fn crowding(&self) -> (u64, usize) {
         const CELLS_PER_TASK: usize = 64 * 1024;
         let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
         let tasks = self
@@ -95,8 +95,23 @@ impl SortedSpheres {
         }
     }
 
+    /// Replaces the index of each sphere by what it is called in another set.
+    pub(in crate::search) fn rename(&mut self, indices: &[u32]) {
+        let count = self.len();
+        self.index[..count].par_chunks_mut(CHUNK).for_each(|chunk| {
+            for index in chunk {
+                *index = indices[*index as usize];
+            }
+        });
+    }
+
     /// Sorts `spheres` by the cells of `layout`.
-    pub(super) fn sort(&mut self, spheres: &SphereSet, layout: &GridLayout, with_radii: bool) {
+    pub(in crate::search) fn sort(
+        &mut self,
+        spheres: &SphereSet,
+        layout: &GridLayout,
+        with_radii: bool,
+    ) {
         let cells = layout.cell_count();
         // A power of two, so that the slab of a cell is a shift.
         let slab_cells = cells.div_ceil(MAX_SLABS).next_power_of_two();

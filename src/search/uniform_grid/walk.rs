@@ -6,28 +6,24 @@
 //! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
 //! (0, +1) and (+1, +1) in (y, z).
 
+use std::time::Instant;
+
+use rayon::prelude::*;
+
 use super::candidates::{Candidates, MAX_CANDIDATES};
-use super::layout::GridLayout;
+use super::cells::CellWalk;
 use super::plan::Reach;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
 use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
-use super::sort::SortedSpheres;
-use crate::search::Pair;
+use crate::search::{Pair, PairBuffer, SearchTimes};
 
 /// Spheres that one task walks, about.
-const SPHERES_PER_TASK: usize = 4096;
-
-/// Offsets in (y, z) of the four following rows.
-pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
-
-/// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
-const MAX_RUNS: usize = 10;
+pub(super) const SPHERES_PER_TASK: usize = 4096;
 
 /// A sorted grid, ready to be walked by several tasks at once.
-pub(super) struct Walk<'a> {
-    pub(super) sorted: &'a SortedSpheres,
-    pub(super) layout: GridLayout,
+pub(in crate::search) struct Walk<'a> {
+    pub(super) cells: CellWalk<'a>,
     pub(super) reach: Reach,
     /// Largest radius, nm.
     pub(super) largest_radius: f32,
@@ -35,19 +31,58 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Number of tasks: fixed by the scene, not by the number of threads.
-    pub(super) fn tasks(&self) -> usize {
-        self.sorted.len().div_ceil(SPHERES_PER_TASK)
+    /// Writes all pairs. The search began at `start`.
+    pub(in crate::search) fn find_pairs(
+        &self,
+        start: Instant,
+        pairs: &mut PairBuffer,
+    ) -> SearchTimes {
+        let built = Instant::now();
+        pairs
+            .start(self.cells.tasks())
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(task, list)| self.list(task, list));
+        SearchTimes {
+            build: built - start,
+            walk: built.elapsed(),
+        }
+    }
+
+    /// Writes all pairs and their gaps, and calls `each` for each list.
+    pub(in crate::search) fn find_gaps(
+        &self,
+        start: Instant,
+        pairs: &mut PairBuffer,
+        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
+    ) -> SearchTimes {
+        let built = Instant::now();
+        let (lists, gaps) = pairs.start_with_gaps(self.cells.tasks());
+        let lists = lists.par_iter_mut().zip(gaps).enumerate();
+        lists.for_each(|(task, (list, gaps))| {
+            self.list_gaps(task, list, gaps);
+            each(task, list, gaps);
+        });
+        SearchTimes {
+            build: built - start,
+            walk: built.elapsed(),
+        }
+    }
+
+    /// Counts all pairs.
+    pub(in crate::search) fn count_pairs(&self) -> u64 {
+        let tasks = (0..self.cells.tasks()).into_par_iter();
+        tasks.map(|task| self.count(task)).sum()
     }
 
     /// Appends the pairs of one task to `list`.
-    pub(super) fn list(&self, task: usize, list: &mut Vec<Pair>) {
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
         keep_headroom(list);
     }
 
     /// Appends the pairs of one task to `list`, and their gaps to `gaps`.
-    pub(super) fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
         let mut sink = GapLister {
             pairs: Lister { list },
             gaps,
@@ -58,7 +93,7 @@ impl Walk<'_> {
     }
 
     /// Counts the pairs of one task.
-    pub(super) fn count(&self, task: usize) -> u64 {
+    fn count(&self, task: usize) -> u64 {
         let mut counter = Counter { count: 0 };
         self.visit(task, &mut counter);
         counter.count
@@ -93,23 +128,24 @@ impl Walk<'_> {
 
     #[inline(always)]
     fn visit_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
-        let columns = self.sorted.columns();
-        let cell_start = &self.sorted.cell_start[..];
-        let row_cells = self.layout.cells[0] as usize;
+        let CellWalk { sorted, layout, .. } = self.cells;
+        let columns = sorted.columns();
+        let cell_start = &sorted.cell_start[..];
+        let row_cells = layout.cells[0] as usize;
         let mut candidates = Candidates::new();
-        for row in self.rows_of(task) {
+        for row in self.cells.rows_of(task) {
             let first = row * row_cells;
             if cell_start[first] == cell_start[first + row_cells] {
                 continue;
             }
-            let following = self.following_rows(row);
+            let following = self.cells.following_rows(row);
             for cx in 0..row_cells {
                 let cell = first + cx;
                 let (start, end) = (cell_start[cell] as usize, cell_start[cell + 1] as usize);
                 if start == end {
                     continue;
                 }
-                let runs = self.runs(first, cx, &following);
+                let runs = self.cells.runs(first, cx, &following);
                 if runs.total() <= MAX_CANDIDATES {
                     candidates.clear();
                     for (from, to) in runs.iter() {
@@ -158,105 +194,6 @@ impl Walk<'_> {
                 Reach::Mixed { .. } => columns.radius[one],
             },
         }
-    }
-
-    /// Rows of cells whose spheres belong to `task`: whole rows, about
-    /// [`SPHERES_PER_TASK`] spheres.
-    fn rows_of(&self, task: usize) -> std::ops::Range<usize> {
-        let row_cells = self.layout.cells[0] as usize;
-        let rows = self.layout.row_count();
-        let row_at = |sphere: usize| {
-            let (mut low, mut high) = (0, rows);
-            while low < high {
-                let middle = low.midpoint(high);
-                if (self.sorted.cell_start[middle * row_cells] as usize) < sphere {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
-        };
-        let start = if task == 0 {
-            0
-        } else {
-            row_at(task * SPHERES_PER_TASK)
-        };
-        let end = if task + 1 == self.tasks() {
-            rows
-        } else {
-            row_at((task + 1) * SPHERES_PER_TASK)
-        };
-        start..end
-    }
-
-    /// First cells of the four rows that follow `row`.
-    fn following_rows(&self, row: usize) -> [usize; 4] {
-        let [nx, ny, nz] = self.layout.cells.map(|n| n as i32);
-        let (cy, cz) = (row as i32 % ny, row as i32 / ny);
-        FOLLOWING_ROWS.map(|(dy, dz)| {
-            // A plain grid has a border, so that spheres never sit in the outermost
-            // rows and the remainder changes nothing there.
-            let (y, z) = ((cy + dy).rem_euclid(ny), (cz + dz).rem_euclid(nz));
-            (y as usize + ny as usize * z as usize) * nx as usize
-        })
-    }
-
-    /// The runs of a cell: first the one that starts with the cell itself.
-    #[inline(always)]
-    fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
-        let cell_start = &self.sorted.cell_start[..];
-        let row_cells = self.layout.cells[0] as usize;
-        let mut runs = Runs::default();
-        let mut add = |from: usize, to: usize| runs.add(cell_start[from], cell_start[to]);
-        let at_start = cx == 0;
-        let at_end = cx + 1 == row_cells;
-        if at_end {
-            add(first + cx, first + row_cells);
-            add(first, first + 1);
-        } else {
-            add(first + cx, first + cx + 2);
-        }
-        for &row in following {
-            if at_start {
-                add(row + row_cells - 1, row + row_cells);
-                add(row, row + 2);
-            } else if at_end {
-                add(row, row + 1);
-                add(row + cx - 1, row + row_cells);
-            } else {
-                add(row + cx - 1, row + cx + 2);
-            }
-        }
-        runs
-    }
-}
-
-/// Runs of spheres that a cell is compared with.
-#[derive(Clone, Copy, Default)]
-struct Runs {
-    runs: [(u32, u32); MAX_RUNS],
-    len: usize,
-}
-
-impl Runs {
-    #[inline(always)]
-    fn add(&mut self, from: u32, to: u32) {
-        self.runs[self.len] = (from, to);
-        self.len += 1;
-    }
-
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.runs[..self.len]
-            .iter()
-            .map(|&(from, to)| (from as usize, to as usize))
-    }
-
-    /// Number of spheres in all runs.
-    #[inline(always)]
-    fn total(&self) -> usize {
-        self.iter().map(|(from, to)| to - from).sum()
     }
 }
 
