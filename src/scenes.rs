@@ -1,5 +1,9 @@
 //! Seeded scenes that examples, tests and benches share.
 
+mod falling;
+
+pub use falling::{FallingError, FallingSpheres};
+
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 

@@ -12,6 +12,7 @@
 //! mistaken for one. The table has [`DEFAULT_SLOTS`] slots as in the paper, and grows with
 //! the number of spheres.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use glam::Vec3;
@@ -76,14 +77,6 @@ impl HashGrid {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Average number of spheres that a slot in use has after the last search, seen from a
-    /// sphere: how many a query of its own slot meets.
-    #[must_use]
-    pub fn spheres_per_slot(&self) -> f64 {
-        let used = self.count.iter().filter(|count| **count > 0).count();
-        self.cell.len() as f64 / used.max(1) as f64
     }
 
     /// Step 1; false if no pair is possible.
@@ -165,6 +158,65 @@ impl HashGrid {
     }
 }
 
+fn hash(cell: Cell) -> u64 {
+    (0..3).fold(0, |mixed, k| {
+        mixed ^ (cell[k] as u64).wrapping_mul(SPREAD[k])
+    })
+}
+
+/// How many spheres the cells in use have on the average, as in the paper's table 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CellOccupancy {
+    /// Where each cell is its own.
+    pub full: f64,
+    /// Where cells are hashed to [`DEFAULT_SLOTS`] slots.
+    pub hashed: f64,
+}
+
+/// Puts each sphere into all cells that it reaches into, cells as wide as the largest sphere:
+/// how the paper's grids are filled. Nothing if no sphere has a size.
+///
+/// # Errors
+/// [`SearchError`] if a sphere is not finite.
+pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError> {
+    let extent = spheres.extent()?;
+    let width = 2.0 * f64::from(extent.largest_radius);
+    if spheres.is_empty() || width <= 0.0 {
+        return Ok(CellOccupancy::default());
+    }
+    let mut cells: BTreeMap<Cell, u64> = BTreeMap::new();
+    for index in 0..spheres.len() {
+        let (centre, radius) = (spheres.centre(index).as_dvec3(), spheres.radius(index));
+        let corner = |sign: f64| {
+            ((centre + sign * f64::from(radius)) / width)
+                .floor()
+                .as_i64vec3()
+        };
+        let (low, high) = (corner(-1.0), corner(1.0));
+        for x in low.x..=high.x {
+            for y in low.y..=high.y {
+                for z in low.z..=high.z {
+                    // The corner of a cube may still be out of reach.
+                    let cell = glam::I64Vec3::new(x, y, z).as_dvec3() * width;
+                    let nearest = centre.clamp(cell, cell + width);
+                    if nearest.distance(centre) < f64::from(radius) {
+                        *cells.entry([x, y, z]).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    let entries: u64 = cells.values().sum();
+    let slots: BTreeSet<u64> = cells
+        .keys()
+        .map(|cell| hash(*cell) & (DEFAULT_SLOTS as u64 - 1))
+        .collect();
+    Ok(CellOccupancy {
+        full: entries as f64 / cells.len().max(1) as f64,
+        hashed: entries as f64 / slots.len().max(1) as f64,
+    })
+}
+
 impl PairSearch for HashGrid {
     fn name(&self) -> &'static str {
         "hash-grid"
@@ -217,5 +269,27 @@ impl PairSearch for HashGrid {
             low: Vec3::from_array(number.map(|n| n as f32)) * width,
             width,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sphere_is_in_every_cell_that_it_reaches_into() {
+        let mut spheres = SphereSet::new();
+        // Cells of 1 nm: one sphere in the middle of one, one around a corner of eight.
+        spheres.push(Vec3::splat(0.5), 0.4, 0).unwrap();
+        spheres.push(Vec3::splat(5.0), 0.5, 1).unwrap();
+        let occupancy = cell_occupancy(&spheres).unwrap();
+        assert_eq!(occupancy.full, 1.0);
+        assert!(occupancy.hashed >= 1.0);
+        spheres.push(Vec3::splat(0.5), 0.4, 2).unwrap();
+        assert_eq!(cell_occupancy(&spheres).unwrap().full, 10.0 / 9.0);
+        assert_eq!(
+            cell_occupancy(&SphereSet::new()),
+            Ok(CellOccupancy::default())
+        );
     }
 }

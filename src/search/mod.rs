@@ -12,6 +12,7 @@
 pub mod boxes;
 mod brute_force;
 mod hash_grid;
+mod kind;
 mod linear_kd_tree;
 mod pair_buffer;
 mod sweep_and_prune;
@@ -21,7 +22,8 @@ pub(crate) mod uniform_grid;
 mod verlet_grid;
 
 pub use brute_force::BruteForce;
-pub use hash_grid::{DEFAULT_SLOTS, HashGrid};
+pub use hash_grid::{CellOccupancy, DEFAULT_SLOTS, HashGrid, cell_occupancy};
+pub use kind::{SearchKind, UnknownSearch};
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};
 pub use sweep_and_prune::SweepAndPrune;

@@ -19,11 +19,21 @@ pub enum Promise {
     Sequence,
 }
 
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Every search.
+    Everyone,
+    /// The uniform grid in all its forms, and brute force.
+    Grids,
+}
+
 /// A search, what it promises, and how many spheres it is good for.
 struct Searcher {
     search: Box<dyn PairSearch>,
     promise: Promise,
     most: usize,
+    field: Field,
 }
 
 impl Searcher {
@@ -32,6 +42,15 @@ impl Searcher {
             search: Box::new(search),
             promise,
             most,
+            field: Field::Grids,
+        }
+    }
+
+    /// One of the family that is not a uniform grid.
+    fn other(search: impl PairSearch + 'static, most: usize) -> Self {
+        Self {
+            field: Field::Everyone,
+            ..Self::new(search, Promise::Pairs, most)
         }
     }
 }
@@ -49,6 +68,7 @@ const MOST_FOR_QUICK_ONES: usize = 20_000;
 ///
 /// Searches that promise no sequence are left out if there are too many `spheres`.
 pub fn with_searches<E>(
+    field: Field,
     spheres: &SphereSet,
     mut visit: impl FnMut(&mut dyn PairSearch, Promise) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -57,7 +77,8 @@ pub fn with_searches<E>(
     }
     SEARCHES.with_borrow_mut(|searches| {
         for one in searches {
-            if spheres.len() <= one.most {
+            let asked = field == Field::Everyone || one.field == Field::Grids;
+            if asked && spheres.len() <= one.most {
                 visit(&mut *one.search, one.promise)?;
             }
         }
@@ -81,26 +102,14 @@ fn others() -> Vec<Searcher> {
     let mut searches = vec![
         Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
         Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
-        Searcher::new(HashGrid::new(), Promise::Pairs, quick),
-        Searcher::new(VerletGrid::new(), Promise::Pairs, quick),
-        Searcher::new(SpheresInBoxes::new(BoxGrid::new()), Promise::Pairs, quick),
-        Searcher::new(
-            SpheresInBoxes::new(LinearKdTree::new()),
-            Promise::Pairs,
-            quick,
-        ),
-        Searcher::new(
-            SpheresInBoxes::new(LinearKdTree::with_duplicates()),
-            Promise::Pairs,
-            quick,
-        ),
-        Searcher::new(SpheresInBoxes::new(BruteForceBoxes), Promise::Pairs, slow),
-        Searcher::new(
-            SpheresInBoxes::new(SweepAndPrune::new()),
-            Promise::Pairs,
-            slow,
-        ),
-        Searcher::new(SpheresInBoxes::new(RapierBvh::new()), Promise::Pairs, slow),
+        Searcher::other(HashGrid::new(), quick),
+        Searcher::other(VerletGrid::new(), quick),
+        Searcher::other(SpheresInBoxes::new(BoxGrid::new()), quick),
+        Searcher::other(SpheresInBoxes::new(LinearKdTree::new()), quick),
+        Searcher::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), quick),
+        Searcher::other(SpheresInBoxes::new(BruteForceBoxes), slow),
+        Searcher::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
+        Searcher::other(SpheresInBoxes::new(RapierBvh::new()), slow),
     ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
