@@ -75,7 +75,7 @@
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
-//! | [`search`] | which spheres overlap: the oracle and the grid |
+//! | [`search`] | which spheres, boxes or moving spheres meet: the oracles, the grid, and its rivals |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
@@ -145,7 +145,7 @@ pub mod prelude {
     pub use crate::pose::Pose;
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
-    pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
+    pub use crate::search::{BruteForce, PairBuffer, PairSearch, SearchKind, UniformGrid};
     pub use crate::spheres::SphereSet;
 }
 

@@ -23,16 +23,16 @@ const RADIUS_NM: f32 = 0.5;
 const STEP_NM: f32 = 0.1;
 
 /// Part of space that particles fill in the paper's regime: almost all of it is empty.
-const SPARSE: f32 = 0.001;
+const SPARSE: f32 = 1.0e-5;
 
 /// Steps that are timed, after one that is not.
-const STEPS: usize = 15;
+const STEPS: usize = 25;
 
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let counts: &[u32] = if arguments.quick {
         &[50, 100]
     } else {
-        &[50, 100, 200, 500, 1000, 2000, 5000]
+        &[50, 100, 200, 500, 1000, 2000]
     };
     let mut lines: Vec<Line> = Vec::new();
     let mut rows = Vec::new();
@@ -64,24 +64,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         &lines,
     )?;
 
-    let count = if arguments.quick { 200 } else { 2000 };
-    let rows: Result<Vec<Vec<String>>, Box<dyn Error>> =
-        [0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3]
-            .into_iter()
-            .map(|ratio| {
-                let times = measure(count, ratio)?;
-                let mut row = vec![format!("{ratio}")];
-                row.extend(times.iter().map(|(_, time)| table::number(Some(*time))));
-                let [.., (_, b), (_, c)] = times[..] else {
-                    return Err("there are B and C".into());
-                };
-                row.push(table::number(Some(c / b)));
-                Ok(row)
-            })
-            .collect();
-    let header = table::words(&["part of space", "naive", "A", "B", "C", "C ÷ B"]);
-    let title = format!("**Slices against cubes**: {count} particles, ever denser.");
-    table::print(&title, &header, &rows?);
+    let counts: &[u32] = if arguments.quick {
+        &[100]
+    } else {
+        &[100, 500, 2000]
+    };
+    let mut header = table::words(&["part of space"]);
+    header.extend(
+        counts
+            .iter()
+            .map(|count| format!("C ÷ B, {count} particles")),
+    );
+    let mut rows = Vec::new();
+    for ratio in [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3] {
+        let mut row = vec![format!("{ratio}")];
+        for &count in counts {
+            let times = measure(count, ratio)?;
+            let [.., (_, b), (_, c)] = times[..] else {
+                return Err("there are B and C".into());
+            };
+            row.push(format!("{:.2}", c / b));
+        }
+        rows.push(row);
+    }
+    table::print("**Slices against cubes**, ever denser.", &header, &rows);
     Ok(())
 }
 

@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         }
     }
     let mut header = table::words(&["molecules", "motion", "pairs"]);
-    header.extend(runners(0).iter().map(|runner| runner.name.to_owned()));
+    header.extend(box_runners(0).iter().map(|runner| runner.name.to_owned()));
     header.push("Rapier ÷ box-grid".to_owned());
     let title =
         "**Boxes of molecules**: a vesicle of POPC. Of Rapier the update of its tree alone.";
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 /// Those who search boxes; brute force only if there are few.
-fn runners(boxes: usize) -> Vec<BoxRunner> {
+fn box_runners(boxes: usize) -> Vec<BoxRunner> {
     let kinds = SearchKind::ALL.into_iter();
     let kinds = kinds.filter(|kind| *kind != SearchKind::BruteForce || boxes < 10_000);
     let mut runners: Vec<BoxRunner> = kinds
@@ -75,9 +75,9 @@ fn race_boxes(
     motion: &str,
     distance: f32,
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    let frames = frames(poses, distance);
+    let frames = motion_of(poses, distance);
     let runs: Vec<_> = runs(poses.len(), lipid.atom_count()).collect();
-    let mut runners = runners(poses.len());
+    let mut runners = box_runners(poses.len());
     let mut pairs = 0;
     for (number, poses) in frames.iter().enumerate() {
         let spheres = place(lipid, poses)?;
@@ -106,7 +106,7 @@ fn race_boxes(
         motion.to_owned(),
         pairs.to_string(),
     ];
-    let names: Vec<&str> = self::runners(0).iter().map(|runner| runner.name).collect();
+    let names: Vec<&str> = box_runners(0).iter().map(|runner| runner.name).collect();
     row.extend(names.iter().map(|name| table::number(time_of(name))));
     let ratio = time_of("rapier").zip(time_of("box-grid"));
     row.push(table::number(ratio.map(|(rapier, grid)| rapier / grid)));
@@ -123,7 +123,7 @@ fn atoms(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let poses = poses(&lipid, lipids)?;
     let mut rows = Vec::new();
     for (motion, distance) in MOTIONS {
-        let frames: Result<Vec<SphereSet>, _> = self::frames(&poses, distance)
+        let frames: Result<Vec<SphereSet>, _> = motion_of(&poses, distance)
             .iter()
             .take(6)
             .map(|poses| place(&lipid, poses))
@@ -166,7 +166,7 @@ fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, Box<dy
 }
 
 /// The same lipids, frame after frame a little further.
-fn frames(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
+fn motion_of(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut frames = vec![poses.to_vec()];
     for frame in 1..FRAMES {

@@ -17,7 +17,7 @@ use super::{
     ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
     Support, SupportSide,
 };
-use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, UniformGrid};
+use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, TwoLevelGrid};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -65,7 +65,7 @@ pub struct CrowdContacts {
 
 impl Default for CrowdContacts {
     fn default() -> Self {
-        Self::new(Box::new(UniformGrid::new()))
+        Self::new(Box::new(TwoLevelGrid::new()))
     }
 }
 
@@ -293,7 +293,7 @@ impl CrowdContacts {
     /// Finds the pairs that touch or nearly do.
     ///
     /// Members that lie where too many others lie are set aside. If the search runs on a
-    /// device that fails, a [`UniformGrid`] takes its place at once and for good, and
+    /// device that fails, a [`UniformGrid`](crate::search::UniformGrid) takes its place at once and for good, and
     /// [`take_search_fault`](Self::take_search_fault) tells why.
     ///
     /// # Errors

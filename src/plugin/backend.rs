@@ -11,7 +11,7 @@ use super::device::{DeviceSlot, Lender, Trouble};
 use super::world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
 use crate::dynamics::SearchFault;
-use crate::search::{DeviceFault, UniformGrid};
+use crate::search::{DeviceFault, TwoLevelGrid};
 
 /// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
 /// searched fewer before a GPU has answered.
@@ -265,7 +265,7 @@ pub(super) fn assign_searches(
         match backend.slot.search().filter(|_| gpu) {
             Some(Ok(search)) => world.contacts.set_group_search(search),
             Some(Err(Trouble { fault, message })) => {
-                world.contacts.set_search(Box::new(UniformGrid::new()));
+                world.contacts.set_search(Box::new(TwoLevelGrid::new()));
                 let fault = MoleculeBackendFault {
                     context: Some(context),
                     fault,
@@ -273,7 +273,7 @@ pub(super) fn assign_searches(
                 };
                 accept_fault(fault, world, &mut backend, &mut faults);
             }
-            None if was_on_gpu => world.contacts.set_search(Box::new(UniformGrid::new())),
+            None if was_on_gpu => world.contacts.set_search(Box::new(TwoLevelGrid::new())),
             None => {}
         }
     }

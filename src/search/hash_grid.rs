@@ -37,6 +37,9 @@ const NONE: u32 = u32::MAX;
 /// Odd numbers that spread cells over the table: large primes of a usual spatial hash.
 const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
 
+/// What mixes the bits, so that neighbours do not share slots: 2⁶⁴ over the golden ratio.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Steps to the following half of the 26 neighbours.
 const FOLLOWING: [[i64; 3]; 13] = [
     [1, 0, 0],
@@ -159,9 +162,11 @@ impl HashGrid {
 }
 
 fn hash(cell: Cell) -> u64 {
-    (0..3).fold(0, |mixed, k| {
-        mixed ^ (cell[k] as u64).wrapping_mul(SPREAD[k])
-    })
+    let sum = (0..3).fold(0, |sum: u64, k| {
+        sum.wrapping_add((cell[k] as u64).wrapping_mul(SPREAD[k]))
+    });
+    // The upper bits of a product are the well mixed ones.
+    sum.wrapping_mul(MIX) >> 32
 }
 
 /// How many spheres the cells in use have on the average, as in the paper's table 1.

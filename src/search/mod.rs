@@ -6,8 +6,23 @@
 //! on the spheres only and not on the number of threads. Spheres that just touch
 //! do not overlap.
 //!
-//! [`BruteForce`] is the oracle that all others are tested against,
-//! [`UniformGrid`] the one to use.
+//! [`BruteForce`] is the oracle that all others are tested against, [`UniformGrid`] the
+//! one to use, and [`TwoLevelGrid`] the same with a look at whole molecules first. The
+//! others are the history of the question, each at its best in some scene:
+//!
+//! | search | after | at its best |
+//! |---|---|---|
+//! | [`UniformGrid`] | Pauschenwein 2022 | nearly always |
+//! | [`TwoLevelGrid`] | | large molecules that are not everywhere near each other |
+//! | [`VerletGrid`] | Verlet 1967 | scenes nearly at rest |
+//! | [`HashGrid`] | Turk 1989 | no bounds known; small scenes |
+//! | [`LinearKdTree`] | Poirrier 2009 | boxes of very different sizes |
+//! | [`SweepAndPrune`] | Baraff 1992 | few spheres, or hardly any motion |
+//! | [`boxes::BoxGrid`] | | boxes of molecules; a giant among many |
+//! | [`swept::CellList`] | Johnson and Whalley 2002 | collisions on the way |
+//!
+//! [`SearchKind`] names them, and recommends one. [`boxes`] holds the contract for boxes,
+//! [`swept`] that for moving spheres.
 
 pub mod boxes;
 mod brute_force;
