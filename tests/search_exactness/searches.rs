@@ -56,9 +56,12 @@ impl Searcher {
 }
 
 /// Most spheres that are searched by brute force on a device: a software adapter makes
-/// some 50 million comparisons a second. Sweep and prune takes as long where a scene has
-/// nothing to do with the one before, and Rapier's tree is slow to build.
-const MOST_FOR_SLOW_ONES: usize = 4000;
+/// some 50 million comparisons a second.
+const MOST_FOR_BRUTE_FORCE: usize = 4000;
+
+/// Most spheres for sweep and prune, which takes long where a scene has nothing to do with
+/// the one before, and for Rapier's tree, which is slow to build.
+const MOST_FOR_SLOW_ONES: usize = 2000;
 
 /// Most spheres for searches that are quick and promise no sequence.
 const MOST_FOR_QUICK_ONES: usize = 20_000;
@@ -97,7 +100,11 @@ pub fn all() -> Vec<Box<dyn PairSearch>> {
 /// Every search that is neither the grid nor the oracle.
 fn others() -> Vec<Searcher> {
     let every = usize::MAX;
-    let (quick, slow) = (MOST_FOR_QUICK_ONES, MOST_FOR_SLOW_ONES);
+    let (quick, slow, brute) = (
+        MOST_FOR_QUICK_ONES,
+        MOST_FOR_SLOW_ONES,
+        MOST_FOR_BRUTE_FORCE,
+    );
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
     let mut searches = vec![
         Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
@@ -107,7 +114,7 @@ fn others() -> Vec<Searcher> {
         Searcher::other(SpheresInBoxes::new(BoxGrid::new()), quick),
         Searcher::other(SpheresInBoxes::new(LinearKdTree::new()), quick),
         Searcher::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), quick),
-        Searcher::other(SpheresInBoxes::new(BruteForceBoxes), slow),
+        Searcher::other(SpheresInBoxes::new(BruteForceBoxes), brute),
         Searcher::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
         Searcher::other(SpheresInBoxes::new(RapierBvh::new()), slow),
     ];
@@ -117,7 +124,7 @@ fn others() -> Vec<Searcher> {
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
         searches.push(Searcher::new(grid, Promise::Sequence, every));
-        searches.push(Searcher::new(brute_force, Promise::Pairs, slow));
+        searches.push(Searcher::new(brute_force, Promise::Pairs, brute));
     }
     searches
 }

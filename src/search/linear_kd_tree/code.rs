@@ -23,6 +23,28 @@ pub(super) struct CellBox {
     pub(super) high: [u32; 3],
 }
 
+impl CellBox {
+    /// The first plane of the tree that goes through the box: it cuts the smallest cell
+    /// around it. None if the box is one smallest cell.
+    #[inline]
+    pub(super) fn cut(&self) -> Option<Cut> {
+        let mut first: Option<Cut> = None;
+        for axis in 0..3 {
+            let differing = self.low[axis] ^ self.high[axis];
+            if differing != 0 {
+                let cut = Cut {
+                    axis,
+                    bit: differing.ilog2(),
+                };
+                if first.is_none_or(|first| cut.place() > first.place()) {
+                    first = Some(cut);
+                }
+            }
+        }
+        first
+    }
+}
+
 /// A path from the root, and its length: a cell of the tree.
 ///
 /// The bits of the path are followed by zeros and then by the length, so that codes sort
@@ -37,19 +59,17 @@ impl Code {
         Self(kept << LENGTH_BITS | u64::from(length))
     }
 
-    /// The smallest cell around a box, and where it is cut.
-    pub(super) fn around(cells: &CellBox) -> (Self, Option<Cut>) {
-        let path = interleave(cells.low);
-        let differing = path ^ interleave(cells.high);
-        if differing == 0 {
-            return (Self::new(path, DEPTH), None);
-        }
-        let top = differing.ilog2();
-        let cut = Cut {
-            axis: 2 - (top % 3) as usize,
-            bit: top / 3,
-        };
-        (Self::new(path, DEPTH - 1 - top), Some(cut))
+    /// The smallest cell around a box.
+    pub(super) fn around(cells: &CellBox) -> Self {
+        let length = cells.cut().map_or(DEPTH, |cut| DEPTH - 1 - cut.place());
+        Self::new(interleave(cells.low), length)
+    }
+
+    /// The first bits of the path, as many as tell `parts` parts of space apart, a power of
+    /// two.
+    #[inline]
+    pub(super) fn part(self, parts: usize) -> usize {
+        (self.0 >> (DEPTH + LENGTH_BITS - parts.ilog2())) as usize
     }
 
     pub(super) fn length(self) -> u32 {
@@ -83,6 +103,20 @@ pub(super) struct Cut {
     pub(super) axis: usize,
     /// The bit of the coordinate that differs between the halves.
     pub(super) bit: u32,
+}
+
+impl Cut {
+    /// Place of its bit in a path, counted from the end.
+    #[inline]
+    fn place(self) -> u32 {
+        3 * self.bit + 2 - self.axis as u32
+    }
+
+    /// Size of the cell that it cuts, in smallest cells.
+    #[inline]
+    pub(super) fn volume(self) -> u64 {
+        2 << self.place()
+    }
 }
 
 /// Bits of x, y and z in turn, the most significant first.
@@ -147,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_prefix_is_before_all_that_it_is_the_beginning_of() {
-        let code = |low, high| Code::around(&CellBox { low, high }).0;
+        let code = |low, high| Code::around(&CellBox { low, high });
         let half = 1 << (BITS - 1);
         let root = code([half - 1; 3], [half; 3]);
         let left = code([0; 3], [half - 1, 2 * half - 1, 2 * half - 1]);

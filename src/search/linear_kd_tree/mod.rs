@@ -21,6 +21,7 @@
 //! tasks sweep from different places: the lists do not depend on the threads.
 
 mod code;
+mod sort;
 mod split;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,6 +96,8 @@ pub struct LinearKdTree {
     elements: Vec<Element>,
     /// Records by task, before they are sorted.
     made: Vec<Vec<Record>>,
+    /// Where each task writes in each part of the sorted array.
+    offsets: Vec<u32>,
     records: Vec<Record>,
 }
 
@@ -106,6 +109,7 @@ impl Default for LinearKdTree {
             raster: Raster::default(),
             elements: Vec::new(),
             made: Vec::new(),
+            offsets: Vec::new(),
             records: Vec::new(),
         }
     }
@@ -211,11 +215,7 @@ impl LinearKdTree {
                     records.extend(codes.map(|&code| Record { code, element }));
                 }
             });
-        self.records.clear();
-        for made in &self.made {
-            self.records.extend_from_slice(made);
-        }
-        self.records.par_sort_unstable();
+        sort::sort(&self.made, &mut self.offsets, &mut self.records);
         // Before anything is written down: a heap would make pairs until the memory is full.
         let cells = self.records.chunk_by(|one, other| one.code == other.code);
         let comparisons: u64 = cells.map(|cell| (cell.len() as u64).pow(2)).sum();

@@ -21,7 +21,7 @@ impl Pieces {
     /// A box as a whole.
     pub(super) fn whole(cells: &CellBox) -> Self {
         let mut pieces = Self::default();
-        pieces.push(Code::around(cells).0);
+        pieces.push(Code::around(cells));
         pieces
     }
 
@@ -43,7 +43,8 @@ impl Pieces {
 
     /// Adds a box that may be split along some axes; returns the volume of its cells.
     fn add(&mut self, cells: CellBox, may_split: [bool; 3]) -> u64 {
-        let (code, cut) = Code::around(&cells);
+        let cut = cells.cut();
+        let whole = cut.map_or(1, Cut::volume);
         if let Some(Cut { axis, bit }) = cut
             && may_split[axis]
         {
@@ -54,13 +55,13 @@ impl Pieces {
             above.low[axis] = cells.high[axis] >> bit << bit;
             below.high[axis] = above.low[axis] - 1;
             let volume = self.add(below, still) + self.add(above, still);
-            if volume < code.volume() {
+            if volume < whole {
                 return volume;
             }
             self.len = before;
         }
-        self.push(code);
-        code.volume()
+        self.push(Code::around(&cells));
+        whole
     }
 }
 
