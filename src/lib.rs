@@ -76,7 +76,7 @@
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
-//! | [`search`] | which spheres overlap: the oracle and the grids |
+//! | [`search`] | which spheres, boxes or moving spheres meet: the oracles, the grid, and its rivals |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
 //! | [`spheres`] | world-space spheres as arrays |
@@ -154,7 +154,7 @@ pub mod prelude {
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
     pub use crate::search::{
-        AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,
+        AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, SearchKind, UniformGrid,
     };
     pub use crate::spheres::SphereSet;
 }

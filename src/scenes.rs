@@ -1,9 +1,11 @@
 //! Seeded scenes that examples, tests and benches share.
 
 mod crowded;
+mod falling;
 mod mixed;
 
 pub use crowded::{CrowdedBox, crowded_box};
+pub use falling::{FallingError, FallingSpheres};
 pub use mixed::{RadiusSpread, mixed_spheres};
 
 use std::f32::consts::{PI, TAU};

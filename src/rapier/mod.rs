@@ -41,6 +41,7 @@
 //! Lengths are nm. `pos12` is the pose of the second shape in the frame of the
 //! first, as everywhere in parry; inside this room the molecule is the first.
 
+mod bvh;
 mod cast;
 mod dispatcher;
 mod manifolds;
@@ -51,6 +52,7 @@ mod shape_queries;
 mod sweep;
 mod switch;
 
+pub use bvh::RapierBvh;
 pub use dispatcher::MoleculeDispatcher;
 pub use shape::{AtomHit, MoleculeShape};
 pub use switch::CrowdSwitch;

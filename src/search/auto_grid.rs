@@ -6,7 +6,7 @@ use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::levels::{Levels, Sizes};
 use super::hierarchical_grid::walk::LevelWalks;
 use super::tasks::{Tasks, count, list, list_gaps};
-use super::uniform_grid::UniformGrid;
+use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::plan::ReachPlan;
 use super::uniform_grid::walk::Walk;
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
@@ -22,11 +22,11 @@ pub const MIXED_OCTAVES: usize = 1;
 /// `cargo bench --bench proxies -- sizes` compares both at more and more spread sizes.
 pub const MIXED_OCCUPANCY: f32 = 64.0;
 
-/// Takes a [`UniformGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
+/// Takes a [`TwoLevelGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
 /// where most are much smaller than the largest and heap up in its cells.
 #[derive(Clone, Debug, Default)]
 pub struct AutoGrid {
-    uniform: UniformGrid,
+    uniform: TwoLevelGrid,
     hierarchical: HierarchicalGrid,
     mixed: bool,
 }
@@ -63,8 +63,8 @@ impl AutoGrid {
                 return Ok(Some(Chosen::Several(walks)));
             }
         }
-        let walk = self.uniform.build_planned(spheres, &plan)?;
-        Ok(Some(Chosen::One(walk)))
+        let walk = self.uniform.build_planned(spheres, &plan, margin)?;
+        Ok(walk.map(Chosen::One))
     }
 }
 
@@ -77,7 +77,7 @@ enum Chosen<'a> {
 impl Tasks for Chosen<'_> {
     fn tasks(&self) -> usize {
         match self {
-            Self::One(walk) => walk.tasks(),
+            Self::One(walk) => walk.cells.tasks(),
             Self::Several(walks) => walks.tasks(),
         }
     }

@@ -6,23 +6,52 @@
 //! on the spheres only and not on the number of threads. Spheres that just touch
 //! do not overlap.
 //!
-//! [`BruteForce`] is the oracle that all others are tested against. [`UniformGrid`] is for
-//! spheres of about one size, [`HierarchicalGrid`] for those of many, and [`AutoGrid`]
-//! takes the one that fits.
+//! [`BruteForce`] is the oracle that all others are tested against, [`AutoGrid`] the one to
+//! use: it takes the grid that fits the spheres. The others are the history of the
+//! question, each at its best in some scene:
+//!
+//! | search | after | at its best |
+//! |---|---|---|
+//! | [`UniformGrid`] | Pauschenwein 2022 | nearly always |
+//! | [`TwoLevelGrid`] | | large molecules that are not everywhere near each other |
+//! | [`HierarchicalGrid`] | | spheres of many sizes |
+//! | [`VerletGrid`] | Verlet 1967 | scenes nearly at rest |
+//! | [`HashGrid`] | Turk 1989 | no bounds known; small scenes |
+//! | [`LinearKdTree`] | Poirrier 2009 | boxes of very different sizes |
+//! | [`SweepAndPrune`] | Baraff 1992 | few spheres, or hardly any motion |
+//! | [`boxes::BoxGrid`] | | boxes of molecules; a giant among many |
+//! | [`swept::CellList`] | Johnson and Whalley 2002 | collisions on the way |
+//!
+//! [`SearchKind`] names them, and recommends one. [`boxes`] holds the contract for boxes,
+//! [`swept`] that for moving spheres.
 
 mod auto_grid;
 pub(crate) mod blocks;
+pub mod boxes;
 mod brute_force;
+mod hash_grid;
 pub(crate) mod hierarchical_grid;
+mod kind;
+mod linear_kd_tree;
 mod pair_buffer;
+mod sweep_and_prune;
+pub mod swept;
 mod tasks;
+mod two_level_grid;
 pub(crate) mod uniform_grid;
+mod verlet_grid;
 
 pub use auto_grid::{AutoGrid, MIXED_OCCUPANCY, MIXED_OCTAVES};
 pub use brute_force::BruteForce;
+pub use hash_grid::{CellOccupancy, DEFAULT_SLOTS, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
+pub use kind::{SearchKind, UnknownSearch};
+pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};
+pub use sweep_and_prune::SweepAndPrune;
+pub use two_level_grid::TwoLevelGrid;
 pub use uniform_grid::UniformGrid;
+pub use verlet_grid::{DEFAULT_SKIN_NM, VerletGrid};
 
 use std::time::Duration;
 
@@ -38,6 +67,9 @@ pub enum SearchError {
     /// One of the spheres cannot be searched.
     #[error(transparent)]
     Sphere(#[from] SphereError),
+    /// One of the boxes cannot be searched.
+    #[error(transparent)]
+    Box(#[from] boxes::BoxError),
     /// The margin is NaN, infinite or negative.
     #[error("a search margin of {margin} nm is negative or not finite")]
     BadMargin {

@@ -1,5 +1,7 @@
 //! Pairs as a search finds them: one list per task, in the order of the tasks.
 
+use rayon::prelude::*;
+
 use crate::spheres::SphereSet;
 
 /// Two overlapping spheres, by index; `a < b`.
@@ -97,6 +99,29 @@ impl PairBuffer {
     #[must_use]
     pub fn lists(&self) -> &[Vec<Pair>] {
         &self.lists
+    }
+
+    /// The lists, to be changed.
+    pub(crate) fn lists_mut(&mut self) -> &mut [Vec<Pair>] {
+        &mut self.lists
+    }
+
+    /// Keeps the pairs that `keep` wants, in their order.
+    pub(crate) fn retain(&mut self, keep: impl Fn(Pair) -> bool + Sync) {
+        let lists = self.lists.par_iter_mut();
+        lists.for_each(|list| list.retain(|pair| keep(*pair)));
+    }
+
+    /// Sorts all pairs by index, and keeps one of those that are the same.
+    pub(crate) fn sort_and_dedup(&mut self) {
+        let Some((all, others)) = self.lists.split_first_mut() else {
+            return;
+        };
+        for list in others {
+            all.append(list);
+        }
+        all.par_sort_unstable();
+        all.dedup();
     }
 
     /// All pairs sorted by index, in a new vector.

@@ -25,7 +25,7 @@ pub(super) trait Tasks: Sync {
 
 impl<B: Beyond> Tasks for Walk<'_, B> {
     fn tasks(&self) -> usize {
-        self.tasks()
+        self.cells.tasks()
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {

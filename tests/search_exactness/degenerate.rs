@@ -5,7 +5,7 @@ use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
 use crate::oracle::{Verdict, assert_exact, verdict};
-use crate::searches::{Promise, with_searches};
+use crate::searches::{Field, Promise, with_searches};
 
 fn equal_spheres(centres: impl IntoIterator<Item = Vec3>, radius: f32) -> SphereSet {
     let mut spheres = SphereSet::new();
@@ -57,7 +57,7 @@ fn neighbours_just_in_reach_are_found_along_a_long_row() {
         UniformGrid::new()
             .find_pairs(&spheres, 0.0, &mut pairs)
             .unwrap();
-        with_searches(&spheres, |search, promise| {
+        with_searches(Field::Everyone, &spheres, |search, promise| {
             let mut found = PairBuffer::new();
             if promise == Promise::Sequence {
                 search.find_pairs(&spheres, 0.0, &mut found)?;

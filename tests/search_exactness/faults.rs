@@ -6,7 +6,7 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
 use glam::Vec3;
 
-use crate::searches::{self, Promise, with_searches};
+use crate::searches::{self, Field, Promise, with_searches};
 use crate::sizes::liquid;
 
 #[test]
@@ -57,7 +57,7 @@ fn a_crowd_is_refused_with_its_place_by_every_grid() {
         .find_pairs(&spheres, 0.0, &mut pairs)
         .unwrap_err();
     assert!(matches!(expected, SearchError::TooCrowded { .. }));
-    with_searches(&spheres, |search, promise| {
+    with_searches(Field::Everyone, &spheres, |search, promise| {
         if promise == Promise::Sequence {
             let error = search.find_pairs(&spheres, 0.0, &mut pairs);
             assert_eq!(error, Err(expected), "{}", search.name());

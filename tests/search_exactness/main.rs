@@ -9,6 +9,7 @@
 //! The searches compute in 32 bits, the oracle in 64: pairs whose distance is within a
 //! few roundings of their reach (`oracle::BAND`) may go either way, nothing else may.
 
+mod boxes;
 mod degenerate;
 mod faults;
 #[cfg(feature = "gpu")]
@@ -19,4 +20,5 @@ mod random;
 mod searches;
 mod sizes;
 mod structures;
+mod swept;
 mod threads;

@@ -8,7 +8,7 @@ use bevy_rapier_molecules::search::{
 };
 use bevy_rapier_molecules::spheres::SphereSet;
 
-use crate::searches::{Promise, with_searches};
+use crate::searches::{Field, Promise, with_searches};
 
 /// Largest relative rounding error of one 32-bit operation.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
@@ -48,11 +48,11 @@ pub fn verdict(spheres: &SphereSet, margin: f32, a: usize, b: usize) -> Verdict 
     }
 }
 
-/// Checks `find_pairs` and `count_pairs` of every search against brute force; those that
+/// Checks `find_pairs` and `count_pairs` of the searches of a field against brute force; those that
 /// promise the sequence of the grid are held to it.
 ///
 /// Returns the number of pairs, or what is wrong.
-pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
+pub fn compare(field: Field, spheres: &SphereSet, margin: f32) -> Result<usize, String> {
     let mut expected = PairBuffer::new();
     BruteForce
         .find_pairs(spheres, margin, &mut expected)
@@ -72,7 +72,7 @@ pub fn compare(spheres: &SphereSet, margin: f32) -> Result<usize, String> {
     if sequence.to_sorted_vec() != levels.to_sorted_vec() {
         return Err("the hierarchy gives other pairs than the grid".into());
     }
-    with_searches(spheres, |search, promise| {
+    with_searches(field, spheres, |search, promise| {
         let name = search.name();
         run(search, spheres, margin, &mut found)?;
         match promise {
@@ -128,7 +128,8 @@ fn compare_gaps(
 /// [`compare`] for tests that panic.
 #[track_caller]
 pub fn assert_exact(spheres: &SphereSet, margin: f32) -> usize {
-    compare(spheres, margin).unwrap_or_else(|fault| panic!("margin {margin}: {fault}"))
+    compare(Field::Everyone, spheres, margin)
+        .unwrap_or_else(|fault| panic!("margin {margin}: {fault}"))
 }
 
 /// Runs both methods of a search, which must agree.

@@ -6,9 +6,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::oracle::compare;
+use crate::searches::Field;
 
-/// Scenes that are tried.
+/// Scenes that are tried with the uniform grids.
 const CASES: u32 = 10_000;
+
+/// Scenes that are tried with every search.
+const CASES_FOR_EVERYONE: u32 = 600;
 
 /// Most spheres of a scene.
 const MAX_SPHERES: usize = 120;
@@ -175,8 +179,17 @@ fn scenes() -> impl Strategy<Value = Scene> {
 
 #[test]
 fn no_pair_is_missing_extra_or_double_in_random_scenes() {
+    try_scenes(Field::Grids, CASES);
+}
+
+#[test]
+fn every_search_is_exact_in_random_scenes() {
+    try_scenes(Field::Everyone, CASES_FOR_EVERYONE);
+}
+
+fn try_scenes(field: Field, cases: u32) {
     let config = Config {
-        cases: CASES,
+        cases,
         // A failing scene is printed whole; it becomes a test of its own.
         failure_persistence: None,
         ..Config::default()
@@ -189,7 +202,7 @@ fn no_pair_is_missing_extra_or_double_in_random_scenes() {
     pool.install(|| {
         TestRunner::new(config)
             .run(&scenes(), |scene| {
-                compare(&scene.spheres(), scene.margin)
+                compare(field, &scene.spheres(), scene.margin)
                     .map(|_| ())
                     .map_err(TestCaseError::fail)
             })

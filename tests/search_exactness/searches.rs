@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 
+use bevy_rapier_molecules::rapier::RapierBvh;
+use bevy_rapier_molecules::search::boxes::{BoxGrid, BruteForceBoxes, SpheresInBoxes};
 use bevy_rapier_molecules::search::{
-    AutoGrid, BruteForce, HierarchicalGrid, PairSearch, UniformGrid,
+    AutoGrid, BruteForce, HashGrid, HierarchicalGrid, LinearKdTree, PairSearch, SweepAndPrune,
+    TwoLevelGrid, UniformGrid, VerletGrid,
 };
 use bevy_rapier_molecules::spheres::SphereSet;
 
@@ -20,18 +23,59 @@ pub enum Promise {
     Sequence,
 }
 
-/// A search, and what it promises.
-type Searcher = (Box<dyn PairSearch>, Promise);
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Every search.
+    Everyone,
+    /// The uniform grid in all its forms, and brute force.
+    Grids,
+}
+
+/// A search, what it promises, and how many spheres it is good for.
+struct Searcher {
+    search: Box<dyn PairSearch>,
+    promise: Promise,
+    most: usize,
+    field: Field,
+}
+
+impl Searcher {
+    fn new(search: impl PairSearch + 'static, promise: Promise, most: usize) -> Self {
+        Self {
+            search: Box::new(search),
+            promise,
+            most,
+            field: Field::Grids,
+        }
+    }
+
+    /// One of the family that is not a uniform grid.
+    fn other(search: impl PairSearch + 'static, most: usize) -> Self {
+        Self {
+            field: Field::Everyone,
+            ..Self::new(search, Promise::Pairs, most)
+        }
+    }
+}
 
 /// Most spheres that are searched by brute force on a device: a software adapter makes
 /// some 50 million comparisons a second.
 const MOST_FOR_BRUTE_FORCE: usize = 4000;
 
+/// Most spheres for sweep and prune, which takes long where a scene has nothing to do with
+/// the one before, and for Rapier's tree, which is slow to build.
+const MOST_FOR_SLOW_ONES: usize = 2000;
+
+/// Most spheres for searches that are quick and promise no sequence.
+const MOST_FOR_QUICK_ONES: usize = 20_000;
+
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
-/// Brute force, which promises nothing more, is left out if there are too many `spheres`.
+/// Searches that promise no sequence are left out if there are too many `spheres`.
 pub fn with_searches<E>(
+    field: Field,
     spheres: &SphereSet,
     mut visit: impl FnMut(&mut dyn PairSearch, Promise) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -39,9 +83,10 @@ pub fn with_searches<E>(
         static SEARCHES: RefCell<Vec<Searcher>> = RefCell::new(others());
     }
     SEARCHES.with_borrow_mut(|searches| {
-        for (search, promise) in searches {
-            if *promise != Promise::Pairs || spheres.len() <= MOST_FOR_BRUTE_FORCE {
-                visit(&mut **search, *promise)?;
+        for one in searches {
+            let asked = field == Field::Everyone || one.field == Field::Grids;
+            if asked && spheres.len() <= one.most {
+                visit(&mut *one.search, one.promise)?;
             }
         }
         Ok(())
@@ -52,18 +97,33 @@ pub fn with_searches<E>(
 pub fn all() -> Vec<Box<dyn PairSearch>> {
     let mut searches: Vec<Box<dyn PairSearch>> =
         vec![Box::new(UniformGrid::new()), Box::new(BruteForce)];
-    searches.extend(others().into_iter().map(|(search, _)| search));
+    searches.extend(others().into_iter().map(|one| one.search));
     searches
 }
 
 /// Every search that is neither the grid nor the oracle.
 fn others() -> Vec<Searcher> {
-    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "no more follow"))]
-    let mut searches: Vec<Searcher> = vec![
-        (Box::new(UniformGrid::scalar()), Promise::Sequence),
-        (Box::new(HierarchicalGrid::new()), Promise::Hierarchy),
-        (Box::new(HierarchicalGrid::scalar()), Promise::Hierarchy),
-        (Box::new(AutoGrid::new()), Promise::SamePairs),
+    let every = usize::MAX;
+    let (quick, slow, brute) = (
+        MOST_FOR_QUICK_ONES,
+        MOST_FOR_SLOW_ONES,
+        MOST_FOR_BRUTE_FORCE,
+    );
+    #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
+    let mut searches = vec![
+        Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
+        Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
+        Searcher::new(HierarchicalGrid::new(), Promise::Hierarchy, every),
+        Searcher::new(HierarchicalGrid::scalar(), Promise::Hierarchy, every),
+        Searcher::new(AutoGrid::new(), Promise::SamePairs, every),
+        Searcher::other(HashGrid::new(), quick),
+        Searcher::other(VerletGrid::new(), quick),
+        Searcher::other(SpheresInBoxes::new(BoxGrid::new()), quick),
+        Searcher::other(SpheresInBoxes::new(LinearKdTree::new()), quick),
+        Searcher::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), quick),
+        Searcher::other(SpheresInBoxes::new(BruteForceBoxes), brute),
+        Searcher::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
+        Searcher::other(SpheresInBoxes::new(RapierBvh::new()), slow),
     ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
@@ -71,9 +131,9 @@ fn others() -> Vec<Searcher> {
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
         let hierarchy = GpuHierarchicalGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
-        searches.push((Box::new(grid), Promise::Sequence));
-        searches.push((Box::new(hierarchy), Promise::Hierarchy));
-        searches.push((Box::new(brute_force), Promise::Pairs));
+        searches.push(Searcher::new(grid, Promise::Sequence, every));
+        searches.push(Searcher::new(hierarchy, Promise::Hierarchy, every));
+        searches.push(Searcher::new(brute_force, Promise::Pairs, brute));
     }
     searches
 }

@@ -5,7 +5,7 @@ use bevy_rapier_molecules::search::{HierarchicalGrid, Pair, PairBuffer, PairSear
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
-use crate::searches::{Promise, with_searches};
+use crate::searches::{Field, Promise, with_searches};
 use crate::sizes::liquid;
 
 /// Several tasks of every stage of the search.
@@ -58,7 +58,7 @@ fn any_number_of_threads_gives_the_same_sequence() {
 fn every_grid_gives_the_same_sequence() {
     for spheres in scenes() {
         let expected = sequence(&mut UniformGrid::new(), &spheres, 2);
-        with_searches(&spheres, |search, promise| {
+        with_searches(Field::Everyone, &spheres, |search, promise| {
             let same = promise != Promise::Sequence || sequence(search, &spheres, 2) == expected;
             if same { Ok(()) } else { Err(search.name()) }
         })

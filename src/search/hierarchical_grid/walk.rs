@@ -6,10 +6,11 @@ use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
 use crate::search::tasks::Tasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::cells::CellWalk;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::uniform_grid::scan::{Columns, Comparison, Instructions, Query};
 use crate::search::uniform_grid::sort::SortedSpheres;
-use crate::search::uniform_grid::walk::{Beyond, Sink, Walk, scan_run};
+use crate::search::uniform_grid::walk::{Beyond, SPHERES_PER_TASK, Sink, Walk, scan_run};
 
 /// The coarser levels that the spheres of a level reach into.
 pub(in crate::search) struct Coarser<'a> {
@@ -103,7 +104,7 @@ impl<'a> LevelWalks<'a> {
             first_task: [0; MAX_LEVELS + 1],
         };
         for number in 0..walks.levels.len() {
-            let tasks = walks.walk(number).tasks();
+            let tasks = walks.walk(number).cells.tasks();
             walks.first_task[number + 1] = walks.first_task[number] + tasks;
         }
         walks
@@ -114,10 +115,13 @@ impl<'a> LevelWalks<'a> {
         let level = &self.levels[number];
         let first = level.first_cell as usize;
         Walk {
-            sorted: self.sorted,
-            // Behind its last cell comes the first of the next level.
-            cell_start: &self.sorted.cell_start[first..=first + level.layout.cell_count()],
-            layout: level.layout,
+            cells: CellWalk {
+                sorted: self.sorted,
+                // Behind its last cell comes the first of the next level.
+                cell_start: &self.sorted.cell_start[first..=first + level.layout.cell_count()],
+                layout: level.layout,
+                per_task: SPHERES_PER_TASK,
+            },
             beyond: Coarser {
                 levels: &self.levels[number + 1..],
                 cell_start: &self.sorted.cell_start,
@@ -144,7 +148,7 @@ impl<'a> LevelWalks<'a> {
         let columns = self.sorted.columns();
         let of_level = |number: usize| -> u64 {
             let walk = self.walk(number);
-            let [first, end] = walk.spheres();
+            let [first, end] = walk.cells.spheres();
             let spheres = (first..end).into_par_iter();
             let met = spheres.map(|k| {
                 let mut met = 0;

@@ -10,7 +10,7 @@ use crate::search::GridCell;
 /// their cell coordinates. With at most [`MAX_PLAIN_CELLS`] cells an axis, a
 /// difference, a product and a sum round each of the two by at most 2 × 4096 × 2⁻²⁴:
 /// 0.00098 of a cell in all, half of what this leaves.
-const WIDENING: f32 = 1.002;
+pub(in crate::search) const WIDENING: f32 = 1.002;
 
 /// Most cells along an axis for which 32-bit floats tell cells apart well enough.
 const MAX_PLAIN_CELLS: u32 = 4096;

@@ -14,6 +14,7 @@
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
 pub(super) mod candidates;
+pub(crate) mod cells;
 pub(crate) mod layout;
 pub(crate) mod plan;
 pub(super) mod scan;
@@ -25,10 +26,11 @@ use glam::Vec3;
 use super::tasks::{count, list, list_gaps};
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
+use cells::CellWalk;
 use layout::GridLayout;
 use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::{Nobody, Walk};
+use walk::{Nobody, SPHERES_PER_TASK, Walk};
 
 use scan::Instructions;
 
@@ -79,9 +81,24 @@ impl UniformGrid {
         plan: &ReachPlan,
     ) -> Result<Walk<'_>, SearchError> {
         let layout = plan.layout(spheres.len());
+        self.sort(spheres, plan, layout, None)
+    }
+
+    /// Sorts spheres into the cells of `layout`. They may be some of a larger set that it
+    /// was planned for: `indices` are their places there then.
+    pub(in crate::search) fn sort(
+        &mut self,
+        spheres: &SphereSet,
+        plan: &ReachPlan,
+        layout: GridLayout,
+        indices: Option<&[u32]>,
+    ) -> Result<Walk<'_>, SearchError> {
         let reach = plan.reach;
         self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
+        if let Some(indices) = indices {
+            self.sorted.rename(indices);
+        }
         let (comparisons, fullest) = self.sorted.crowding();
         if comparisons > MAX_COMPARISONS {
             let cell = &self.sorted.cell_start[fullest..fullest + 2];
@@ -92,14 +109,22 @@ impl UniformGrid {
             });
         }
         Ok(Walk {
-            sorted: &self.sorted,
-            cell_start: &self.sorted.cell_start,
-            layout,
+            cells: CellWalk {
+                sorted: &self.sorted,
+                cell_start: &self.sorted.cell_start,
+                layout,
+                per_task: SPHERES_PER_TASK,
+            },
             beyond: Nobody,
             reach,
             largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
         })
+    }
+
+    /// Forgets how space was cut: there was nothing to search.
+    pub(in crate::search) fn forget_layout(&mut self) {
+        self.layout = None;
     }
 }
 
@@ -128,7 +153,7 @@ impl PairSearch for UniformGrid {
     }
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        in_pool(|| Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk))))
+        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

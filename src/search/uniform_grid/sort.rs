@@ -117,6 +117,16 @@ impl SortedSpheres {
         }
     }
 
+    /// Replaces the index of each sphere by what it is called in another set.
+    pub(in crate::search) fn rename(&mut self, indices: &[u32]) {
+        let count = self.len();
+        self.index[..count].par_chunks_mut(CHUNK).for_each(|chunk| {
+            for index in chunk {
+                *index = indices[*index as usize];
+            }
+        });
+    }
+
     /// Sorts `spheres` by their cells.
     pub(in crate::search) fn sort(
         &mut self,

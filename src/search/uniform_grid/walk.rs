@@ -7,22 +7,15 @@
 //! (0, +1) and (+1, +1) in (y, z).
 
 use super::candidates::{Candidates, MAX_CANDIDATES};
-use super::layout::GridLayout;
+use super::cells::CellWalk;
 use super::plan::Reach;
 #[cfg(target_arch = "x86_64")]
 use super::scan::Avx2;
 use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
-use super::sort::SortedSpheres;
 use crate::search::Pair;
 
 /// Spheres that one task walks, about.
-const SPHERES_PER_TASK: usize = 4096;
-
-/// Offsets in (y, z) of the four following rows.
-pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
-
-/// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
-const MAX_RUNS: usize = 10;
+pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
 
 /// Whom a sphere meets beyond the cells around it.
 pub(in crate::search) trait Beyond: Sync {
@@ -56,10 +49,7 @@ impl Beyond for Nobody {
 
 /// A sorted grid, ready to be walked by several tasks at once.
 pub(in crate::search) struct Walk<'a, B = Nobody> {
-    pub(in crate::search) sorted: &'a SortedSpheres,
-    /// For each cell of the layout its first sphere, and one entry more.
-    pub(in crate::search) cell_start: &'a [u32],
-    pub(in crate::search) layout: GridLayout,
+    pub(in crate::search) cells: CellWalk<'a>,
     /// Who else is met.
     pub(in crate::search) beyond: B,
     pub(in crate::search) reach: Reach,
@@ -69,17 +59,6 @@ pub(in crate::search) struct Walk<'a, B = Nobody> {
 }
 
 impl<B: Beyond> Walk<'_, B> {
-    /// First sphere of all cells, and the end.
-    pub(in crate::search) fn spheres(&self) -> [usize; 2] {
-        [self.cell_start.first(), self.cell_start.last()].map(|k| k.map_or(0, |&k| k as usize))
-    }
-
-    /// Number of tasks: fixed by the scene, not by the number of threads.
-    pub(in crate::search) fn tasks(&self) -> usize {
-        let [first, end] = self.spheres();
-        (end - first).div_ceil(SPHERES_PER_TASK)
-    }
-
     /// Appends the pairs of one task to `list`.
     pub(in crate::search) fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
@@ -138,23 +117,28 @@ impl<B: Beyond> Walk<'_, B> {
 
     #[inline(always)]
     fn visit_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
-        let columns = self.sorted.columns();
-        let cell_start = self.cell_start;
-        let row_cells = self.layout.cells[0] as usize;
+        let CellWalk {
+            sorted,
+            cell_start,
+            layout,
+            ..
+        } = self.cells;
+        let columns = sorted.columns();
+        let row_cells = layout.cells[0] as usize;
         let mut candidates = Candidates::new();
-        for row in self.rows_of(task) {
+        for row in self.cells.rows_of(task) {
             let first = row * row_cells;
             if cell_start[first] == cell_start[first + row_cells] {
                 continue;
             }
-            let following = self.following_rows(row);
+            let following = self.cells.following_rows(row);
             for cx in 0..row_cells {
                 let cell = first + cx;
                 let (start, end) = (cell_start[cell] as usize, cell_start[cell + 1] as usize);
                 if start == end {
                     continue;
                 }
-                let runs = self.runs(first, cx, &following);
+                let runs = self.cells.runs(first, cx, &following);
                 if runs.total() <= MAX_CANDIDATES {
                     candidates.clear();
                     for (from, to) in runs.iter() {
@@ -212,106 +196,6 @@ impl<B: Beyond> Walk<'_, B> {
                 Reach::Mixed { .. } => columns.radius[one],
             },
         }
-    }
-
-    /// Rows of cells whose spheres belong to `task`: whole rows, about
-    /// [`SPHERES_PER_TASK`] spheres.
-    fn rows_of(&self, task: usize) -> std::ops::Range<usize> {
-        let row_cells = self.layout.cells[0] as usize;
-        let rows = self.layout.row_count();
-        let [first, _] = self.spheres();
-        let row_at = |sphere: usize| {
-            let (mut low, mut high) = (0, rows);
-            while low < high {
-                let middle = low.midpoint(high);
-                if (self.cell_start[middle * row_cells] as usize) < first + sphere {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
-        };
-        let start = if task == 0 {
-            0
-        } else {
-            row_at(task * SPHERES_PER_TASK)
-        };
-        let end = if task + 1 == self.tasks() {
-            rows
-        } else {
-            row_at((task + 1) * SPHERES_PER_TASK)
-        };
-        start..end
-    }
-
-    /// First cells of the four rows that follow `row`.
-    fn following_rows(&self, row: usize) -> [usize; 4] {
-        let [nx, ny, nz] = self.layout.cells.map(|n| n as i32);
-        let (cy, cz) = (row as i32 % ny, row as i32 / ny);
-        FOLLOWING_ROWS.map(|(dy, dz)| {
-            // A plain grid has a border, so that spheres never sit in the outermost
-            // rows and the remainder changes nothing there.
-            let (y, z) = ((cy + dy).rem_euclid(ny), (cz + dz).rem_euclid(nz));
-            (y as usize + ny as usize * z as usize) * nx as usize
-        })
-    }
-
-    /// The runs of a cell: first the one that starts with the cell itself.
-    #[inline(always)]
-    fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
-        let cell_start = self.cell_start;
-        let row_cells = self.layout.cells[0] as usize;
-        let mut runs = Runs::default();
-        let mut add = |from: usize, to: usize| runs.add(cell_start[from], cell_start[to]);
-        let at_start = cx == 0;
-        let at_end = cx + 1 == row_cells;
-        if at_end {
-            add(first + cx, first + row_cells);
-            add(first, first + 1);
-        } else {
-            add(first + cx, first + cx + 2);
-        }
-        for &row in following {
-            if at_start {
-                add(row + row_cells - 1, row + row_cells);
-                add(row, row + 2);
-            } else if at_end {
-                add(row, row + 1);
-                add(row + cx - 1, row + row_cells);
-            } else {
-                add(row + cx - 1, row + cx + 2);
-            }
-        }
-        runs
-    }
-}
-
-/// Runs of spheres that a cell is compared with.
-#[derive(Clone, Copy, Default)]
-struct Runs {
-    runs: [(u32, u32); MAX_RUNS],
-    len: usize,
-}
-
-impl Runs {
-    #[inline(always)]
-    fn add(&mut self, from: u32, to: u32) {
-        self.runs[self.len] = (from, to);
-        self.len += 1;
-    }
-
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.runs[..self.len]
-            .iter()
-            .map(|&(from, to)| (from as usize, to as usize))
-    }
-
-    /// Number of spheres in all runs.
-    #[inline(always)]
-    fn total(&self) -> usize {
-        self.iter().map(|(from, to)| to - from).sum()
     }
 }
 

@@ -1,0 +1,147 @@
+//! Johnson and Whalley's figure 6: the naive algorithm, A, B and C under Brownian motion.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use bevy_rapier_molecules::search::swept::{
+    CellList, CellListVersion, SweptBruteForce, SweptSearch,
+};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::Arguments;
+use crate::plots::{Line, plot};
+use crate::table;
+use crate::timing::median;
+
+/// Radius of a particle, nm.
+const RADIUS_NM: f32 = 0.5;
+
+/// Spread of a Brownian step along each axis, nm.
+const STEP_NM: f32 = 0.1;
+
+/// Part of space that particles fill in the paper's regime: almost all of it is empty.
+const SPARSE: f32 = 1.0e-5;
+
+/// Steps that are timed, after one that is not.
+const STEPS: usize = 25;
+
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let counts: &[u32] = if arguments.quick {
+        &[50, 100]
+    } else {
+        &[50, 100, 200, 500, 1000, 2000]
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    let mut rows = Vec::new();
+    for &count in counts {
+        let times = measure(count, SPARSE)?;
+        if lines.is_empty() {
+            let named = |(name, _): &(&str, f64)| Line {
+                name: (*name).to_owned(),
+                points: Vec::new(),
+            };
+            lines.extend(times.iter().map(named));
+        }
+        for (line, (_, time)) in lines.iter_mut().zip(&times) {
+            line.points.push((f64::from(count), *time));
+        }
+        let mut row = vec![count.to_string()];
+        row.extend(times.iter().map(|(_, time)| table::number(Some(*time))));
+        rows.push(row);
+    }
+    let header = table::words(&["particles", "naive", "A", "B", "C"]);
+    let title =
+        format!("**Brownian motion**, particles fill {SPARSE} of space; ms a step, one thread.");
+    table::print(&title, &header, &rows);
+    let file = arguments.out.join("brownian.svg");
+    plot(
+        &file,
+        "Brownian motion: naive, A, B, C",
+        ["particles", "ms a step"],
+        &lines,
+    )?;
+
+    let counts: &[u32] = if arguments.quick {
+        &[100]
+    } else {
+        &[100, 500, 2000]
+    };
+    let mut header = table::words(&["part of space"]);
+    header.extend(
+        counts
+            .iter()
+            .map(|count| format!("C ÷ B, {count} particles")),
+    );
+    let mut rows = Vec::new();
+    for ratio in [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3] {
+        let mut row = vec![format!("{ratio}")];
+        for &count in counts {
+            let times = measure(count, ratio)?;
+            let [.., (_, b), (_, c)] = times[..] else {
+                return Err("there are B and C".into());
+            };
+            row.push(format!("{:.2}", c / b));
+        }
+        rows.push(row);
+    }
+    table::print("**Slices against cubes**, ever denser.", &header, &rows);
+    Ok(())
+}
+
+/// Median time of a step of each algorithm, ms.
+fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, Box<dyn Error>> {
+    let sets = walk(count, ratio)?;
+    let mut searches: Vec<Box<dyn SweptSearch>> = vec![Box::new(SweptBruteForce::sequential())];
+    for version in [CellListVersion::A, CellListVersion::B, CellListVersion::C] {
+        searches.push(Box::new(CellList::new(version)));
+    }
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); searches.len()];
+    let mut collisions = Vec::new();
+    for (step, ends) in sets.windows(2).enumerate() {
+        let mut found = Vec::new();
+        for (search, times) in searches.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            search.find_collisions(&ends[0], &ends[1], &mut collisions)?;
+            if step > 0 {
+                times.push(start.elapsed());
+            }
+            found.push(collisions.len());
+        }
+        if found.iter().any(|count| *count != found[0]) {
+            return Err(format!("collisions differ: {found:?}").into());
+        }
+    }
+    let medians = searches.iter().zip(&mut times);
+    Ok(medians
+        .filter_map(|(search, times)| Some((search.name(), median(times)?)))
+        .collect())
+}
+
+/// Particles at random places and their Brownian steps.
+fn walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+    let mut random = Pcg64Mcg::seed_from_u64(u64::from(count));
+    let volume = 4.0 / 3.0 * std::f32::consts::PI * RADIUS_NM.powi(3);
+    let edge = (count as f32 * volume / ratio).cbrt();
+    let mut sets = vec![SphereSet::new()];
+    for owner in 0..count {
+        let place: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
+        sets[0].push(place.into(), RADIUS_NM, owner)?;
+    }
+    for step in 0..=STEPS {
+        let mut next = SphereSet::new();
+        for index in 0..count as usize {
+            let by = STEP_NM * Vec3::from_array(std::array::from_fn(|_| normal(&mut random)));
+            next.push(sets[step].centre(index) + by, RADIUS_NM, index as u32)?;
+        }
+        sets.push(next);
+    }
+    Ok(sets)
+}
+
+/// A normally distributed number: twelve uniform ones have a variance of one.
+fn normal(random: &mut Pcg64Mcg) -> f32 {
+    (0..12).map(|_| random.random::<f32>()).sum::<f32>() - 6.0
+}

@@ -1,0 +1,96 @@
+//! Where one search overtakes another: what recommendations are made from.
+
+use std::error::Error;
+
+use bevy_rapier_molecules::search::SearchKind;
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::Arguments;
+use crate::table;
+use crate::timing::{SphereRunner, race};
+
+/// Frames; they are small.
+const FRAMES: usize = 60;
+
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let counts: &[u32] = if arguments.quick {
+        &[16]
+    } else {
+        &[8, 16, 32, 48, 64, 96, 128, 256]
+    };
+    let kinds = [
+        SearchKind::BruteForce,
+        SearchKind::UniformGrid,
+        SearchKind::SweepAndPrune,
+    ];
+    let rows: Result<Vec<_>, Box<dyn Error>> = counts
+        .iter()
+        .map(|&count| row(count.to_string(), kinds, |seed| liquid(count, 1.0, seed)))
+        .collect();
+    let mut header = table::words(&["spheres"]);
+    header.extend(kinds.map(|kind| kind.to_string()));
+    table::print("**Few spheres** of a liquid.", &header, &rows?);
+
+    let factors: &[f32] = if arguments.quick {
+        &[2.0]
+    } else {
+        &[1.0, 2.0, 4.0, 6.0, 8.0, 16.0, 32.0]
+    };
+    let kinds = [
+        SearchKind::UniformGrid,
+        SearchKind::BoxGrid,
+        SearchKind::KdTree2,
+    ];
+    let rows: Result<Vec<_>, Box<dyn Error>> = factors
+        .iter()
+        .map(|&factor| {
+            row(factor.to_string(), kinds, |seed| {
+                liquid(10_000, factor, seed)
+            })
+        })
+        .collect();
+    let mut header = table::words(&["largest ÷ other radii"]);
+    header.extend(kinds.map(|kind| kind.to_string()));
+    table::print(
+        "**One large sphere** among 10,000 of a liquid.",
+        &header,
+        &rows?,
+    );
+    Ok(())
+}
+
+fn row<const N: usize>(
+    first: String,
+    kinds: [SearchKind; N],
+    scene: impl Fn(u64) -> Result<SphereSet, Box<dyn Error>>,
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut runners: Vec<SphereRunner> = kinds.map(|kind| SphereRunner::new(kind.search())).into();
+    let frames: Result<Vec<SphereSet>, _> = (0..FRAMES as u64).map(scene).collect();
+    race(&mut runners, &frames?)?;
+    let mut row = vec![first];
+    row.extend(
+        runners
+            .iter_mut()
+            .map(|runner| table::number(runner.median())),
+    );
+    Ok(row)
+}
+
+/// Spheres of 0.1 nm at the density of a liquid, the first of them `factor` times as large.
+/// Seeds move them a little.
+fn liquid(count: u32, factor: f32, seed: u64) -> Result<SphereSet, Box<dyn Error>> {
+    let mut places = Pcg64Mcg::seed_from_u64(9);
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let edge = (count as f32 / 100.0).cbrt();
+    let mut spheres = SphereSet::new();
+    for owner in 0..count {
+        let place: [f32; 3] =
+            std::array::from_fn(|_| edge * places.random::<f32>() + 0.02 * random.random::<f32>());
+        let radius = if owner == 0 { 0.1 * factor } else { 0.1 };
+        spheres.push(Vec3::from_array(place), radius, owner)?;
+    }
+    Ok(spheres)
+}

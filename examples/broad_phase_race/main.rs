@@ -1,0 +1,92 @@
+//! Which broad phase for which scene? All searches of this crate and Rapier's tree on the
+//! same spheres and boxes, as Markdown tables and SVG plots.
+//!
+//! ```text
+//! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
+//!     [--out DIR] [--most N] [--quick]
+//! ```
+//!
+//! Without `--features parallel` Rapier's tree has one thread. Searches take turns frame by
+//! frame, and of all frames the median counts, so that a noisy machine is noisy to all.
+#![allow(clippy::print_stdout, reason = "the tables are the purpose")]
+
+mod brownian;
+mod cells;
+mod crossovers;
+mod falling;
+mod others;
+mod plots;
+mod splitting;
+mod table;
+mod timing;
+mod vesicle;
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+fn main() -> ExitCode {
+    common::finish(run(&Arguments::parse()))
+}
+
+/// Races broad phases against each other and against Rapier's.
+#[derive(Parser)]
+pub struct Arguments {
+    /// What to run [default: all].
+    #[arg(value_enum)]
+    experiments: Vec<Experiment>,
+    /// Folder for the plots.
+    #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
+    out: PathBuf,
+    /// Most falling spheres.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    most: u32,
+    /// Small scenes and few frames, to see that it works.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Experiment {
+    /// Spheres that fall on a floor: time against their number.
+    Falling,
+    /// What splitting boxes does for the linear kd-tree.
+    Splitting,
+    /// Cell lists A, B and C and the naive algorithm under Brownian motion.
+    Brownian,
+    /// Atoms per cell of a full and a hashed grid.
+    Cells,
+    /// Boxes and atoms of a vesicle of lipids.
+    Vesicle,
+    /// A sparse gas, a giant among many, a pile of proteins.
+    Others,
+    /// Where one search overtakes another.
+    Crossovers,
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(&arguments.out)
+        .map_err(|error| format!("{}: {error}", arguments.out.display()))?;
+    println!("{}\n", timing::machine());
+    for experiment in Experiment::value_variants() {
+        if !arguments.experiments.is_empty() && !arguments.experiments.contains(experiment) {
+            continue;
+        }
+        match experiment {
+            Experiment::Falling => falling::run(arguments)?,
+            Experiment::Splitting => splitting::run(arguments)?,
+            Experiment::Brownian => brownian::run(arguments)?,
+            Experiment::Cells => cells::run()?,
+            Experiment::Vesicle => vesicle::run(arguments)?,
+            Experiment::Others => others::run(arguments)?,
+            Experiment::Crossovers => crossovers::run(arguments)?,
+        }
+    }
+    Ok(())
+}

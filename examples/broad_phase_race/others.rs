@@ -1,0 +1,113 @@
+//! A sparse gas, one giant among many, and a loose pile of proteins.
+
+use std::error::Error;
+
+use bevy_rapier_molecules::molecule::{LoadOptions, load};
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::{Quat, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::Arguments;
+use crate::table;
+use crate::timing::{SphereRunner, race};
+
+/// Frames, the first of which warms up.
+const FRAMES: usize = 8;
+
+/// How far spheres move between frames along each axis, nm.
+const MOTION_NM: f32 = 0.05;
+
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let count = if arguments.quick { 1000 } else { 20_000 };
+    let scenes = [
+        ("sparse gas", gas(count, 5.0, None)?),
+        ("dense liquid", gas(count, 0.25, None)?),
+        ("one giant among many", gas(count, 0.5, Some(5.0))?),
+        (
+            "2 nm between 60 proteins",
+            proteins(if arguments.quick { 5 } else { 60 }, 2.0)?,
+        ),
+        (
+            "proteins side by side",
+            proteins(if arguments.quick { 5 } else { 60 }, -0.3)?,
+        ),
+    ];
+    let mut rows = Vec::new();
+    for (name, frames) in scenes {
+        let mut runners = SphereRunner::for_spheres(count as usize);
+        let pairs = race(&mut runners, &frames)?;
+        if rows.is_empty() {
+            let mut header = table::words(&["scene", "spheres", "pairs"]);
+            header.extend(runners.iter().map(|runner| runner.name.to_owned()));
+            rows.push(header);
+        }
+        let mut row = vec![
+            name.to_owned(),
+            frames[0].len().to_string(),
+            format!("{pairs:.0}"),
+        ];
+        row.extend(
+            runners
+                .iter_mut()
+                .map(|runner| table::number(runner.median())),
+        );
+        rows.push(row);
+    }
+    let header = rows.remove(0);
+    table::print("**Other scenes**, everything moving.", &header, &rows);
+    Ok(())
+}
+
+/// Single spheres of 0.1 nm, `spacing` nm apart on the average, and perhaps a giant.
+fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let edge = spacing * (count as f32).cbrt();
+    let mut first = SphereSet::new();
+    for owner in 0..count {
+        let place: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
+        first.push(place.into(), 0.1, owner)?;
+    }
+    if let Some(radius) = giant {
+        first.push(Vec3::splat(0.5 * edge), radius, count)?;
+    }
+    moving(first, &mut random)
+}
+
+/// Haemoglobins on a lattice, turned at random, their balls `gap` nm apart.
+fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1gzx.pdb");
+    let protein = load(path, &LoadOptions::default())?;
+    let mut random = Pcg64Mcg::seed_from_u64(4);
+    let spacing = 2.0 * protein.bounding_radius() + gap;
+    let poses: Vec<Pose> = (0..along)
+        .map(|k| {
+            let cell = Vec3::new((k % 4) as f32, (k / 4 % 4) as f32, (k / 16) as f32);
+            let axis: [f32; 3] = std::array::from_fn(|_| random.random::<f32>() - 0.5);
+            Pose {
+                position: spacing * cell,
+                rotation: Quat::from_scaled_axis(6.0 * Vec3::from_array(axis)),
+            }
+        })
+        .collect();
+    let first = SphereSet::from_molecules(poses.iter().map(|pose| (&protein, *pose)))?;
+    moving(first, &mut random)
+}
+
+/// Frames in which each sphere moves a little.
+fn moving(first: SphereSet, random: &mut Pcg64Mcg) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+    let mut frames = vec![first];
+    for frame in 1..FRAMES {
+        let before = &frames[frame - 1];
+        let mut next = SphereSet::new();
+        for index in 0..before.len() {
+            let by: [f32; 3] =
+                std::array::from_fn(|_| MOTION_NM * (2.0 * random.random::<f32>() - 1.0));
+            let centre = before.centre(index) + Vec3::from_array(by);
+            next.push(centre, before.radius(index), before.owner(index))?;
+        }
+        frames.push(next);
+    }
+    Ok(frames)
+}

@@ -1,0 +1,53 @@
+//! Poirrier's table 1: what splitting boxes does for the linear kd-tree.
+
+use std::error::Error;
+use std::f64::consts::PI;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bevy_rapier_molecules::scenes::FallingSpheres;
+use bevy_rapier_molecules::search::boxes::BoxSet;
+use bevy_rapier_molecules::search::{LinearKdTree, Selection};
+
+use crate::Arguments;
+use crate::table;
+
+/// The paper's number of spheres, and the parts of space that they fill.
+const SPHERES: u32 = 10_000;
+const RATIOS: [f32; 5] = [0.01, 0.05, 0.1, 0.5, 1.0];
+
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let count = if arguments.quick { 500 } else { SPHERES };
+    let mut rows = Vec::new();
+    for ratio in RATIOS {
+        let falling = FallingSpheres::new(count, ratio, 1)?;
+        let spheres = falling.spheres();
+        let mut boxes = BoxSet::new();
+        boxes.set_around_spheres(spheres, 0.0)?;
+        let mut row = vec![format!("{ratio}")];
+        for mut tree in [LinearKdTree::new().without_splitting(), LinearKdTree::new()] {
+            let met = AtomicU64::new(0);
+            let selection: Selection = tree.select(&boxes, &|pair| {
+                if pair.gap(spheres) < 0.0 {
+                    met.fetch_add(1, Ordering::Relaxed);
+                }
+            })?;
+            let radius = f64::from(FallingSpheres::RADIUS_NM);
+            let volume = f64::from(count) * 4.0 / 3.0 * PI * radius.powi(3);
+            row.push(format!(
+                "{:.2} N",
+                selection.sub_elements as f64 / f64::from(count)
+            ));
+            row.push(table::number(Some(selection.cell_volume / volume)));
+            row.push(selection.pairs.to_string());
+            row.push(met.into_inner().to_string());
+        }
+        rows.push(row);
+    }
+    let columns = ["sub-elements", "Vn/Ve", "selected pairs", "true positives"];
+    let mut header = table::words(&["d"]);
+    header.extend(columns.map(|name| format!("{name}, whole")));
+    header.extend(columns.map(|name| format!("{name}, split")));
+    let title = format!("**Splitting of boxes in the linear kd-tree**, {count} spheres.");
+    table::print(&title, &header, &rows);
+    Ok(())
+}

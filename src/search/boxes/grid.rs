@@ -1,0 +1,233 @@
+//! A counting-sorted uniform grid for boxes.
+//!
+//! 1. the few boxes that are much larger than the others are taken out;
+//! 2. each other box is binned by its lower corner, in cells at least as wide as the
+//!    largest of them: two that overlap are never two cells apart;
+//! 3. counting sort, as for spheres;
+//! 4. walk: each box against its own and the following half of the 26 neighbouring
+//!    cells, eight boxes at a time;
+//! 5. what was taken out is compared with everything.
+//!
+//! Corners rather than centres: a corner is not rounded, wherever it is.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::grid_compare::{BoxColumns, compare_cell};
+use super::grid_oversize::{longest_side, ordinary_limit};
+use super::{BoxSearch, BoxSet};
+use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::cells::CellWalk;
+use crate::search::uniform_grid::layout::GridLayout;
+use crate::search::uniform_grid::scan::{Instructions, LANES};
+use crate::search::uniform_grid::sort::SortedSpheres;
+use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
+use crate::spheres::{CHUNK, SphereSet};
+
+/// Boxes that one task walks, about: they have more neighbours than atoms have.
+const BOXES_PER_TASK: usize = 512;
+
+/// Uniform grid over boxes: the broad phase for molecules.
+#[derive(Clone, Debug, Default)]
+pub struct BoxGrid {
+    /// Boxes that are binned and, if they are not all, their indices.
+    ordinary: Vec<u32>,
+    /// Indices of those that are not.
+    oversize: Vec<u32>,
+    /// Lower corners of those that are binned.
+    corners: SphereSet,
+    sorted: SortedSpheres,
+    /// The boxes, cell by cell.
+    columns: [Vec<f32>; 6],
+    /// Indices 0, 1, 2 and so on, for those that are compared with everything.
+    all: Vec<u32>,
+    /// Columns of all boxes, for the same.
+    padded: BoxSet,
+    instructions: Instructions,
+}
+
+impl BoxGrid {
+    /// A grid that uses the widest instructions of this processor.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A grid that uses plain scalar code, the twin that the vector code is tested with.
+    #[must_use]
+    pub fn scalar() -> Self {
+        Self {
+            instructions: Instructions::Scalar,
+            ..Self::default()
+        }
+    }
+
+    /// Steps 1 to 3: how space is cut; `None` if no box is binned.
+    fn build(&mut self, boxes: &BoxSet) -> Result<Option<GridLayout>, SearchError> {
+        boxes.extent()?;
+        self.take_out(boxes);
+        self.copy_corners(boxes);
+        if self.corners.is_empty() {
+            return Ok(None);
+        }
+        let extent = self.corners.extent()?;
+        let width = extent.largest_radius.max(MIN_REACH_NM);
+        let layout = GridLayout::fit(extent.low, extent.high, width, self.corners.len());
+        self.sorted.sort(&self.corners, &layout, false);
+        let (comparisons, fullest) = self.sorted.crowding();
+        if !self.oversize.is_empty() {
+            self.sorted.rename(&self.ordinary);
+        }
+        if comparisons > MAX_COMPARISONS {
+            let cell = &self.sorted.cell_start[fullest..fullest + 2];
+            return Err(SearchError::TooCrowded {
+                sphere: self.sorted.index[cell[0] as usize],
+                spheres: cell[1] - cell[0],
+                reach: width,
+            });
+        }
+        self.gather(boxes);
+        Ok(Some(layout))
+    }
+
+    /// Step 4, by several tasks.
+    fn walk(&self, layout: GridLayout) -> CellWalk<'_> {
+        CellWalk {
+            sorted: &self.sorted,
+            cell_start: &self.sorted.cell_start,
+            layout,
+            per_task: BOXES_PER_TASK,
+        }
+    }
+
+    /// Step 1.
+    fn take_out(&mut self, boxes: &BoxSet) {
+        self.ordinary.clear();
+        self.oversize.clear();
+        let limit = ordinary_limit(boxes);
+        let oversize = |index: &u32| longest_side(boxes, *index as usize) > limit;
+        self.oversize
+            .extend((0..boxes.len() as u32).filter(oversize));
+        if !self.oversize.is_empty() {
+            let rest = (0..boxes.len() as u32).filter(|index| !oversize(index));
+            self.ordinary.extend(rest);
+        }
+    }
+
+    /// Lower corners of the boxes that are binned, with their longest sides as radii.
+    fn copy_corners(&mut self, boxes: &BoxSet) {
+        self.corners.clear();
+        let corners = &mut self.corners;
+        let axes = [&mut corners.x, &mut corners.y, &mut corners.z];
+        if self.oversize.is_empty() {
+            for (axis, low) in axes.into_iter().zip(&boxes.low) {
+                axis.extend_from_slice(low);
+            }
+            corners.owner.extend_from_slice(&boxes.owner);
+            let sides = (0..boxes.len()).map(|index| longest_side(boxes, index));
+            corners.radius.extend(sides);
+        } else {
+            let chosen = || self.ordinary.iter().map(|&index| index as usize);
+            for (axis, low) in axes.into_iter().zip(&boxes.low) {
+                axis.extend(chosen().map(|index| low[index]));
+            }
+            corners
+                .owner
+                .extend(chosen().map(|index| boxes.owner[index]));
+            let sides = chosen().map(|index| longest_side(boxes, index));
+            corners.radius.extend(sides);
+        }
+    }
+
+    /// The boxes follow their indices.
+    fn gather(&mut self, boxes: &BoxSet) {
+        let count = self.corners.len();
+        let index = &self.sorted.index[..count];
+        let sources = boxes.low.iter().chain(&boxes.high);
+        for (column, source) in self.columns.iter_mut().zip(sources) {
+            column.resize(count + LANES, 0.0);
+            column[..count]
+                .par_chunks_mut(CHUNK)
+                .zip(index.par_chunks(CHUNK))
+                .for_each(|(column, index)| {
+                    for (value, &from) in column.iter_mut().zip(index) {
+                        *value = source[from as usize];
+                    }
+                });
+        }
+    }
+
+    /// Step 5: appends the pairs of the giants, one list for each.
+    fn compare_giants(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer, first_list: usize) {
+        if self.oversize.is_empty() {
+            return;
+        }
+        self.padded.clone_from(boxes);
+        let padded = boxes.len() + LANES;
+        let axes = self.padded.low.iter_mut().chain(&mut self.padded.high);
+        axes.for_each(|axis| axis.resize(padded, 0.0));
+        self.padded.owner.resize(padded, 0);
+        self.all.clear();
+        self.all.extend(0..padded as u32);
+        let columns = BoxColumns {
+            low: self.padded.low.each_ref().map(|axis| &axis[..]),
+            high: self.padded.high.each_ref().map(|axis| &axis[..]),
+            owner: &self.padded.owner,
+            index: &self.all,
+        };
+        let (instructions, oversize) = (self.instructions, &self.oversize);
+        let lists = &mut pairs.lists_mut()[first_list..];
+        lists.par_iter_mut().zip(oversize).for_each(|(list, &own)| {
+            let own = own as usize;
+            // Everything before it, then everything behind it.
+            let runs = [(own, own), (0, own), (own + 1, boxes.len())];
+            compare_cell(instructions, &columns, own..own + 1, runs.into_iter(), list);
+            // Two giants meet twice: the one with the smaller index keeps the pair.
+            let is_giant = |index: u32| oversize.binary_search(&index).is_ok();
+            list.retain(|pair| pair.a == own as u32 || !is_giant(pair.a));
+        });
+    }
+}
+
+impl BoxSearch for BoxGrid {
+    fn name(&self) -> &'static str {
+        "box-grid"
+    }
+
+    fn find_box_pairs(
+        &mut self,
+        boxes: &BoxSet,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        pairs.clear();
+        let start = Instant::now();
+        let layout = self.build(boxes)?;
+        let built = Instant::now();
+        let walk = layout.map(|layout| self.walk(layout));
+        let walked = walk.map_or(0, |walk| walk.tasks());
+        let lists = pairs.start(walked + self.oversize.len());
+        if let Some(walk) = walk {
+            let columns = self.columns.each_ref().map(|column| &column[..]);
+            let [lx, ly, lz, hx, hy, hz] = columns;
+            let columns = BoxColumns {
+                low: [lx, ly, lz],
+                high: [hx, hy, hz],
+                owner: &self.sorted.owner,
+                index: &self.sorted.index,
+            };
+            let instructions = self.instructions;
+            let lists = lists[..walked].par_iter_mut().enumerate();
+            lists.for_each(|(task, list)| {
+                walk.for_each_cell(task, |own, runs| {
+                    compare_cell(instructions, &columns, own, runs.iter(), list);
+                });
+            });
+        }
+        self.compare_giants(boxes, pairs, walked);
+        Ok(SearchTimes {
+            build: built - start,
+            walk: built.elapsed(),
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Compares one box with many, eight at a time.
+//!
+//! Two twins: plain code for any processor, and 256-bit vectors. As numbers are only
+//! compared, both give the same.
+
+use crate::search::Pair;
+use crate::search::uniform_grid::scan::{Instructions, LANES};
+
+/// Boxes in columns, with [`LANES`] readable entries beyond the last.
+#[derive(Clone, Copy)]
+pub(super) struct BoxColumns<'a> {
+    pub(super) low: [&'a [f32]; 3],
+    pub(super) high: [&'a [f32]; 3],
+    pub(super) owner: &'a [u32],
+    /// Index of each box in its set.
+    pub(super) index: &'a [u32],
+}
+
+/// Appends the pairs of the boxes `own` with those that follow them in the first of the
+/// `runs`, and with all of the other runs.
+pub(super) fn compare_cell(
+    instructions: Instructions,
+    columns: &BoxColumns<'_>,
+    own: std::ops::Range<usize>,
+    runs: impl Iterator<Item = (usize, usize)> + Clone,
+    list: &mut Vec<Pair>,
+) {
+    match instructions {
+        Instructions::Scalar => compare::<false>(columns, own, runs, list),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => {
+            // SAFETY: `Instructions::Avx2` exists only where it was detected.
+            unsafe { compare_avx2(columns, own, runs, list) };
+        }
+    }
+}
+
+/// # Safety
+/// The processor has AVX2, BMI1 and POPCNT.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,popcnt")]
+unsafe fn compare_avx2(
+    columns: &BoxColumns<'_>,
+    own: std::ops::Range<usize>,
+    runs: impl Iterator<Item = (usize, usize)> + Clone,
+    list: &mut Vec<Pair>,
+) {
+    compare::<true>(columns, own, runs, list);
+}
+
+/// With `AVX2` the caller promises that the processor has it.
+#[inline(always)]
+fn compare<const AVX2: bool>(
+    columns: &BoxColumns<'_>,
+    own: std::ops::Range<usize>,
+    runs: impl Iterator<Item = (usize, usize)> + Clone,
+    list: &mut Vec<Pair>,
+) {
+    for one in own {
+        let query = Query {
+            low: columns.low.map(|axis| axis[one]),
+            high: columns.high.map(|axis| axis[one]),
+            owner: columns.owner[one],
+        };
+        for (number, (from, to)) in runs.clone().enumerate() {
+            let mut at = if number == 0 { one + 1 } else { from };
+            while at < to {
+                #[cfg(target_arch = "x86_64")]
+                let mut mask = if AVX2 {
+                    // SAFETY: runs end at the last box, behind which there are LANES more
+                    // entries, and the caller promises AVX2.
+                    unsafe { query.hits_avx2(columns, at) }
+                } else {
+                    query.hits(columns, at)
+                };
+                #[cfg(not(target_arch = "x86_64"))]
+                let mut mask = query.hits(columns, at);
+                if to - at < LANES {
+                    mask &= (1 << (to - at)) - 1;
+                }
+                while mask != 0 {
+                    let other = at + mask.trailing_zeros() as usize;
+                    list.push(Pair::new(columns.index[one], columns.index[other]));
+                    mask &= mask - 1;
+                }
+                at += LANES;
+            }
+        }
+    }
+}
+
+/// The box that others are compared with.
+struct Query {
+    low: [f32; 3],
+    high: [f32; 3],
+    owner: u32,
+}
+
+impl Query {
+    /// Bit `k` is set if box `at + k` overlaps and has another owner.
+    #[inline(always)]
+    fn hits(&self, columns: &BoxColumns<'_>, at: usize) -> u32 {
+        let owner = &columns.owner[at..at + LANES];
+        let low = columns.low.map(|axis| &axis[at..at + LANES]);
+        let high = columns.high.map(|axis| &axis[at..at + LANES]);
+        let mut hits = [0; LANES];
+        for k in 0..LANES {
+            let mut hit = owner[k] != self.owner;
+            for axis in 0..3 {
+                hit &= (low[axis][k] <= self.high[axis]) & (high[axis][k] >= self.low[axis]);
+            }
+            hits[k] = u32::from(hit) << k;
+        }
+        hits.iter().fold(0, |mask, hit| mask | hit)
+    }
+
+    /// As [`hits`](Self::hits).
+    ///
+    /// # Safety
+    /// The processor has AVX2, and the columns have eight entries from `at`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn hits_avx2(&self, columns: &BoxColumns<'_>, at: usize) -> u32 {
+        use std::arch::x86_64::*;
+        debug_assert!(columns.low.iter().all(|axis| at + LANES <= axis.len()));
+        debug_assert!(columns.high.iter().all(|axis| at + LANES <= axis.len()));
+        debug_assert!(at + LANES <= columns.owner.len());
+        // SAFETY: the caller promises AVX2 and eight entries; loads are unaligned.
+        unsafe {
+            let owners = _mm256_loadu_si256(columns.owner.as_ptr().add(at).cast());
+            let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(self.owner as i32));
+            let mut apart = _mm256_castsi256_ps(same);
+            for axis in 0..3 {
+                let low = _mm256_loadu_ps(columns.low[axis].as_ptr().add(at));
+                let high = _mm256_loadu_ps(columns.high[axis].as_ptr().add(at));
+                let above = _mm256_cmp_ps::<_CMP_GT_OQ>(low, _mm256_set1_ps(self.high[axis]));
+                let below = _mm256_cmp_ps::<_CMP_LT_OQ>(high, _mm256_set1_ps(self.low[axis]));
+                apart = _mm256_or_ps(apart, _mm256_or_ps(above, below));
+            }
+            !_mm256_movemask_ps(apart) as u32 & ((1 << LANES) - 1)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Which boxes overlap? The broad phase of molecules.
+//!
+//! The contract of every search: find each unordered pair of boxes along the axes of
+//! the world that have different owners and a point in common, once each, in an order
+//! that depends on the boxes only and not on the number of threads. Boxes that just
+//! touch do have a point in common. Only numbers are compared, nothing is computed: the
+//! result is exact, and the same for every search.
+//!
+//! A margin is part of the boxes: make them larger by half of it on every side.
+//!
+//! [`BruteForceBoxes`] is the oracle, [`BoxGrid`] the one to use. [`SpheresInBoxes`]
+//! makes a [`PairSearch`](super::PairSearch) of any of them.
+
+mod brute_force;
+mod grid;
+mod grid_compare;
+mod grid_oversize;
+mod set;
+mod spheres_in_boxes;
+
+pub use brute_force::BruteForceBoxes;
+pub use grid::BoxGrid;
+pub use set::{BoxError, BoxExtent, BoxSet, LARGEST_COORDINATE_NM};
+pub use spheres_in_boxes::SpheresInBoxes;
+pub(in crate::search) use spheres_in_boxes::overlap;
+
+use super::{PairBuffer, SearchError, SearchTimes};
+
+/// Finds all overlapping pairs of boxes of different owners.
+///
+/// An implementation keeps its buffers from call to call. Some keep more: what they
+/// found last time, which makes the next search of nearly the same boxes cheaper.
+pub trait BoxSearch: Send + Sync {
+    /// Name for command lines and reports.
+    fn name(&self) -> &'static str;
+
+    /// Writes every pair of overlapping boxes into `pairs`, whose former content is
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`SearchError`] if a box cannot be searched, or too many lie in one place;
+    /// `pairs` is empty then.
+    fn find_box_pairs(
+        &mut self,
+        boxes: &BoxSet,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError>;
+}
+
+impl BoxSearch for Box<dyn BoxSearch> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn find_box_pairs(
+        &mut self,
+        boxes: &BoxSet,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        (**self).find_box_pairs(boxes, pairs)
+    }
+}

@@ -1,0 +1,359 @@
+//! World-space boxes as plain arrays.
+
+use std::ops::Range;
+
+use glam::Vec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::spheres::{CHUNK, SphereSet};
+
+/// Largest coordinate of a box, nm: differences of two are still finite.
+pub const LARGEST_COORDINATE_NM: f32 = f32::MAX / 2.0;
+
+/// What is wrong with a box.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum BoxError {
+    /// A corner is NaN or too far away, or the corners are the wrong way round.
+    #[error("box {index} from {low} to {high} is not finite, too far away or inside out")]
+    BadBox {
+        /// Index of the box.
+        index: usize,
+        /// The corner with the smallest coordinates, nm.
+        low: Vec3,
+        /// The corner with the largest coordinates, nm.
+        high: Vec3,
+    },
+    /// The index of a box no longer fits 32 bits.
+    #[error("{count} boxes are too many: indices have 32 bits")]
+    TooMany {
+        /// How many boxes there would be.
+        count: usize,
+    },
+}
+
+/// World-space boxes along the axes as arrays: two corners (nm) and an owner.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BoxSet {
+    /// Smallest coordinates along x, y and z.
+    pub(crate) low: [Vec<f32>; 3],
+    /// Largest coordinates along x, y and z.
+    pub(crate) high: [Vec<f32>; 3],
+    pub(crate) owner: Vec<u32>,
+}
+
+impl BoxSet {
+    /// An empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of boxes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.owner.len()
+    }
+
+    /// Whether there are no boxes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.owner.is_empty()
+    }
+
+    /// Removes all boxes and keeps the memory.
+    pub fn clear(&mut self) {
+        for axis in self.low.iter_mut().chain(&mut self.high) {
+            axis.clear();
+        }
+        self.owner.clear();
+    }
+
+    /// Adds the box from `low` to `high`, nm.
+    ///
+    /// # Errors
+    /// [`BoxError`] if a corner is not finite or beyond [`LARGEST_COORDINATE_NM`],
+    /// `high` is below `low`, or the set is full.
+    pub fn push(&mut self, low: Vec3, high: Vec3, owner: u32) -> Result<(), BoxError> {
+        let index = self.len();
+        if index >= u32::MAX as usize {
+            return Err(BoxError::TooMany { count: index + 1 });
+        }
+        if !is_sound(low, high) {
+            return Err(BoxError::BadBox { index, low, high });
+        }
+        for k in 0..3 {
+            self.low[k].push(low[k]);
+            self.high[k].push(high[k]);
+        }
+        self.owner.push(owner);
+        Ok(())
+    }
+
+    /// The corner of a box with the smallest coordinates, nm.
+    #[inline]
+    #[must_use]
+    pub fn low(&self, index: usize) -> Vec3 {
+        Vec3::from_array([0, 1, 2].map(|k| self.low[k][index]))
+    }
+
+    /// The corner of a box with the largest coordinates, nm.
+    #[inline]
+    #[must_use]
+    pub fn high(&self, index: usize) -> Vec3 {
+        Vec3::from_array([0, 1, 2].map(|k| self.high[k][index]))
+    }
+
+    /// Owner of a box.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self, index: usize) -> u32 {
+        self.owner[index]
+    }
+
+    /// Whether two boxes have different owners and a point in common.
+    #[inline]
+    #[must_use]
+    pub fn overlap(&self, a: usize, b: usize) -> bool {
+        let along =
+            |k: usize| self.low[k][a] <= self.high[k][b] && self.low[k][b] <= self.high[k][a];
+        self.owner[a] != self.owner[b] && along(0) && along(1) && along(2)
+    }
+
+    /// Puts a box around each sphere, larger by half of `margin` (nm) on every side:
+    /// where two spheres are closer than their radii plus the margin, their boxes
+    /// overlap, whatever rounding does.
+    ///
+    /// # Errors
+    /// [`BoxError`] names the first sphere that is not finite or too far away; the set
+    /// is empty then.
+    pub fn set_around_spheres(&mut self, spheres: &SphereSet, margin: f32) -> Result<(), BoxError> {
+        self.resize(spheres.len());
+        let centres = [&spheres.x, &spheres.y, &spheres.z];
+        for ((low, high), centre) in self.low.iter_mut().zip(&mut self.high).zip(centres) {
+            low.par_chunks_mut(CHUNK)
+                .zip(high.par_chunks_mut(CHUNK))
+                .zip(
+                    centre
+                        .par_chunks(CHUNK)
+                        .zip(spheres.radius.par_chunks(CHUNK)),
+                )
+                .for_each(|((low, high), (centre, radius))| {
+                    for (k, (&centre, &radius)) in centre.iter().zip(radius).enumerate() {
+                        (low[k], high[k]) = interval(centre, radius, margin);
+                    }
+                });
+        }
+        self.owner.copy_from_slice(&spheres.owner);
+        self.check()
+    }
+
+    /// Puts a box around each run of spheres, larger by half of `margin` (nm) on every
+    /// side. A run is spheres of one owner one after the other: a molecule.
+    ///
+    /// # Errors
+    /// As [`set_around_spheres`](Self::set_around_spheres), with the index of the run.
+    pub fn set_around_runs(
+        &mut self,
+        spheres: &SphereSet,
+        runs: &[Range<u32>],
+        margin: f32,
+    ) -> Result<(), BoxError> {
+        const RUNS_PER_TASK: usize = 64;
+        self.resize(runs.len());
+        let centres = [&spheres.x, &spheres.y, &spheres.z];
+        for ((low, high), centre) in self.low.iter_mut().zip(&mut self.high).zip(centres) {
+            low.par_chunks_mut(RUNS_PER_TASK)
+                .zip(high.par_chunks_mut(RUNS_PER_TASK))
+                .zip(runs.par_chunks(RUNS_PER_TASK))
+                .for_each(|((low, high), runs)| {
+                    for (k, run) in runs.iter().enumerate() {
+                        let run = run.start as usize..run.end as usize;
+                        let spheres = centre[run.clone()].iter().zip(&spheres.radius[run]);
+                        (low[k], high[k]) = hull(spheres, margin);
+                    }
+                });
+        }
+        for (owner, run) in self.owner.iter_mut().zip(runs) {
+            *owner = spheres.owner[run.start as usize];
+        }
+        self.check()
+    }
+
+    fn resize(&mut self, count: usize) {
+        for axis in self.low.iter_mut().chain(&mut self.high) {
+            axis.resize(count, 0.0);
+        }
+        self.owner.resize(count, 0);
+    }
+
+    /// Empties the set if one of its boxes is not sound.
+    fn check(&mut self) -> Result<(), BoxError> {
+        let checked = self.extent();
+        if checked.is_err() {
+            self.clear();
+        }
+        checked.map(|_| ())
+    }
+
+    /// The box around all boxes, and the longest side.
+    ///
+    /// # Errors
+    /// [`BoxError`] names the first box that is not sound.
+    pub fn extent(&self) -> Result<BoxExtent, BoxError> {
+        let part = |chunk: usize| {
+            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len());
+            range.fold(BoxExtent::EMPTY, |extent, index| {
+                extent.with(self.low(index), self.high(index))
+            })
+        };
+        let extent = (0..self.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(part)
+            .reduce(|| BoxExtent::EMPTY, BoxExtent::union);
+        if extent.sound {
+            return Ok(extent);
+        }
+        let corners = |index| (self.low(index), self.high(index));
+        let first = (0..self.len()).find(|&index| {
+            let (low, high) = corners(index);
+            !is_sound(low, high)
+        });
+        let index = first.unwrap_or(0);
+        let (low, high) = corners(index);
+        Err(BoxError::BadBox { index, low, high })
+    }
+}
+
+/// From where to where a sphere reaches along an axis, rounded outwards.
+#[inline]
+fn interval(centre: f32, radius: f32, margin: f32) -> (f32, f32) {
+    // In 64 bits this is as good as exact; one step of 32 bits outwards covers the rest.
+    let reach = f64::from(radius) + 0.5 * f64::from(margin);
+    let low = (f64::from(centre) - reach) as f32;
+    let high = (f64::from(centre) + reach) as f32;
+    (low.next_down(), high.next_up())
+}
+
+/// From where to where spheres reach along an axis, rounded outwards.
+fn hull<'a>(spheres: impl Iterator<Item = (&'a f32, &'a f32)>, margin: f32) -> (f32, f32) {
+    let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+    let mut sound = true;
+    for (&centre, &radius) in spheres {
+        sound &= (centre + radius).is_finite();
+        // Each is off by half a step of 32 bits at most, which the step below covers.
+        low = low.min(centre - radius);
+        high = high.max(centre + radius);
+    }
+    let half = 0.5 * f64::from(margin);
+    let (low, high) = (
+        (f64::from(low.next_down()) - half) as f32,
+        (f64::from(high.next_up()) + half) as f32,
+    );
+    // Minima pass over what is no number.
+    let fault = if sound { 0.0 } else { f32::NAN };
+    (low.next_down() + fault, high.next_up() + fault)
+}
+
+fn is_sound(low: Vec3, high: Vec3) -> bool {
+    low.min_element() >= -LARGEST_COORDINATE_NM
+        && high.max_element() <= LARGEST_COORDINATE_NM
+        && low.cmple(high).all()
+}
+
+/// The box around all boxes of a [`BoxSet`], and what is largest among them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxExtent {
+    /// Smallest coordinates, nm.
+    pub low: Vec3,
+    /// Largest coordinates, nm.
+    pub high: Vec3,
+    /// Longest side of any box, nm.
+    pub longest_side: f32,
+    sound: bool,
+}
+
+impl BoxExtent {
+    const EMPTY: Self = Self {
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+        longest_side: 0.0,
+        sound: true,
+    };
+
+    fn with(self, low: Vec3, high: Vec3) -> Self {
+        Self {
+            low: self.low.min(low),
+            high: self.high.max(high),
+            longest_side: self.longest_side.max((high - low).max_element()),
+            sound: self.sound && is_sound(low, high),
+        }
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            longest_side: self.longest_side.max(other.longest_side),
+            sound: self.sound && other.sound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_that_is_no_box_is_refused() {
+        let mut boxes = BoxSet::new();
+        boxes.push(Vec3::ZERO, Vec3::ZERO, 0).unwrap();
+        for (low, high) in [
+            (Vec3::ONE, Vec3::ZERO),
+            (Vec3::NAN, Vec3::ONE),
+            (Vec3::ZERO, Vec3::INFINITY),
+            (Vec3::splat(-f32::MAX), Vec3::ZERO),
+        ] {
+            let error = boxes.push(low, high, 1);
+            assert!(matches!(error, Err(BoxError::BadBox { index: 1, .. })));
+        }
+        assert_eq!(boxes.len(), 1);
+    }
+
+    #[test]
+    fn a_sphere_that_is_no_number_is_named_and_empties_the_set() {
+        let mut spheres = SphereSet::new();
+        for k in 0..9 {
+            spheres.push(Vec3::X * k as f32, 0.5, k / 3).unwrap();
+        }
+        spheres.y[7] = f32::NAN;
+        let mut boxes = BoxSet::new();
+        let error = boxes.set_around_spheres(&spheres, 0.0);
+        assert!(matches!(error, Err(BoxError::BadBox { index: 7, .. })));
+        assert!(boxes.is_empty());
+        let error = boxes.set_around_runs(&spheres, &[0..3, 3..6, 6..9], 0.0);
+        assert!(matches!(error, Err(BoxError::BadBox { index: 2, .. })));
+        assert!(boxes.is_empty());
+    }
+
+    #[test]
+    fn boxes_around_spheres_hold_them_at_any_offset() {
+        for offset in [0.0, 1.0e3, -1.0e6, 1.0e12, 1.0e30] {
+            let mut spheres = SphereSet::new();
+            spheres.push(Vec3::splat(offset), 0.17, 0).unwrap();
+            spheres.push(Vec3::splat(offset + 0.3), 0.05, 0).unwrap();
+            let [mut each, mut whole] = [BoxSet::new(), BoxSet::new()];
+            each.set_around_spheres(&spheres, 0.2).unwrap();
+            whole.set_around_runs(&spheres, &[0..2, 0..1], 0.2).unwrap();
+            for index in 0..2 {
+                let centre = spheres.centre(index).as_dvec3();
+                let reach = f64::from(spheres.radius(index)) + 0.1;
+                for (boxes, index) in [(&each, index), (&whole, 0)] {
+                    let (low, high) = (boxes.low(index), boxes.high(index));
+                    assert!(low.as_dvec3().cmple(centre - reach).all());
+                    assert!(high.as_dvec3().cmpge(centre + reach).all());
+                }
+            }
+        }
+    }
+}
