@@ -22,8 +22,14 @@ pub fn run() {
     println!("| radii | pairs | uniform-grid | hierarchical-grid | levels | ratio |");
     println!("|---|--:|--:|--:|--:|--:|");
     for (name, spread) in [
-        ("as much volume in each octave", RadiusSpread::VolumeByOctave),
-        ("as many spheres in each octave", RadiusSpread::NumberByOctave),
+        (
+            "as much volume in each octave",
+            RadiusSpread::VolumeByOctave,
+        ),
+        (
+            "as many spheres in each octave",
+            RadiusSpread::NumberByOctave,
+        ),
         ("as many spheres of each radius", RadiusSpread::Even),
     ] {
         let spheres =
