@@ -27,6 +27,21 @@ type Searcher = (Box<dyn PairSearch>, Promise);
 /// some 50 million comparisons a second.
 const MOST_FOR_BRUTE_FORCE: usize = 4000;
 
+/// Of scenes with so few spheres the hierarchy on the device sees every eighth: it binds its
+/// arrays anew in each search, which takes longer than a small search itself.
+const FEW_FOR_DEVICE_HIERARCHY: usize = 200;
+
+/// Whether a search takes part in a scene of so many spheres.
+fn takes_part(search: &dyn PairSearch, promise: Promise, spheres: usize) -> bool {
+    match (search.name(), promise) {
+        ("gpu-hierarchical-grid", _) => {
+            spheres >= FEW_FOR_DEVICE_HIERARCHY || spheres.is_multiple_of(8)
+        }
+        (_, Promise::Pairs) => spheres <= MOST_FOR_BRUTE_FORCE,
+        _ => true,
+    }
+}
+
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
@@ -40,7 +55,7 @@ pub fn with_searches<E>(
     }
     SEARCHES.with_borrow_mut(|searches| {
         for (search, promise) in searches {
-            if *promise != Promise::Pairs || spheres.len() <= MOST_FOR_BRUTE_FORCE {
+            if takes_part(&**search, *promise, spheres.len()) {
                 visit(&mut **search, *promise)?;
             }
         }

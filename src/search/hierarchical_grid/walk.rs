@@ -6,10 +6,11 @@ use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
 use crate::search::tasks::Tasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::beyond::Beyond;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::uniform_grid::scan::{Columns, Comparison, Instructions, Query};
 use crate::search::uniform_grid::sort::SortedSpheres;
-use crate::search::uniform_grid::walk::{Beyond, Sink, Walk, scan_run};
+use crate::search::uniform_grid::walk::{Sink, Walk, scan_run};
 
 /// The coarser levels that the spheres of a level reach into.
 pub(in crate::search) struct Coarser<'a> {

@@ -13,6 +13,7 @@
 //! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
+pub(super) mod beyond;
 pub(super) mod candidates;
 pub(crate) mod layout;
 pub(crate) mod plan;
@@ -25,10 +26,11 @@ use glam::Vec3;
 use super::tasks::{count, list, list_gaps};
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
+use beyond::Nobody;
 use layout::GridLayout;
 use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::{Nobody, Walk};
+use walk::Walk;
 
 use scan::Instructions;
 
