@@ -71,7 +71,7 @@ fn compare(name: &str, scene: impl Fn(u64) -> Crowd) {
         }
     }
     for (start, results) in ["atoms", "proxies, then atoms"].iter().zip(&mut results) {
-        results.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        results.sort_unstable_by_key(|result| result.0);
         let iterations = results[results.len() / 2].0;
         results.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
         let time = results[results.len() / 2].1;

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::uniform_grid::walk::{Beyond, Walk};
+use super::uniform_grid::beyond::Beyond;
+use super::uniform_grid::walk::Walk;
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
 

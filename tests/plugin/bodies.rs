@@ -167,6 +167,7 @@ fn details_stand_for_the_molecule() {
     for (detail, least) in [
         (MoleculeDetail::Atoms, 1.9),
         (MoleculeDetail::Residues, 1.9),
+        (MoleculeDetail::Proxies(17), 1.9),
         (
             MoleculeDetail::Whole,
             2.0 * real("1ubq.cif").bounding_radius() - 0.2,

@@ -70,6 +70,18 @@ const MOST_FOR_SLOW_ONES: usize = 2000;
 /// Most spheres for searches that are quick and promise no sequence.
 const MOST_FOR_QUICK_ONES: usize = 20_000;
 
+/// Of scenes with so few spheres the hierarchy on the device sees every eighth: it binds its
+/// arrays anew in each search, which takes longer than a small search itself.
+const FEW_FOR_DEVICE_HIERARCHY: usize = 200;
+
+/// Whether a search takes part in a scene of so many spheres.
+fn takes_part(one: &Searcher, spheres: usize) -> bool {
+    if one.search.name() == "gpu-hierarchical-grid" {
+        return spheres >= FEW_FOR_DEVICE_HIERARCHY || spheres.is_multiple_of(8);
+    }
+    spheres <= one.most
+}
+
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
@@ -85,7 +97,7 @@ pub fn with_searches<E>(
     SEARCHES.with_borrow_mut(|searches| {
         for one in searches {
             let asked = field == Field::Everyone || one.field == Field::Grids;
-            if asked && spheres.len() <= one.most {
+            if asked && takes_part(one, spheres.len()) {
                 visit(&mut *one.search, one.promise)?;
             }
         }

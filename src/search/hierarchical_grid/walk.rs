@@ -6,11 +6,12 @@ use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
 use crate::search::tasks::Tasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::beyond::Beyond;
 use crate::search::uniform_grid::cells::CellWalk;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::uniform_grid::scan::{Columns, Comparison, Instructions, Query};
 use crate::search::uniform_grid::sort::SortedSpheres;
-use crate::search::uniform_grid::walk::{Beyond, SPHERES_PER_TASK, Sink, Walk, scan_run};
+use crate::search::uniform_grid::walk::{SPHERES_PER_TASK, Sink, Walk, scan_run};
 
 /// The coarser levels that the spheres of a level reach into.
 pub(in crate::search) struct Coarser<'a> {

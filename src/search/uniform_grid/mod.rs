@@ -13,6 +13,7 @@
 //! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
 //! radii may differ; and the order of the pairs does not depend on the threads.
 
+pub(super) mod beyond;
 pub(super) mod candidates;
 pub(crate) mod cells;
 pub(crate) mod layout;
@@ -26,11 +27,12 @@ use glam::Vec3;
 use super::tasks::{count, list, list_gaps};
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
+use beyond::Nobody;
 use cells::CellWalk;
 use layout::GridLayout;
 use plan::ReachPlan;
 use sort::SortedSpheres;
-use walk::{Nobody, SPHERES_PER_TASK, Walk};
+use walk::{SPHERES_PER_TASK, Walk};
 
 use scan::Instructions;
 

@@ -6,6 +6,7 @@
 //! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
 //! (0, +1) and (+1, +1) in (y, z).
 
+use super::beyond::{Beyond, Nobody};
 use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::cells::CellWalk;
 use super::plan::Reach;
@@ -16,36 +17,6 @@ use crate::search::Pair;
 
 /// Spheres that one task walks, about.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
-
-/// Whom a sphere meets beyond the cells around it.
-pub(in crate::search) trait Beyond: Sync {
-    /// Passes the hits of `query`, which has index `own` in the set, to `sink`.
-    ///
-    /// # Safety
-    /// As [`Comparison::hits`] for all spheres of `columns`.
-    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
-        &self,
-        columns: &Columns<'_>,
-        query: &Query,
-        own: u32,
-        sink: &mut S,
-    );
-}
-
-/// There is nobody beyond.
-pub(in crate::search) struct Nobody;
-
-impl Beyond for Nobody {
-    #[inline(always)]
-    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
-        &self,
-        _columns: &Columns<'_>,
-        _query: &Query,
-        _own: u32,
-        _sink: &mut S,
-    ) {
-    }
-}
 
 /// A sorted grid, ready to be walked by several tasks at once.
 pub(in crate::search) struct Walk<'a, B = Nobody> {
