@@ -1,8 +1,8 @@
 //! When do two moving spheres touch?
 //!
 //! With A and B on straight ways (equations 1 to 3 of Johnson and Whalley 2002), the line
-//! between their centres at time t is P₁ + t P₂, where P₁ = B_s − A_s (equation 8) and
-//! P₂ = (B_e − B_s) − (A_e − A_s) (equation 9). They touch where it is as long as the sum
+//! between their centres at time t is P₁ + t P₂, where P₁ = `B_s − A_s` (equation 8) and
+//! P₂ = `(B_e − B_s) − (A_e − A_s)` (equation 9). They touch where it is as long as the sum
 //! of the radii R (equation 13), so where
 //!
 //! ```text
