@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         ("dense liquid", gas(count, 0.25, None)?),
         ("one giant among many", gas(count, 0.5, Some(5.0))?),
         (
-            "2 nm between 60 proteins",
+            "proteins 2 nm apart",
             proteins(if arguments.quick { 5 } else { 60 }, 2.0)?,
         ),
         (
@@ -34,28 +34,28 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             proteins(if arguments.quick { 5 } else { 60 }, -0.3)?,
         ),
     ];
+    let names: Vec<&str> = SphereRunner::for_spheres(0)
+        .iter()
+        .map(|runner| runner.name)
+        .collect();
     let mut rows = Vec::new();
-    for (name, frames) in scenes {
-        let mut runners = SphereRunner::for_spheres(count as usize);
+    for (scene, frames) in scenes {
+        // Some searches would take too long with so many spheres.
+        let mut runners = SphereRunner::for_spheres(frames[0].len());
         let pairs = race(&mut runners, &frames)?;
-        if rows.is_empty() {
-            let mut header = table::words(&["scene", "spheres", "pairs"]);
-            header.extend(runners.iter().map(|runner| runner.name.to_owned()));
-            rows.push(header);
-        }
         let mut row = vec![
-            name.to_owned(),
+            scene.to_owned(),
             frames[0].len().to_string(),
             format!("{pairs:.0}"),
         ];
-        row.extend(
-            runners
-                .iter_mut()
-                .map(|runner| table::number(runner.median())),
-        );
+        row.extend(names.iter().map(|name| {
+            let runner = runners.iter_mut().find(|runner| runner.name == *name);
+            table::number(runner.and_then(SphereRunner::median))
+        }));
         rows.push(row);
     }
-    let header = rows.remove(0);
+    let mut header = table::words(&["scene", "spheres", "pairs"]);
+    header.extend(table::words(&names));
     table::print("**Other scenes**, everything moving.", &header, &rows);
     Ok(())
 }

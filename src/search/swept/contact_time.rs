@@ -1,8 +1,8 @@
 //! When do two moving spheres touch?
 //!
 //! With A and B on straight ways (equations 1 to 3 of Johnson and Whalley 2002), the line
-//! between their centres at time t is P₁ + t P₂, where P₁ = B_s − A_s (equation 8) and
-//! P₂ = (B_e − B_s) − (A_e − A_s) (equation 9). They touch where it is as long as the sum
+//! between their centres at time t is P₁ + t P₂, where P₁ = `B_s − A_s` (equation 8) and
+//! P₂ = `(B_e − B_s) − (A_e − A_s)` (equation 9). They touch where it is as long as the sum
 //! of the radii R (equation 13), so where
 //!
 //! ```text
@@ -69,7 +69,10 @@ pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<Con
             last: f64::INFINITY,
         });
     }
-    let discriminant = half * half - square * rest;
+    // The discriminant b² − A C is A (R² − h²), where h is the distance at which the centres
+    // pass each other: of long ways the former would leave no digits.
+    let passing = apart - half / square * motion;
+    let discriminant = square * (reach * reach - passing.length_squared());
     if discriminant < 0.0 {
         return None;
     }
@@ -144,7 +147,7 @@ mod tests {
             .unwrap()
             .first_within_step()
             .unwrap();
-        assert!((bullet.at(time).length() - 1.0).abs() < 1.0e-9);
+        assert!((bullet.at(time).length() - 1.0).abs() < 1.0e-8);
     }
 
     proptest! {
