@@ -29,8 +29,7 @@ const FEWEST_SPHERES: usize = 8;
 
 /// Largest part of the spheres that may be left for the detour to pay.
 ///
-/// Measured on vesicles of lipids and on piles of proteins: leaving a quarter of the
-/// spheres out saves what the boxes cost.
+/// A judgement: boxes cost a few percent of a search, and copying the rest some more.
 const LARGEST_REST: f64 = 0.75;
 
 /// Searches without a look at the boxes after one in which they did not pay. Who comes
