@@ -168,12 +168,11 @@ impl Way<'_> {
             } else {
                 match self.look(place, velocity, bend, margin) {
                     Ahead::Open(time) => time.min(margin / speed),
-                    Ahead::Blocked => return End::Touch(fraction),
                     Ahead::Inside { other, depth } if step == 0 => {
                         return End::Inside { other, depth };
                     }
-                    // Rounding alone leads here.
-                    Ahead::Inside { .. } => return End::Touch(fraction),
+                    // Later, rounding alone leads inside.
+                    Ahead::Blocked | Ahead::Inside { .. } => return End::Touch(fraction),
                 }
             };
             fraction += free;
