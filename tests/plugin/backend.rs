@@ -133,7 +133,7 @@ fn auto_takes_a_real_gpu_only() {
     assert_eq!(backend(&app).adapter().is_some(), expected == Backend::Gpu);
     assert!(told(&app).is_empty(), "it was not asked for");
     // Seven atoms are not worth a GPU.
-    assert_eq!(searches(&mut app), ["two-level-grid"]);
+    assert_eq!(searches(&mut app), ["auto-grid"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_backend_can_be_switched_in_mid_run_and_no_bit_changes() {
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
         assert_eq!(backend(&app).chosen(), wanted);
-        let name = ["two-level-grid", "gpu-groups"][frame / 8 % 2];
+        let name = ["auto-grid", "gpu-groups"][frame / 8 % 2];
         assert_eq!(searches(&mut app), [name]);
     }
     assert!(told(&app).is_empty());
