@@ -73,6 +73,7 @@
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
 //! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
+//! | [`docking`] | one molecule moved about another, and never into it |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
@@ -123,6 +124,7 @@ mod scatter;
 pub mod scenes;
 pub mod search;
 pub mod spheres;
+mod spiral;
 
 /// What most users need, by name.
 pub mod prelude {

@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use super::{DockingError, DockingMolecule, Motion, is_free, move_to_touch};
 use crate::pose::Pose;
+use crate::spiral::direction;
 
 /// Directions that are tried.
 const DIRECTIONS: u32 = 256;
@@ -44,9 +45,8 @@ pub fn nearest_free_pose(
     let mut best = Pose::new(pose.position + Vec3::X * far, pose.rotation);
     let mut least = far;
     for index in 0..DIRECTIONS {
-        let direction = direction(index);
+        let direction = direction(index, DIRECTIONS);
         let start = Pose::new(pose.position + direction * far, pose.rotation);
-        // No further than what is known to be free.
         let motion = Motion::translation(-direction * far);
         let touch = move_to_touch(moving, &start, fixed, fixed_pose, &motion, tolerance)?;
         let distance = touch.pose.position.distance(pose.position);
@@ -56,13 +56,4 @@ pub fn nearest_free_pose(
         }
     }
     Ok(best)
-}
-
-/// One of many directions, evenly spread along a spiral about the z axis.
-fn direction(index: u32) -> Vec3 {
-    let z = 1.0 - (2 * index + 1) as f32 / DIRECTIONS as f32;
-    let golden = std::f32::consts::PI * (3.0 - 5.0_f32.sqrt());
-    let (sin, cos) = (golden * index as f32).sin_cos();
-    let across = (1.0 - z * z).max(0.0).sqrt();
-    Vec3::new(across * cos, across * sin, z)
 }

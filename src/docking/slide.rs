@@ -1,9 +1,11 @@
 //! Sliding along a surface.
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
+use super::interference::closer_than;
 use super::touch::normal_of;
 use super::{AtomPair, DockingError, DockingMolecule, Motion, TouchReport, move_to_touch};
+use crate::force::Body;
 use crate::pose::Pose;
 
 /// Pieces that a motion is cut into by what it touches.
@@ -67,7 +69,7 @@ pub fn slide(
             });
         }
     }
-    let pairs = super::interference::closer_than(moving, &here, fixed, fixed_pose, tolerance);
+    let pairs = closer_than(moving, &here, fixed, fixed_pose, tolerance);
     Ok(SlideReport {
         pose: here,
         pairs,
@@ -102,8 +104,7 @@ fn along(
 ) -> Motion {
     let template = moving.template();
     let pose = &touch.pose;
-    let inverse_mass = 1.0 / template.mass();
-    let inverse_inertia = inverse_inertia(moving, pose);
+    let body = Body::new(template, pose);
     let away = AWAY * size(motion, moving);
     let mut rows: Vec<Row> = touch
         .pairs
@@ -113,12 +114,11 @@ fn along(
             let atom = pair.a as usize;
             let arm = pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
             let turn = arm.cross(normal);
-            let turned = inverse_inertia * turn;
             Row {
                 normal,
                 turn,
-                turned,
-                mobility: inverse_mass + turn.dot(turned),
+                turned: body.inverse_inertia * turn,
+                mobility: body.mobility(arm, normal),
                 impulse: 0.0,
             }
         })
@@ -130,19 +130,9 @@ fn along(
             let before = row.impulse;
             row.impulse = (before + (away - approach) / row.mobility).max(0.0);
             let change = row.impulse - before;
-            bent.translation += row.normal * (change * inverse_mass);
+            bent.translation += row.normal * (change * body.inverse_mass);
             bent.rotation += row.turned * change;
         }
     }
     bent
-}
-
-/// Inverse inertia in the world, 1/(Da·nm²); zero about axes without inertia.
-fn inverse_inertia(molecule: &DockingMolecule, pose: &Pose) -> Mat3 {
-    let template = molecule.template();
-    let inverse = template
-        .principal_inertia()
-        .map(|moment| if moment > 0.0 { 1.0 / moment } else { 0.0 });
-    let axes = Mat3::from_quat(pose.rotation * template.principal_axes());
-    axes * Mat3::from_diagonal(inverse) * axes.transpose()
 }

@@ -43,8 +43,15 @@ impl Group {
             start: index,
             end: index + 1,
             held: contact.held,
+            rows: contact.takes_part().into(),
             ..Self::default()
         }
+    }
+
+    /// Takes the contact behind its last one in.
+    pub fn add(&mut self, contact: &ContactConstraint) {
+        self.end += 1;
+        self.rows += u32::from(contact.takes_part());
     }
 }
 

@@ -79,20 +79,8 @@ impl Lanes3 {
     pub fn no_longer_than(self, longest: Vec4) -> Self {
         let squared = self.dot(self);
         let too_long = squared.cmpgt(longest * longest);
-        let shorter = longest / squared.map_roots();
+        let shorter = longest / squared.sqrt();
         self * Vec4::select(too_long, shorter, Vec4::ONE)
-    }
-}
-
-/// Square roots of four numbers.
-trait Roots {
-    fn map_roots(self) -> Self;
-}
-
-impl Roots for Vec4 {
-    #[inline(always)]
-    fn map_roots(self) -> Self {
-        Self::new(self.x.sqrt(), self.y.sqrt(), self.z.sqrt(), self.w.sqrt())
     }
 }
 

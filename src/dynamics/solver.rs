@@ -76,9 +76,6 @@ impl ContactSolver {
             .sort_unstable_by_key(|contact| (contact.held, contact.a, contact.b, contact.spheres));
         self.groups.clear();
         self.group_contacts(0);
-        for group in &mut self.groups {
-            group.count_rows(&self.contacts[group.contacts()]);
-        }
         self.share_out(bodies);
     }
 
@@ -89,7 +86,7 @@ impl ContactSolver {
                 Some(last)
                     if (last.a, last.b, last.held) == (contact.a, contact.b, contact.held) =>
                 {
-                    last.end = index + 1;
+                    last.add(contact);
                 }
                 _ => self.groups.push(Group::new(contact, index)),
             }
@@ -216,11 +213,7 @@ impl ContactSolver {
         }
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
-        let others = self.groups.len();
         self.group_contacts(first);
-        for group in &mut self.groups[others..] {
-            group.count_rows(&self.contacts[group.contacts()]);
-        }
         self.leave_to_engine();
     }
 

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::found::GroupSearch;
 use super::groups::PairGroups;
 use crate::search::{
-    DeviceFault, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid,
+    AutoGrid, DeviceFault, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes,
 };
 use crate::spheres::SphereSet;
 
@@ -42,7 +42,7 @@ impl Finder {
     }
 }
 
-/// Another search, and in its place a [`UniformGrid`] as soon as the device that it runs on
+/// Another search, and in its place an [`AutoGrid`] as soon as the device that it runs on
 /// fails: the spheres are searched all the same, and no caller notices.
 pub(super) struct SteadySearch {
     finder: Finder,
@@ -98,7 +98,7 @@ impl SteadySearch {
             fault,
             message: self.finder.trouble().unwrap_or_else(|| fault.to_string()),
         });
-        self.finder = Finder::Pairs(Box::new(UniformGrid::new()));
+        self.finder = Finder::Pairs(Box::new(AutoGrid::new()));
         self.find_once(spheres, margin, groups)
     }
 
@@ -168,7 +168,7 @@ mod tests {
             message: "somebody pulled the plug".into(),
         };
         assert_eq!(search.take_fault(), Some(fault));
-        assert_eq!(search.name(), UniformGrid::new().name());
+        assert_eq!(search.name(), AutoGrid::new().name());
         search.find(&spheres, 0.0, &mut groups).unwrap();
         assert_eq!(groups.groups().len(), 1);
         assert_eq!(search.take_fault(), None);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn spheres_at_fault_are_not_searched_twice() {
-        let mut search = SteadySearch::new(Finder::Pairs(Box::new(UniformGrid::new())));
+        let mut search = SteadySearch::new(Finder::Pairs(Box::new(AutoGrid::new())));
         let mut groups = PairGroups::default();
         let error = search
             .find(&two_spheres(), f32::NAN, &mut groups)

@@ -294,7 +294,7 @@ impl CrowdContacts {
     /// Finds the pairs that touch or nearly do.
     ///
     /// Members that lie where too many others lie are set aside. If the search runs on a
-    /// device that fails, a [`UniformGrid`](crate::search::UniformGrid) takes its place at once and for good, and
+    /// device that fails, an [`AutoGrid`] takes its place at once and for good, and
     /// [`take_search_fault`](Self::take_search_fault) tells why.
     ///
     /// # Errors

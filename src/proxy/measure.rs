@@ -1,6 +1,6 @@
 //! How much larger than the atoms the proxies are.
 
-use std::f32::consts::{PI, TAU};
+use std::f32::consts::PI;
 use std::ops::ControlFlow;
 
 use glam::{IVec3, Vec3};
@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::{AtomBalls, ProxyError, ProxySet};
 use crate::molecule::LocalGrid;
+use crate::spiral::direction;
 
 /// Points that a volume is measured with, about. A box of a molecule is half full, so that
 /// the error is a fraction of a percent.
@@ -152,16 +153,6 @@ fn distance(atoms: &LocalGrid, point: Vec3) -> f32 {
         }
         reach *= 2.0;
     }
-}
-
-/// Point number `index` of `count` that are spread evenly over the unit sphere, on a spiral.
-fn direction(index: u32, count: u32) -> Vec3 {
-    /// Turns from point to point: the golden section leaves no gaps.
-    const GOLDEN: f32 = 0.618_034;
-    let height = 1.0 - (2 * index + 1) as f32 / count as f32;
-    let width = (1.0 - height * height).max(0.0).sqrt();
-    let around = TAU * (index as f32 * GOLDEN).fract();
-    Vec3::new(width * around.cos(), width * around.sin(), height)
 }
 
 #[cfg(test)]
