@@ -77,6 +77,19 @@ impl Stage {
         }
         app.finish();
         app.cleanup();
+        if std::env::var_os("SHADERS").is_some() {
+            let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
+            let ids: Vec<_> = shaders.ids().collect();
+            for id in ids {
+                let shader = shaders.get(id).unwrap();
+                if shader.path.starts_with("shaders/draw/") {
+                    let (path, defs) = (shader.path.clone(), shader.shader_defs.clone());
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let new = Shader::from_wgsl_with_defs(text, path, defs);
+                    shaders.insert(id, new).unwrap();
+                }
+            }
+        }
         app.insert_resource(MoleculeLook {
             detail: DrawDetail::Atoms,
             ..default()
@@ -86,6 +99,7 @@ impl Stage {
         app.world_mut().spawn((
             Camera3d::default(),
             Msaa::Off,
+            if std::env::var_os("NOTONE").is_some() { bevy::core_pipeline::tonemapping::Tonemapping::None } else { bevy::core_pipeline::tonemapping::Tonemapping::default() },
             RenderTarget::Image(target.into()),
             Transform::from_xyz(0.0, 0.0, distance),
         ));
@@ -195,7 +209,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|--:|---|--:|--:|--:|--:|");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
     let lipid = Arc::new(load(file, &LoadOptions::default())?);
-    let sizes = [10_000, 100_000].into_iter();
+    let sizes = [30_000, 100_000].into_iter();
     for size in sizes.chain(arguments.million.then_some(1_000_000)) {
         let vesicle = lipids(&lipid, size)?;
         let atoms = vesicle.crowd.atom_count();
@@ -208,7 +222,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         for stage in &mut stages {
-            (0..WARM_UP).for_each(|_| drop(stage.frame()));
+            for _ in 0..WARM_UP {
+                stage.frame();
+            }
         }
         for _ in 0..arguments.rounds.max(1) {
             for stage in &mut stages {

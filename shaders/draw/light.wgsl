@@ -2,14 +2,21 @@
 
 // The lights of the scene on a matt surface with a faint gloss. World frame.
 
-#import bevy_pbr::clustered_forward as clustering
+// Code for lights and shadows that the scene does not have is left out: adapters in
+// software run all branches.
+
 #import bevy_pbr::mesh_view_bindings::{clustered_lights, lights, view}
 #import bevy_pbr::mesh_view_types::{
     DIRECTIONAL_LIGHT_FLAGS_SHADOWS_ENABLED_BIT,
     POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT,
     POINT_LIGHT_FLAGS_SPOT_LIGHT_Y_NEGATIVE,
 }
+#ifdef LAMPS
+#import bevy_pbr::clustered_forward as clustering
+#endif
+#ifdef SHADOWS
 #import bevy_pbr::shadows
+#endif
 
 /// A point of a surface that light falls on.
 struct Surface {
@@ -47,6 +54,7 @@ fn reflected(surface: Surface, to_light: vec3<f32>) -> vec3<f32> {
     return (surface.colour + vec3(gloss)) * (facing * INVERSE_PI);
 }
 
+#ifdef LAMPS
 /// Fraction of a lamp's light that arrives: less with the square of the distance, and
 /// smoothly nothing at its range.
 fn with_distance(distance_square: f32, inverse_square_range: f32) -> f32 {
@@ -65,10 +73,12 @@ fn from_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
 
 fn from_point_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
     var lit = 1.0;
+#ifdef SHADOWS
     if (clustered_lights.data[lamp].flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
         let position = vec4(surface.position, 1.0);
         lit = shadows::fetch_point_shadow(lamp, position, surface.normal, surface.pixel);
     }
+#endif
     return from_lamp(surface, lamp) * lit;
 }
 
@@ -83,13 +93,16 @@ fn from_spot_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
     let to_light = normalize((*light).position_radius.xyz - surface.position);
     let cone = saturate(dot(-axis, to_light) * data.z + data.w);
     var lit = cone * cone;
+#ifdef SHADOWS
     if lit > 0.0 && ((*light).flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
         let near = (*light).shadow_map_near_z;
         let position = vec4(surface.position, 1.0);
         lit *= shadows::fetch_spot_shadow(lamp, position, surface.normal, near, surface.pixel);
     }
+#endif
     return from_lamp(surface, lamp) * lit;
 }
+#endif
 
 /// All light that the surface sends to the camera.
 fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
@@ -97,16 +110,19 @@ fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
     for (var sun = 0u; sun < lights.n_directional_lights; sun += 1u) {
         let to_light = lights.directional_lights[sun].direction_to_light;
         var arriving = 1.0;
+#ifdef SHADOWS
         if (lights.directional_lights[sun].flags & DIRECTIONAL_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
             let position = vec4(surface.position, 1.0);
             arriving = shadows::fetch_directional_shadow(
                 sun, position, surface.normal, surface.view_z, surface.pixel,
             );
         }
+#endif
         let colour = lights.directional_lights[sun].color.rgb * arriving;
         light += reflected(surface, to_light) * colour;
     }
 
+#ifdef LAMPS
     let orthographic = view.clip_from_view[3].w == 1.0;
     let cluster = clustering::view_fragment_cluster_index(
         surface.pixel, surface.view_z, orthographic,
@@ -119,6 +135,7 @@ fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
     for (var k = spots; k < near.first_reflection_probe_index_offset; k += 1u) {
         light += from_spot_lamp(surface, clustering::get_clusterable_object_id(k));
     }
+#endif
 
     light += surface.colour * lights.ambient_color.rgb;
     let facing = saturate(dot(surface.normal, surface.to_eye));

@@ -36,7 +36,9 @@ pub(super) fn palette() -> Vec<[f32; 4]> {
     let colliding = (0..SHADES).map(|shade| shade_of(27.0, shade));
     let depths = (0..DEPTHS).map(|step| depth(step as f32 / (DEPTHS - 1) as f32));
     let all = kinds.chain(free).chain(colliding).chain(depths);
-    all.map(|colour| colour.to_linear().to_f32_array())
+    // What a screen cannot show is brought to the nearest that it can.
+    let shown = |part: f32| part.clamp(0.0, 1.0);
+    all.map(|colour| colour.to_linear().to_f32_array().map(shown))
         .collect()
 }
 
@@ -94,11 +96,14 @@ mod tests {
     fn the_palette_has_a_displayable_colour_for_each_place() {
         let palette = palette();
         assert_eq!(palette.len(), DEPTH_COLOURS.end as usize);
-        for colour in &palette {
-            assert!(
-                colour.iter().all(|part| (-0.02..=1.05).contains(part)),
-                "{colour:?}"
-            );
+        let wanted = (0..KINDS)
+            .map(kind)
+            .chain((0..SHADES).map(|k| shade_of(145.0, k)));
+        for (colour, wanted) in palette.iter().zip(wanted) {
+            let wanted = wanted.to_linear().to_f32_array();
+            assert!(colour.iter().all(|part| (0.0..=1.0).contains(part)));
+            let off = colour.iter().zip(wanted).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f32::max) < 0.1, "{colour:?} {wanted:?}");
         }
     }
 

@@ -276,7 +276,7 @@ mod tests {
         let pose = |k| Pose::from_translation(Vec3::X * (k as f32 - 0.5 * count as f32));
         let traits = |k| GpuTraits {
             number: k,
-            template_and_state: k % 2 | if k % 3 == 0 { GpuTraits::COLLIDES } else { 0 },
+            template_and_state: (k % 2) | if k % 3 == 0 { GpuTraits::COLLIDES } else { 0 },
             ..GpuTraits::default()
         };
         (

@@ -105,7 +105,7 @@ mod tests {
             }
         }
         let (inner, outer) = (inner.0 / inner.1 as f32, outer.0 / outer.1 as f32);
-        assert!(inner > 0.5 && outer < 0.25, "{inner} {outer}");
+        assert!(inner > 0.9 && outer < 0.4, "{inner} {outer}");
     }
 
     #[test]

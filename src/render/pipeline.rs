@@ -8,8 +8,8 @@ use bevy::ecs::system::lifetimeless::{Read, SRes};
 use bevy::ecs::system::{SystemParam, SystemParamItem};
 use bevy::mesh::{MeshVertexBufferLayoutRef, MeshVertexBufferLayouts, PrimitiveTopology};
 use bevy::pbr::{
-    MeshPipeline, MeshPipelineKey, SetMeshViewBindGroup, SetMeshViewBindingArrayBindGroup,
-    ViewKeyCache,
+    ExtractedDirectionalLight, ExtractedPointLight, MeshPipeline, MeshPipelineKey,
+    SetMeshViewBindGroup, SetMeshViewBindingArrayBindGroup, ViewKeyCache,
 };
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
@@ -154,7 +154,18 @@ pub(super) fn make_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipel
 
 /// The pipelines for each kind of view.
 #[derive(Default, Resource)]
-pub(super) struct SphereVariants(HashMap<MeshPipelineKey, CachedRenderPipelineId>);
+pub(super) struct SphereVariants(HashMap<SphereKey, CachedRenderPipelineId>);
+
+/// What kind of view it is, and which lights there are. Code for lights that are not
+/// there costs time even if it is never run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct SphereKey {
+    mesh: MeshPipelineKey,
+    /// There are point or spot lights.
+    lamps: bool,
+    /// One of the lights casts shadows.
+    shadows: bool,
+}
 
 /// Makes pipelines for views.
 #[derive(SystemParam)]
@@ -167,7 +178,7 @@ pub(super) struct PipelineMaker<'w> {
 impl PipelineMaker<'_> {
     fn get(
         &mut self,
-        key: MeshPipelineKey,
+        key: SphereKey,
     ) -> Result<CachedRenderPipelineId, SpecializedMeshPipelineError> {
         if let Some(known) = self.variants.0.get(&key) {
             return Ok(*known);
@@ -183,9 +194,9 @@ impl SpherePipeline {
     /// Bevy's pipeline for meshes in the same view, with our shaders and no mesh.
     fn describe(
         &self,
-        key: MeshPipelineKey,
+        key: SphereKey,
     ) -> Result<RenderPipelineDescriptor, SpecializedMeshPipelineError> {
-        let mut descriptor = self.mesh_pipeline.specialize(key, &self.mesh_layout)?;
+        let mut descriptor = self.mesh_pipeline.specialize(key.mesh, &self.mesh_layout)?;
         descriptor.label = Some("molecules".into());
         descriptor.vertex.shader = VERTEX;
         descriptor.vertex.entry_point = Some("vertex".into());
@@ -193,11 +204,34 @@ impl SpherePipeline {
         if let Some(fragment) = &mut descriptor.fragment {
             fragment.shader = FRAGMENT;
             fragment.entry_point = Some("fragment".into());
+            for (present, name) in [(key.lamps, "LAMPS"), (key.shadows, "SHADOWS")] {
+                if present {
+                    fragment.shader_defs.push(name.into());
+                }
+            }
         }
         descriptor.layout.truncate(GROUP);
         descriptor.layout.push(self.layout.clone());
         descriptor.primitive.cull_mode = None;
         Ok(descriptor)
+    }
+}
+
+/// The lights of the scene.
+#[derive(SystemParam)]
+pub(super) struct SceneLights<'w, 's> {
+    suns: Query<'w, 's, &'static ExtractedDirectionalLight>,
+    lamps: Query<'w, 's, &'static ExtractedPointLight>,
+}
+
+impl SceneLights<'_, '_> {
+    fn key(&self, mesh: MeshPipelineKey) -> SphereKey {
+        SphereKey {
+            mesh,
+            lamps: !self.lamps.is_empty(),
+            shadows: self.suns.iter().any(|sun| sun.shadow_maps_enabled)
+                || self.lamps.iter().any(|lamp| lamp.shadow_maps_enabled),
+        }
     }
 }
 
@@ -209,6 +243,7 @@ pub(super) fn queue_molecules(
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
     crowds: Res<ExtractedCrowds>,
+    lights: SceneLights,
 ) {
     let mut crowds = crowds.0.values();
     let nothing = !crowds.any(|crowd| crowd.visible && !crowd.poses.is_empty());
@@ -227,7 +262,7 @@ pub(super) fn queue_molecules(
         if nothing {
             continue;
         }
-        let key = *key | topology | MeshPipelineKey::MAY_DISCARD;
+        let key = lights.key(*key | topology | MeshPipelineKey::MAY_DISCARD);
         let id = match pipelines.get(key) {
             Ok(id) => id,
             Err(error) => {

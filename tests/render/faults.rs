@@ -149,6 +149,8 @@ fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
         // Bevy's own callbacks do not expect to find their buffers destroyed.
         device.poll(PollType::wait_indefinitely()).unwrap();
         device.wgpu_device().destroy();
+        // Now the renderer is told.
+        let _ = device.poll(PollType::wait_indefinitely());
         for frame in 0..20 {
             // The crowd changes while there is nothing to draw it with.
             let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(crowd).unwrap();

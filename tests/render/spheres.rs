@@ -159,7 +159,7 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
         (Vec3::new(-4.4, 0.3, -3.0), 0.9, 10),
         // So near that it fills the view; so near that the near plane cuts it.
         (Vec3::new(0.2, 0.1, -1.3), 1.15, 2000),
-        (Vec3::new(0.0, 0.0, -1.0), 0.93, 10),
+        (Vec3::new(0.0, 0.0, -1.0), 0.905, 1000),
         // Small and far away.
         (Vec3::new(0.5, -0.3, -30.0), 0.7, 1),
     ];
