@@ -77,19 +77,6 @@ impl Stage {
         }
         app.finish();
         app.cleanup();
-        if std::env::var_os("SHADERS").is_some() {
-            let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
-            let ids: Vec<_> = shaders.ids().collect();
-            for id in ids {
-                let shader = shaders.get(id).unwrap();
-                if shader.path.starts_with("shaders/draw/") {
-                    let (path, defs) = (shader.path.clone(), shader.shader_defs.clone());
-                    let text = std::fs::read_to_string(&path).unwrap();
-                    let new = Shader::from_wgsl_with_defs(text, path, defs);
-                    shaders.insert(id, new).unwrap();
-                }
-            }
-        }
         app.insert_resource(MoleculeLook {
             detail: DrawDetail::Atoms,
             ..default()
@@ -99,7 +86,6 @@ impl Stage {
         app.world_mut().spawn((
             Camera3d::default(),
             Msaa::Off,
-            if std::env::var_os("NOTONE").is_some() { bevy::core_pipeline::tonemapping::Tonemapping::None } else { bevy::core_pipeline::tonemapping::Tonemapping::default() },
             RenderTarget::Image(target.into()),
             Transform::from_xyz(0.0, 0.0, distance),
         ));
