@@ -81,7 +81,9 @@ fn dress_molecules(
             })
             .clone();
         let material = MeshMaterial3d(wardrobe.plain.clone());
-        commands.entity(entity).insert((Mesh3d(mesh), material));
+        // Meshes cast shadows, which drawn molecules do not.
+        let dress = (Mesh3d(mesh), material, Undrawn);
+        commands.entity(entity).insert(dress);
     }
 }
 
