@@ -21,6 +21,9 @@ type Searcher = (Box<dyn PairSearch>, Promise);
 /// some 50 million comparisons a second.
 const MOST_FOR_BRUTE_FORCE: usize = 4000;
 
+/// Width of cells that are wider than any pair needs, nm.
+const WIDE_CELLS_NM: f32 = 1.0;
+
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
@@ -53,7 +56,13 @@ pub fn all() -> Vec<Box<dyn PairSearch>> {
 /// Every search that is neither the grid nor the oracle.
 fn others() -> Vec<Searcher> {
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there is only one"))]
-    let mut searches: Vec<Searcher> = vec![(Box::new(UniformGrid::scalar()), Promise::Sequence)];
+    let mut searches: Vec<Searcher> = vec![
+        (Box::new(UniformGrid::scalar()), Promise::Sequence),
+        (
+            Box::new(UniformGrid::with_cells(WIDE_CELLS_NM)),
+            Promise::Pairs,
+        ),
+    ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::gpu_device::device() {
         use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};

@@ -25,7 +25,7 @@ use std::time::Instant;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::{GridCell, MAX_REACH_NM, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 use layout::GridLayout;
 use plan::ReachPlan;
@@ -47,6 +47,8 @@ pub struct UniformGrid {
     /// How space was cut in the last search.
     layout: Option<GridLayout>,
     instructions: Instructions,
+    /// Cells are at least this wide, nm.
+    least_cell: f32,
 }
 
 impl UniformGrid {
@@ -65,13 +67,25 @@ impl UniformGrid {
         }
     }
 
+    /// A grid whose cells are at least `width` nm wide. They are never narrower than the
+    /// longest reach, and so no pair is missed, whatever the width; one that is not a
+    /// positive number up to [`MAX_REACH_NM`] asks for nothing.
+    #[must_use]
+    pub fn with_cells(width: f32) -> Self {
+        let usable = width > 0.0 && width <= MAX_REACH_NM;
+        Self {
+            least_cell: if usable { width } else { 0.0 },
+            ..Self::default()
+        }
+    }
+
     /// Sorts the spheres into cells; `None` if no pair is possible.
     fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
         self.layout = None;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
-        let layout = plan.layout(spheres.len());
+        let layout = plan.layout(spheres.len(), self.least_cell);
         let reach = plan.reach;
         self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
