@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::RelaxError;
 use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
@@ -71,5 +72,20 @@ impl Default for RelaxConfig {
             max_time: None,
             stall_window: 600,
         }
+    }
+}
+
+impl RelaxConfig {
+    /// Checks the clearance and the parameters of the law.
+    ///
+    /// # Errors
+    /// [`RelaxError`] names the first that cannot be.
+    pub fn check(&self) -> Result<(), RelaxError> {
+        if !(self.clearance.is_finite() && self.clearance >= 0.0) {
+            return Err(RelaxError::BadClearance {
+                clearance: self.clearance,
+            });
+        }
+        Ok(self.law.check()?)
     }
 }
