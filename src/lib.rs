@@ -68,6 +68,7 @@
 //! | room | what it does |
 //! |---|---|
 //! | [`plugin`] | Bevy and Rapier: assets, components, systems; no maths |
+//! | `render` | molecules drawn atom by atom, millions of atoms (feature `draw`) |
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
@@ -113,6 +114,8 @@ pub mod plugin;
 pub mod pose;
 pub mod rapier;
 pub mod relax;
+#[cfg(feature = "draw")]
+pub mod render;
 mod scatter;
 pub mod scenes;
 pub mod search;
@@ -142,8 +145,15 @@ pub mod prelude {
     };
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
+    #[cfg(feature = "draw")]
+    pub use crate::plugin::{MoleculePicker, PickedAtom, Undrawn};
     pub use crate::pose::Pose;
     pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
+    #[cfg(feature = "draw")]
+    pub use crate::render::{
+        ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook,
+        MoleculeRenderPlugin, MoleculeState, ViewLook,
+    };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
     pub use crate::search::{BruteForce, PairBuffer, PairSearch, UniformGrid};
     pub use crate::spheres::SphereSet;

@@ -34,6 +34,9 @@
 //! a moving shape meets and which is near a point. With the feature `gizmos`, the
 //! config group `MoleculeGizmos` shows cells, contacts, spheres, compartments and
 //! springs.
+//!
+//! With the feature `draw` molecules are drawn atom by atom, and `MoleculePicker` tells
+//! which atom is under the cursor.
 
 mod assets;
 mod backend;
@@ -42,6 +45,8 @@ mod components;
 #[cfg_attr(not(feature = "gpu"), path = "no_device.rs")]
 mod device;
 mod diagnostics;
+#[cfg(feature = "draw")]
+mod drawing;
 mod drive;
 mod events;
 mod faults;
@@ -51,6 +56,8 @@ mod hooks;
 mod joints;
 #[cfg(feature = "gizmos")]
 mod outline;
+#[cfg(feature = "draw")]
+mod picking;
 mod prepare;
 mod queries;
 mod query_results;
@@ -60,6 +67,7 @@ mod supports;
 mod surfaces;
 mod world;
 
+pub use crate::molecule::AtomLabel;
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
 pub use backend::{
     BackendReflection, DeviceFaultReflection, MoleculeAdapter, MoleculeBackend,
@@ -72,14 +80,18 @@ pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
+#[cfg(feature = "draw")]
+pub use drawing::{MoleculeDrawingPlugin, Undrawn};
 pub use drive::MoleculeSubstep;
 pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
 pub use faults::{FaultReason, MoleculeFault};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
+#[cfg(feature = "draw")]
+pub use picking::{MoleculePicker, PickedAtom};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
 pub use queries::MoleculeQueries;
-pub use query_results::{AtomLabel, MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
+pub use query_results::{MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
 pub use surfaces::CompartmentSurface;
 pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
 
@@ -195,6 +207,10 @@ impl PluginGroup for MoleculePlugins {
             .add(MoleculeDiagnosticsPlugin);
         #[cfg(feature = "gizmos")]
         let plugins = plugins.add(MoleculeGizmoPlugin);
+        #[cfg(feature = "draw")]
+        let plugins = plugins
+            .add(crate::render::MoleculeRenderPlugin)
+            .add(MoleculeDrawingPlugin);
         plugins
     }
 }

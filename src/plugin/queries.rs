@@ -9,11 +9,9 @@ use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodyHandle, Rap
 
 use super::components::Molecule;
 use super::prepare::PreparedMolecule;
-use super::query_results::{
-    AtomLabel, MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter,
-};
+use super::query_results::{MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
 use crate::compartment::direction as unit;
-use crate::molecule::MoleculeTemplate;
+use crate::molecule::{AtomLabel, MoleculeTemplate};
 use crate::pose::Pose;
 use crate::rapier::MoleculeShape;
 

@@ -37,6 +37,10 @@ fn every_file_belongs_to_a_shader() {
     let mut files = 0;
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("the folder can be read").path();
+        // The shaders that draw are in a folder of their own, and no kernels.
+        if path.is_dir() {
+            continue;
+        }
         let text = fs::read_to_string(&path).expect("shaders are text");
         assert!(
             sources.iter().any(|source| source.contains(&text)),

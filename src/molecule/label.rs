@@ -1,0 +1,75 @@
+//! What an atom is called.
+
+use std::fmt;
+
+use smol_str::SmolStr;
+
+use super::{Element, MoleculeTemplate, Residue};
+
+/// What an atom is called in its file. Shown as `HIS 68 A ND1`: residue, number,
+/// chain, atom; what the file does not say is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AtomLabel {
+    /// The residue: its name, number, insertion code and chain.
+    pub residue: Residue,
+    /// Name of the atom inside the residue, such as `CA`.
+    pub atom: SmolStr,
+    /// Chemical element.
+    pub element: Element,
+}
+
+impl AtomLabel {
+    /// The label of an atom of a template, by its index from 0; none if there is no
+    /// such atom.
+    #[must_use]
+    pub fn new(template: &MoleculeTemplate, atom: usize) -> Option<Self> {
+        let residue = *template.residue_indices().get(atom)?;
+        Some(Self {
+            residue: template.residues().get(residue as usize)?.clone(),
+            atom: template.atom_names().get(atom)?.clone(),
+            element: *template.elements().get(atom)?,
+        })
+    }
+}
+
+impl fmt::Display for AtomLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let residue = &self.residue;
+        if !residue.name.is_empty() {
+            write!(f, "{} ", residue.name)?;
+        }
+        write!(f, "{}", residue.number)?;
+        if let Some(code) = residue.insertion_code {
+            write!(f, "{code}")?;
+        }
+        for part in [&residue.chain, &self.atom] {
+            if !part.is_empty() {
+                write!(f, " {part}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_read_like_the_file() {
+        let mut label = AtomLabel {
+            residue: Residue {
+                name: "HIS".into(),
+                number: 68,
+                insertion_code: None,
+                chain: "A".into(),
+            },
+            atom: "ND1".into(),
+            element: Element::N,
+        };
+        assert_eq!(label.to_string(), "HIS 68 A ND1");
+        label.residue.insertion_code = Some('B');
+        label.residue.chain = SmolStr::default();
+        assert_eq!(label.to_string(), "HIS 68B ND1");
+    }
+}

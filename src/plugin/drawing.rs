@@ -1,0 +1,134 @@
+//! Molecules of the physics world among those that the renderer draws.
+
+use std::collections::BTreeMap;
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::platform::collections::HashMap;
+use bevy::prelude::*;
+use bevy::render::{Extract, ExtractSchedule, RenderApp};
+
+use super::compartments::{CompartmentPlace, InCompartment};
+use super::components::{Colliding, Molecule};
+use super::events::TouchingMolecules;
+use super::prepare::PreparedMolecule;
+use crate::pose::Pose;
+use crate::render::{CrowdKey, DrawnMolecule, ExtractedCrowds, MoleculeState};
+
+/// A molecule that the plugin does not draw: the app does so itself, or not at all.
+#[derive(Clone, Copy, Debug, Default, Component, Reflect)]
+#[reflect(Component, Debug, Default)]
+pub struct Undrawn;
+
+/// Draws every [`Molecule`] whose file is loaded, atom by atom, at its
+/// [`GlobalTransform`], unless it is hidden or [`Undrawn`]. Part of
+/// [`MoleculePlugins`](super::MoleculePlugins) with the feature `draw`.
+///
+/// [`ColourMode::Collision`](crate::render::ColourMode::Collision) shows [`Colliding`],
+/// [`ColourMode::Group`](crate::render::ColourMode::Group) the compartment and the
+/// leaflet, and [`ColourMode::Penetration`](crate::render::ColourMode::Penetration) the
+/// deepest of [`TouchingMolecules`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MoleculeDrawingPlugin;
+
+impl Plugin for MoleculeDrawingPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<Undrawn>();
+    }
+
+    /// The renderer may have been added after this.
+    fn finish(&self, app: &mut App) {
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            return;
+        };
+        render_app
+            .init_resource::<ExtractedCrowds>()
+            .add_systems(ExtractSchedule, gather_molecules);
+    }
+}
+
+/// A compartment and a place in it.
+type GroupKey = (Entity, u8);
+
+fn group_key(held: &InCompartment) -> GroupKey {
+    let place = match held.place {
+        CompartmentPlace::OuterLeaflet => 0,
+        CompartmentPlace::InnerLeaflet => 1,
+        CompartmentPlace::Inside => 2,
+        CompartmentPlace::Outside => 3,
+    };
+    (held.compartment, place)
+}
+
+/// Takes all molecules over, in one crowd for each kind of camera that sees them.
+fn gather_molecules(
+    mut extracted: ResMut<ExtractedCrowds>,
+    molecules: Extract<
+        Query<
+            (
+                Entity,
+                &PreparedMolecule,
+                &GlobalTransform,
+                &Colliding,
+                &InheritedVisibility,
+                Option<&InCompartment>,
+                Option<&RenderLayers>,
+            ),
+            (With<Molecule>, Without<Undrawn>),
+        >,
+    >,
+    touching: Extract<TouchingMolecules>,
+    mut kinds: Local<Vec<RenderLayers>>,
+    mut deepest: Local<HashMap<Entity, f32>>,
+) {
+    for (key, crowd) in &mut extracted.0 {
+        if matches!(key, CrowdKey::Gathered(_)) {
+            crowd.restart();
+            crowd.templates.clear();
+            crowd.visible = false;
+        }
+    }
+    deepest.clear();
+    for pair in touching.iter() {
+        for entity in [pair.a, pair.b] {
+            let known = deepest.entry(entity).or_default();
+            *known = known.max(pair.deepest);
+        }
+    }
+    let held = molecules.iter().filter_map(|(.., held, _)| held);
+    let mut groups: BTreeMap<GroupKey, u32> = held.map(|held| (group_key(held), 0)).collect();
+    for (number, group) in (0..).zip(groups.values_mut()) {
+        *group = number;
+    }
+    let nowhere = groups.len() as u32;
+    for (entity, prepared, transform, colliding, visibility, held, layers) in &molecules {
+        let (_, rotation, position) = transform.to_scale_rotation_translation();
+        let pose = Pose::new(position, rotation);
+        if !visibility.get() || !pose.is_finite() {
+            continue;
+        }
+        let layers = layers.cloned().unwrap_or_default();
+        let kind = kinds.iter().position(|known| *known == layers);
+        let kind = kind.unwrap_or_else(|| {
+            kinds.push(layers.clone());
+            kinds.len() - 1
+        });
+        let crowd = extracted.0.entry(CrowdKey::Gathered(kind as u32));
+        let crowd = crowd.or_default();
+        crowd.layers = layers;
+        crowd.visible = true;
+        let template = crowd.template_number(prepared.shared().template());
+        crowd.push(
+            entity.index_u32(),
+            &DrawnMolecule {
+                template,
+                pose,
+                group: held.map_or(nowhere, |held| groups[&group_key(held)]),
+                state: match colliding.any() {
+                    true => MoleculeState::Colliding,
+                    false => MoleculeState::Free,
+                },
+                penetration: deepest.get(&entity).copied().unwrap_or(0.0),
+            },
+        );
+    }
+}

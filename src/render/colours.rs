@@ -1,0 +1,134 @@
+//! The colours that the modes choose from.
+//!
+//! All of them are here, in linear light; the shader gets them as one array, with a
+//! range for each purpose.
+
+use std::ops::Range;
+
+use bevy::color::{Color, ColorToComponents, LinearRgba, Oklcha, Srgba};
+
+use crate::molecule::Element;
+
+/// Colours that tell things apart: molecules, chains, templates, groups.
+///
+/// Hues go round by the golden angle, so that any few in a row differ most.
+const KINDS: u32 = 24;
+
+/// Shades of green for molecules that are free, and of red for those that collide.
+const SHADES: u32 = 8;
+
+/// Steps from "does not overlap" to "overlaps deeply".
+const DEPTHS: u32 = 32;
+
+/// Golden angle, degrees.
+const GOLDEN_ANGLE: f32 = 137.507_77;
+
+/// Where each purpose has its colours in the array.
+pub(super) const KIND_COLOURS: Range<u32> = 0..KINDS;
+pub(super) const FREE_COLOURS: Range<u32> = KINDS..KINDS + SHADES;
+pub(super) const COLLIDING_COLOURS: Range<u32> = FREE_COLOURS.end..FREE_COLOURS.end + SHADES;
+pub(super) const DEPTH_COLOURS: Range<u32> = COLLIDING_COLOURS.end..COLLIDING_COLOURS.end + DEPTHS;
+
+/// The array: linear red, green, blue, and one.
+pub(super) fn palette() -> Vec<[f32; 4]> {
+    let kinds = (0..KINDS).map(kind);
+    let free = (0..SHADES).map(|shade| shade_of(145.0, shade));
+    let colliding = (0..SHADES).map(|shade| shade_of(27.0, shade));
+    let depths = (0..DEPTHS).map(|step| depth(step as f32 / (DEPTHS - 1) as f32));
+    let all = kinds.chain(free).chain(colliding).chain(depths);
+    all.map(|colour| colour.to_linear().to_f32_array())
+        .collect()
+}
+
+/// A colour that differs from its neighbours in number.
+fn kind(number: u32) -> Color {
+    let lightness = [0.70, 0.58, 0.80][number as usize % 3];
+    Oklcha::lch(
+        lightness,
+        0.14,
+        (30.0 + GOLDEN_ANGLE * number as f32) % 360.0,
+    )
+    .into()
+}
+
+/// A shade of one hue (degrees), from dark to bright.
+fn shade_of(hue: f32, shade: u32) -> Color {
+    let step = shade as f32 / (SHADES - 1) as f32;
+    Oklcha::lch(0.50 + 0.28 * step, 0.17, hue - 8.0 + 16.0 * step).into()
+}
+
+/// From dark blue (0) through red to yellow (1): brighter is deeper, for the colour-blind
+/// too.
+fn depth(fraction: f32) -> Color {
+    let hue = 265.0 + (460.0 - 265.0) * fraction;
+    Oklcha::lch(0.38 + 0.50 * fraction, 0.16, hue % 360.0).into()
+}
+
+/// Colour of an element, after the models of Corey, Pauling and Koltun; linear.
+pub(super) fn element_colour(element: Element) -> LinearRgba {
+    let [red, green, blue] = match element {
+        Element::H => [236, 236, 236],
+        Element::C => [144, 144, 148],
+        Element::N => [70, 100, 240],
+        Element::O => [232, 44, 32],
+        Element::F | Element::CL => [60, 200, 60],
+        Element::P => [255, 140, 20],
+        Element::S => [240, 210, 50],
+        Element::BR => [150, 45, 30],
+        Element::I => [130, 30, 150],
+        Element::NA | Element::K | Element::CS => [160, 90, 220],
+        Element::MG | Element::CA => [70, 160, 60],
+        Element::FE => [214, 104, 44],
+        Element::ZN => [125, 128, 176],
+        Element::SE => [235, 160, 30],
+        _ => [222, 120, 190],
+    };
+    Srgba::rgb_u8(red, green, blue).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_palette_has_a_displayable_colour_for_each_place() {
+        let palette = palette();
+        assert_eq!(palette.len(), DEPTH_COLOURS.end as usize);
+        for colour in &palette {
+            assert!(
+                colour.iter().all(|part| (-0.02..=1.05).contains(part)),
+                "{colour:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn free_is_green_and_colliding_is_red() {
+        let palette = palette();
+        for index in FREE_COLOURS {
+            let [red, green, blue, _] = palette[index as usize];
+            assert!(green > 1.5 * red && green > 1.5 * blue);
+        }
+        for index in COLLIDING_COLOURS {
+            let [red, green, blue, _] = palette[index as usize];
+            assert!(red > 1.5 * green && red > 1.5 * blue);
+        }
+    }
+
+    #[test]
+    fn neighbouring_kinds_differ_and_deeper_is_brighter() {
+        let palette = palette();
+        let brightness = |index: u32| {
+            let [red, green, blue, _] = palette[index as usize];
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        for index in KIND_COLOURS.skip(1) {
+            let (one, other) = (palette[index as usize], palette[index as usize - 1]);
+            let apart: f32 = one.iter().zip(other).map(|(a, b)| (a - b).abs()).sum();
+            assert!(apart > 0.3, "{index}: {one:?} {other:?}");
+        }
+        for index in DEPTH_COLOURS.skip(1) {
+            assert!(brightness(index) > brightness(index - 1), "{index}");
+        }
+    }
+}

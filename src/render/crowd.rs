@@ -1,0 +1,238 @@
+//! Many molecules that one entity draws.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+use thiserror::Error;
+
+use crate::crowd::Crowd;
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// Why something is not drawn.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DrawError {
+    /// A molecule names a template that is not in the list.
+    #[error("molecule {molecule} has template {template}, but there are {count}")]
+    NoSuchTemplate {
+        /// Index of the molecule.
+        molecule: usize,
+        /// The template that it names.
+        template: u32,
+        /// How many templates there are.
+        count: usize,
+    },
+    /// A pose is NaN or infinite, or its rotation is not a rotation.
+    #[error("molecule {molecule} has an impossible pose {pose:?}")]
+    BadPose {
+        /// Index of the molecule.
+        molecule: usize,
+        /// The pose that was given.
+        pose: Pose,
+    },
+    /// The transform of the entity is not finite, or its scale is not the same positive
+    /// number along all axes: spheres would not stay spheres.
+    #[error("the transform {transform:?} does not leave spheres spheres")]
+    BadTransform {
+        /// The entity's global transform.
+        transform: GlobalTransform,
+    },
+    /// There is more to draw than the device can hold in one array.
+    #[error("{what} need {bytes} bytes, but an array of this device has at most {limit}")]
+    TooLarge {
+        /// What does not fit.
+        what: &'static str,
+        /// Size that would be needed, bytes.
+        bytes: u64,
+        /// Size that there can be, bytes.
+        limit: u64,
+    },
+}
+
+/// Whether a molecule overlaps others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
+pub enum MoleculeState {
+    /// It overlaps none.
+    #[default]
+    Free,
+    /// It overlaps at least one.
+    Colliding,
+}
+
+/// One molecule of a [`DrawnCrowd`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DrawnMolecule {
+    /// Index of its template in [`DrawnCrowd::templates`].
+    pub template: u32,
+    /// Where it is in the frame of the entity, nm.
+    pub pose: Pose,
+    /// What it belongs to, such as a compartment or a leaflet, for
+    /// [`ColourMode::Group`](super::ColourMode::Group).
+    pub group: u32,
+    /// Whether it overlaps others, for
+    /// [`ColourMode::Collision`](super::ColourMode::Collision).
+    pub state: MoleculeState,
+    /// Its deepest overlap, nm, for
+    /// [`ColourMode::Penetration`](super::ColourMode::Penetration); zero if there is none.
+    pub penetration: f32,
+}
+
+impl DrawnMolecule {
+    /// A free molecule of group 0.
+    #[must_use]
+    pub fn new(template: u32, pose: Pose) -> Self {
+        Self {
+            template,
+            pose,
+            ..Self::default()
+        }
+    }
+}
+
+/// Many molecules drawn by one entity. The pose of each goes to the GPU once, whatever
+/// its number of atoms.
+///
+/// Poses are in the frame of the entity; its scale must be the same along all axes.
+/// Molecules that cannot be drawn, because their template is missing or their pose is
+/// not finite, are left out, and the log tells the first of them.
+///
+/// Change it through `Mut`, so that the renderer notices.
+#[derive(Clone, Debug, Default, Component)]
+#[require(Transform, Visibility)]
+pub struct DrawnCrowd {
+    /// The shapes that molecules share.
+    pub templates: Vec<Arc<MoleculeTemplate>>,
+    /// The molecules.
+    pub molecules: Vec<DrawnMolecule>,
+}
+
+/// How far the squared length of a rotation may be from one.
+const UNIT_TOLERANCE: f32 = 1.0e-2;
+
+impl DrawnCrowd {
+    /// The molecules of a crowd as they are now, each in the group of its placement;
+    /// those that may be anywhere are in the group after the last.
+    #[must_use]
+    pub fn of(crowd: &Crowd) -> Self {
+        let nowhere = crowd.placements().len() as u32;
+        let molecules = crowd.members().iter().map(|member| DrawnMolecule {
+            group: member.placement.unwrap_or(nowhere),
+            ..DrawnMolecule::new(member.template, member.pose)
+        });
+        Self {
+            templates: crowd.templates().to_vec(),
+            molecules: molecules.collect(),
+        }
+    }
+
+    /// Moves molecules, from the first one on, to new poses.
+    pub fn set_poses(&mut self, poses: impl IntoIterator<Item = Pose>) {
+        for (molecule, pose) in self.molecules.iter_mut().zip(poses) {
+            molecule.pose = pose;
+        }
+    }
+
+    /// Number of atoms of all molecules.
+    #[must_use]
+    pub fn atom_count(&self) -> usize {
+        let template = |molecule: &DrawnMolecule| self.templates.get(molecule.template as usize);
+        let templates = self.molecules.iter().filter_map(template);
+        templates.map(|template| template.atom_count()).sum()
+    }
+
+    /// Whether every molecule can be drawn.
+    ///
+    /// # Errors
+    /// [`DrawError`] for the first that cannot.
+    pub fn check(&self) -> Result<(), DrawError> {
+        (0..self.molecules.len()).try_for_each(|index| self.check_molecule(index))
+    }
+
+    /// Whether one molecule can be drawn.
+    pub(super) fn check_molecule(&self, index: usize) -> Result<(), DrawError> {
+        let molecule = &self.molecules[index];
+        let turn = molecule.pose.rotation.length_squared();
+        if molecule.template as usize >= self.templates.len() {
+            Err(DrawError::NoSuchTemplate {
+                molecule: index,
+                template: molecule.template,
+                count: self.templates.len(),
+            })
+        } else if !(molecule.pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE) {
+            Err(DrawError::BadPose {
+                molecule: index,
+                pose: molecule.pose,
+            })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Where a crowd's frame is in the world: turned, then scaled, then shifted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub pose: Pose,
+    pub scale: f32,
+}
+
+/// By what fraction the scales of two axes may differ.
+const SCALE_TOLERANCE: f32 = 1.0e-3;
+
+impl Place {
+    pub const IDENTITY: Self = Self {
+        pose: Pose::IDENTITY,
+        scale: 1.0,
+    };
+
+    /// The place of an entity.
+    pub fn of(transform: &GlobalTransform) -> Result<Self, DrawError> {
+        let (scale, rotation, position) = transform.to_scale_rotation_translation();
+        let pose = Pose::new(position, rotation);
+        let (least, most) = (scale.min_element(), scale.max_element());
+        let even = least > 0.0 && most - least <= SCALE_TOLERANCE * most;
+        if even && most.is_finite() && pose.is_finite() {
+            Ok(Self { pose, scale: most })
+        } else {
+            Err(DrawError::BadTransform {
+                transform: *transform,
+            })
+        }
+    }
+
+    /// World position (nm) of a point of the crowd's frame (nm).
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        self.pose.transform_point(point * self.scale)
+    }
+
+    /// Position in the crowd's frame (nm) of a point of the world (nm).
+    pub fn inverse_transform_point(&self, point: Vec3) -> Vec3 {
+        self.pose.inverse_transform_point(point) / self.scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_even_and_positive_scales_leave_spheres_spheres() {
+        let scaled = |scale| GlobalTransform::from(Transform::from_scale(scale));
+        let place = Place::of(&scaled(Vec3::splat(2.0))).unwrap();
+        assert_eq!(place.transform_point(Vec3::X), 2.0 * Vec3::X);
+        assert_eq!(place.inverse_transform_point(2.0 * Vec3::X), Vec3::X);
+        for scale in [
+            Vec3::new(1.0, 1.0, 1.1),
+            Vec3::ZERO,
+            Vec3::splat(-1.0),
+            Vec3::splat(f32::NAN),
+            Vec3::splat(f32::INFINITY),
+        ] {
+            let place = Place::of(&scaled(scale));
+            assert!(
+                matches!(place, Err(DrawError::BadTransform { .. })),
+                "{scale}: {place:?}"
+            );
+        }
+    }
+}

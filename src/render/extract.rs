@@ -1,0 +1,185 @@
+//! From the app's world to the renderer's: crowds that have changed, and looks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::platform::collections::{HashMap, HashSet};
+use bevy::prelude::*;
+use bevy::render::Extract;
+use bevy::render::sync_world::MainEntity;
+
+use super::crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState, Place};
+use super::cull::GpuTraits;
+use super::look::{MoleculeLook, ViewLook};
+use crate::gpu::GpuPose;
+use crate::molecule::MoleculeTemplate;
+
+/// Which crowd it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum CrowdKey {
+    /// The crowd of an entity.
+    Entity(Entity),
+    /// Molecules of the physics world, by what cameras see them.
+    Gathered(u32),
+}
+
+/// A crowd as the renderer has it.
+#[derive(Clone, Debug)]
+pub(crate) struct ExtractedCrowd {
+    pub templates: Vec<Arc<MoleculeTemplate>>,
+    pub poses: Vec<GpuPose>,
+    pub traits: Vec<GpuTraits>,
+    pub place: Place,
+    pub layers: RenderLayers,
+    /// Whether templates, poses or traits have changed since they were last sent.
+    pub changed: bool,
+    /// Whether it is to be drawn in this frame.
+    pub visible: bool,
+}
+
+impl Default for ExtractedCrowd {
+    fn default() -> Self {
+        Self {
+            templates: Vec::new(),
+            poses: Vec::new(),
+            traits: Vec::new(),
+            place: Place::IDENTITY,
+            layers: RenderLayers::default(),
+            changed: false,
+            visible: false,
+        }
+    }
+}
+
+impl ExtractedCrowd {
+    /// Forgets its molecules; they are about to be pushed again.
+    pub fn restart(&mut self) {
+        self.poses.clear();
+        self.traits.clear();
+        self.changed = true;
+    }
+
+    /// Index of a template, which is added if it is new.
+    pub fn template_number(&mut self, template: &Arc<MoleculeTemplate>) -> u32 {
+        let same = |known: &Arc<MoleculeTemplate>| Arc::ptr_eq(known, template);
+        let known = self.templates.iter().position(same);
+        known.unwrap_or_else(|| {
+            self.templates.push(template.clone());
+            self.templates.len() - 1
+        }) as u32
+    }
+
+    /// Adds a molecule, which has been checked. `number` tells it from its neighbours.
+    pub fn push(&mut self, number: u32, molecule: &DrawnMolecule) {
+        let state = match molecule.state {
+            MoleculeState::Free => 0,
+            MoleculeState::Colliding => GpuTraits::COLLIDES,
+        };
+        self.poses.push(molecule.pose.into());
+        self.traits.push(GpuTraits {
+            number,
+            template_and_state: molecule.template | state,
+            group: molecule.group,
+            penetration: molecule.penetration,
+        });
+    }
+}
+
+/// All crowds of the app.
+#[derive(Debug, Default, Resource)]
+pub(crate) struct ExtractedCrowds(pub BTreeMap<CrowdKey, ExtractedCrowd>);
+
+/// How molecules look in each view.
+#[derive(Debug, Default, Resource)]
+pub(super) struct ExtractedLooks {
+    common: MoleculeLook,
+    views: HashMap<MainEntity, MoleculeLook>,
+}
+
+impl ExtractedLooks {
+    pub fn of(&self, view: MainEntity) -> &MoleculeLook {
+        self.views.get(&view).unwrap_or(&self.common)
+    }
+}
+
+/// Takes over crowds that have changed.
+pub(super) fn extract_crowds(
+    mut extracted: ResMut<ExtractedCrowds>,
+    crowds: Extract<
+        Query<(
+            Entity,
+            Ref<DrawnCrowd>,
+            &GlobalTransform,
+            &InheritedVisibility,
+            Option<&RenderLayers>,
+        )>,
+    >,
+    mut complaints: Local<HashSet<Entity>>,
+) {
+    let known = |key: &CrowdKey| match key {
+        CrowdKey::Entity(entity) => crowds.contains(*entity),
+        CrowdKey::Gathered(_) => true,
+    };
+    extracted.0.retain(|key, _| known(key));
+    complaints.retain(|entity| crowds.contains(*entity));
+    for (entity, crowd, transform, visibility, layers) in &crowds {
+        let key = CrowdKey::Entity(entity);
+        let new = !extracted.0.contains_key(&key);
+        let copy = extracted.0.entry(key).or_default();
+        let mut fault = None;
+        match Place::of(transform) {
+            Ok(place) => {
+                copy.place = place;
+                copy.visible = visibility.get();
+            }
+            Err(error) => {
+                copy.visible = false;
+                fault = Some(error);
+            }
+        }
+        copy.layers = layers.cloned().unwrap_or_default();
+        if new || crowd.is_changed() {
+            fault = copy_molecules(copy, &crowd).or(fault);
+        } else if complaints.contains(&entity) {
+            // Nothing new to say.
+            continue;
+        }
+        match fault {
+            Some(error) if complaints.insert(entity) => {
+                error!("not all of the crowd {entity} can be drawn: {error}");
+            }
+            Some(_) => {}
+            None => {
+                complaints.remove(&entity);
+            }
+        }
+    }
+}
+
+/// Copies the molecules that can be drawn; tells the first that cannot.
+fn copy_molecules(copy: &mut ExtractedCrowd, crowd: &DrawnCrowd) -> Option<DrawError> {
+    copy.restart();
+    copy.templates.clone_from(&crowd.templates);
+    let mut fault = None;
+    for (index, molecule) in crowd.molecules.iter().enumerate() {
+        match crowd.check_molecule(index) {
+            Ok(()) => copy.push(index as u32, molecule),
+            Err(error) => fault = fault.or(Some(error)),
+        }
+    }
+    fault
+}
+
+pub(super) fn extract_looks(
+    mut looks: ResMut<ExtractedLooks>,
+    common: Extract<Option<Res<MoleculeLook>>>,
+    views: Extract<Query<(Entity, &ViewLook)>>,
+) {
+    let common = common.as_deref().cloned().unwrap_or_default();
+    looks.common = common.sane();
+    looks.views.clear();
+    let views = views.iter();
+    let views = views.map(|(view, look)| (MainEntity::from(view), look.0.clone().sane()));
+    looks.views.extend(views);
+}

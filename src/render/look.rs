@@ -1,0 +1,220 @@
+//! How molecules look: colours, depth, occlusion, detail.
+
+use bevy::prelude::*;
+
+/// What the colour of an atom stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq, Hash)]
+pub enum ColourMode {
+    /// Its element: carbon grey, oxygen red, nitrogen blue, …
+    #[default]
+    Element,
+    /// Its molecule, so that neighbours can be told apart.
+    Molecule,
+    /// Its chain.
+    Chain,
+    /// The template of its molecule.
+    Template,
+    /// The group of its molecule: compartment or leaflet.
+    Group,
+    /// Whether its molecule overlaps others: green if it is free, red if it collides.
+    /// The shade has no meaning but to tell neighbours apart.
+    Collision,
+    /// How deep its molecule overlaps others, from blue (not at all) to yellow
+    /// ([`MoleculeLook::deep`] and more).
+    Penetration,
+}
+
+impl ColourMode {
+    /// All modes, in the order of a menu.
+    pub const ALL: [Self; 7] = [
+        Self::Element,
+        Self::Molecule,
+        Self::Chain,
+        Self::Template,
+        Self::Group,
+        Self::Collision,
+        Self::Penetration,
+    ];
+
+    /// What the shader calls it.
+    pub(super) fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+/// Far atoms fade into a colour, so that what is in front stands out.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+pub struct DepthCue {
+    /// How much of an atom at the far end is fog, from 0 (off) to 1. Default: 0.6.
+    pub strength: f32,
+    /// Colour of the fog; that of the background does best. Default: nearly black.
+    pub colour: Color,
+    /// Distances from the camera, nm, where fog begins and where it is full. None takes
+    /// those of the nearest and the farthest molecule in view. Default: none.
+    pub range: Option<(f32, f32)>,
+}
+
+impl Default for DepthCue {
+    fn default() -> Self {
+        Self {
+            strength: 0.6,
+            colour: Color::srgb(0.05, 0.06, 0.08),
+            range: None,
+        }
+    }
+}
+
+/// How much of a molecule is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+pub enum DrawDetail {
+    /// Atoms near by, blobs of many atoms far away.
+    Auto {
+        /// How many pixels an atom may stick out of the blob that stands for it.
+        pixels: f32,
+    },
+    /// Always each atom.
+    Atoms,
+    /// Always blobs of at most eight atoms of a residue.
+    Blobs,
+}
+
+impl Default for DrawDetail {
+    fn default() -> Self {
+        Self::Auto { pixels: 1.0 }
+    }
+}
+
+/// How all molecules look in all views; see [`ViewLook`] for a view of its own.
+#[derive(Clone, Debug, PartialEq, Resource, Reflect)]
+#[reflect(Resource, Clone, Debug, Default, PartialEq)]
+pub struct MoleculeLook {
+    /// What colours stand for. Default: elements.
+    pub colour: ColourMode,
+    /// Fades what is far away. Default: on.
+    pub depth_cue: DepthCue,
+    /// How dark atoms are where other atoms of their molecule surround them, from 0
+    /// (off) to 1. Default: 0.8.
+    pub ambient_occlusion: f32,
+    /// How dark the rims of atoms are, from 0 (off) to 1: it parts what overlaps on the
+    /// screen. Default: 0.5.
+    pub contours: f32,
+    /// How bright the light is that comes from the camera itself, as a fraction of the
+    /// atom's colour: a scene without lights can be seen, too. Default: 0.
+    pub headlight: f32,
+    /// Size at which atoms are drawn, in units of their collision radius. Default: 1.
+    pub radius_scale: f32,
+    /// Overlap that has the last colour in [`ColourMode::Penetration`], nm.
+    /// Default: 0.05 nm.
+    pub deep: f32,
+    /// How much is drawn of molecules that are far away. Default: blobs where no atom
+    /// sticks out of them by more than a pixel.
+    pub detail: DrawDetail,
+}
+
+impl Default for MoleculeLook {
+    fn default() -> Self {
+        Self {
+            colour: ColourMode::default(),
+            depth_cue: DepthCue::default(),
+            ambient_occlusion: 0.8,
+            contours: 0.5,
+            headlight: 0.0,
+            radius_scale: 1.0,
+            deep: 0.05,
+            detail: DrawDetail::default(),
+        }
+    }
+}
+
+impl MoleculeLook {
+    /// Colours and nothing else: no fog, no occlusion, no rims, every atom.
+    #[must_use]
+    pub fn plain(colour: ColourMode) -> Self {
+        Self {
+            colour,
+            depth_cue: DepthCue {
+                strength: 0.0,
+                ..DepthCue::default()
+            },
+            ambient_occlusion: 0.0,
+            contours: 0.0,
+            detail: DrawDetail::Atoms,
+            ..Self::default()
+        }
+    }
+
+    /// The same look with impossible numbers replaced by the nearest possible.
+    #[must_use]
+    pub(super) fn sane(mut self) -> Self {
+        let fraction = |value: f32| {
+            if value.is_finite() {
+                value.clamp(0.0, 1.0)
+            } else {
+                0.0
+            }
+        };
+        let positive = |value: f32, default: f32| {
+            if value.is_finite() && value > 0.0 {
+                value
+            } else {
+                default
+            }
+        };
+        let default = Self::default();
+        self.depth_cue.strength = fraction(self.depth_cue.strength);
+        self.ambient_occlusion = fraction(self.ambient_occlusion);
+        self.contours = fraction(self.contours);
+        self.headlight = if self.headlight.is_finite() {
+            self.headlight.max(0.0)
+        } else {
+            0.0
+        };
+        self.radius_scale = positive(self.radius_scale, default.radius_scale);
+        self.deep = positive(self.deep, default.deep);
+        self
+    }
+}
+
+/// How molecules look in the view of this camera, in place of [`MoleculeLook`].
+#[derive(Clone, Debug, Default, PartialEq, Component, Reflect)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
+pub struct ViewLook(pub MoleculeLook);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_numbers_become_possible() {
+        let odd = MoleculeLook {
+            ambient_occlusion: f32::NAN,
+            contours: 7.0,
+            headlight: -1.0,
+            radius_scale: f32::INFINITY,
+            deep: -0.1,
+            depth_cue: DepthCue {
+                strength: -3.0,
+                ..DepthCue::default()
+            },
+            ..MoleculeLook::default()
+        };
+        let sane = odd.sane();
+        assert_eq!(sane.ambient_occlusion, 0.0);
+        assert_eq!(sane.contours, 1.0);
+        assert_eq!(sane.headlight, 0.0);
+        assert_eq!(sane.radius_scale, 1.0);
+        assert_eq!(sane.deep, 0.05);
+        assert_eq!(sane.depth_cue.strength, 0.0);
+        assert_eq!(MoleculeLook::default().sane(), MoleculeLook::default());
+    }
+
+    #[test]
+    fn modes_are_numbered_in_the_order_of_the_menu() {
+        for (number, mode) in ColourMode::ALL.into_iter().enumerate() {
+            assert_eq!(mode.number() as usize, number);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Draws molecules atom by atom, up to millions of atoms.
+//!
+//! Add [`MoleculeRenderPlugin`] and spawn [`DrawnCrowd`]s, which need no physics. With
+//! the physics plugins every [`Molecule`](crate::plugin::Molecule) is drawn as well.
+//!
+//! # How
+//!
+//! 1. A template's atoms go to the GPU once; a molecule is one pose of 32 bytes.
+//! 2. Each view leaves out the molecules that it does not see, and draws those that are
+//!    far away as fewer, larger spheres (`cull`, `body`).
+//! 3. What is left makes one draw for each template and level of detail: three vertices
+//!    for each sphere, placed by their number alone (`shaders/draw/vertex.wgsl`).
+//! 4. Each pixel meets the sphere exactly, and writes its depth: atoms cut each other and
+//!    ordinary meshes as they should (`shaders/draw/fragment.wgsl`).
+//!
+//! Atoms are lit by the scene's directional, point and spot lights, receive their
+//! shadows, and are drawn with Bevy's opaque meshes, in perspective and orthographic
+//! views, with and without HDR and multisampling. They cast no shadows and are not in
+//! prepasses.
+//!
+//! # How it looks
+//!
+//! [`MoleculeLook`] has the colours ([`ColourMode`]), and what makes packing readable:
+//! fog for depth, darkness where atoms surround each other, dark rims. A camera with a
+//! [`ViewLook`] has its own.
+//!
+//! # Pictures without a screen
+//!
+//! [`offscreen`] renders an app to a PNG file without a window or a display.
+
+mod arrays;
+mod blobs;
+mod body;
+mod colours;
+mod crowd;
+mod cull;
+mod extract;
+mod gpu_look;
+mod look;
+mod occlusion;
+pub mod offscreen;
+mod pick;
+mod pipeline;
+mod send;
+mod views;
+
+pub use body::GpuSphere;
+pub use crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState};
+pub use cull::{GpuRun, GpuTraits};
+pub(crate) use extract::{CrowdKey, ExtractedCrowds};
+pub use gpu_look::GpuLook;
+pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ViewLook};
+pub use pick::CrowdHit;
+
+use bevy::core_pipeline::core_3d::AlphaMask3d;
+use bevy::pbr::{MeshPipelineSystems, PbrPlugin};
+use bevy::prelude::*;
+use bevy::render::render_phase::AddRenderCommand;
+use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
+use bevy::shader::Shader;
+
+/// Draws [`DrawnCrowd`]s. Part of [`MoleculePlugins`](crate::plugin::MoleculePlugins)
+/// with the feature `draw`; may be added by itself, too, and more than once.
+///
+/// Needs Bevy's `PbrPlugin`, which is one of `DefaultPlugins`. Without it, or without a
+/// renderer, nothing is drawn and nothing fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MoleculeRenderPlugin;
+
+/// Whether the systems are in the app.
+#[derive(Resource)]
+struct Drawing;
+
+impl Plugin for MoleculeRenderPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<MoleculeLook>()
+            .register_type::<ViewLook>()
+            .register_type::<ColourMode>()
+            .register_type::<DepthCue>()
+            .register_type::<DrawDetail>()
+            .register_type::<MoleculeState>()
+            .init_resource::<MoleculeLook>();
+    }
+
+    /// The renderer may have been added after this.
+    fn finish(&self, app: &mut App) {
+        let ready = app.get_sub_app_mut(RenderApp).is_some() && app.is_plugin_added::<PbrPlugin>();
+        if !ready || app.world().contains_resource::<Drawing>() {
+            return;
+        }
+        app.insert_resource(Drawing);
+        let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
+        pipeline::add_shaders(&mut shaders);
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            return;
+        };
+        render_app
+            .init_resource::<ExtractedCrowds>()
+            .init_resource::<extract::ExtractedLooks>()
+            .add_render_command::<AlphaMask3d, pipeline::DrawMolecules>()
+            .add_systems(
+                RenderStartup,
+                pipeline::make_pipeline.after(MeshPipelineSystems),
+            )
+            .add_systems(
+                ExtractSchedule,
+                (extract::extract_crowds, extract::extract_looks),
+            )
+            .add_systems(
+                Render,
+                (
+                    pipeline::queue_molecules.in_set(RenderSystems::Queue),
+                    (send::send_crowds, views::prepare_views)
+                        .chain()
+                        .in_set(RenderSystems::PrepareBindGroups),
+                ),
+            );
+    }
+
+    fn is_unique(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,225 @@
+//! Pictures of an app without a window or a display: an adapter is enough.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_rapier_molecules::render::offscreen::{OffscreenPlugin, offscreen_plugins};
+//!
+//! // With the feature `bevy_winit`, also `.disable::<bevy::winit::WinitPlugin>()`.
+//! App::new()
+//!     .add_plugins(offscreen_plugins())
+//!     .add_plugins(OffscreenPlugin::new("picture.png").with_size(1280, 720).after(60))
+//!     .add_systems(Startup, |mut commands: Commands| {
+//!         commands.spawn(Camera3d::default());
+//!     })
+//!     .run();
+//! ```
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bevy::app::{PluginGroupBuilder, ScheduleRunnerPlugin};
+use bevy::camera::{CameraUpdateSystems, RenderTarget};
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::render_resource::{TextureFormat, TextureUsages};
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::ExitCondition;
+use thiserror::Error;
+
+use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuOptions};
+
+/// Most pixels along a side: what every adapter can do.
+const MOST_PIXELS: u32 = 8192;
+
+/// Frames to wait for a picture that was asked for. It comes a few frames later.
+const PATIENCE: u32 = 1000;
+
+/// Why there is no picture.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum OffscreenError {
+    /// The renderer did not deliver, or what it delivered is no picture.
+    #[error("the renderer gave no picture: {0}")]
+    NoPicture(String),
+    /// The file cannot be written.
+    #[error("{file} cannot be written: {reason}")]
+    NotWritten {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, in a sentence.
+        reason: String,
+    },
+}
+
+/// The adapter that a picture would be made with. Bevy's renderer needs one: ask before
+/// adding it.
+///
+/// # Errors
+/// [`GpuError`] if there is none, or it does not work.
+pub fn adapter() -> Result<AdapterSummary, GpuError> {
+    let device = GpuDevice::headless(&GpuOptions::default())?;
+    Ok(device.summary().clone())
+}
+
+/// Bevy's default plugins without a window, and with pipelines that are ready when they
+/// are first used, so that nothing is missing from a picture.
+///
+/// With Bevy's feature `bevy_winit`, disable `WinitPlugin`, too: it needs a display.
+#[must_use]
+pub fn offscreen_plugins() -> PluginGroupBuilder {
+    DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: None,
+            exit_condition: ExitCondition::DontExit,
+            ..default()
+        })
+        .set(RenderPlugin {
+            synchronous_pipeline_compilation: true,
+            ..default()
+        })
+}
+
+/// Renders every camera that has no other target to a picture, saves that as a PNG file
+/// after some frames, and ends the app: with an error if there is no picture.
+#[derive(Clone, Debug)]
+pub struct OffscreenPlugin {
+    file: PathBuf,
+    size: UVec2,
+    frames: u32,
+}
+
+impl OffscreenPlugin {
+    /// Saves the picture of the first frame, 1280 × 720 pixels.
+    #[must_use]
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self {
+            file: file.into(),
+            size: UVec2::new(1280, 720),
+            frames: 1,
+        }
+    }
+
+    /// Width and height, pixels, from 1 to 8192; others are brought there.
+    #[must_use]
+    pub fn with_size(mut self, width: u32, height: u32) -> Self {
+        self.size = UVec2::new(width, height).clamp(UVec2::ONE, UVec2::splat(MOST_PIXELS));
+        self
+    }
+
+    /// Saves the picture after so many frames; at least one.
+    #[must_use]
+    pub fn after(mut self, frames: u32) -> Self {
+        self.frames = frames.max(1);
+        self
+    }
+}
+
+/// What becomes of the picture. In apps with an [`OffscreenPlugin`].
+#[derive(Clone, Debug, Resource)]
+pub struct Offscreen {
+    /// The picture that cameras render to.
+    pub target: Handle<Image>,
+    /// Frames until it is saved.
+    pub frames_left: u32,
+    /// While true, frames do not count: the scene is not ready yet.
+    pub hold: bool,
+    /// The file.
+    pub file: PathBuf,
+    /// Why there is no picture, if something went wrong.
+    pub error: Option<OffscreenError>,
+    /// Frames since the picture was asked for.
+    waited: u32,
+}
+
+impl Plugin for OffscreenPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<ScheduleRunnerPlugin>() {
+            app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
+        }
+        let mut images = app.world_mut().get_resource_or_init::<Assets<Image>>();
+        let offscreen = Offscreen {
+            target: images.add(target_image(self.size)),
+            frames_left: self.frames,
+            hold: false,
+            file: self.file.clone(),
+            error: None,
+            waited: 0,
+        };
+        app.insert_resource(offscreen)
+            .add_systems(PostUpdate, aim_cameras.before(CameraUpdateSystems))
+            .add_systems(Last, count_frames);
+    }
+}
+
+fn target_image(size: UVec2) -> Image {
+    let format = TextureFormat::Rgba8UnormSrgb;
+    let mut image = Image::new_target_texture(size.x, size.y, format, None);
+    image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+    image
+}
+
+/// Cameras that would render to a window render to the picture.
+fn aim_cameras(
+    offscreen: Res<Offscreen>,
+    mut targets: Query<&mut RenderTarget, (With<Camera>, Changed<RenderTarget>)>,
+) {
+    for mut target in &mut targets {
+        if matches!(*target, RenderTarget::Window(_)) {
+            *target = RenderTarget::Image(offscreen.target.clone().into());
+        }
+    }
+}
+
+fn count_frames(
+    mut commands: Commands,
+    mut offscreen: ResMut<Offscreen>,
+    mut exit: MessageWriter<AppExit>,
+) {
+    if offscreen.frames_left == 0 {
+        offscreen.waited += 1;
+        if offscreen.waited == PATIENCE {
+            let error = OffscreenError::NoPicture(format!("{PATIENCE} frames have passed"));
+            error!("{error}");
+            offscreen.error = Some(error);
+            exit.write(AppExit::error());
+        }
+        return;
+    }
+    if offscreen.hold {
+        return;
+    }
+    offscreen.frames_left -= 1;
+    if offscreen.frames_left == 0 {
+        let screenshot = Screenshot::image(offscreen.target.clone());
+        commands.spawn(screenshot).observe(save);
+    }
+}
+
+fn save(
+    captured: On<ScreenshotCaptured>,
+    mut offscreen: ResMut<Offscreen>,
+    mut exit: MessageWriter<AppExit>,
+) {
+    let file = offscreen.file.clone();
+    match write_png(&captured.image, file) {
+        Ok(()) => {
+            info!("saved {}", offscreen.file.display());
+            exit.write(AppExit::Success);
+        }
+        Err(error) => {
+            error!("{error}");
+            offscreen.error = Some(error);
+            exit.write(AppExit::error());
+        }
+    }
+}
+
+/// Saves a picture without its transparency.
+fn write_png(image: &Image, file: PathBuf) -> Result<(), OffscreenError> {
+    let picture = image.clone().try_into_dynamic();
+    let picture = picture.map_err(|error| OffscreenError::NoPicture(error.to_string()))?;
+    let written = picture.to_rgb8().save(&file);
+    written.map_err(|error| OffscreenError::NotWritten {
+        reason: error.to_string(),
+        file,
+    })
+}

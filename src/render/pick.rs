@@ -1,0 +1,205 @@
+//! Which atom of a crowd a ray meets first.
+
+use bevy::math::Ray3d;
+use bevy::prelude::*;
+
+use super::crowd::{DrawnCrowd, Place};
+
+/// Where a ray meets an atom of a [`DrawnCrowd`]. World frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdHit {
+    /// Index of the molecule in [`DrawnCrowd::molecules`].
+    pub molecule: usize,
+    /// Index of the atom in its template, from 0.
+    pub atom: usize,
+    /// Way from the ray's origin, nm.
+    pub distance: f32,
+    /// Where the atom is hit, nm.
+    pub point: Vec3,
+    /// Outward unit normal of the atom there.
+    pub normal: Vec3,
+}
+
+/// A ray in some frame, with a unit direction.
+#[derive(Clone, Copy)]
+struct Way {
+    origin: Vec3,
+    direction: Vec3,
+}
+
+impl Way {
+    /// Where the ray enters a ball, if it does: the length of the way, nm. It does not
+    /// enter a ball that it begins in.
+    fn enters(&self, centre: Vec3, radius: f32) -> Option<f32> {
+        let to_centre = centre - self.origin;
+        let along = to_centre.dot(self.direction);
+        // By the nearest point: differences of large squares would lose small balls.
+        let nearest = to_centre - along * self.direction;
+        let chord = radius * radius - nearest.length_squared();
+        if chord < 0.0 {
+            return None;
+        }
+        let way = along - chord.sqrt();
+        (way >= 0.0).then_some(way)
+    }
+
+    /// Whether the ray meets a ball at all.
+    fn meets(&self, centre: Vec3, radius: f32) -> bool {
+        let to_centre = centre - self.origin;
+        let along = to_centre.dot(self.direction).max(0.0);
+        (to_centre - along * self.direction).length_squared() <= radius * radius
+    }
+}
+
+impl DrawnCrowd {
+    /// The first atom that a ray meets from outside, as one sees it: atoms that the ray
+    /// begins in are passed. `transform` is that of the entity; radii are multiplied by
+    /// `radius_scale`, as [`MoleculeLook`](super::MoleculeLook) does.
+    ///
+    /// Every molecule is passed, and the atoms of those whose bounding ball is in the
+    /// way. None if the transform is impossible; molecules that cannot be drawn cannot
+    /// be hit.
+    #[must_use]
+    pub fn pick(
+        &self,
+        transform: &GlobalTransform,
+        ray: Ray3d,
+        radius_scale: f32,
+    ) -> Option<CrowdHit> {
+        let place = Place::of(transform).ok()?;
+        let way = Way {
+            origin: place.inverse_transform_point(ray.origin),
+            direction: place.pose.rotation.inverse() * *ray.direction,
+        };
+        let mut best: Option<(usize, usize, f32)> = None;
+        for (index, molecule) in self.molecules.iter().enumerate() {
+            if self.check_molecule(index).is_err() {
+                continue;
+            }
+            let template = &self.templates[molecule.template as usize];
+            let largest = (radius_scale - 1.0).max(0.0) * template.bounding_radius();
+            if !way.meets(molecule.pose.position, template.bounding_radius() + largest) {
+                continue;
+            }
+            let atoms = template.positions().iter().zip(template.radii());
+            for (atom, (&centre, &radius)) in atoms.enumerate() {
+                let centre = molecule.pose.transform_point(centre);
+                if let Some(distance) = way.enters(centre, radius * radius_scale)
+                    && best.is_none_or(|(_, _, least)| distance < least)
+                {
+                    best = Some((index, atom, distance));
+                }
+            }
+        }
+        let (index, atom, distance) = best?;
+        let molecule = &self.molecules[index];
+        let template = &self.templates[molecule.template as usize];
+        let centre = molecule.pose.transform_point(template.positions()[atom]);
+        let point = way.origin + way.direction * distance;
+        Some(CrowdHit {
+            molecule: index,
+            atom,
+            distance: distance * place.scale,
+            point: place.transform_point(point),
+            normal: (place.pose.rotation * (point - centre)).normalize_or_zero(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::molecule::{LoadOptions, load};
+    use crate::pose::Pose;
+    use crate::render::DrawnMolecule;
+
+    fn lipids() -> DrawnCrowd {
+        let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default()).unwrap();
+        let molecules = (0..9).map(|k| {
+            let place = Vec3::new((k % 3) as f32, (k / 3) as f32, 0.1 * k as f32);
+            DrawnMolecule::new(0, Pose::new(place, Quat::from_rotation_x(0.7 * k as f32)))
+        });
+        DrawnCrowd {
+            molecules: molecules.collect(),
+            templates: vec![Arc::new(lipid)],
+        }
+    }
+
+    /// The first atom along a ray, from all atoms, in 64 bits.
+    fn oracle(
+        crowd: &DrawnCrowd,
+        transform: &Transform,
+        ray: Ray3d,
+    ) -> Option<(usize, usize, f64)> {
+        let mut best: Option<(usize, usize, f64)> = None;
+        for (index, molecule) in crowd.molecules.iter().enumerate() {
+            let template = &crowd.templates[0];
+            for (atom, centre) in template.positions().iter().enumerate() {
+                let centre = transform.transform_point(molecule.pose.transform_point(*centre));
+                let way = centre.as_dvec3() - ray.origin.as_dvec3();
+                let direction = ray.direction.as_dvec3().normalize();
+                let radius = f64::from(template.radii()[atom] * transform.scale.x);
+                let along = way.dot(direction);
+                let chord = radius * radius - (way - along * direction).length_squared();
+                let distance = along - chord.max(0.0).sqrt();
+                if chord >= 0.0 && distance >= 0.0 && best.is_none_or(|b| distance < b.2) {
+                    best = Some((index, atom, distance));
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn the_first_atom_is_that_of_the_oracle() {
+        let crowd = lipids();
+        let transform = Transform::from_xyz(3.0, -2.0, 1.0)
+            .with_rotation(Quat::from_rotation_y(0.8))
+            .with_scale(Vec3::splat(1.7));
+        let global = GlobalTransform::from(transform);
+        let mut hits = 0;
+        for k in 0..400 {
+            let aim = transform.transform_point(Vec3::new(
+                (k % 20) as f32 * 0.2 - 1.0,
+                (k / 20) as f32 * 0.2 - 1.0,
+                0.0,
+            ));
+            let origin = Vec3::new(40.0, 30.0, 60.0);
+            let ray = Ray3d::new(origin, Dir3::new(aim - origin).unwrap());
+            let found = crowd.pick(&global, ray, 1.0);
+            let expected = oracle(&crowd, &transform, ray);
+            match (found, expected) {
+                (Some(hit), Some((_, _, distance))) => {
+                    hits += 1;
+                    assert!((f64::from(hit.distance) - distance).abs() < 2.0e-3);
+                    assert!(hit.point.distance(ray.get_point(hit.distance)) < 1.0e-2);
+                    assert!(hit.normal.dot(*ray.direction) <= 1.0e-3);
+                }
+                (None, None) => {}
+                other => panic!("ray {k}: {other:?}"),
+            }
+        }
+        assert!((50..350).contains(&hits), "{hits}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_cannot_be_picked() {
+        let mut crowd = lipids();
+        let ray = Ray3d::new(Vec3::Z * 50.0, Dir3::NEG_Z);
+        let here = GlobalTransform::default();
+        for molecule in &mut crowd.molecules {
+            molecule.template = 7;
+        }
+        assert_eq!(crowd.pick(&here, ray, 1.0), None);
+        let mut crowd = lipids();
+        for molecule in &mut crowd.molecules {
+            molecule.pose.position.x = f32::NAN;
+        }
+        assert_eq!(crowd.pick(&here, ray, 1.0), None);
+        let flat = GlobalTransform::from(Transform::from_scale(Vec3::new(1.0, 1.0, 0.0)));
+        assert_eq!(lipids().pick(&flat, ray, 1.0), None);
+        assert_eq!(DrawnCrowd::default().pick(&here, ray, 1.0), None);
+    }
+}

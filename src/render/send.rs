@@ -1,0 +1,158 @@
+//! Crowds on the device: sent when they have changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy::platform::collections::{HashMap, HashSet};
+use bevy::prelude::*;
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+
+use super::arrays::GrowingArray;
+use super::body::Body;
+use super::colours::palette;
+use super::crowd::DrawError;
+use super::cull::BodyInCrowd;
+use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds};
+use crate::molecule::MoleculeTemplate;
+
+/// All that views share on the device. Made anew for each device.
+#[derive(Resource)]
+pub(super) struct SentCrowds {
+    pub palette: GrowingArray,
+    pub arrays: BTreeMap<CrowdKey, CrowdArrays>,
+    bodies: Bodies,
+    /// Crowds of which has been said that they do not fit.
+    complaints: HashSet<CrowdKey>,
+}
+
+impl Default for SentCrowds {
+    fn default() -> Self {
+        Self {
+            palette: GrowingArray::uniform("colours of molecules"),
+            arrays: BTreeMap::new(),
+            bodies: Bodies::default(),
+            complaints: HashSet::default(),
+        }
+    }
+}
+
+/// A crowd on the device.
+pub(super) struct CrowdArrays {
+    templates: Vec<Arc<MoleculeTemplate>>,
+    pub bodies: Vec<BodyInCrowd>,
+    pub spheres: GrowingArray,
+    pub poses: GrowingArray,
+    pub traits: GrowingArray,
+    /// Grows with each buffer that is new.
+    pub version: u64,
+    /// Whether it is up to date and complete.
+    pub ready: bool,
+}
+
+impl CrowdArrays {
+    fn new() -> Self {
+        Self {
+            templates: Vec::new(),
+            bodies: Vec::new(),
+            spheres: GrowingArray::storage("spheres of the templates"),
+            poses: GrowingArray::storage("poses of the molecules"),
+            traits: GrowingArray::storage("traits of the molecules"),
+            version: 0,
+            ready: false,
+        }
+    }
+
+    fn update(
+        &mut self,
+        crowd: &ExtractedCrowd,
+        bodies: &mut Bodies,
+        device: &RenderDevice,
+        queue: &RenderQueue,
+    ) -> Result<(), DrawError> {
+        self.ready = false;
+        let same = self.templates.len() == crowd.templates.len()
+            && (self.templates.iter().zip(&crowd.templates)).all(|(a, b)| Arc::ptr_eq(a, b))
+            && self.spheres.buffer().is_some();
+        let mut new = false;
+        if !same {
+            self.templates.clone_from(&crowd.templates);
+            self.bodies.clear();
+            let mut spheres = Vec::new();
+            for template in &self.templates {
+                let body = bodies.get(template);
+                self.bodies.push(BodyInCrowd {
+                    first_sphere: spheres.len() as u32,
+                    body: body.clone(),
+                });
+                spheres.extend_from_slice(&body.spheres);
+            }
+            new |= self
+                .spheres
+                .write(device, queue, bytemuck::cast_slice(&spheres))?;
+        }
+        let poses = bytemuck::cast_slice(&crowd.poses);
+        new |= self.poses.write(device, queue, poses)?;
+        let traits = bytemuck::cast_slice(&crowd.traits);
+        new |= self.traits.write(device, queue, traits)?;
+        self.version += u64::from(new);
+        self.ready = true;
+        Ok(())
+    }
+}
+
+/// The spheres of templates, worked out once for each.
+#[derive(Default)]
+struct Bodies(HashMap<usize, (Arc<MoleculeTemplate>, Arc<Body>)>);
+
+impl Bodies {
+    fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<Body> {
+        // The template is kept, so that no other can have its address.
+        let known = self.0.entry(Arc::as_ptr(template) as usize);
+        let (_, body) = known.or_insert_with(|| (template.clone(), Arc::new(Body::new(template))));
+        body.clone()
+    }
+
+    fn forget_unused(&mut self) {
+        self.0.retain(|_, (_, body)| Arc::strong_count(body) > 1);
+    }
+}
+
+/// Sends crowds that have changed to the device.
+pub(super) fn send_crowds(
+    mut sent: ResMut<SentCrowds>,
+    mut crowds: ResMut<ExtractedCrowds>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
+    let sent = &mut *sent;
+    let before = sent.arrays.len();
+    sent.arrays.retain(|key, _| crowds.0.contains_key(key));
+    let mut dropped = before != sent.arrays.len();
+    for (key, crowd) in &mut crowds.0 {
+        let arrays = sent.arrays.entry(*key).or_insert_with(CrowdArrays::new);
+        if !crowd.changed && arrays.ready {
+            continue;
+        }
+        dropped = true;
+        crowd.changed = false;
+        match arrays.update(crowd, &mut sent.bodies, &device, &queue) {
+            Ok(()) => {
+                sent.complaints.remove(key);
+            }
+            Err(error) if sent.complaints.insert(*key) => {
+                error!("the crowd {key:?} cannot be drawn: {error}");
+            }
+            Err(_) => {}
+        }
+    }
+    if dropped {
+        sent.bodies.forget_unused();
+    }
+    if sent.palette.buffer().is_none() {
+        let colours = palette();
+        let bytes = bytemuck::cast_slice(&colours);
+        if let Err(error) = sent.palette.write(&device, &queue, bytes) {
+            error_once!("molecules cannot be drawn: {error}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Atoms and ordinary meshes cut each other, whichever is drawn first.
+
+use bevy::camera::ScalingMode;
+use bevy::prelude::*;
+use bevy_rapier_molecules::molecule::Element;
+use bevy_rapier_molecules::prelude::*;
+
+use super::gpu_device::device;
+use super::stage::{SIZE, alone, atom, camera, shoot, stage, start, target};
+
+#[test]
+fn a_plane_cuts_an_atom_along_a_circle() {
+    if device().is_none() {
+        return;
+    }
+    let mut app = stage();
+    start(&mut app);
+    app.insert_resource(MoleculeLook {
+        headlight: 1.0,
+        ..MoleculeLook::plain(ColourMode::Element)
+    });
+    let picture = target(&mut app, SIZE);
+    app.world_mut().spawn((
+        camera(&picture),
+        Projection::Orthographic(OrthographicProjection {
+            scaling_mode: ScalingMode::FixedVertical {
+                viewport_height: 4.0,
+            },
+            ..OrthographicProjection::default_3d()
+        }),
+        Transform::from_xyz(0.0, 0.0, 5.0),
+    ));
+    // Oxygen is red; the plane is blue, at 0.6 radii before the middle of the atom.
+    app.world_mut().spawn(alone(atom(Element::O, 1.0)));
+    let mesh = app
+        .world_mut()
+        .resource_mut::<Assets<Mesh>>()
+        .add(Rectangle::new(3.0, 3.0));
+    let blue = StandardMaterial {
+        base_color: Color::srgb(0.0, 0.0, 1.0),
+        unlit: true,
+        ..default()
+    };
+    let blue = app
+        .world_mut()
+        .resource_mut::<Assets<StandardMaterial>>()
+        .add(blue);
+    app.world_mut().spawn((
+        Mesh3d(mesh),
+        MeshMaterial3d(blue),
+        Transform::from_xyz(0.0, 0.0, 0.6),
+    ));
+    let shot = shoot(&mut app, &picture);
+    let nm = 4.0 / SIZE.y as f32;
+    let mut seen = [0; 3];
+    for y in 0..SIZE.y {
+        for x in 0..SIZE.x {
+            let place = Vec2::new(
+                (x as f32 + 0.5 - 0.5 * SIZE.x as f32) * nm,
+                (y as f32 + 0.5 - 0.5 * SIZE.y as f32) * nm,
+            );
+            let [red, _, blue, _] = shot.at(x, y);
+            let kind = if red > blue {
+                0
+            } else if blue > red {
+                1
+            } else {
+                2
+            };
+            seen[kind] += 1;
+            // The atom is in front of the plane within a radius of 0.8.
+            let (from_circle, inside) = (place.length() - 0.8, place.abs().max_element() < 1.5);
+            let expected = if from_circle < 0.0 {
+                0
+            } else if inside {
+                1
+            } else {
+                2
+            };
+            let edge = from_circle.abs() < nm || (place.abs().max_element() - 1.5).abs() < nm;
+            assert!(kind == expected || edge, "{x} {y}: {kind}, not {expected}");
+        }
+    }
+    assert!(seen.iter().all(|&pixels| pixels > 100), "{seen:?}");
+}
