@@ -116,9 +116,12 @@ fn a_preset_can_be_given_by_name_or_file() {
     let broken = scratch("broken.ron");
     std::fs::write(&broken, "Preset(\n    outer: lots,\n)").unwrap();
     let arguments = ["--headless", "--preset", &broken];
-    assert_refused("lipid_bilayer", &arguments, "line 2, column 12");
+    assert_refused("lipid_bilayer", &arguments, "line 2, column 1");
     let named = "--preset|dense bilayer|--max-iterations|1|--report|-|--law|thesis";
     let output = run_blind("lipid_bilayer", &named.split('|').collect::<Vec<_>>());
     let report = super::program::json(&output, 1);
-    assert_eq!((&report["outer"], &report["law"]), (&520.into(), &"thesis".into()));
+    assert_eq!(
+        (&report["outer"], &report["law"]),
+        (&520.into(), &"thesis".into())
+    );
 }

@@ -29,6 +29,13 @@ fn poses(simulation: &mut Simulation) -> Vec<Pose> {
         .collect()
 }
 
+/// The same poses, but for the last digit of their rotations.
+fn are_alike(a: &[Pose], b: &[Pose]) -> bool {
+    let mut pairs = a.iter().zip(b);
+    a.len() == b.len()
+        && pairs.all(|(a, b)| a.position == b.position && a.rotation.abs_diff_eq(b.rotation, 1e-6))
+}
+
 #[test]
 fn each_iteration_is_sampled_once() {
     let (mut simulation, mut samples) = after(3);
@@ -78,8 +85,8 @@ fn a_snapshot_shows_who_overlaps() {
 #[test]
 fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
     let changes: [fn(&mut Preset); 7] = [
-        |preset| preset.law = Law::Thesis,
         |preset| preset.projection.momentum = 0.5,
+        |preset| preset.law = Law::Thesis,
         |preset| preset.clearance = 0.004,
         |preset| preset.cell_size = Some(0.9),
         |preset| preset.leeway = 0.4,
@@ -93,7 +100,7 @@ fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
         change(&mut preset);
         assert_eq!(simulation.change(preset.clone()).unwrap(), Change::Adjusted);
         assert_eq!(simulation.preset(), &preset);
-        assert_eq!(poses(&mut simulation), before, "{preset:?}");
+        assert!(are_alike(&poses(&mut simulation), &before), "{preset:?}");
         assert_eq!(simulation.iterations(), 3);
     }
     let overlaps = simulation.snapshot().unwrap().sample.status.overlaps;
@@ -174,7 +181,7 @@ fn a_backend_that_is_not_there_is_told_and_the_poses_stay() {
         ..small()
     };
     assert_eq!(simulation.change(preset).unwrap(), Change::Adjusted);
-    assert_eq!(poses(&mut simulation), before);
+    assert!(are_alike(&poses(&mut simulation), &before));
     let snapshot = simulation.snapshot().unwrap();
     let on_device = snapshot.backend == Backend::Gpu;
     assert_eq!(snapshot.adapter.is_some(), on_device);

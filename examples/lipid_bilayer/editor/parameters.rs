@@ -155,9 +155,9 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
         ui.label("backend");
     });
     if let Some(latest) = latest {
-        let place = match &latest.adapter {
-            Some(adapter) => adapter.clone(),
-            None => format!("processor, {} threads", rayon::current_num_threads()),
+        let place = match (latest.backend, &latest.adapter) {
+            (Backend::Gpu, Some(adapter)) => adapter.clone(),
+            _ => format!("processor, {} threads", rayon::current_num_threads()),
         };
         ui.weak(place);
         if let Some(why) = &latest.fell_back {
