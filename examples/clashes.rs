@@ -194,9 +194,9 @@ fn draw(
     });
     let (middle, reach) = ((low + high) / 2.0, (high - low).length() / 2.0 + 0.5);
     let camera =
-        Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.6 * reach)
+        Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.0 * reach)
             .looking_at(middle, Vec3::Y);
-    let mut app = picture::app(shot, 3, |plugins| plugins);
+    let mut app = picture::app(shot, 1, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().colour))
         .insert_resource(MoleculeLook {

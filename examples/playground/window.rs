@@ -20,8 +20,8 @@ use super::scene::{self, ASSETS, ScenePlugin, Standing};
 /// Colour of the sky.
 pub const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
 
-/// Frames that are drawn before a picture, so that textures and shadows are there.
-const FRAMES: u32 = 4;
+/// Frames that are drawn for a picture, so that textures and shadows are there.
+const FRAMES: u32 = 2;
 
 /// Runs the scene until the window is closed, or the picture is saved.
 pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
@@ -95,7 +95,7 @@ fn wait(
     mut cameras: Query<&mut Camera>,
 ) {
     offscreen.hold = scene.is_none();
-    let draw = offscreen.frames_left <= FRAMES;
+    let draw = (1..=FRAMES).contains(&offscreen.frames_left);
     for mut camera in &mut cameras {
         if camera.is_active != draw {
             camera.is_active = draw;

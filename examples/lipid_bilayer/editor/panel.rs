@@ -1,4 +1,4 @@
-//! The panels: parameters on the left, plots below.
+//! The panels: parameters on the left, the rest on the right, plots below.
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
@@ -9,10 +9,11 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use super::super::preset::BUNDLED;
 use super::save_view::save_view;
 use super::view::ViewArea;
-use super::{Editor, Notice, parameters, plots};
+use super::{Editor, Notice, parameters as sliders, plots};
 
-/// Width of the panel of parameters, points.
-const WIDTH: f32 = 330.0;
+/// Widths of the panels on the left and on the right, points.
+const WIDTH: f32 = 310.0;
+const RIGHT_WIDTH: f32 = 250.0;
 
 /// Width of a slider without its number and name, points.
 const SLIDER_WIDTH: f32 = 104.0;
@@ -52,9 +53,14 @@ fn show(
             ui.spacing_mut().slider_width = SLIDER_WIDTH;
             controls(ui, editor);
             ui.separator();
-            ScrollArea::vertical().show(ui, |ui| {
-                sections(ui, editor, &mut commands, &area);
-            });
+            ScrollArea::vertical().show(ui, |ui| parameters(ui, editor));
+        });
+    Panel::right("rest")
+        .resizable(false)
+        .exact_size(RIGHT_WIDTH)
+        .show_inside(&mut ui, |ui| {
+            ui.spacing_mut().slider_width = SLIDER_WIDTH;
+            ScrollArea::vertical().show(ui, |ui| rest(ui, editor, &mut commands, &area));
         });
     Panel::bottom("plots").show_inside(&mut ui, |ui| {
         plots::plots(ui, &editor.history);
@@ -113,7 +119,7 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
             let colour = if status.is_at_rest() {
                 GOOD
             } else {
-                parameters::WARNING
+                sliders::WARNING
             };
             ui.colored_label(colour, reason.to_string());
         }
@@ -126,31 +132,36 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
     tell(ui, editor.notice.as_ref());
 }
 
-fn sections(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
-    section(ui, "Preset", true, |ui| presets(ui, editor));
+/// What the simulation is told.
+fn parameters(ui: &mut Ui, editor: &mut Editor) {
+    section(ui, "Preset", |ui| presets(ui, editor));
     let (preset, latest) = (&mut editor.preset, editor.latest.as_ref());
-    section(ui, "Scene (a change starts again)", true, |ui| {
-        parameters::scene(ui, preset, latest);
+    section(ui, "Scene (a change starts again)", |ui| {
+        sliders::scene(ui, preset, latest);
     });
-    section(ui, "Overlaps and places", true, |ui| {
-        parameters::contacts(ui, preset);
+    section(ui, "Overlaps and places", |ui| {
+        sliders::contacts(ui, preset)
     });
-    section(ui, "Law and step sizes", true, |ui| {
-        parameters::law(ui, preset)
-    });
-    section(ui, "Computation", true, |ui| {
-        parameters::computation(ui, preset, latest);
-        if let Some(latest) = latest {
-            plots::stages(ui, &latest.stages);
-        }
-    });
-    section(ui, "Look", true, |ui| parameters::look(ui, preset));
-    section(ui, "Export", true, |ui| exports(ui, editor, commands, area));
+    section(ui, "Law and step sizes", |ui| sliders::law(ui, preset));
 }
 
-fn section(ui: &mut Ui, title: &str, open: bool, show: impl FnOnce(&mut Ui)) {
+/// How it is done, what it looks like, and where it goes.
+fn rest(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
+    let (preset, latest) = (&mut editor.preset, editor.latest.as_ref());
+    section(ui, "Computation", |ui| {
+        sliders::computation(ui, preset, latest);
+    });
+    section(ui, "Time of each stage, ms", |ui| match latest {
+        Some(latest) => plots::stages(ui, &latest.stages),
+        None => {}
+    });
+    section(ui, "Look", |ui| sliders::look(ui, preset));
+    section(ui, "Export", |ui| exports(ui, editor, commands, area));
+}
+
+fn section(ui: &mut Ui, title: &str, show: impl FnOnce(&mut Ui)) {
     egui::CollapsingHeader::new(RichText::new(title).strong())
-        .default_open(open)
+        .default_open(true)
         .show(ui, show);
 }
 
@@ -163,7 +174,7 @@ fn presets(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     ui.horizontal(|ui| {
-        let path = TextEdit::singleline(&mut editor.files.preset_path).desired_width(180.0);
+        let path = TextEdit::singleline(&mut editor.files.preset_path).desired_width(150.0);
         ui.add(path);
         if ui.button("Load").clicked() {
             editor.load_typed();
@@ -177,7 +188,7 @@ fn presets(ui: &mut Ui, editor: &mut Editor) {
 
 fn exports(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
     ui.horizontal(|ui| {
-        let path = TextEdit::singleline(&mut editor.files.export_path).desired_width(120.0);
+        let path = TextEdit::singleline(&mut editor.files.export_path).desired_width(74.0);
         ui.add(path);
         if ui.button("PDB").clicked() {
             editor.export("pdb");
@@ -201,6 +212,9 @@ fn tell(ui: &mut Ui, notice: Option<&Notice>) {
         Some(Notice::Bad(text)) => {
             ui.colored_label(BAD, text);
         }
-        None => {}
+        // Nothing below moves when there is something to say.
+        None => {
+            ui.label("");
+        }
     }
 }

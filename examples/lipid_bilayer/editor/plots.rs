@@ -12,6 +12,9 @@ const MOST_POINTS: usize = 600;
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
 
+/// Width of the numbers beside a plot, points.
+const AXIS_WIDTH: f32 = 34.0;
+
 const OVERLAP_COLOUR: Color32 = Color32::from_rgb(232, 104, 88);
 const DEPTH_COLOUR: Color32 = Color32::from_rgb(240, 190, 80);
 
@@ -39,7 +42,7 @@ pub fn plots(ui: &mut Ui, history: &[Sample]) {
     ui.columns(2, |columns| {
         columns[0].strong("Overlaps over iterations");
         plot("overlaps")
-            .y_axis_formatter(|mark, _| format!("{:.0}", 10.0_f64.powf(mark.value) - 1.0))
+            .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
                 plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOUR));
             });
@@ -59,7 +62,15 @@ fn plot(name: &'static str) -> Plot<'static> {
         .allow_scroll(false)
         .allow_zoom(false)
         .allow_boxed_zoom(false)
-        .show_grid(true)
+        .y_axis_min_width(AXIS_WIDTH)
+}
+
+/// A mark of the logarithmic axis, such as 10k; nothing between powers of ten.
+fn power_of_ten(exponent: f64) -> String {
+    const NAMES: [&str; 9] = ["0", "10", "100", "1k", "10k", "100k", "1M", "10M", "100M"];
+    let is_whole = (exponent - exponent.round()).abs() < 1e-6;
+    let name = NAMES.get(exponent.round() as usize).filter(|_| is_whole);
+    name.map_or_else(String::new, ToString::to_string)
 }
 
 /// A bar of the stages of an iteration, and their times.

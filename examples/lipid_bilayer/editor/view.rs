@@ -5,8 +5,9 @@ use bevy::camera::{CameraOutputMode, Viewport};
 use bevy::prelude::*;
 use bevy::render::render_resource::BlendState;
 use bevy_egui::PrimaryEguiContext;
+use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
-    ColourMode, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
+    ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
 };
 
 use super::super::orbit::Orbit;
@@ -124,7 +125,7 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
             Detail::Atoms => DrawDetail::Atoms,
             Detail::Blobs => DrawDetail::Blobs,
         },
-        depth_cue: bevy_rapier_molecules::render::DepthCue {
+        depth_cue: DepthCue {
             colour: BACKGROUND,
             ..default()
         },
@@ -195,8 +196,13 @@ fn fill(crowd: &mut DrawnCrowd, snapshot: &Snapshot, front: Option<Vec3>) {
     crowd.molecules.extend(drawn);
 }
 
-/// Lets the vesicle fill what the panels leave free.
-fn fit_viewport(area: Res<ViewArea>, mut cameras: Query<&mut Camera, With<Orbit>>) {
+/// Lets the vesicle fill what the panels leave free. A picture needs it only once.
+fn fit_viewport(
+    area: Res<ViewArea>,
+    offscreen: Option<Res<Offscreen>>,
+    mut cameras: Query<&mut Camera, With<Orbit>>,
+) {
+    let needed = offscreen.is_none_or(|offscreen| offscreen.frames_left == 1 && !offscreen.hold);
     for mut camera in &mut cameras {
         let target = camera.physical_target_size();
         // A window that was made small may have no room left, for this frame or for long.
@@ -204,8 +210,9 @@ fn fit_viewport(area: Res<ViewArea>, mut cameras: Query<&mut Camera, With<Orbit>
             rectangle.intersect(URect::from_corners(UVec2::ZERO, target))
         });
         let is_empty = rectangle.is_some_and(|rectangle| rectangle.is_empty());
-        if camera.is_active == is_empty {
-            camera.is_active = !is_empty;
+        let is_active = needed && !is_empty;
+        if camera.is_active != is_active {
+            camera.is_active = is_active;
         }
         let place = rectangle
             .filter(|_| !is_empty)
