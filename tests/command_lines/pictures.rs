@@ -17,15 +17,27 @@ fn run_blind(example: &str, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A picture of 160 × 90 pixels that shows something; none if there is no adapter.
-fn picture(name: &str, example: &str, arguments: &[&str]) -> Option<image::RgbImage> {
+/// A picture of this size; none if there is no adapter.
+fn picture_of(
+    name: &str,
+    example: &str,
+    arguments: &[&str],
+    (width, height): (u32, u32),
+) -> Option<image::RgbImage> {
     device()?;
     let path = scratch(name);
-    let picture = ["--screenshot", &path, "--size-of-picture", "160x90"];
+    let size = format!("{width}x{height}");
+    let picture = ["--screenshot", &path, "--size-of-picture", &size];
     let output = run_blind(example, &[arguments, &picture].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let picture = image::open(Path::new(&path)).unwrap().to_rgb8();
-    assert_eq!(picture.dimensions(), (160, 90));
+    assert_eq!(picture.dimensions(), (width, height));
+    Some(picture)
+}
+
+/// A picture of 160 × 90 pixels that shows something; none if there is no adapter.
+fn picture(name: &str, example: &str, arguments: &[&str]) -> Option<image::RgbImage> {
+    let picture = picture_of(name, example, arguments, (160, 90))?;
     let corner = *picture.get_pixel(159, 0);
     let other = picture.pixels().filter(|&&pixel| pixel != corner).count();
     assert!(other > 500, "{name} shows nothing: {other} pixels");
@@ -56,10 +68,20 @@ fn overlapping_lipids_are_red_and_relaxed_ones_green() {
 }
 
 #[test]
-fn the_panels_are_in_the_picture_if_asked_for() {
+fn panels_are_shown_as_far_as_there_is_room() {
     let small = "--outer 20 --inner 0 --radius 3.2 --steps 1 --panel";
     let arguments: Vec<&str> = small.split(' ').collect();
-    picture("panel.png", "lipid_bilayer", &arguments);
+    let mut first = Vec::new();
+    for size in [(1, 1), (200, 2), (480, 130), (900, 300)] {
+        let Some(picture) = picture_of("panel.png", "lipid_bilayer", &arguments, size) else {
+            return;
+        };
+        first.push(*picture.get_pixel(0, 0));
+    }
+    // The corner is a panel's in the larger two only.
+    assert_eq!(first[0], first[1]);
+    assert_eq!(first[2], first[3]);
+    assert_ne!(first[1], first[2]);
 }
 
 #[test]

@@ -15,6 +15,13 @@ use super::{Editor, Notice, parameters as sliders, plots};
 const WIDTH: f32 = 310.0;
 const RIGHT_WIDTH: f32 = 250.0;
 
+/// Least width and height of what is left for the molecules, points. Panels that would
+/// leave less are not shown, down to a window without any room at all.
+const LEAST_VIEW: [f32; 2] = [160.0, 120.0];
+
+/// Height of the panel of plots, about, points.
+const PLOTS_HEIGHT: f32 = 150.0;
+
 /// Width of a slider without its number and name, points.
 const SLIDER_WIDTH: f32 = 104.0;
 
@@ -46,25 +53,33 @@ fn show(
         .layer_id(LayerId::background())
         .max_rect(ctx.viewport_rect());
     let mut ui = Ui::new(ctx.clone(), "editor".into(), whole);
-    Panel::left("parameters")
-        .resizable(false)
-        .exact_size(WIDTH)
-        .show_inside(&mut ui, |ui| {
-            ui.spacing_mut().slider_width = SLIDER_WIDTH;
-            controls(ui, editor);
-            ui.separator();
-            ScrollArea::vertical().show(ui, |ui| parameters(ui, editor));
+    let room = ctx.viewport_rect().size();
+    let [least_width, least_height] = LEAST_VIEW;
+    if room.x >= WIDTH + least_width && room.y >= least_height {
+        Panel::left("parameters")
+            .resizable(false)
+            .exact_size(WIDTH)
+            .show_inside(&mut ui, |ui| {
+                ui.spacing_mut().slider_width = SLIDER_WIDTH;
+                controls(ui, editor);
+                ui.separator();
+                ScrollArea::vertical().show(ui, |ui| parameters(ui, editor));
+            });
+    }
+    if room.x >= WIDTH + RIGHT_WIDTH + least_width && room.y >= least_height {
+        Panel::right("rest")
+            .resizable(false)
+            .exact_size(RIGHT_WIDTH)
+            .show_inside(&mut ui, |ui| {
+                ui.spacing_mut().slider_width = SLIDER_WIDTH;
+                ScrollArea::vertical().show(ui, |ui| rest(ui, editor, &mut commands, &area));
+            });
+    }
+    if room.x >= WIDTH + least_width && room.y >= PLOTS_HEIGHT + least_height {
+        Panel::bottom("plots").show_inside(&mut ui, |ui| {
+            plots::plots(ui, &editor.history);
         });
-    Panel::right("rest")
-        .resizable(false)
-        .exact_size(RIGHT_WIDTH)
-        .show_inside(&mut ui, |ui| {
-            ui.spacing_mut().slider_width = SLIDER_WIDTH;
-            ScrollArea::vertical().show(ui, |ui| rest(ui, editor, &mut commands, &area));
-        });
-    Panel::bottom("plots").show_inside(&mut ui, |ui| {
-        plots::plots(ui, &editor.history);
-    });
+    }
     let free = ui.available_rect_before_wrap();
     let scale = ctx.pixels_per_point();
     let pixels = |value: f32| (value * scale).max(0.0).round() as u32;
