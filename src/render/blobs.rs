@@ -16,7 +16,8 @@ pub(super) struct Blob {
 }
 
 /// Groups of at most `most` atoms, each of one residue unless `across` residues, as
-/// spheres; and by how much an atom sticks out of its sphere at most, nm.
+/// spheres; and by how much a sphere and what it stands for differ at most, nm: an atom
+/// sticks out of it, or it is larger than its smallest atom.
 ///
 /// Groups are halved along their longest side until they are small enough, so that they
 /// are about as long as they are wide.
@@ -32,14 +33,16 @@ pub(super) fn blobs(template: &MoleculeTemplate, most: usize, across: bool) -> (
             split(template, group, most, &mut found);
         }
     }
-    let out = |blob: &Blob| {
-        let reach = blob.atoms.iter().map(|&atom| {
-            let atom = atom as usize;
-            template.positions()[atom].distance(blob.centre) + template.radii()[atom]
+    let differs = |blob: &Blob| {
+        let atoms = blob.atoms.iter().map(|&atom| atom as usize);
+        let difference = atoms.map(|atom| {
+            let (place, radius) = (template.positions()[atom], template.radii()[atom]);
+            let out = place.distance(blob.centre) + radius - blob.radius;
+            out.max(blob.radius - radius)
         });
-        reach.fold(0.0, f32::max) - blob.radius
+        difference.fold(0.0, f32::max)
     };
-    let error = found.iter().map(out).fold(0.0, f32::max);
+    let error = found.iter().map(differs).fold(0.0, f32::max);
     (found, error)
 }
 
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn larger_groups_are_fewer_blobs_that_atoms_stick_out_of_more() {
+    fn larger_groups_are_fewer_blobs_that_differ_more() {
         let lipid = lipid();
         let (fine, small) = blobs(&lipid, 8, false);
         let (coarse, large) = blobs(&lipid, 64, false);

@@ -38,7 +38,7 @@ pub(super) struct Level {
     pub first: u32,
     /// How many there are.
     pub count: u32,
-    /// By how much an atom sticks out of the sphere that stands for it at most, nm.
+    /// By how much a sphere and the atoms that it stands for differ at most, nm.
     pub error: f32,
 }
 

@@ -72,7 +72,7 @@ impl Default for DepthCue {
 pub enum DrawDetail {
     /// Atoms near by, blobs of many atoms far away.
     Auto {
-        /// How many pixels an atom may stick out of the blob that stands for it.
+        /// By how many pixels a blob and the atoms that it stands for may differ.
         pixels: f32,
     },
     /// Always each atom.
@@ -109,8 +109,8 @@ pub struct MoleculeLook {
     /// Overlap that has the last colour in [`ColourMode::Penetration`], nm.
     /// Default: 0.05 nm.
     pub deep: f32,
-    /// How much is drawn of molecules that are far away. Default: blobs where no atom
-    /// sticks out of them by more than a pixel.
+    /// How much is drawn of molecules that are far away. Default: blobs where they
+    /// differ from their atoms by a pixel at most.
     pub detail: DrawDetail,
 }
 

@@ -4,13 +4,14 @@ use bevy::asset::uuid_handle;
 use bevy::core_pipeline::core_3d::AlphaMask3d;
 use bevy::core_pipeline::prepass::{OpaqueNoLightmap3dBatchSetKey, OpaqueNoLightmap3dBinKey};
 use bevy::ecs::query::ROQueryItem;
-use bevy::ecs::system::SystemParamItem;
 use bevy::ecs::system::lifetimeless::{Read, SRes};
+use bevy::ecs::system::{SystemParam, SystemParamItem};
 use bevy::mesh::{MeshVertexBufferLayoutRef, MeshVertexBufferLayouts, PrimitiveTopology};
 use bevy::pbr::{
     MeshPipeline, MeshPipelineKey, SetMeshViewBindGroup, SetMeshViewBindingArrayBindGroup,
     ViewKeyCache,
 };
+use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::mesh::allocator::MeshSlabs;
 use bevy::render::render_phase::{
@@ -18,14 +19,15 @@ use bevy::render::render_phase::{
     RenderCommandResult, SetItemPipeline, TrackedRenderPass, ViewBinnedRenderPhases,
 };
 use bevy::render::render_resource::{
-    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, PipelineCache,
-    RenderPipelineDescriptor, ShaderStages, SpecializedMeshPipeline, SpecializedMeshPipelineError,
-    SpecializedMeshPipelines,
+    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType,
+    CachedRenderPipelineId, PipelineCache, RenderPipelineDescriptor, ShaderStages,
+    SpecializedMeshPipeline, SpecializedMeshPipelineError,
 };
 use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
 
 use super::colours::{COLLIDING_COLOURS, DEPTH_COLOURS, FREE_COLOURS, KIND_COLOURS};
+use super::extract::ExtractedCrowds;
 use super::look::ColourMode;
 use super::send::SentCrowds;
 use super::views::MoleculeDraws;
@@ -145,21 +147,45 @@ pub(super) fn make_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipel
         mesh_layout: mesh.get_mesh_vertex_buffer_layout(&mut layouts),
         layout: BindGroupLayoutDescriptor::new("molecules", &entries),
     });
-    commands.insert_resource(SpecializedMeshPipelines::<SpherePipeline>::default());
+    commands.insert_resource(SphereVariants::default());
     commands.insert_resource(SentCrowds::default());
     commands.insert_resource(MoleculeDraws::default());
 }
 
-impl SpecializedMeshPipeline for SpherePipeline {
-    type Key = MeshPipelineKey;
+/// The pipelines for each kind of view.
+#[derive(Default, Resource)]
+pub(super) struct SphereVariants(HashMap<MeshPipelineKey, CachedRenderPipelineId>);
 
+/// Makes pipelines for views.
+#[derive(SystemParam)]
+pub(super) struct PipelineMaker<'w> {
+    variants: ResMut<'w, SphereVariants>,
+    pipeline: Res<'w, SpherePipeline>,
+    cache: Res<'w, PipelineCache>,
+}
+
+impl PipelineMaker<'_> {
+    fn get(
+        &mut self,
+        key: MeshPipelineKey,
+    ) -> Result<CachedRenderPipelineId, SpecializedMeshPipelineError> {
+        if let Some(known) = self.variants.0.get(&key) {
+            return Ok(*known);
+        }
+        let descriptor = self.pipeline.describe(key)?;
+        let id = self.cache.queue_render_pipeline(descriptor);
+        self.variants.0.insert(key, id);
+        Ok(id)
+    }
+}
+
+impl SpherePipeline {
     /// Bevy's pipeline for meshes in the same view, with our shaders and no mesh.
-    fn specialize(
+    fn describe(
         &self,
         key: MeshPipelineKey,
-        layout: &MeshVertexBufferLayoutRef,
     ) -> Result<RenderPipelineDescriptor, SpecializedMeshPipelineError> {
-        let mut descriptor = self.mesh_pipeline.specialize(key, layout)?;
+        let mut descriptor = self.mesh_pipeline.specialize(key, &self.mesh_layout)?;
         descriptor.label = Some("molecules".into());
         descriptor.vertex.shader = VERTEX;
         descriptor.vertex.entry_point = Some("vertex".into());
@@ -179,12 +205,13 @@ impl SpecializedMeshPipeline for SpherePipeline {
 pub(super) fn queue_molecules(
     functions: Res<DrawFunctions<AlphaMask3d>>,
     mut phases: ResMut<ViewBinnedRenderPhases<AlphaMask3d>>,
-    mut pipelines: ResMut<SpecializedMeshPipelines<SpherePipeline>>,
-    pipeline: Res<SpherePipeline>,
-    cache: Res<PipelineCache>,
+    mut pipelines: PipelineMaker,
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
+    crowds: Res<ExtractedCrowds>,
 ) {
+    let mut crowds = crowds.0.values();
+    let nothing = !crowds.any(|crowd| crowd.visible && !crowd.poses.is_empty());
     let draw_function = functions.read().id::<DrawMolecules>();
     let topology = MeshPipelineKey::from_primitive_topology_and_strip_index(
         PrimitiveTopology::TriangleList,
@@ -197,8 +224,11 @@ pub(super) fn queue_molecules(
         };
         // Phases keep their items; ours may need another pipeline than in the last frame.
         phase.remove(retained.main_entity);
+        if nothing {
+            continue;
+        }
         let key = *key | topology | MeshPipelineKey::MAY_DISCARD;
-        let id = match pipelines.specialize(&cache, &pipeline, key, &pipeline.mesh_layout) {
+        let id = match pipelines.get(key) {
             Ok(id) => id,
             Err(error) => {
                 error_once!("molecules cannot be drawn: {error}");

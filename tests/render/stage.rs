@@ -28,16 +28,18 @@ pub const SIZE: UVec2 = UVec2::new(128, 64);
 /// Frames until a picture must have come.
 const PATIENCE: usize = 50;
 
-/// An app with a renderer and our plugin, but without a window.
+/// An app with a renderer and our plugin, but without a window. With `RUST_LOG` in the
+/// environment it logs.
 pub fn stage() -> App {
     let mut app = App::new();
-    app.add_plugins(
-        offscreen_plugins()
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>()
-            .disable::<TerminalCtrlCHandlerPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
-    );
+    let mut plugins = offscreen_plugins()
+        .disable::<WinitPlugin>()
+        .disable::<TerminalCtrlCHandlerPlugin>()
+        .disable::<PipelinedRenderingPlugin>();
+    if std::env::var_os("RUST_LOG").is_none() {
+        plugins = plugins.disable::<LogPlugin>();
+    }
+    app.add_plugins(plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(Color::BLACK))
         .insert_resource(GlobalAmbientLight::NONE);
