@@ -155,7 +155,7 @@ fn parameters(ui: &mut Ui, editor: &mut Editor) {
         sliders::scene(ui, preset, latest);
     });
     section(ui, "Overlaps and places", |ui| {
-        sliders::contacts(ui, preset)
+        sliders::contacts(ui, preset);
     });
     section(ui, "Law and step sizes", |ui| sliders::law(ui, preset));
 }
@@ -166,9 +166,10 @@ fn rest(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewAr
     section(ui, "Computation", |ui| {
         sliders::computation(ui, preset, latest);
     });
-    section(ui, "Time of each stage, ms", |ui| match latest {
-        Some(latest) => plots::stages(ui, &latest.stages),
-        None => {}
+    section(ui, "Time of each stage, ms", |ui| {
+        if let Some(latest) = latest {
+            plots::stages(ui, &latest.stages);
+        }
     });
     section(ui, "Look", |ui| sliders::look(ui, preset));
     section(ui, "Export", |ui| exports(ui, editor, commands, area));
