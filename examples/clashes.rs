@@ -150,6 +150,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     }
 }
 
+/// Frames until a picture: in the first one, what was just spawned is not there yet.
+#[cfg(feature = "draw")]
+const FRAMES: u32 = 3;
+
 /// A picture of the parts: green those that are free, red those that clash.
 #[cfg(feature = "draw")]
 fn draw(
@@ -196,7 +200,7 @@ fn draw(
     let camera =
         Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.0 * reach)
             .looking_at(middle, Vec3::Y);
-    let mut app = picture::app(shot, 1, |plugins| plugins);
+    let mut app = picture::app(shot, FRAMES, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().colour))
         .insert_resource(MoleculeLook {

@@ -54,7 +54,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
     let preset = arguments.preset()?;
     let max_time = arguments.relaxation.max_time()?;
     #[cfg(feature = "draw")]
-    if let Some(screen) = screen(arguments)? {
+    if let Some(screen) = screen(arguments, &preset)? {
         rayon::ThreadPoolBuilder::new()
             .num_threads(arguments.relaxation.threads.into())
             .build_global()?;
@@ -77,7 +77,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
 
 /// Where to show it; none if it is to run without a window, or has to.
 #[cfg(feature = "draw")]
-fn screen(arguments: &Arguments) -> Result<Option<editor::Screen>, AnyError> {
+fn screen(arguments: &Arguments, preset: &Preset) -> Result<Option<editor::Screen>, AnyError> {
     if let Some(shot) = arguments.picture.shot()? {
         picture::check_adapter()?;
         return Ok(Some(editor::Screen::Picture {
@@ -96,6 +96,8 @@ fn screen(arguments: &Arguments) -> Result<Option<editor::Screen>, AnyError> {
     } else {
         return Ok(Some(editor::Screen::Window));
     };
+    // What is impossible is the only thing to say, if it is.
+    simulation::build(preset)?;
     writeln!(io::stderr(), "{reason}: it runs without a window")?;
     Ok(None)
 }
