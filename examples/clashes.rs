@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example clashes -- FILE [--by chain|residue|model]
 //!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--backend auto|cpu|gpu]
-//!     [--json]
+//!     [--json] [--screenshot FILE.png]
 //! ```
 //!
 //! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
@@ -14,19 +14,24 @@ use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::contact::clashes::{
     Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
-use bevy_rapier_molecules::molecule::{LoadOptions, SplitBy, load_structure};
+use bevy_rapier_molecules::molecule::{LoadOptions, MoleculePart, SplitBy, load_structure};
 use bevy_rapier_molecules::search::{PairSearch, SearchError};
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
+use picture::PictureArguments;
+
 #[path = "common/backend.rs"]
 mod backend;
 mod common;
+#[path = "common/picture/mod.rs"]
+mod picture;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -60,6 +65,8 @@ struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    picture: PictureArguments,
 }
 
 /// What makes atoms belong together.
@@ -87,7 +94,7 @@ struct Output<'a> {
     report: &'a ClashReport,
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
         .build_global()?;
@@ -111,6 +118,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     };
     // Before anybody looks for a device.
     options.check()?;
+    let shot = arguments.picture.shot()?;
     let (report, adapter) = match gpu_search(arguments.backend) {
         Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
             Err(ClashError::Search(SearchError::Device(fault))) => {
@@ -135,7 +143,86 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     } else {
         write_table(&mut out, &output)?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    match shot {
+        Some(shot) => draw(&parts, arguments.tolerance, &shot),
+        None => Ok(()),
+    }
+}
+
+/// Frames until a picture: in the first one, what was just spawned is not there yet.
+#[cfg(feature = "draw")]
+const FRAMES: u32 = 3;
+
+/// A picture of the parts: green those that are free, red those that clash.
+#[cfg(feature = "draw")]
+fn draw(
+    parts: &[MoleculePart],
+    tolerance: Option<f32>,
+    shot: &picture::Shot,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    use bevy::prelude::*;
+    use bevy_rapier_molecules::prelude::*;
+
+    picture::check_adapter()?;
+    let mut templates = Vec::with_capacity(parts.len());
+    for part in parts {
+        templates.push(Arc::new(match tolerance {
+            Some(tolerance) => (*part.template)
+                .clone()
+                .with_uniform_radius(tolerance / 2.0)?,
+            None => (*part.template).clone(),
+        }));
+    }
+    let placed = templates.iter().zip(parts);
+    let placed = placed.map(|(template, part)| (&**template, part.pose));
+    let spheres = SphereSet::from_molecules(placed)?;
+    let mut pairs = PairBuffer::new();
+    UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+    let molecules = (0..).zip(parts).map(|(template, part)| DrawnMolecule {
+        template,
+        pose: part.pose,
+        ..default()
+    });
+    let mut molecules: Vec<DrawnMolecule> = molecules.collect();
+    for pair in pairs.iter() {
+        for sphere in [pair.a, pair.b] {
+            let part = &mut molecules[spheres.owner(sphere as usize) as usize];
+            part.state = MoleculeState::Colliding;
+        }
+    }
+    // The camera sees the ball around all atoms.
+    let centres = (0..spheres.len()).map(|sphere| spheres.centre(sphere));
+    let (low, high) = centres.fold((Vec3::MAX, Vec3::MIN), |(low, high), centre| {
+        (low.min(centre), high.max(centre))
+    });
+    let (middle, reach) = ((low + high) / 2.0, (high - low).length() / 2.0 + 0.5);
+    let camera =
+        Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.0 * reach)
+            .looking_at(middle, Vec3::Y);
+    let mut app = picture::app(shot, FRAMES, |plugins| plugins);
+    app.add_plugins(MoleculeRenderPlugin)
+        .insert_resource(ClearColor(DepthCue::default().colour))
+        .insert_resource(MoleculeLook {
+            colour: ColourMode::Collision,
+            headlight: 0.8,
+            ..default()
+        });
+    app.world_mut().spawn((Camera3d::default(), camera));
+    app.world_mut().spawn(DrawnCrowd {
+        templates,
+        molecules,
+    });
+    picture::finish(app)
+}
+
+#[cfg(not(feature = "draw"))]
+fn draw(
+    _: &[MoleculePart],
+    _: Option<f32>,
+    _: &picture::Shot,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    Err("this program was built without the feature `draw`".into())
 }
 
 /// Who searched, if it was on that device.

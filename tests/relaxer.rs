@@ -261,3 +261,54 @@ fn a_crowd_at_rest_has_converged_even_if_the_caller_breaks_off() {
     let report = relaxer.run(|_| ControlFlow::Break(())).unwrap();
     assert!(report.converged());
 }
+
+#[test]
+fn the_law_may_change_between_two_iterations() {
+    let places: Vec<Vec3> = (0..6).map(|k| Vec3::Y * 0.05 * k as f32).collect();
+    let mut changed = relaxer(crowd(rod(5), &places), ReactionLaw::default()).unwrap();
+    for _ in 0..3 {
+        changed.step().unwrap();
+    }
+    let (before, iterations) = (changed.crowd().members().to_vec(), changed.iterations());
+    let frozen = ReactionLaw::Thesis(ThesisSteps {
+        force: 0.0,
+        torque: 0.0,
+        spring_force: 0.0,
+        spring_torque: 0.0,
+    });
+    let config = RelaxConfig {
+        law: frozen,
+        ..RelaxConfig::default()
+    };
+    changed.set_config(config).unwrap();
+    changed.step().unwrap();
+    assert_eq!(changed.crowd().members(), before);
+    assert_eq!(changed.iterations(), iterations + 1);
+    changed.set_config(RelaxConfig::default()).unwrap();
+    assert_eq!(run(&mut changed), StopReason::AtRest);
+}
+
+#[test]
+fn a_config_that_cannot_be_changes_nothing() {
+    let mut relaxer = relaxer(crowd(rod(2), &[Vec3::ZERO]), ReactionLaw::default()).unwrap();
+    let impossible = RelaxConfig {
+        clearance: -1.0,
+        ..RelaxConfig::default()
+    };
+    let error = relaxer.set_config(impossible).unwrap_err();
+    assert_eq!(error, RelaxError::BadClearance { clearance: -1.0 });
+    assert_eq!(*relaxer.config(), RelaxConfig::default());
+}
+
+#[test]
+fn penetrations_tell_who_overlaps_and_how_deep() {
+    // The first two overlap by 0.05 nm, the third by nothing; far away in the order.
+    let places = [Vec3::ZERO, Vec3::Z * 5.0, Vec3::Y * 0.15];
+    let mut relaxer = relaxer(crowd(rod(1), &places), ReactionLaw::default()).unwrap();
+    let depths = relaxer.penetrations().unwrap();
+    assert!((depths[0] - 0.05).abs() < 1e-6, "{depths:?}");
+    assert_eq!(depths[0], depths[2]);
+    assert_eq!(depths[1], 0.0);
+    run(&mut relaxer);
+    assert_eq!(relaxer.penetrations().unwrap(), [0.0; 3]);
+}

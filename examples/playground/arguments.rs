@@ -6,6 +6,7 @@ use bevy_rapier_molecules::prelude::{Backend, ContactModel};
 use clap::{Parser, ValueEnum};
 
 use super::AnyError;
+use super::picture::PictureArguments;
 use super::report_file::{STDOUT, check_target};
 
 /// Steps without a window, unless told otherwise: ten seconds.
@@ -14,7 +15,7 @@ const STEPS: u32 = 600;
 /// What the end of `--help` says.
 const AFTER_HELP: &str = "\
 Keys: C contacts by crowd or solver, Space pause, R start again, N another protein, \
-T tint what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
+T colour what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
 
 A step is 1/60 s. One unit is a nanometre, masses are dalton.
 
@@ -51,21 +52,20 @@ pub struct Arguments {
     #[arg(value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
     /// Run without a window, which is also what happens where there is no display.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "screenshot")]
     pub headless: bool,
     /// Without a window: how many steps. With --screenshot: steps before the picture.
     #[arg(long, value_name = "N", default_value_t = STEPS)]
     pub steps: u32,
     /// Without a window: write a JSON report to this file, - for standard output.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "screenshot")]
     pub report: Option<PathBuf>,
     /// Show no progress and no summary.
     #[arg(long)]
     pub quiet: bool,
-    /// With a window: save a picture after --steps to this .png and quit.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "report"])]
-    pub screenshot: Option<PathBuf>,
-    /// With a window: start with the tint of what collides.
+    #[command(flatten)]
+    pub picture: PictureArguments,
+    /// Start with the colours of what collides.
     #[arg(long)]
     pub tint: bool,
 }
@@ -100,12 +100,6 @@ impl Arguments {
             && !self.report_is_on_stdout()
         {
             check_target(path)?;
-        }
-        if let Some(path) = &self.screenshot {
-            check_target(path)?;
-            if path.extension().is_none_or(|extension| extension != "png") {
-                return Err(format!("'{}' must end in .png", path.display()).into());
-            }
         }
         Ok(())
     }

@@ -1,16 +1,13 @@
-//! What things look like, and the tint of molecules that overlap.
+//! What things look like, and the colours of molecules that overlap.
 
+use bevy::asset::RenderAssetUsages;
 use bevy::light::NotShadowCaster;
-use bevy::platform::collections::HashMap;
+use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
 
-use super::meshes::{molecule_mesh, triangle_mesh};
-use super::scene::{Kinds, Standing, Thing};
-
-/// Up to this many proteins, atoms are round; with more, they are edged.
-const ROUND: usize = 30;
+use super::scene::{Standing, Thing};
+use super::window::BACKGROUND;
 
 /// Gives things and molecules their looks.
 pub struct LooksPlugin {
@@ -20,70 +17,29 @@ pub struct LooksPlugin {
 impl Plugin for LooksPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Tint(self.tint))
-            .init_resource::<Wardrobe>()
-            .add_systems(Update, (dress_things, dress_molecules, draw_lines))
-            .add_systems(PostUpdate, tint_molecules);
+            .add_systems(Update, (dress_things, colour_molecules, draw_lines));
     }
 }
 
-/// Whether molecules that overlap others are tinted.
+/// Whether colours tell which molecules overlap others.
 #[derive(Resource)]
 pub struct Tint(pub bool);
 
-/// Meshes and materials that molecules share.
-#[derive(Resource)]
-struct Wardrobe {
-    meshes: HashMap<AssetId<MoleculeTemplate>, Handle<Mesh>>,
-    plain: Handle<StandardMaterial>,
-    colliding: Handle<StandardMaterial>,
-}
-
-impl FromWorld for Wardrobe {
-    fn from_world(world: &mut World) -> Self {
-        let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-        let mut coat = |base_color, emissive| {
-            materials.add(StandardMaterial {
-                base_color,
-                emissive,
-                perceptual_roughness: 0.7,
-                reflectance: 0.3,
+/// Gives molecules the colours that are asked for: of their chains, or of what they do.
+fn colour_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeLook>) {
+    if tint.is_changed() {
+        *look = MoleculeLook {
+            colour: match tint.0 {
+                true => ColourMode::Collision,
+                false => ColourMode::Chain,
+            },
+            depth_cue: DepthCue {
+                strength: 0.25,
+                colour: BACKGROUND,
                 ..default()
-            })
+            },
+            ..default()
         };
-        Self {
-            meshes: HashMap::default(),
-            plain: coat(Color::WHITE, LinearRgba::BLACK),
-            colliding: coat(
-                Color::srgb(1.0, 0.72, 0.68),
-                LinearRgba::rgb(0.14, 0.0, 0.0),
-            ),
-        }
-    }
-}
-
-fn dress_molecules(
-    mut commands: Commands,
-    mut wardrobe: ResMut<Wardrobe>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    kinds: Res<Kinds>,
-    added: Query<(Entity, &Molecule, &PreparedMolecule), Without<Mesh3d>>,
-) {
-    let subdivisions = u32::from(kinds.proteins <= ROUND);
-    for (entity, molecule, prepared) in &added {
-        let mut kinds = kinds.templates.iter();
-        let kind = kinds.position(|kind| *kind == molecule.0).unwrap_or(0);
-        let mesh = wardrobe
-            .meshes
-            .entry(molecule.0.id())
-            .or_insert_with(|| {
-                let template = prepared.shared().template();
-                meshes.add(molecule_mesh(template, kind, subdivisions))
-            })
-            .clone();
-        let material = MeshMaterial3d(wardrobe.plain.clone());
-        // Meshes cast shadows, which drawn molecules do not.
-        let dress = (Mesh3d(mesh), material, Undrawn);
-        commands.entity(entity).insert(dress);
     }
 }
 
@@ -130,22 +86,17 @@ fn dress_things(
     }
 }
 
-/// Gives molecules the material of what they are doing.
-fn tint_molecules(
-    tint: Res<Tint>,
-    wardrobe: Res<Wardrobe>,
-    mut molecules: Query<(&Colliding, &mut MeshMaterial3d<StandardMaterial>)>,
-) {
-    for (colliding, mut material) in &mut molecules {
-        let wanted = if tint.0 && colliding.any() {
-            &wardrobe.colliding
-        } else {
-            &wardrobe.plain
-        };
-        if material.0 != *wanted {
-            material.0 = wanted.clone();
-        }
-    }
+/// Flat triangles.
+fn triangle_mesh((corners, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Mesh {
+    let indices = triangles.into_iter().flatten().collect();
+    Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    )
+    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
+    .with_inserted_indices(Indices::U32(indices))
+    .with_duplicated_vertices()
+    .with_computed_flat_normals()
 }
 
 /// Draws the edges of the box and the rope.

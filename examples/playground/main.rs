@@ -5,10 +5,11 @@
 //! cargo run --release --example playground -- [--proteins N] [--contacts crowd|solver]
 //! cargo run --release --example playground -- --headless --steps 600 --report -
 //! cargo run --release --example playground -- --backend gpu
+//! cargo run --release --example playground -- --screenshot pile.png --steps 300
 //! ```
 //!
 //! Keys: C contacts by crowd or solver, Space pause, R start again, N another protein,
-//! T tint what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel
+//! T colour what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel
 //! zooms. `--help` lists the options.
 
 use std::error::Error;
@@ -21,22 +22,25 @@ use clap::Parser;
 use arguments::Arguments;
 
 mod arguments;
-mod camera;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
+#[path = "../common/display.rs"]
+mod display;
 mod grab;
 mod headless;
 mod looks;
 mod measure;
-mod meshes;
+#[path = "../common/orbit.rs"]
+mod orbit;
 mod overlay;
+#[path = "../common/picture/mod.rs"]
+mod picture;
 mod plan;
 mod report;
 #[path = "../common/report_file.rs"]
 mod report_file;
 mod scene;
-mod screenshot;
 mod window;
 
 /// An error whose text is one sentence.
@@ -51,25 +55,22 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.into())
         .build_global()?;
-    if arguments.headless {
-        headless::run(arguments)
-    } else if has_display() {
-        window::run(arguments)
-    } else if arguments.screenshot.is_some() {
-        Err("a picture needs a display, and there is none: try xvfb-run".into())
-    } else {
-        writeln!(
-            io::stderr(),
-            "there is no display: it runs without a window"
-        )?;
-        headless::run(arguments)
+    if let Some(shot) = arguments.picture.shot()? {
+        picture::check_adapter()?;
+        return window::run(arguments, Some(&shot));
     }
-}
-
-/// Whether a window can be opened. Bevy is built with X11 here, which also serves
-/// Wayland as long as it sets `DISPLAY`.
-fn has_display() -> bool {
-    !cfg!(target_os = "linux") || std::env::var_os("DISPLAY").is_some_and(|name| !name.is_empty())
+    if arguments.headless {
+        return headless::run(arguments);
+    }
+    let reason = if !display::is_there() {
+        "there is no display".to_owned()
+    } else if let Err(error) = picture::check_adapter() {
+        error.to_string()
+    } else {
+        return window::run(arguments, None);
+    };
+    writeln!(io::stderr(), "{reason}: it runs without a window")?;
+    headless::run(arguments)
 }
 
 /// Bevy's threads, as many as there are for the rest.

@@ -21,7 +21,7 @@ impl Plugin for OverlayPlugin {
 struct Figures;
 
 const KEYS: &str = "\
-C contacts   Space pause   R start again   N another protein   T tint   Esc quit\n\
+C contacts   Space pause   R start again   N another protein   T colours   Esc quit\n\
 left mouse: grab and throw   right mouse: turn   wheel: zoom";
 
 fn spawn(mut commands: Commands) {
@@ -90,7 +90,7 @@ fn update(
          ms: gather {:.2}  detect {:.2}  respond {:.2}  apply {:.2}  Rapier {:.2}\n\
          {:.0} frames per second",
         if tint.0 {
-            ", tinted where they touch"
+            ", green free, red touching"
         } else {
             ""
         },

@@ -1,61 +1,54 @@
 //! The playground with a window.
 
-use bevy::app::AppExit;
+use bevy::app::{AppExit, PluginGroupBuilder};
 use bevy::diagnostic::FrameTimeDiagnosticsPlugin;
 use bevy::light::CascadeShadowConfigBuilder;
 use bevy::prelude::*;
-use bevy::render::RenderPlugin;
 use bevy::window::{PresentMode, WindowPlugin};
+use bevy_rapier_molecules::render::offscreen::Offscreen;
 
 use super::AnyError;
 use super::arguments::Arguments;
-use super::camera::{Orbit, OrbitPlugin};
 use super::controls::ControlsPlugin;
 use super::grab::GrabPlugin;
 use super::looks::LooksPlugin;
+use super::orbit::{Orbit, OrbitPlugin};
 use super::overlay::OverlayPlugin;
+use super::picture::{self, Shot};
 use super::scene::{self, ASSETS, ScenePlugin, Standing};
-use super::screenshot::ScreenshotPlugin;
 
 /// Colour of the sky.
-const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
+pub const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
 
-/// Runs the scene until the window is closed.
-pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let mut app = App::new();
-    let window = Window {
-        title: "Playground of proteins".into(),
-        resolution: (1280, 720).into(),
-        present_mode: match arguments.screenshot {
-            Some(_) => PresentMode::AutoNoVsync,
-            None => PresentMode::AutoVsync,
-        },
-        ..default()
+/// Frames that are drawn for a picture, so that textures and shadows are there.
+const FRAMES: u32 = 2;
+
+/// Runs the scene until the window is closed, or the picture is saved.
+pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
+    let change = |plugins: PluginGroupBuilder| {
+        plugins.set(super::task_pools(arguments)).set(AssetPlugin {
+            file_path: ASSETS.into(),
+            ..default()
+        })
     };
-    app.add_plugins(
-        DefaultPlugins
-            .set(super::task_pools(arguments))
-            .set(WindowPlugin {
-                primary_window: Some(window),
-                ..default()
-            })
-            .set(AssetPlugin {
-                file_path: ASSETS.into(),
-                ..default()
-            })
-            .set(RenderPlugin {
-                // A picture must not be taken before everything can be drawn.
-                synchronous_pipeline_compilation: arguments.screenshot.is_some(),
-                ..default()
-            }),
-    )
-    .add_plugins((
+    let mut app = match shot {
+        // A picture is taken after at least one frame.
+        Some(shot) => picture::app(shot, arguments.steps.max(1), change),
+        None => {
+            let mut app = App::new();
+            app.add_plugins(change(DefaultPlugins.set(window())));
+            app
+        }
+    };
+    app.add_plugins((
         ScenePlugin::from(arguments),
         FrameTimeDiagnosticsPlugin::default(),
         LooksPlugin {
             tint: arguments.tint,
         },
-        OrbitPlugin,
+        OrbitPlugin {
+            buttons: &[MouseButton::Right],
+        },
         OverlayPlugin,
         ControlsPlugin,
         GrabPlugin,
@@ -73,19 +66,40 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
             give_up.run_if(not(resource_exists::<Standing>)),
         ),
     );
-    if let Some(path) = &arguments.screenshot {
-        app.add_plugins(ScreenshotPlugin {
-            path: path.clone(),
-            steps: arguments.steps,
-        });
+    if shot.is_some() {
+        app.add_systems(First, wait);
+        return picture::finish(app);
     }
-    let exit = app.run();
-    match (exit, &arguments.screenshot) {
-        (AppExit::Error(_), _) => Err("the window ended with an error".into()),
-        (AppExit::Success, Some(path)) if !path.is_file() => {
-            Err(format!("no picture was saved to '{}'", path.display()).into())
+    match app.run() {
+        AppExit::Success => Ok(()),
+        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
+    }
+}
+
+fn window() -> WindowPlugin {
+    WindowPlugin {
+        primary_window: Some(Window {
+            title: "Playground of proteins".into(),
+            resolution: (1280, 720).into(),
+            present_mode: PresentMode::AutoVsync,
+            ..default()
+        }),
+        ..default()
+    }
+}
+
+/// Frames count from the first step, and nothing is drawn before the last few.
+fn wait(
+    scene: Option<Res<Standing>>,
+    mut offscreen: ResMut<Offscreen>,
+    mut cameras: Query<&mut Camera>,
+) {
+    offscreen.hold = scene.is_none();
+    let draw = (1..=FRAMES).contains(&offscreen.frames_left);
+    for mut camera in &mut cameras {
+        if camera.is_active != draw {
+            camera.is_active = draw;
         }
-        (AppExit::Success, _) => Ok(()),
     }
 }
 
@@ -97,6 +111,8 @@ fn frame_scene(mut commands: Commands, scene: Res<Standing>, cameras: Query<(), 
     let distance = 2.7 * scene.half_width + 2.0 * scene.pitch;
     commands.spawn((
         Camera3d::default(),
+        // Where there is no window, the text would not know where to be.
+        IsDefaultUiCamera,
         Msaa::Sample4,
         Orbit {
             focus: Vec3::Y * scene.pitch * 0.95,

@@ -145,7 +145,7 @@ impl GpuGrid {
 
     /// Steps 1 to 5.
     fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<Counted, GpuError> {
-        let layout = plan.layout(spheres.len());
+        let layout = plan.layout(spheres.len(), 0.0);
         self.layout = Some(layout);
         let size = SortSize {
             items: spheres.len() as u32,

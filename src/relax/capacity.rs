@@ -20,6 +20,12 @@ use crate::molecule::MoleculeTemplate;
 /// times, did not in 1,500 iterations.
 pub const INTERLOCKING: f32 = 1.35;
 
+/// Coverage of a surface above which it is not worth to try.
+///
+/// Twenty layers never fit, and the pairs of atoms that overlap at the start, whose
+/// number grows with the square of the coverage, would fill the memory.
+pub const HOPELESS_COVERAGE: f32 = 20.0;
+
 /// Size of the squares that an outline is measured with, nm.
 const PIXEL_NM: f32 = 0.02;
 

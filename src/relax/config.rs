@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::CoarseStart;
+use super::{CoarseStart, RelaxError};
 use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
@@ -76,5 +76,24 @@ impl Default for RelaxConfig {
             stall_window: 600,
             coarse: None,
         }
+    }
+}
+
+impl RelaxConfig {
+    /// Checks the clearance and the parameters of the law.
+    ///
+    /// # Errors
+    /// [`RelaxError`] names the first that cannot be.
+    pub fn check(&self) -> Result<(), RelaxError> {
+        if !(self.clearance.is_finite() && self.clearance >= 0.0) {
+            return Err(RelaxError::BadClearance {
+                clearance: self.clearance,
+            });
+        }
+        self.law.check()?;
+        if let Some(coarse) = &self.coarse {
+            coarse.check()?;
+        }
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@
 //! Unlike there, parameters that cannot work are recognised: beforehand by the
 //! [footprint](capacity) of the molecules, underway by a stall.
 
+mod adjust;
 pub mod capacity;
 mod coarse;
 mod config;

@@ -3,14 +3,13 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use super::adjust::kick_after;
 use super::capacity::{CapacityWarning, capacity_warnings};
 use super::coarse::Coarse;
 use super::offload::Offload;
 use super::order::spatial_order;
 use super::stall::StallWatch;
-use super::{
-    ReactionLaw, RelaxConfig, RelaxError, RelaxReport, RelaxStatus, StageTimes, StopReason,
-};
+use super::{RelaxConfig, RelaxError, RelaxReport, RelaxStatus, StageTimes, StopReason};
 use crate::backend::Backend;
 use crate::contact::ContactTable;
 use crate::crowd::Crowd;
@@ -82,19 +81,7 @@ impl Relaxer {
 
     /// A relaxer that has not yet looked at its molecules.
     pub(super) fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
-        if !(config.clearance.is_finite() && config.clearance >= 0.0) {
-            return Err(RelaxError::BadClearance {
-                clearance: config.clearance,
-            });
-        }
-        config.law.check()?;
-        if let Some(coarse) = &config.coarse {
-            coarse.check()?;
-        }
-        let kick_after = match config.law {
-            ReactionLaw::Projection(parameters) => parameters.kick_after,
-            ReactionLaw::Thesis(_) => 0,
-        };
+        config.check()?;
         let warnings = capacity_warnings(&crowd);
         let order = spatial_order(crowd.members());
         let templates = order
@@ -124,7 +111,7 @@ impl Relaxer {
             start: RelaxStatus::default(),
             status: RelaxStatus::default(),
             iterations: 0,
-            progress: StallWatch::new(kick_after),
+            progress: StallWatch::new(kick_after(&config.law)),
             stall: StallWatch::new(config.stall_window),
             last_kick: 0,
             stages: StageTimes::default(),

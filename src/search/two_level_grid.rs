@@ -142,7 +142,7 @@ impl TwoLevelGrid {
         plan: &ReachPlan,
         margin: f32,
     ) -> Result<Option<Walk<'_>>, SearchError> {
-        let layout = plan.layout(spheres.len());
+        let layout = plan.layout(spheres.len(), 0.0);
         if !self.choose(spheres, plan, margin) {
             self.searched = spheres.len();
             return self.grid.sort(spheres, plan, layout, None).map(Some);

@@ -1,5 +1,10 @@
 //! The examples as their users meet them: options, exit codes, reports and files.
 
+#[cfg(feature = "draw")]
+#[path = "../gpu_device/mod.rs"]
+mod gpu_device;
+#[cfg(feature = "draw")]
+mod pictures;
 mod playground;
 mod program;
 
@@ -50,6 +55,9 @@ fn lipid_bilayer_names_its_options() {
         "--headless",
         "--report",
         "--export",
+        "--preset",
+        "--screenshot",
+        "--steps",
     ];
     assert_help_names("lipid_bilayer", &options);
 }

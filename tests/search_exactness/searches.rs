@@ -82,6 +82,9 @@ fn takes_part(one: &Searcher, spheres: usize) -> bool {
     spheres <= one.most
 }
 
+/// Width of cells that are wider than any pair needs, nm.
+const WIDE_CELLS_NM: f32 = 1.0;
+
 /// Calls `visit` with every search but the grid itself, until one fails. Searches are used
 /// again and again, so that what one leaves behind would disturb the next.
 ///
@@ -124,6 +127,7 @@ fn others() -> Vec<Searcher> {
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
     let mut searches = vec![
         Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
+        Searcher::new(UniformGrid::with_cells(WIDE_CELLS_NM), Promise::SamePairs, every),
         Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
         Searcher::new(HierarchicalGrid::new(), Promise::Hierarchy, every),
         Searcher::new(HierarchicalGrid::scalar(), Promise::Hierarchy, every),

@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bevy_rapier_molecules::backend::Backend;
-use bevy_rapier_molecules::force::{Projection, ThesisSteps};
-use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig};
 use clap::{Args, ValueEnum};
 
 use super::AnyError;
@@ -15,28 +13,29 @@ use crate::backend;
 /// Options of every example that relaxes a scene.
 #[derive(Args)]
 pub struct RelaxArguments {
-    /// How molecules answer to overlaps.
-    #[arg(long, value_enum, default_value_t = Law::Projection)]
-    law: Law,
-    /// Seed of the random start; the same seed gives the same bits.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// How molecules answer to overlaps [default: projection].
+    #[arg(long, value_enum)]
+    pub law: Option<Law>,
+    /// Seed of the random start; the same seed gives the same bits [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Threads to use, 0 for one a core. The result does not depend on them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u16).range(..=1024))]
-    pub(super) threads: u16,
+    pub threads: u16,
     /// Who does the work: a GPU if there is a real one, the processor, or any GPU, even
-    /// one in software.
-    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
+    /// one in software [default: auto].
+    #[arg(long, value_name = "WHERE")]
     #[arg(value_parser = backend::parser())]
-    pub(super) backend: Backend,
-    /// Most iterations.
-    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
-    max_iterations: u32,
+    pub backend: Option<Backend>,
+    /// Most iterations [default: 5000].
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u32>,
     /// Longest time of the relaxation, seconds [default: none].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     max_seconds: Option<f64>,
-    /// Run without a window. The only way for now.
+    /// Run without a window, which is also what happens where there is no display, and
+    /// with --report, --export or --quiet.
     #[arg(long)]
     headless: bool,
     /// Write a JSON report to this file, - for standard output.
@@ -52,7 +51,7 @@ pub struct RelaxArguments {
 
 /// The laws by name.
 #[derive(Clone, Copy, ValueEnum)]
-enum Law {
+pub enum Law {
     /// The heuristic forces of Pauschenwein (2022).
     Thesis,
     /// Rigid position-based projection.
@@ -60,23 +59,20 @@ enum Law {
 }
 
 impl RelaxArguments {
-    /// What the relaxer is told.
-    pub(super) fn config(&self) -> Result<RelaxConfig, AnyError> {
-        let max_time = match self.max_seconds {
-            None => None,
-            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-                format!("--max-seconds must be a number of seconds, not negative, and is {seconds}")
-            })?),
+    /// Whether everything is asked for that a window would not do.
+    pub fn is_headless(&self) -> bool {
+        self.headless || self.report.is_some() || self.export.is_some() || self.quiet
+    }
+
+    /// Longest time of the relaxation.
+    pub fn max_time(&self) -> Result<Option<Duration>, AnyError> {
+        let Some(seconds) = self.max_seconds else {
+            return Ok(None);
         };
-        Ok(RelaxConfig {
-            law: match self.law {
-                Law::Thesis => ReactionLaw::Thesis(ThesisSteps::default()),
-                Law::Projection => ReactionLaw::Projection(Projection::default()),
-            },
-            max_iterations: self.max_iterations,
-            max_time,
-            ..RelaxConfig::default()
-        })
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            format!("--max-seconds must be a number of seconds, not negative, and is {seconds}")
+        })?;
+        Ok(Some(time))
     }
 
     /// Whether standard output belongs to the report.

@@ -18,18 +18,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::{ExportOptions, FileFormat, export, write_mmcif, write_pdb};
-use bevy_rapier_molecules::relax::capacity::capacity_warnings;
+use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warnings};
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
 
-use crate::backend;
 use progress::Progress;
 use report::{Report, StageMilliseconds};
 use summary::{write_export_summary, write_summary};
 
-pub use arguments::RelaxArguments;
+pub use arguments::{Law, RelaxArguments};
 
 /// An error that may cross threads; its text is one sentence.
 pub type AnyError = Box<dyn Error + Send + Sync>;
@@ -39,12 +39,6 @@ const NOT_CONVERGED: u8 = 1;
 
 /// Exit code after a second interruption: 128 + SIGINT, as shells have it.
 const KILLED: i32 = 130;
-
-/// Coverage of a surface above which nothing is tried.
-///
-/// Twenty layers never fit, and the pairs of atoms that overlap at the start, whose
-/// number grows with the square of the coverage, would fill the memory.
-const HOPELESS_COVERAGE: f32 = 20.0;
 
 /// What the end of `--help` says.
 pub const AFTER_HELP: &str = "\
@@ -70,19 +64,29 @@ pub struct Scene<D> {
     pub details: D,
 }
 
+/// What a relaxation is told, and who does it.
+pub struct Settings {
+    /// Law and stop criteria.
+    pub config: RelaxConfig,
+    /// Who does the work.
+    pub backend: Backend,
+    /// Seed of the scene, for the report.
+    pub seed: u64,
+}
+
 /// Builds a scene and relaxes it on the threads that `arguments` ask for, then
 /// reports, exports and sums up.
 pub fn run<D: Serialize + Send>(
     arguments: &RelaxArguments,
+    settings: Settings,
     build: impl FnOnce() -> Result<Scene<D>, AnyError> + Send,
 ) -> Result<ExitCode, AnyError> {
-    let config = arguments.config()?;
     arguments.check_targets()?;
     let stop = interruption()?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.into())
         .build()?;
-    pool.install(|| relax(arguments, config, build()?, &stop))
+    pool.install(|| relax(arguments, settings, build()?, &stop))
 }
 
 /// A flag that is set when the user or the system asks to stop. Asked again, the
@@ -100,10 +104,15 @@ fn interruption() -> Result<Arc<AtomicBool>, ctrlc::Error> {
 
 fn relax<D: Serialize>(
     arguments: &RelaxArguments,
-    config: RelaxConfig,
+    settings: Settings,
     scene: Scene<D>,
     stop: &AtomicBool,
 ) -> Result<ExitCode, AnyError> {
+    let Settings {
+        config,
+        backend,
+        seed,
+    } = settings;
     let warnings = capacity_warnings(&scene.crowd);
     if let Some(hopeless) = warnings.iter().find(|w| w.coverage > HOPELESS_COVERAGE) {
         return Err(hopeless.to_string().into());
@@ -121,7 +130,7 @@ fn relax<D: Serialize>(
 
     let mut progress = Progress::new(arguments.quiet);
     let begin = Instant::now();
-    let mut relaxer = Relaxer::with_backend(scene.crowd, config, arguments.backend)?;
+    let mut relaxer = Relaxer::with_backend(scene.crowd, config, backend)?;
     let before = relaxer.stages();
     let outcome = relaxer.run(|relaxer| {
         progress.update(relaxer);
@@ -133,14 +142,14 @@ fn relax<D: Serialize>(
     })?;
     let seconds = begin.elapsed().as_secs_f64();
     if let Some(reason) = outcome.fell_back.as_ref().filter(|_| !arguments.quiet) {
-        backend::say_fallback(reason);
+        crate::backend::say_fallback(reason);
     }
 
     let report = Report {
         scene: scene.name,
         molecules,
         atoms,
-        seed: arguments.seed,
+        seed,
         threads: rayon::current_num_threads(),
         backend: outcome.backend,
         adapter: outcome.adapter.as_deref(),

@@ -25,7 +25,7 @@ pub(crate) mod walk;
 use glam::Vec3;
 
 use super::tasks::{count, list, list_gaps};
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::{GridCell, MAX_REACH_NM, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 use beyond::Nobody;
 use cells::CellWalk;
@@ -49,6 +49,8 @@ pub struct UniformGrid {
     /// How space was cut in the last search.
     layout: Option<GridLayout>,
     instructions: Instructions,
+    /// Cells are at least this wide, nm.
+    least_cell: f32,
 }
 
 impl UniformGrid {
@@ -63,6 +65,18 @@ impl UniformGrid {
     pub fn scalar() -> Self {
         Self {
             instructions: Instructions::Scalar,
+            ..Self::default()
+        }
+    }
+
+    /// A grid whose cells are at least `width` nm wide. They are never narrower than the
+    /// longest reach, and so no pair is missed, whatever the width; one that is not a
+    /// positive number up to [`MAX_REACH_NM`] asks for nothing.
+    #[must_use]
+    pub fn with_cells(width: f32) -> Self {
+        let usable = width > 0.0 && width <= MAX_REACH_NM;
+        Self {
+            least_cell: if usable { width } else { 0.0 },
             ..Self::default()
         }
     }
@@ -82,7 +96,7 @@ impl UniformGrid {
         spheres: &SphereSet,
         plan: &ReachPlan,
     ) -> Result<Walk<'_>, SearchError> {
-        let layout = plan.layout(spheres.len());
+        let layout = plan.layout(spheres.len(), self.least_cell);
         self.sort(spheres, plan, layout, None)
     }
 

@@ -61,8 +61,9 @@ impl ReachPlan {
         }))
     }
 
-    /// How to cut the space of `count` spheres into cells.
-    pub(crate) fn layout(&self, count: usize) -> GridLayout {
-        GridLayout::fit(self.extent.low, self.extent.high, self.longest, count)
+    /// How to cut the space of `count` spheres into cells of at least `least_cell` nm.
+    pub(crate) fn layout(&self, count: usize, least_cell: f32) -> GridLayout {
+        let width = self.longest.max(least_cell);
+        GridLayout::fit(self.extent.low, self.extent.high, width, count)
     }
 }

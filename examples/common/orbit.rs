@@ -1,4 +1,4 @@
-//! A camera that turns about a point: right mouse button, and the wheel.
+//! A camera that turns about a point: a mouse button, and the wheel.
 
 use std::f32::consts::FRAC_PI_2;
 
@@ -17,12 +17,29 @@ const PIXELS_PER_LINE: f32 = 40.0;
 /// Furthest from the horizon, radian.
 const STEEPEST: f32 = FRAC_PI_2 - 0.05;
 
-/// Turns the camera with the mouse.
-pub struct OrbitPlugin;
+/// Nearest and furthest from the focus, nm.
+const DISTANCES: [f32; 2] = [2.0, 20_000.0];
+
+/// Turns the camera with these buttons of the mouse.
+pub struct OrbitPlugin {
+    pub buttons: &'static [MouseButton],
+}
+
+/// Systems that listen to the mouse: an app may keep them from it.
+#[derive(SystemSet, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OrbitInput;
+
+#[derive(Resource)]
+struct Buttons(&'static [MouseButton]);
 
 impl Plugin for OrbitPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(PostUpdate, orbit.before(TransformSystems::Propagate));
+        app.insert_resource(Buttons(self.buttons)).add_systems(
+            PostUpdate,
+            (turn.in_set(OrbitInput), place)
+                .chain()
+                .before(TransformSystems::Propagate),
+        );
     }
 }
 
@@ -45,14 +62,15 @@ impl Orbit {
     }
 }
 
-fn orbit(
-    mut cameras: Query<(&mut Orbit, &mut Transform)>,
+fn turn(
+    mut cameras: Query<&mut Orbit>,
+    wanted: Res<Buttons>,
     buttons: Res<ButtonInput<MouseButton>>,
     motion: Res<AccumulatedMouseMotion>,
     scroll: Res<AccumulatedMouseScroll>,
 ) {
-    for (mut orbit, mut transform) in &mut cameras {
-        if buttons.pressed(MouseButton::Right) {
+    for mut orbit in &mut cameras {
+        if buttons.any_pressed(wanted.0.iter().copied()) {
             orbit.yaw -= motion.delta.x * TURN;
             orbit.pitch = (orbit.pitch + motion.delta.y * TURN).clamp(-STEEPEST, STEEPEST);
         }
@@ -60,7 +78,13 @@ fn orbit(
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_PER_LINE,
         };
-        orbit.distance = (orbit.distance * ZOOM.powf(lines)).clamp(2.0, 2_000.0);
+        let [nearest, furthest] = DISTANCES;
+        orbit.distance = (orbit.distance * ZOOM.powf(lines)).clamp(nearest, furthest);
+    }
+}
+
+fn place(mut cameras: Query<(&Orbit, &mut Transform)>) {
+    for (orbit, mut transform) in &mut cameras {
         *transform = orbit.transform();
     }
 }

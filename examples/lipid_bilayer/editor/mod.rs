@@ -1,0 +1,220 @@
+//! The editor: the vesicle on the screen, and every parameter in a panel.
+//!
+//! The simulation has a thread of its own (`worker.rs`). Each frame takes what it has
+//! published, draws it, and sends changed parameters back.
+
+mod files;
+mod panel;
+mod parameters;
+mod plots;
+mod save_view;
+mod view;
+
+use bevy::app::AppExit;
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::time::common_conditions::on_timer;
+use bevy::window::PresentMode;
+use bevy_egui::{EguiGlobalSettings, EguiPlugin};
+use bevy_rapier_molecules::render::MoleculeRenderPlugin;
+use bevy_rapier_molecules::render::offscreen::Offscreen;
+
+use super::orbit::{OrbitInput, OrbitPlugin};
+use super::picture::{self, Shot};
+use super::preset::Preset;
+use super::relaxation::AnyError;
+use super::simulation::{Sample, Simulation, Snapshot};
+use super::worker::{News, Worker};
+use files::Files;
+
+/// Frames that are drawn before a picture: panels need some to find their sizes.
+const FRAMES: u32 = 6;
+
+/// Where the editor is shown.
+pub enum Screen {
+    /// In a window.
+    Window,
+    /// In a picture, after so many iterations or at the end, with panels or without.
+    Picture {
+        shot: Shot,
+        steps: Option<u32>,
+        panel: bool,
+    },
+}
+
+/// Good or bad news for the panel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    Good(String),
+    Bad(String),
+}
+
+/// All that the panels show and change.
+#[derive(Resource)]
+pub struct Editor {
+    /// The parameters as the panel shows them.
+    preset: Preset,
+    /// The parameters that the worker was last told.
+    sent: Preset,
+    worker: Worker,
+    /// What the worker last published.
+    latest: Option<Snapshot>,
+    /// Each iteration since the start.
+    history: Vec<Sample>,
+    /// Whether the worker iterates.
+    running: bool,
+    /// Whether it is to iterate again after a change.
+    wants_to_run: bool,
+    /// About the scene and its parameters.
+    notice: Option<Notice>,
+    files: Files,
+    show_panels: bool,
+}
+
+/// Runs the editor until its window is closed, or its picture is saved.
+pub fn run(preset: Preset, screen: Screen) -> Result<(), AnyError> {
+    // What is impossible is told before a window opens.
+    let simulation = Simulation::new(preset.clone())?;
+    let worker = Worker::new(simulation);
+    let (mut app, show_panels) = match &screen {
+        Screen::Window => (window(), true),
+        Screen::Picture { shot, panel, .. } => {
+            (picture::app(shot, FRAMES, |plugins| plugins), *panel)
+        }
+    };
+    let wants_to_run = matches!(screen, Screen::Window);
+    match &screen {
+        Screen::Window => worker.run(None),
+        Screen::Picture { steps, .. } => worker.run(*steps),
+    }
+    app.add_plugins((
+        EguiPlugin::default(),
+        MoleculeRenderPlugin,
+        OrbitPlugin {
+            buttons: &[MouseButton::Left, MouseButton::Right],
+        },
+        view::ViewPlugin,
+        panel::PanelPlugin,
+    ))
+    .insert_resource(Editor {
+        sent: preset.clone(),
+        preset,
+        worker,
+        latest: None,
+        history: Vec::new(),
+        running: true,
+        wants_to_run,
+        notice: None,
+        files: Files::default(),
+        show_panels,
+    })
+    .configure_sets(PostUpdate, OrbitInput.run_if(view::is_pointed_at))
+    .add_systems(
+        PreUpdate,
+        (
+            receive,
+            files::reload.run_if(on_timer(files::LOOK_INTERVAL)),
+        )
+            .chain(),
+    );
+    // The panels have a camera of their own, which covers the whole window.
+    app.world_mut()
+        .resource_mut::<EguiGlobalSettings>()
+        .auto_create_primary_context = false;
+    if let Screen::Picture { steps, .. } = screen {
+        app.world_mut().resource_mut::<Offscreen>().hold = true;
+        let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
+            offscreen.hold = !editor.has_reached(steps);
+        };
+        app.add_systems(Update, hold);
+        return picture::finish(app);
+    }
+    match app.run() {
+        AppExit::Success => Ok(()),
+        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
+    }
+}
+
+/// An app with a window.
+fn window() -> App {
+    let window = Window {
+        title: "Lipid bilayer".into(),
+        resolution: (1280, 720).into(),
+        present_mode: PresentMode::AutoVsync,
+        ..default()
+    };
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin {
+                primary_window: Some(window),
+                ..default()
+            })
+            .set(RenderPlugin {
+                synchronous_pipeline_compilation: true,
+                ..default()
+            }),
+    );
+    app
+}
+
+impl Editor {
+    /// Whether so many iterations are done, or the simulation has ended before.
+    fn has_reached(&self, steps: Option<u32>) -> bool {
+        self.latest.as_ref().is_some_and(|latest| {
+            let done = steps.is_some_and(|steps| latest.sample.iteration >= steps);
+            done || latest.ended.is_some()
+        }) || matches!(self.notice, Some(Notice::Bad(_)))
+    }
+
+    /// Tells the worker what was changed in the panel.
+    fn send_changes(&mut self) {
+        if self.preset == self.sent {
+            return;
+        }
+        self.sent = self.preset.clone();
+        self.worker.change(self.preset.clone());
+        if self.wants_to_run {
+            self.worker.run(None);
+        }
+    }
+
+    /// Starts again from the parameters of the panel.
+    fn restart(&mut self) {
+        self.sent = self.preset.clone();
+        self.worker.restart(self.preset.clone());
+        if self.wants_to_run {
+            self.worker.run(None);
+        }
+    }
+}
+
+/// Takes what the worker has published.
+fn receive(mut editor: ResMut<Editor>) {
+    let editor = &mut *editor;
+    let mut outbox = editor.worker.outbox();
+    let (news, snapshot) = (std::mem::take(&mut outbox.news), outbox.snapshot.take());
+    for news in news {
+        match news {
+            News::Restarted => {
+                editor.history.clear();
+                editor.notice = Some(Notice::Good(
+                    "started again: there are other molecules now".into(),
+                ));
+            }
+            News::TakenOver => editor.notice = None,
+            News::Refused(why) => {
+                editor.notice = Some(Notice::Bad(format!("the old scene goes on: {why}")));
+            }
+            News::Broken(why) => editor.notice = Some(Notice::Bad(why)),
+            News::Exported(text) => editor.files.export_notice = Some(Notice::Good(text)),
+            News::NotExported(why) => editor.files.export_notice = Some(Notice::Bad(why)),
+        }
+    }
+    editor.history.append(&mut outbox.samples);
+    editor.running = outbox.running;
+    drop(outbox);
+    if snapshot.is_some() {
+        editor.latest = snapshot;
+    }
+}

@@ -1,0 +1,217 @@
+//! A slider for every parameter.
+
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{Color32, ComboBox, DragValue, Slider, TextEdit, Ui, emath::Numeric};
+use bevy_rapier_molecules::backend::Backend;
+use bevy_rapier_molecules::force::{Projection, ThesisSteps};
+use bevy_rapier_molecules::relax::capacity::CapacityWarning;
+
+use super::super::molecules::MoleculeKind;
+use super::super::preset::{Colour, Detail, Law, Preset};
+use super::super::simulation::Snapshot;
+
+/// Colour of warnings.
+pub const WARNING: Color32 = Color32::from_rgb(245, 180, 60);
+
+/// Widest cells on the slider, nm.
+const WIDEST_CELL_NM: f32 = 3.0;
+
+/// A tolerance to start from, nm.
+const TOLERANCE_NM: f32 = 0.2;
+
+/// What makes a new scene: changes start again.
+pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
+    ui.horizontal(|ui| {
+        ComboBox::from_id_salt("molecule")
+            .selected_text(kind_name(&preset.molecule))
+            .show_ui(ui, |ui| {
+                for kind in [
+                    MoleculeKind::Popc,
+                    MoleculeKind::Ubiquitin,
+                    MoleculeKind::Lysozyme,
+                ] {
+                    let name = kind_name(&kind);
+                    ui.selectable_value(&mut preset.molecule, kind, name);
+                }
+                let is_file = matches!(preset.molecule, MoleculeKind::File(_));
+                if ui.selectable_label(is_file, "from a file").clicked() && !is_file {
+                    preset.molecule = MoleculeKind::File("assets/molecules/popc.pdb".into());
+                }
+            });
+        ui.label("molecule");
+    });
+    if let MoleculeKind::File(path) = &mut preset.molecule {
+        let mut typed = path.to_string_lossy().into_owned();
+        let edit = TextEdit::singleline(&mut typed).desired_width(f32::INFINITY);
+        if ui.add(edit).changed() {
+            *path = typed.into();
+        }
+    }
+    let warnings = latest.map_or(&[][..], |latest| &latest.warnings);
+    let outer = warnings.iter().find(|warning| warning.offset_nm > 0.0);
+    let inner = warnings.iter().find(|warning| warning.offset_nm <= 0.0);
+    logarithmic(ui, &mut preset.outer, 0..=20_000, "outer leaflet");
+    warn(ui, outer);
+    logarithmic(ui, &mut preset.inner, 0..=20_000, "inner leaflet");
+    warn(ui, inner);
+    let radius = Slider::new(&mut preset.radius, 2.0..=100.0).logarithmic(true);
+    ui.add(radius.suffix(" nm").max_decimals(2).text("radius"));
+    if outer.is_some() || inner.is_some() {
+        ui.colored_label(WARNING, "too small for so many molecules");
+    }
+    ui.horizontal(|ui| {
+        ui.add(DragValue::new(&mut preset.seed));
+        ui.label("seed");
+    });
+}
+
+/// Says next to a slider that there are too many.
+fn warn(ui: &mut Ui, warning: Option<&CapacityWarning>) {
+    if let Some(warning) = warning {
+        let text = format!(
+            "{} will hardly fit: about {} would",
+            warning.molecules, warning.fitting
+        );
+        ui.colored_label(WARNING, text)
+            .on_hover_text(warning.to_string());
+    }
+}
+
+fn kind_name(kind: &MoleculeKind) -> &'static str {
+    match kind {
+        MoleculeKind::Popc => "POPC",
+        MoleculeKind::Ubiquitin => "ubiquitin",
+        MoleculeKind::Lysozyme => "T4 lysozyme",
+        MoleculeKind::File(_) => "from a file",
+    }
+}
+
+/// What counts as an overlap, and where molecules belong.
+pub fn contacts(ui: &mut Ui, preset: &mut Preset) {
+    let mut uniform = preset.tolerance.is_some();
+    ui.checkbox(&mut uniform, "one tolerance for all atoms");
+    if uniform {
+        let tolerance = preset.tolerance.get_or_insert(TOLERANCE_NM);
+        ui.add(nm(tolerance, 0.02..=0.5, "tolerance"));
+    } else {
+        preset.tolerance = None;
+    }
+    ui.add(nm(&mut preset.clearance, 0.0..=0.02, "clearance").max_decimals(4));
+    ui.add(nm(&mut preset.leeway, 0.0..=5.0, "leeway").logarithmic(true));
+    let tilt = Slider::new(&mut preset.tilt_leeway, 0.0..=180.0);
+    ui.add(tilt.suffix("°").max_decimals(1).text("tilt leeway"));
+}
+
+/// How molecules answer, with every step size.
+pub fn law(ui: &mut Ui, preset: &mut Preset) {
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut preset.law, Law::Projection, "projection");
+        ui.selectable_value(&mut preset.law, Law::Thesis, "thesis");
+    });
+    match preset.law {
+        Law::Thesis => thesis(ui, &mut preset.thesis),
+        Law::Projection => projection(ui, &mut preset.projection),
+    }
+    logarithmic(
+        ui,
+        &mut preset.max_iterations,
+        1..=100_000,
+        "most iterations",
+    );
+}
+
+fn thesis(ui: &mut Ui, steps: &mut ThesisSteps) {
+    let mut step = |value: &mut f32, most: f32, text: &str| {
+        let slider = Slider::new(value, 0.0..=most).logarithmic(true);
+        ui.add(slider.smallest_positive(1e-7).text(text));
+    };
+    step(&mut steps.force, 0.1, "reaction force, nm³");
+    step(&mut steps.torque, 0.1, "reaction torque, 1/nm");
+    step(&mut steps.spring_force, 1.0, "spring force");
+    step(&mut steps.spring_torque, 1.0, "spring torque");
+}
+
+fn projection(ui: &mut Ui, law: &mut Projection) {
+    let mut plain = |value: &mut f32, most: f32, text: &str| {
+        ui.add(Slider::new(value, 0.0..=most).max_decimals(3).text(text));
+    };
+    plain(&mut law.relaxation, 3.0, "relaxation");
+    plain(&mut law.momentum, 0.99, "momentum");
+    plain(&mut law.max_shift, 0.5, "longest shift, nm");
+    plain(&mut law.max_turn, 1.0, "largest turn, rad");
+    plain(&mut law.spring, 1.0, "spring");
+    plain(&mut law.centre_weight, 10.0, "centre weight");
+    ui.add(Slider::new(&mut law.fade_iterations, 0..=500).text("fades over"));
+    ui.add(Slider::new(&mut law.kick_after, 0..=1000).text("kick after"));
+}
+
+/// Who does the work, and how.
+pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
+    ui.horizontal(|ui| {
+        for backend in Backend::ALL {
+            ui.selectable_value(&mut preset.backend, backend, backend.name());
+        }
+        ui.label("backend");
+    });
+    if let Some(latest) = latest {
+        let place = match (latest.backend, &latest.adapter) {
+            (Backend::Gpu, Some(adapter)) => adapter.clone(),
+            _ => format!("processor, {} threads", rayon::current_num_threads()),
+        };
+        ui.weak(place);
+        if let Some(why) = &latest.fell_back {
+            ui.colored_label(WARNING, format!("not on a GPU: {why}"));
+        }
+    }
+    let mut chosen = preset.cell_size.is_some();
+    ui.checkbox(&mut chosen, "wider grid cells");
+    if chosen {
+        // As narrow as it gets: the longest reach of two atoms.
+        let cell = preset.cell_size.get_or_insert(0.5);
+        ui.add(nm(cell, 0.1..=WIDEST_CELL_NM, "cell"));
+        if preset.backend == Backend::Gpu {
+            ui.weak("on the processor only");
+        }
+    } else {
+        preset.cell_size = None;
+    }
+}
+
+/// Colours and detail.
+pub fn look(ui: &mut Ui, preset: &mut Preset) {
+    choice(ui, "colour", &mut preset.colour, &Colour::ALL);
+    choice(ui, "detail", &mut preset.detail, &Detail::ALL);
+    ui.checkbox(&mut preset.cut_open, "cut open");
+}
+
+fn choice<T: Copy + PartialEq + std::fmt::Debug>(
+    ui: &mut Ui,
+    name: &str,
+    value: &mut T,
+    all: &[T],
+) {
+    ui.horizontal(|ui| {
+        ComboBox::from_id_salt(name)
+            .selected_text(format!("{value:?}").to_lowercase())
+            .show_ui(ui, |ui| {
+                for &one in all {
+                    ui.selectable_value(value, one, format!("{one:?}").to_lowercase());
+                }
+            });
+        ui.label(name);
+    });
+}
+
+/// A slider of lengths.
+fn nm<'a>(value: &'a mut f32, range: RangeInclusive<f32>, text: &str) -> Slider<'a> {
+    Slider::new(value, range)
+        .suffix(" nm")
+        .max_decimals(3)
+        .text(text)
+}
+
+/// A slider for numbers of any size.
+fn logarithmic<T: Numeric>(ui: &mut Ui, value: &mut T, range: RangeInclusive<T>, text: &str) {
+    ui.add(Slider::new(value, range).logarithmic(true).text(text));
+}

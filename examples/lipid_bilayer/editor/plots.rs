@@ -1,0 +1,106 @@
+//! Overlaps and deepest penetration over iterations, and the time of each stage.
+
+use bevy_egui::egui::{self, Color32, Ui};
+use bevy_rapier_molecules::relax::StageTimes;
+use egui_plot::{Line, Plot, PlotPoints};
+
+use super::super::simulation::Sample;
+
+/// Most points of a line: more than pixels.
+const MOST_POINTS: usize = 600;
+
+/// Height of a plot, points.
+const HEIGHT: f32 = 120.0;
+
+/// Width of the numbers beside a plot, points.
+const AXIS_WIDTH: f32 = 34.0;
+
+const OVERLAP_COLOUR: Color32 = Color32::from_rgb(232, 104, 88);
+const DEPTH_COLOUR: Color32 = Color32::from_rgb(240, 190, 80);
+
+/// Colours of the stages, in their order.
+const STAGE_COLOURS: [Color32; 5] = [
+    Color32::from_rgb(96, 140, 220),
+    Color32::from_rgb(80, 180, 170),
+    Color32::from_rgb(120, 200, 100),
+    Color32::from_rgb(240, 190, 80),
+    Color32::from_rgb(232, 104, 88),
+];
+
+/// Both plots, side by side.
+pub fn plots(ui: &mut Ui, history: &[Sample]) {
+    let stride = history.len().div_ceil(MOST_POINTS).max(1);
+    let points = |value: fn(&Sample) -> f64| -> PlotPoints<'_> {
+        let last = history.last().into_iter();
+        let kept = history.iter().step_by(stride).chain(last);
+        kept.map(|sample| [f64::from(sample.iteration), value(sample)])
+            .collect()
+    };
+    // From one overlap to millions: by powers of ten.
+    let overlaps = points(|sample| (sample.status.overlaps as f64).ln_1p() / 10.0_f64.ln());
+    let depths = points(|sample| f64::from(sample.status.max_penetration_nm));
+    ui.columns(2, |columns| {
+        columns[0].strong("Overlaps over iterations");
+        plot("overlaps")
+            .y_axis_formatter(|mark, _| power_of_ten(mark.value))
+            .show(&mut columns[0], |plot| {
+                plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOUR));
+            });
+        columns[1].strong("Deepest penetration, nm");
+        plot("depths").show(&mut columns[1], |plot| {
+            plot.line(Line::new("deepest penetration, nm", depths).color(DEPTH_COLOUR));
+        });
+    });
+}
+
+fn plot(name: &'static str) -> Plot<'static> {
+    Plot::new(name)
+        .height(HEIGHT)
+        .include_y(0.0)
+        .include_x(0.0)
+        .allow_drag(false)
+        .allow_scroll(false)
+        .allow_zoom(false)
+        .allow_boxed_zoom(false)
+        .y_axis_min_width(AXIS_WIDTH)
+}
+
+/// A mark of the logarithmic axis, such as 10k; nothing between powers of ten.
+fn power_of_ten(exponent: f64) -> String {
+    const NAMES: [&str; 9] = ["0", "10", "100", "1k", "10k", "100k", "1M", "10M", "100M"];
+    let is_whole = (exponent - exponent.round()).abs() < 1e-6;
+    let name = NAMES.get(exponent.round() as usize).filter(|_| is_whole);
+    name.map_or_else(String::new, ToString::to_string)
+}
+
+/// A bar of the stages of an iteration, and their times.
+pub fn stages(ui: &mut Ui, stages: &StageTimes) {
+    let parts = [
+        ("gather", stages.gather),
+        ("grid", stages.grid),
+        ("search", stages.search),
+        ("respond", stages.respond),
+        ("apply", stages.apply),
+    ];
+    let total = stages.total().as_secs_f32();
+    ui.label(format!("{:.2} ms an iteration", total * 1e3));
+    let (rectangle, _) =
+        ui.allocate_exact_size(egui::vec2(ui.available_width(), 12.0), egui::Sense::hover());
+    let mut left = rectangle.left();
+    for ((_, time), colour) in parts.iter().zip(STAGE_COLOURS) {
+        if total > 0.0 {
+            let width = rectangle.width() * time.as_secs_f32() / total;
+            let bar = egui::Rect::from_min_size(
+                egui::pos2(left, rectangle.top()),
+                egui::vec2(width, rectangle.height()),
+            );
+            ui.painter().rect_filled(bar, 0.0, colour);
+            left += width;
+        }
+    }
+    ui.horizontal_wrapped(|ui| {
+        for ((name, time), colour) in parts.iter().zip(STAGE_COLOURS) {
+            ui.colored_label(colour, format!("{name} {:.2}", time.as_secs_f32() * 1e3));
+        }
+    });
+}

@@ -1,0 +1,232 @@
+//! The vesicle on the screen: cameras, lights and molecules.
+
+use bevy::camera::visibility::RenderLayers;
+use bevy::camera::{CameraOutputMode, Viewport};
+use bevy::prelude::*;
+use bevy::render::render_resource::BlendState;
+use bevy_egui::PrimaryEguiContext;
+use bevy_rapier_molecules::render::offscreen::Offscreen;
+use bevy_rapier_molecules::render::{
+    ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
+};
+
+use super::super::orbit::Orbit;
+use super::super::preset::{Colour, Detail, Preset};
+use super::super::simulation::Snapshot;
+use super::Editor;
+
+/// Colour behind everything, and of the fog.
+const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
+
+/// Length of a lipid, nm: how far a vesicle reaches beyond its mid-surface.
+const BEYOND_NM: f32 = 2.6;
+
+/// Distance of the camera in units of the vesicle's reach.
+const DISTANCE: f32 = 2.75;
+
+/// Pixels that an atom may stick out of a blob that stands for it.
+const PIXELS: f32 = 1.0;
+
+/// Shows the vesicle.
+pub struct ViewPlugin;
+
+impl Plugin for ViewPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(ClearColor(BACKGROUND))
+            .insert_resource(GlobalAmbientLight {
+                brightness: 500.0,
+                ..default()
+            })
+            .init_resource::<ViewArea>()
+            .add_systems(Startup, set_up)
+            .add_systems(Update, (set_look, show).chain())
+            .add_systems(
+                PostUpdate,
+                fit_viewport.before(bevy::camera::CameraUpdateSystems),
+            );
+    }
+}
+
+/// The part of the window that no panel covers.
+#[derive(Resource, Default)]
+pub struct ViewArea {
+    /// Its place, pixels; none if it is the whole window.
+    pub rectangle: Option<URect>,
+    /// Whether the mouse is on it, and not busy with a panel.
+    pub pointed_at: bool,
+}
+
+/// Whether the mouse is on the vesicle rather than on a panel.
+pub fn is_pointed_at(area: Res<ViewArea>) -> bool {
+    area.pointed_at
+}
+
+/// The camera of the panels.
+#[derive(Component)]
+pub struct PanelCamera;
+
+/// The molecules on the screen, and the radius that the camera stands for.
+#[derive(Component)]
+struct Shown {
+    radius: Option<f32>,
+}
+
+fn set_up(mut commands: Commands) {
+    commands.spawn((
+        Camera3d::default(),
+        Msaa::Off,
+        Orbit {
+            focus: Vec3::ZERO,
+            distance: 20.0,
+            yaw: 0.6,
+            pitch: 0.35,
+        },
+        children![(
+            DirectionalLight {
+                illuminance: 9_000.0,
+                shadow_maps_enabled: false,
+                ..default()
+            },
+            Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
+        )],
+    ));
+    commands.spawn((
+        PanelCamera,
+        PrimaryEguiContext,
+        Camera2d,
+        Msaa::Off,
+        // It sees nothing but the panels.
+        RenderLayers::none(),
+        Camera {
+            order: 1,
+            output_mode: CameraOutputMode::Write {
+                blend_state: Some(BlendState::ALPHA_BLENDING),
+                clear_color: ClearColorConfig::None,
+            },
+            clear_color: ClearColorConfig::Custom(Color::NONE),
+            ..default()
+        },
+    ));
+    commands.spawn((DrawnCrowd::default(), Shown { radius: None }));
+}
+
+/// Colours and detail as the preset has them.
+fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
+    let wanted = MoleculeLook {
+        colour: match editor.preset.colour {
+            Colour::Element => ColourMode::Element,
+            Colour::Molecule => ColourMode::Molecule,
+            Colour::Leaflet => ColourMode::Group,
+            Colour::Collision => ColourMode::Collision,
+            Colour::Penetration => ColourMode::Penetration,
+        },
+        detail: match editor.preset.detail {
+            Detail::Auto => DrawDetail::Auto { pixels: PIXELS },
+            Detail::Atoms => DrawDetail::Atoms,
+            Detail::Blobs => DrawDetail::Blobs,
+        },
+        depth_cue: DepthCue {
+            colour: BACKGROUND,
+            ..default()
+        },
+        ..default()
+    };
+    if *look != wanted {
+        *look = wanted;
+    }
+}
+
+/// Draws the latest snapshot, if it is new or seen from elsewhere.
+fn show(
+    editor: Res<Editor>,
+    mut crowds: Query<(&mut DrawnCrowd, &mut Shown)>,
+    mut cameras: Query<(&mut Orbit, &Transform)>,
+    mut last: Local<Option<(u32, usize, Preset)>>,
+) {
+    let Some(latest) = &editor.latest else {
+        return;
+    };
+    for (mut crowd, mut shown) in &mut crowds {
+        if shown.radius != Some(latest.radius) {
+            for (mut orbit, _) in &mut cameras {
+                let reach = |radius: f32| DISTANCE * (radius + BEYOND_NM);
+                orbit.distance = match shown.radius {
+                    // The user's own distance stays in proportion.
+                    Some(old) => orbit.distance * reach(latest.radius) / reach(old),
+                    None => reach(latest.radius),
+                };
+            }
+            shown.radius = Some(latest.radius);
+        }
+        let front = cameras.iter().next().map(|(_, t)| *t.back());
+        let key = (
+            latest.sample.iteration,
+            std::ptr::from_ref(latest.molecules.as_slice()).addr(),
+            editor.preset.clone(),
+        );
+        if last.as_ref() == Some(&key) && !editor.preset.cut_open {
+            continue;
+        }
+        *last = Some(key);
+        fill(&mut crowd, latest, front.filter(|_| editor.preset.cut_open));
+    }
+}
+
+/// Puts the molecules of a snapshot into a crowd, without those on the side of `front`.
+fn fill(crowd: &mut DrawnCrowd, snapshot: &Snapshot, front: Option<Vec3>) {
+    if !matches!(&crowd.templates[..], [one] if std::sync::Arc::ptr_eq(one, &snapshot.template)) {
+        crowd.templates = vec![snapshot.template.clone()];
+    }
+    let seen = snapshot
+        .molecules
+        .iter()
+        .filter(|molecule| front.is_none_or(|front| molecule.pose.position.dot(front) < 0.0));
+    let drawn = seen.map(|molecule| DrawnMolecule {
+        template: 0,
+        pose: molecule.pose,
+        group: molecule.leaflet,
+        state: if molecule.penetration > 0.0 {
+            MoleculeState::Colliding
+        } else {
+            MoleculeState::Free
+        },
+        penetration: molecule.penetration,
+    });
+    crowd.molecules.clear();
+    crowd.molecules.extend(drawn);
+}
+
+/// Lets the vesicle fill what the panels leave free. A picture needs it only once.
+fn fit_viewport(
+    area: Res<ViewArea>,
+    offscreen: Option<Res<Offscreen>>,
+    mut cameras: Query<&mut Camera, With<Orbit>>,
+) {
+    let needed = offscreen.is_none_or(|offscreen| offscreen.frames_left == 1 && !offscreen.hold);
+    for mut camera in &mut cameras {
+        let target = camera.physical_target_size();
+        // A window that was made small may have no room left, for this frame or for long.
+        let rectangle = area.rectangle.zip(target).map(|(rectangle, target)| {
+            rectangle.intersect(URect::from_corners(UVec2::ZERO, target))
+        });
+        let is_empty = rectangle.is_some_and(|rectangle| rectangle.is_empty());
+        let is_active = needed && !is_empty;
+        if camera.is_active != is_active {
+            camera.is_active = is_active;
+        }
+        let place = rectangle
+            .filter(|_| !is_empty)
+            .map(|rectangle| (rectangle.min, rectangle.size()));
+        let now = camera
+            .viewport
+            .as_ref()
+            .map(|viewport| (viewport.physical_position, viewport.physical_size));
+        if now != place {
+            camera.viewport = place.map(|(physical_position, physical_size)| Viewport {
+                physical_position,
+                physical_size,
+                ..default()
+            });
+        }
+    }
+}

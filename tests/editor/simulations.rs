@@ -1,0 +1,212 @@
+//! A vesicle whose parameters change under way.
+
+use std::time::Duration;
+
+use bevy_rapier_molecules::backend::Backend;
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::relax::StopReason;
+
+use super::preset::{Colour, Law, Preset};
+use super::simulation::{Change, Sample, Simulation, SimulationError};
+use super::{scratch, small, unwritable};
+
+/// A simulation after so many iterations.
+fn after(iterations: u32) -> (Simulation, Vec<Sample>) {
+    let mut simulation = Simulation::new(small()).unwrap();
+    let mut samples = Vec::new();
+    simulation
+        .run(Duration::from_secs(60), Some(iterations), &mut samples)
+        .unwrap();
+    (simulation, samples)
+}
+
+fn poses(simulation: &mut Simulation) -> Vec<Pose> {
+    let snapshot = simulation.snapshot().unwrap();
+    snapshot
+        .molecules
+        .iter()
+        .map(|placed| placed.pose)
+        .collect()
+}
+
+/// The same poses, but for the last digit of their rotations.
+fn are_alike(a: &[Pose], b: &[Pose]) -> bool {
+    let mut pairs = a.iter().zip(b);
+    a.len() == b.len()
+        && pairs.all(|(a, b)| a.position == b.position && a.rotation.abs_diff_eq(b.rotation, 1e-6))
+}
+
+#[test]
+fn each_iteration_is_sampled_once() {
+    let (mut simulation, mut samples) = after(3);
+    assert_eq!(simulation.ended(), None);
+    simulation
+        .run(Duration::ZERO, Some(4), &mut samples)
+        .unwrap();
+    let numbers: Vec<u32> = samples.iter().map(|sample| sample.iteration).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+    let snapshot = simulation.snapshot().unwrap();
+    assert_eq!(Some(&snapshot.sample), samples.last());
+}
+
+#[test]
+fn a_snapshot_shows_who_overlaps() {
+    let (mut simulation, _) = after(2);
+    let snapshot = simulation.snapshot().unwrap();
+    let depths = snapshot.molecules.iter().map(|placed| placed.penetration);
+    let deepest = depths.fold(0.0, f32::max);
+    assert!(deepest > 0.0);
+    assert!((deepest - snapshot.sample.status.max_penetration_nm).abs() < 1e-6);
+    let outer = snapshot
+        .molecules
+        .iter()
+        .filter(|placed| placed.leaflet == 0);
+    assert_eq!(outer.count(), 70);
+    assert!(snapshot.stages.total() > Duration::ZERO);
+    assert_eq!(
+        (snapshot.radius, snapshot.template.atom_count()),
+        (3.2, 134)
+    );
+
+    let mut samples = Vec::new();
+    simulation
+        .run(Duration::from_secs(60), None, &mut samples)
+        .unwrap();
+    assert_eq!(simulation.ended(), Some(StopReason::AtRest));
+    let snapshot = simulation.snapshot().unwrap();
+    assert!(
+        snapshot
+            .molecules
+            .iter()
+            .all(|placed| placed.penetration == 0.0)
+    );
+}
+
+#[test]
+fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
+    let changes: [fn(&mut Preset); 7] = [
+        |preset| preset.projection.momentum = 0.5,
+        |preset| preset.law = Law::Thesis,
+        |preset| preset.clearance = 0.004,
+        |preset| preset.cell_size = Some(0.9),
+        |preset| preset.leeway = 0.4,
+        |preset| preset.tilt_leeway = 40.0,
+        |preset| preset.tolerance = Some(0.24),
+    ];
+    let (mut simulation, _) = after(3);
+    let before = poses(&mut simulation);
+    for change in changes {
+        let mut preset = simulation.preset().clone();
+        change(&mut preset);
+        assert_eq!(simulation.change(preset.clone()).unwrap(), Change::Adjusted);
+        assert_eq!(simulation.preset(), &preset);
+        assert!(are_alike(&poses(&mut simulation), &before), "{preset:?}");
+        assert_eq!(simulation.iterations(), 3);
+    }
+    let overlaps = simulation.snapshot().unwrap().sample.status.overlaps;
+    let mut preset = simulation.preset().clone();
+    preset.tolerance = Some(0.1);
+    simulation.change(preset).unwrap();
+    assert!(simulation.snapshot().unwrap().sample.status.overlaps < overlaps);
+}
+
+#[test]
+fn other_molecules_start_again_and_looks_change_nothing() {
+    let (mut simulation, _) = after(3);
+    let look = Preset {
+        colour: Colour::Element,
+        cut_open: true,
+        ..small()
+    };
+    assert_eq!(simulation.change(look).unwrap(), Change::Nothing);
+    assert_eq!(simulation.iterations(), 3);
+    let more = Preset {
+        outer: 71,
+        ..small()
+    };
+    assert_eq!(simulation.change(more).unwrap(), Change::Restarted);
+    assert_eq!(simulation.iterations(), 0);
+    assert_eq!(poses(&mut simulation).len(), 77);
+}
+
+#[test]
+fn impossible_changes_leave_everything_as_it_was() {
+    let (mut simulation, _) = after(3);
+    let before = poses(&mut simulation);
+    let impossible: [fn(&mut Preset); 6] = [
+        |preset| preset.radius = f32::NAN,
+        |preset| preset.radius = 0.5,
+        |preset| (preset.outer, preset.inner) = (0, 0),
+        |preset| preset.outer = 20_000,
+        |preset| preset.outer = u32::MAX,
+        |preset| preset.molecule = super::molecules::MoleculeKind::File("nowhere.pdb".into()),
+    ];
+    for change in impossible {
+        let mut preset = small();
+        change(&mut preset);
+        let error = simulation.change(preset.clone()).unwrap_err();
+        assert!(!error.to_string().is_empty());
+        assert_eq!(simulation.preset(), &small());
+        assert_eq!(poses(&mut simulation), before, "{preset:?}");
+    }
+    let hopeless = Preset {
+        outer: 20_000,
+        ..small()
+    };
+    let error = Simulation::new(hopeless).map(|_| ()).unwrap_err();
+    assert!(matches!(error, SimulationError::Hopeless(_)), "{error}");
+}
+
+#[test]
+fn too_many_lipids_are_warned_of_in_their_leaflet() {
+    let crowded = Preset {
+        outer: 300,
+        ..small()
+    };
+    let snapshot = Simulation::new(crowded).unwrap().snapshot().unwrap();
+    let [warning] = snapshot.warnings[..] else {
+        panic!("{:?}", snapshot.warnings);
+    };
+    assert!(warning.offset_nm > 0.0 && warning.fitting < 300);
+    let roomy = Simulation::new(small()).unwrap().snapshot().unwrap();
+    assert!(roomy.warnings.is_empty());
+}
+
+#[test]
+fn a_backend_that_is_not_there_is_told_and_the_poses_stay() {
+    let (mut simulation, _) = after(2);
+    let before = poses(&mut simulation);
+    let preset = Preset {
+        backend: Backend::Gpu,
+        ..small()
+    };
+    assert_eq!(simulation.change(preset).unwrap(), Change::Adjusted);
+    assert!(are_alike(&poses(&mut simulation), &before));
+    let snapshot = simulation.snapshot().unwrap();
+    let on_device = snapshot.backend == Backend::Gpu;
+    assert_eq!(snapshot.adapter.is_some(), on_device);
+    assert_eq!(snapshot.fell_back.is_some(), !on_device);
+    // Its law may change there, too.
+    let preset = Preset {
+        law: Law::Thesis,
+        ..simulation.preset().clone()
+    };
+    assert_eq!(simulation.change(preset).unwrap(), Change::Adjusted);
+    assert_eq!(simulation.snapshot().unwrap().backend, snapshot.backend);
+}
+
+#[test]
+fn exports_say_what_they_wrote_and_why_they_could_not() {
+    let (simulation, _) = after(1);
+    for ending in ["pdb", "cif"] {
+        let path = scratch(&format!("vesicle.{ending}"));
+        let said = simulation.export(&path).unwrap();
+        assert!(said.contains("76 molecules"), "{said}");
+        assert!(path.is_file());
+        for path in unwritable(&format!("vesicle.{ending}")) {
+            let error = simulation.export(&path).unwrap_err().to_string();
+            assert!(error.contains(&*path.to_string_lossy()), "{error}");
+        }
+    }
+    assert!(simulation.export(&scratch("vesicle.xyz")).is_err());
+}
