@@ -212,6 +212,7 @@ fn draw(
     app.world_mut().spawn(DrawnCrowd {
         templates,
         molecules,
+        ..default()
     });
     picture::finish(app)
 }

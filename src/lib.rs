@@ -162,7 +162,7 @@ pub mod prelude {
     #[cfg(feature = "draw")]
     pub use crate::render::{
         ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook,
-        MoleculeRenderPlugin, MoleculeState, ViewLook,
+        MoleculeRenderPlugin, MoleculeState, ProxyOverlay, ViewLook,
     };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
     pub use crate::search::{

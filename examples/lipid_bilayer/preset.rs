@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
-use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig};
+use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
@@ -159,6 +159,8 @@ pub struct Preset {
     pub thesis: ThesisSteps,
     /// Step sizes of the projection law.
     pub projection: Projection,
+    /// Whether proxies stand for the molecules in the first iterations.
+    pub coarse_start: bool,
     /// Most iterations.
     pub max_iterations: u32,
     /// Who does the work.
@@ -169,6 +171,8 @@ pub struct Preset {
     pub colour: Colour,
     /// How much of a molecule is drawn.
     pub detail: Detail,
+    /// Proxies of each molecule that are drawn over its atoms; 0 for none.
+    pub proxies: u32,
     /// Whether the half in front is left out, to look inside.
     pub cut_open: bool,
 }
@@ -189,11 +193,13 @@ impl Default for Preset {
             law: Law::default(),
             thesis: ThesisSteps::default(),
             projection: Projection::default(),
+            coarse_start: false,
             max_iterations: config.max_iterations,
             backend: Backend::default(),
             cell_size: None,
             colour: Colour::default(),
             detail: Detail::default(),
+            proxies: 0,
             cut_open: false,
         }
     }
@@ -209,6 +215,7 @@ impl Preset {
             },
             clearance: self.clearance,
             max_iterations: self.max_iterations,
+            coarse: self.coarse_start.then_some(CoarseStart::HELD),
             ..RelaxConfig::default()
         }
     }

@@ -16,7 +16,7 @@ use bevy_rapier_molecules::relax::capacity::{
 };
 use bevy_rapier_molecules::relax::{RelaxError, RelaxStatus, Relaxer, StageTimes, StopReason};
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleError, vesicle};
-use bevy_rapier_molecules::search::UniformGrid;
+use bevy_rapier_molecules::search::{AutoGrid, PairSearch, UniformGrid};
 use thiserror::Error;
 
 use super::molecules::KindError;
@@ -156,7 +156,8 @@ impl Simulation {
         let same_molecules = old.molecule == preset.molecule
             && (old.outer, old.inner) == (preset.outer, preset.inner)
             && old.radius == preset.radius
-            && old.seed == preset.seed;
+            && old.seed == preset.seed
+            && old.coarse_start == preset.coarse_start;
         if !same_molecules {
             *self = Self::new(preset)?;
             return Ok(Change::Restarted);
@@ -338,9 +339,9 @@ fn relaxer(crowd: Crowd, preset: &Preset) -> Result<Relaxer, SimulationError> {
 }
 
 /// The search of the processor.
-fn grid(preset: &Preset) -> Box<UniformGrid> {
-    Box::new(match preset.cell_size {
-        Some(width) => UniformGrid::with_cells(width),
-        None => UniformGrid::new(),
-    })
+fn grid(preset: &Preset) -> Box<dyn PairSearch> {
+    match preset.cell_size {
+        Some(width) => Box::new(UniformGrid::with_cells(width)),
+        None => Box::new(AutoGrid::new()),
+    }
 }

@@ -18,8 +18,17 @@ struct Pixel {
     @builtin(frag_depth) depth: f32,
 }
 
+/// A number from 0 to 1 for each pixel, such that neighbours differ much: of any small
+/// square the numbers are spread evenly. The figures are those of interleaved gradient noise.
+fn pattern(pixel: vec2<f32>) -> f32 {
+    return fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
+}
+
 @fragment
 fn fragment(in: SphereVertex) -> Pixel {
+    if in.opacity < 1.0 && pattern(in.position.xy) >= in.opacity {
+        discard;
+    }
     let centre = in.sphere.xyz;
     let radius = in.sphere.w;
 

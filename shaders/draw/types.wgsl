@@ -54,8 +54,8 @@ struct Run {
     first_sphere: u32,
     /// How many spheres each molecule has.
     sphere_count: u32,
-    /// Not used.
-    spare: u32,
+    /// How much of what is behind is hidden, from 0 to 1.
+    opacity: f32,
 }
 
 /// How molecules look in this view.
@@ -106,4 +106,6 @@ struct SphereVertex {
     @location(2) @interpolate(flat) colour: vec3<f32>,
     /// What neighbours hide: a vector and a number.
     @location(3) @interpolate(flat) occlusion: vec4<f32>,
+    /// Fraction of the pixels that are drawn.
+    @location(4) @interpolate(flat) opacity: f32,
 }

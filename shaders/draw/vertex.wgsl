@@ -64,6 +64,7 @@ fn vertex(
     out.from_centre = from_centre;
     out.sphere = vec4(centre, radius);
     out.colour = colour_of(sphere, traits[molecule]);
+    out.opacity = run.opacity;
     let hidden = unpack4x8snorm(sphere.occlusion);
     let hidden_world = turned(run.rotation, turned(pose.rotation, hidden.xyz));
     out.occlusion = vec4((view.view_from_world * vec4(hidden_world, 0.0)).xyz, hidden.w);

@@ -9,6 +9,7 @@ use super::colours::element_colour;
 use super::look::DrawDetail;
 use super::occlusion::occlusion;
 use crate::molecule::MoleculeTemplate;
+use crate::proxy::{PROXY_SEED, ProxySet};
 
 /// Atoms in a blob of each coarser level, and whether it may span residues.
 const LEVELS: [(usize, bool); 3] = [(8, false), (64, false), (512, true)];
@@ -47,6 +48,8 @@ pub(super) struct Level {
 pub(super) struct Body {
     pub spheres: Vec<GpuSphere>,
     pub levels: Vec<Level>,
+    /// Proxies that are drawn over the atoms, by their number as it was asked for.
+    pub proxies: Vec<(u32, Level)>,
     /// Radius of the ball about the origin that holds all spheres of all levels, nm.
     pub bounding_radius: f32,
     /// Largest radius of a sphere, nm.
@@ -54,7 +57,8 @@ pub(super) struct Body {
 }
 
 impl Body {
-    pub fn new(template: &MoleculeTemplate) -> Self {
+    /// With one set of proxies for each of `proxy_counts`.
+    pub fn new(template: &MoleculeTemplate, proxy_counts: &[u32]) -> Self {
         let hidden = occlusion(template);
         let chains = chain_numbers(template);
         let atoms = (0..template.atom_count()).map(|atom| Blob {
@@ -65,34 +69,53 @@ impl Body {
         let mut body = Self {
             spheres: Vec::new(),
             levels: Vec::new(),
+            proxies: Vec::new(),
             bounding_radius: 0.0,
             largest_radius: 0.0,
         };
         let sphere = |blob: &Blob| pack(template, &hidden, &chains, blob);
-        body.add_level(atoms.map(|atom| sphere(&atom)).collect(), 0.0);
+        let level = body.add(atoms.map(|atom| sphere(&atom)).collect(), 0.0);
+        body.levels.push(level);
         for (most, across) in LEVELS {
             let (found, error) = blobs(template, most, across);
             // A level that saves little is not worth having.
             let last = body.levels.last().map_or(0, |level| level.count as usize);
             if found.len() * 2 <= last {
-                body.add_level(found.iter().map(sphere).collect(), error);
+                let level = body.add(found.iter().map(sphere).collect(), error);
+                body.levels.push(level);
+            }
+        }
+        for &count in proxy_counts {
+            // What has no proxies shows none.
+            if let Ok(set) = ProxySet::from_atoms(template, count as usize, PROXY_SEED) {
+                let spheres = (0..set.len()).map(|proxy| {
+                    sphere(&Blob {
+                        centre: set.centres()[proxy],
+                        radius: set.radii()[proxy],
+                        atoms: set.atoms_of(proxy).to_vec(),
+                    })
+                });
+                let level = body.add(spheres.collect(), 0.0);
+                body.proxies.push((count, level));
             }
         }
         body
     }
 
-    fn add_level(&mut self, spheres: Vec<GpuSphere>, error: f32) {
-        self.levels.push(Level {
+    /// Adds spheres; they are no level yet.
+    fn add(&mut self, spheres: Vec<GpuSphere>, error: f32) -> Level {
+        let level = Level {
             first: self.spheres.len() as u32,
             count: spheres.len() as u32,
             error,
-        });
+        };
         for sphere in &spheres {
             let reach = Vec3::from(sphere.centre).length() + sphere.radius;
             self.bounding_radius = self.bounding_radius.max(reach);
             self.largest_radius = self.largest_radius.max(sphere.radius);
         }
         self.spheres.extend(spheres);
+        level
     }
 
     /// The level to draw where a nanometre is `pixels_per_nm` pixels.
@@ -166,7 +189,7 @@ mod tests {
         for file in ["popc.pdb", "1gzx.pdb", "p_xylene.pdb"] {
             let path = format!("assets/molecules/{file}");
             let template = load(path, &LoadOptions::default()).unwrap();
-            let body = Body::new(&template);
+            let body = Body::new(&template, &[]);
             assert_eq!(body.levels[0].count as usize, template.atom_count());
             for (sphere, (place, radius)) in body
                 .spheres
@@ -187,7 +210,7 @@ mod tests {
     #[test]
     fn detail_follows_the_size_on_the_screen() {
         let template = load("assets/molecules/1gzx.pdb", &LoadOptions::default()).unwrap();
-        let body = Body::new(&template);
+        let body = Body::new(&template, &[]);
         let auto = DrawDetail::Auto { pixels: 1.0 };
         assert_eq!(body.level(auto, 100.0), 0);
         assert_eq!(body.level(auto, 0.001), body.levels.len() - 1);
@@ -202,7 +225,7 @@ mod tests {
     #[test]
     fn chains_are_numbered_in_the_order_of_the_file() {
         let template = load("assets/molecules/1gzx.pdb", &LoadOptions::default()).unwrap();
-        let body = Body::new(&template);
+        let body = Body::new(&template, &[]);
         let last = body.spheres.iter().map(|sphere| sphere.chain).max();
         assert_eq!(last, Some(3));
         assert_eq!(body.spheres[0].chain, 0);

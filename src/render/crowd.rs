@@ -97,13 +97,26 @@ impl DrawnMolecule {
 /// not finite, are left out, and the log tells the first of them.
 ///
 /// Change it through `Mut`, so that the renderer notices.
-#[derive(Clone, Debug, Default, Component)]
+#[derive(Clone, Debug, Component)]
 #[require(Transform, Visibility)]
 pub struct DrawnCrowd {
     /// The shapes that molecules share.
     pub templates: Vec<Arc<MoleculeTemplate>>,
     /// The molecules.
     pub molecules: Vec<DrawnMolecule>,
+    /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
+    /// Default: 1.
+    pub opacity: f32,
+}
+
+impl Default for DrawnCrowd {
+    fn default() -> Self {
+        Self {
+            templates: Vec::new(),
+            molecules: Vec::new(),
+            opacity: 1.0,
+        }
+    }
 }
 
 /// How far the squared length of a rotation may be from one.
@@ -122,6 +135,7 @@ impl DrawnCrowd {
         Self {
             templates: crowd.templates().to_vec(),
             molecules: molecules.collect(),
+            ..Self::default()
         }
     }
 

@@ -7,9 +7,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
-use super::body::Body;
+use super::body::{Body, Level};
 use super::crowd::Place;
-use super::look::MoleculeLook;
+use super::look::{MoleculeLook, ProxyOverlay};
 use crate::gpu::GpuPose;
 
 /// Vertices that the shader makes for a sphere: a triangle around its disk.
@@ -57,8 +57,8 @@ pub struct GpuRun {
     pub first_sphere: u32,
     /// How many spheres each molecule has.
     pub sphere_count: u32,
-    /// Not used.
-    pub spare: u32,
+    /// How much of what is behind is hidden, from 0 to 1.
+    pub opacity: f32,
 }
 
 /// What a view sees of space.
@@ -120,6 +120,8 @@ pub(super) struct Shown<'a> {
     pub traits: &'a [GpuTraits],
     pub bodies: &'a [BodyInCrowd],
     pub place: Place,
+    /// From 0 to 1.
+    pub opacity: f32,
 }
 
 /// A template's spheres, and where the crowd's list has them.
@@ -165,7 +167,7 @@ impl Visible {
             let level = body.level(look.detail, pixels);
             self.buckets[firsts[template] + level].push(index as u32);
         }
-        self.collect_runs(shown, &firsts);
+        self.collect_runs(shown, &firsts, look.proxies);
     }
 
     /// Empties everything and returns the first bucket of each template.
@@ -185,27 +187,53 @@ impl Visible {
         firsts
     }
 
-    fn collect_runs(&mut self, shown: &Shown, firsts: &[usize]) {
+    fn collect_runs(&mut self, shown: &Shown, firsts: &[usize], overlay: Option<ProxyOverlay>) {
+        let mut buckets = std::mem::take(&mut self.buckets);
         for (known, &first) in shown.bodies.iter().zip(firsts) {
-            for (level, bucket) in known.body.levels.iter().zip(&self.buckets[first..]) {
-                // A draw has at most 2³² vertices.
-                let most = (u32::MAX / SPHERE_VERTICES / level.count).max(1);
-                for part in bucket.chunks(most as usize) {
-                    let Place { pose, scale } = shown.place;
-                    self.runs.push(GpuRun {
-                        rotation: pose.rotation.to_array(),
-                        position: pose.position.to_array(),
-                        scale,
-                        first_visible: self.molecules.len() as u32,
-                        first_sphere: known.first_sphere + level.first,
-                        sphere_count: level.count,
-                        spare: 0,
-                    });
-                    self.vertices
-                        .push(part.len() as u32 * level.count * SPHERE_VERTICES);
-                    self.molecules.extend_from_slice(part);
+            let buckets = &mut buckets[first..][..known.body.levels.len()];
+            for (level, bucket) in known.body.levels.iter().zip(&*buckets) {
+                self.push_runs(shown, known, level, bucket, shown.opacity);
+            }
+            let proxies = overlay.and_then(|overlay| {
+                let mut sets = known.body.proxies.iter();
+                let (_, level) = sets.find(|(count, _)| *count == overlay.count)?;
+                Some((level, overlay.opacity))
+            });
+            if let Some((level, opacity)) = proxies {
+                // Whatever the atoms look like.
+                for bucket in buckets {
+                    self.push_runs(shown, known, level, bucket, opacity * shown.opacity);
                 }
             }
+        }
+        self.buckets = buckets;
+    }
+
+    /// Draws molecules of one template as the spheres of `level`.
+    fn push_runs(
+        &mut self,
+        shown: &Shown,
+        known: &BodyInCrowd,
+        level: &Level,
+        molecules: &[u32],
+        opacity: f32,
+    ) {
+        // A draw has at most 2³² vertices.
+        let most = (u32::MAX / SPHERE_VERTICES / level.count).max(1);
+        for part in molecules.chunks(most as usize) {
+            let Place { pose, scale } = shown.place;
+            self.runs.push(GpuRun {
+                rotation: pose.rotation.to_array(),
+                position: pose.position.to_array(),
+                scale,
+                first_visible: self.molecules.len() as u32,
+                first_sphere: known.first_sphere + level.first,
+                sphere_count: level.count,
+                opacity,
+            });
+            self.vertices
+                .push(part.len() as u32 * level.count * SPHERE_VERTICES);
+            self.molecules.extend_from_slice(part);
         }
     }
 }
@@ -223,6 +251,7 @@ mod tests {
     use crate::render::look::DrawDetail;
 
     const HEIGHT: f32 = 360.0;
+    const PROXIES: u32 = 5;
 
     fn perspective() -> ViewSpace {
         let projection = Mat4::perspective_infinite_reverse_rh(FRAC_PI_2, 1.0, 0.1);
@@ -265,7 +294,8 @@ mod tests {
         let mut first_sphere = 0;
         let bodies = ["p_xylene.pdb", "popc.pdb"].map(|file| {
             let path = format!("assets/molecules/{file}");
-            let body = Body::new(&load(path, &LoadOptions::default()).unwrap());
+            let template = load(path, &LoadOptions::default()).unwrap();
+            let body = Body::new(&template, &[PROXIES]);
             let known = BodyInCrowd {
                 first_sphere,
                 body: Arc::new(body),
@@ -298,6 +328,7 @@ mod tests {
             traits: &traits,
             bodies: &bodies,
             place,
+            opacity: 1.0,
         };
         let look = MoleculeLook::default();
         let mut visible = Visible::default();
@@ -334,6 +365,48 @@ mod tests {
     }
 
     #[test]
+    fn proxies_lie_over_atoms_of_any_detail() {
+        let (poses, traits, bodies) = row(40);
+        let shown = Shown {
+            poses: &poses,
+            traits: &traits,
+            bodies: &bodies,
+            place: Place::IDENTITY,
+            opacity: 0.5,
+        };
+        let mut look = MoleculeLook::default();
+        let mut visible = Visible::default();
+        visible.update(&perspective(), &shown, &look);
+        let plain = visible.clone();
+        let overlay = ProxyOverlay {
+            count: PROXIES,
+            opacity: 0.5,
+        };
+        look.proxies = Some(overlay);
+        visible.update(&perspective(), &shown, &look);
+        let is_proxies = |run: &GpuRun| run.opacity == 0.25;
+        let runs = visible.runs.iter();
+        let atoms: Vec<_> = runs.filter(|run| !is_proxies(run)).collect();
+        assert_eq!(atoms.len(), plain.runs.len());
+        assert!(atoms.iter().all(|run| run.opacity == 0.5));
+        let runs = visible.runs.iter().zip(&visible.vertices);
+        let proxies = runs.filter(|(run, _)| is_proxies(run));
+        let mut drawn = 0;
+        for (run, vertices) in proxies {
+            assert_eq!(run.sphere_count, PROXIES);
+            drawn += vertices / SPHERE_VERTICES / PROXIES;
+        }
+        assert_eq!(drawn as usize, plain.molecules.len());
+        // A number that was not prepared shows none.
+        look.proxies = Some(ProxyOverlay {
+            count: PROXIES + 1,
+            ..overlay
+        });
+        visible.update(&perspective(), &shown, &look);
+        assert_eq!(visible.molecules, plain.molecules);
+    }
+
+    #[test]
     fn far_molecules_have_fewer_spheres() {
         let (poses, traits, bodies) = row(2);
         let spheres = |away: f32, detail| {
@@ -345,6 +418,7 @@ mod tests {
                     pose: Pose::from_translation(Vec3::Z * -away),
                     scale: 1.0,
                 },
+                opacity: 1.0,
             };
             let look = MoleculeLook {
                 detail,
@@ -369,6 +443,7 @@ mod tests {
             traits: &[],
             bodies: &[],
             place: Place::IDENTITY,
+            opacity: 1.0,
         };
         visible.update(&perspective(), &shown, &MoleculeLook::default());
         assert!(visible.runs.is_empty() && visible.depths.is_none());

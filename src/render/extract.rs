@@ -11,7 +11,7 @@ use bevy::render::sync_world::MainEntity;
 
 use super::crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState, Place};
 use super::cull::GpuTraits;
-use super::look::{MoleculeLook, ViewLook};
+use super::look::{MoleculeLook, ViewLook, fraction};
 use crate::gpu::GpuPose;
 use crate::molecule::MoleculeTemplate;
 
@@ -32,6 +32,8 @@ pub(crate) struct ExtractedCrowd {
     pub traits: Vec<GpuTraits>,
     pub place: Place,
     pub layers: RenderLayers,
+    /// From 0 to 1.
+    pub opacity: f32,
     /// Whether templates, poses or traits have changed since they were last sent.
     pub changed: bool,
     /// Whether it is to be drawn in this frame.
@@ -46,6 +48,7 @@ impl Default for ExtractedCrowd {
             traits: Vec::new(),
             place: Place::IDENTITY,
             layers: RenderLayers::default(),
+            opacity: 1.0,
             changed: false,
             visible: false,
         }
@@ -101,6 +104,16 @@ impl ExtractedLooks {
     pub fn of(&self, view: MainEntity) -> &MoleculeLook {
         self.views.get(&view).unwrap_or(&self.common)
     }
+
+    /// Numbers of proxies that some view may show, ascending.
+    pub fn proxy_counts(&self) -> Vec<u32> {
+        let looks = self.views.values().chain([&self.common]);
+        let counts = looks.filter_map(|look| look.proxies.map(|proxies| proxies.count));
+        let mut counts: Vec<u32> = counts.collect();
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
 }
 
 /// Takes over crowds that have changed.
@@ -139,6 +152,7 @@ pub(super) fn extract_crowds(
             }
         }
         copy.layers = layers.cloned().unwrap_or_default();
+        copy.opacity = fraction(crowd.opacity);
         if new || crowd.is_changed() {
             fault = copy_molecules(copy, &crowd).or(fault);
         } else if complaints.contains(&entity) {

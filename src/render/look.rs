@@ -87,6 +87,26 @@ impl Default for DrawDetail {
     }
 }
 
+/// Proxies of each molecule, drawn over its atoms; see [`proxy`](crate::proxy).
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+pub struct ProxyOverlay {
+    /// How many proxies each molecule has; it has no more than atoms. Default: 17.
+    pub count: u32,
+    /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
+    /// Default: 0.5.
+    pub opacity: f32,
+}
+
+impl Default for ProxyOverlay {
+    fn default() -> Self {
+        Self {
+            count: 17,
+            opacity: 0.5,
+        }
+    }
+}
+
 /// How all molecules look in all views; see [`ViewLook`] for a view of its own.
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
@@ -112,6 +132,8 @@ pub struct MoleculeLook {
     /// How much is drawn of molecules that are far away. Default: blobs where they
     /// differ from their atoms by a pixel at most.
     pub detail: DrawDetail,
+    /// Proxies over the atoms. Default: none.
+    pub proxies: Option<ProxyOverlay>,
 }
 
 impl Default for MoleculeLook {
@@ -125,6 +147,7 @@ impl Default for MoleculeLook {
             radius_scale: 1.0,
             deep: 0.05,
             detail: DrawDetail::default(),
+            proxies: None,
         }
     }
 }
@@ -149,13 +172,6 @@ impl MoleculeLook {
     /// The same look with impossible numbers replaced by the nearest possible.
     #[must_use]
     pub(super) fn sane(mut self) -> Self {
-        let fraction = |value: f32| {
-            if value.is_finite() {
-                value.clamp(0.0, 1.0)
-            } else {
-                0.0
-            }
-        };
         let positive = |value: f32, default: f32| {
             if value.is_finite() && value > 0.0 {
                 value
@@ -174,7 +190,20 @@ impl MoleculeLook {
         };
         self.radius_scale = positive(self.radius_scale, default.radius_scale);
         self.deep = positive(self.deep, default.deep);
+        self.proxies = self.proxies.filter(|proxies| proxies.count > 0);
+        if let Some(proxies) = &mut self.proxies {
+            proxies.opacity = fraction(proxies.opacity);
+        }
         self
+    }
+}
+
+/// A number from 0 to 1; impossible ones are 0.
+pub(super) fn fraction(value: f32) -> f32 {
+    if value.is_finite() {
+        value.clamp(0.0, 1.0)
+    } else {
+        0.0
     }
 }
 
@@ -199,9 +228,14 @@ mod tests {
                 strength: -3.0,
                 ..DepthCue::default()
             },
+            proxies: Some(ProxyOverlay {
+                opacity: 2.0,
+                ..ProxyOverlay::default()
+            }),
             ..MoleculeLook::default()
         };
         let sane = odd.sane();
+        assert_eq!(sane.proxies.map(|proxies| proxies.opacity), Some(1.0));
         assert_eq!(sane.ambient_occlusion, 0.0);
         assert_eq!(sane.contours, 1.0);
         assert_eq!(sane.headlight, 0.0);

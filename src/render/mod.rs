@@ -22,7 +22,9 @@
 //!
 //! [`MoleculeLook`] has the colours ([`ColourMode`]), and what makes packing readable:
 //! fog for depth, darkness where atoms surround each other, dark rims. A camera with a
-//! [`ViewLook`] has its own.
+//! [`ViewLook`] has its own. A [`ProxyOverlay`] draws proxies over the atoms; they and
+//! crowds with an opacity leave out pixels in a fixed pattern, so that nothing needs to
+//! be sorted.
 //!
 //! # Pictures without a screen
 //!
@@ -49,7 +51,7 @@ pub use crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState};
 pub use cull::{GpuRun, GpuTraits};
 pub(crate) use extract::{CrowdKey, ExtractedCrowds};
 pub use gpu_look::GpuLook;
-pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ViewLook};
+pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
 pub use pick::CrowdHit;
 
 use bevy::core_pipeline::core_3d::AlphaMask3d;
@@ -78,6 +80,7 @@ impl Plugin for MoleculeRenderPlugin {
             .register_type::<ColourMode>()
             .register_type::<DepthCue>()
             .register_type::<DrawDetail>()
+            .register_type::<ProxyOverlay>()
             .register_type::<MoleculeState>()
             .init_resource::<MoleculeLook>();
     }

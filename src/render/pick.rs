@@ -124,6 +124,7 @@ mod tests {
         DrawnCrowd {
             molecules: molecules.collect(),
             templates: vec![Arc::new(lipid)],
+            ..DrawnCrowd::default()
         }
     }
 

@@ -12,7 +12,7 @@ use super::body::Body;
 use super::colours::palette;
 use super::crowd::DrawError;
 use super::cull::BodyInCrowd;
-use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds};
+use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds, ExtractedLooks};
 use crate::molecule::MoleculeTemplate;
 
 /// All that views share on the device. Made anew for each device.
@@ -62,6 +62,13 @@ impl CrowdArrays {
         }
     }
 
+    /// Its templates look different now.
+    fn forget_bodies(&mut self) {
+        self.templates.clear();
+        self.bodies.clear();
+        self.ready = false;
+    }
+
     fn update(
         &mut self,
         crowd: &ExtractedCrowd,
@@ -102,18 +109,26 @@ impl CrowdArrays {
 
 /// The spheres of templates, worked out once for each.
 #[derive(Default)]
-struct Bodies(HashMap<usize, (Arc<MoleculeTemplate>, Arc<Body>)>);
+struct Bodies {
+    known: HashMap<usize, (Arc<MoleculeTemplate>, Arc<Body>)>,
+    /// Numbers of proxies that each of them has, ascending.
+    proxy_counts: Vec<u32>,
+}
 
 impl Bodies {
     fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<Body> {
         // The template is kept, so that no other can have its address.
-        let known = self.0.entry(Arc::as_ptr(template) as usize);
-        let (_, body) = known.or_insert_with(|| (template.clone(), Arc::new(Body::new(template))));
+        let known = self.known.entry(Arc::as_ptr(template) as usize);
+        let (_, body) = known.or_insert_with(|| {
+            let body = Body::new(template, &self.proxy_counts);
+            (template.clone(), Arc::new(body))
+        });
         body.clone()
     }
 
     fn forget_unused(&mut self) {
-        self.0.retain(|_, (_, body)| Arc::strong_count(body) > 1);
+        self.known
+            .retain(|_, (_, body)| Arc::strong_count(body) > 1);
     }
 }
 
@@ -121,10 +136,21 @@ impl Bodies {
 pub(super) fn send_crowds(
     mut sent: ResMut<SentCrowds>,
     mut crowds: ResMut<ExtractedCrowds>,
+    looks: Res<ExtractedLooks>,
     device: Res<RenderDevice>,
     queue: Res<RenderQueue>,
 ) {
     let sent = &mut *sent;
+    let proxy_counts = looks.proxy_counts();
+    if sent.bodies.proxy_counts != proxy_counts {
+        sent.bodies = Bodies {
+            proxy_counts,
+            ..Bodies::default()
+        };
+        for arrays in sent.arrays.values_mut() {
+            arrays.forget_bodies();
+        }
+    }
     let before = sent.arrays.len();
     sent.arrays.retain(|key, _| crowds.0.contains_key(key));
     let mut dropped = before != sent.arrays.len();

@@ -150,6 +150,7 @@ impl ViewDraw {
                 traits: &crowd.traits,
                 bodies: &arrays.bodies,
                 place: crowd.place,
+                opacity: crowd.opacity,
             };
             draw.visible.update(&seen.space, &shown, seen.look);
             if let Some((near, far)) = draw.visible.depths {

@@ -73,7 +73,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         first_visible,
         first_sphere,
         sphere_count,
-        spare
+        opacity
     );
     assert_mirrors!(
         GpuLook,

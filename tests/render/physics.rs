@@ -105,6 +105,7 @@ fn the_atom_under_the_cursor_has_a_name() {
             DrawnMolecule::new(0, Pose::from_translation(Vec3::new(0.0, 40.0, 0.0))),
             DrawnMolecule::new(1, Pose::from_translation(Vec3::new(2.0, 0.0, 3.0))),
         ],
+        ..default()
     };
     let crowd = app.world_mut().spawn(crowd).id();
     app.update();

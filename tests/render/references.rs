@@ -87,6 +87,27 @@ fn a_protein_looks_like_its_reference() {
     compare("haemoglobin_elements", &shoot(&mut app, &picture));
     app.world_mut().resource_mut::<MoleculeLook>().colour = ColourMode::Chain;
     compare("haemoglobin_chains", &shoot(&mut app, &picture));
+    // Four proxies for each chain over it, then many over a faint molecule.
+    for (proxies, opacity, name) in [
+        (16, 1.0, "haemoglobin_proxies"),
+        (64, 0.4, "haemoglobin_faint"),
+    ] {
+        app.world_mut().resource_mut::<MoleculeLook>().proxies = Some(ProxyOverlay {
+            count: proxies,
+            opacity: 0.5,
+        });
+        app.world_mut()
+            .get_mut::<DrawnCrowd>(protein)
+            .unwrap()
+            .opacity = opacity;
+        compare(name, &shoot(&mut app, &picture));
+    }
+    app.world_mut().resource_mut::<MoleculeLook>().proxies = None;
+    app.world_mut()
+        .get_mut::<DrawnCrowd>(protein)
+        .unwrap()
+        .opacity = 1.0;
+    compare("haemoglobin_chains", &shoot(&mut app, &picture));
     // Blobs, many samples, orthographic.
     app.world_mut().resource_mut::<MoleculeLook>().detail = DrawDetail::Blobs;
     app.world_mut().entity_mut(eye).insert((

@@ -74,18 +74,29 @@ impl Kind {
     }
 }
 
-/// Depth of the sphere at a point of the picture; none if the ray misses it.
-fn expected(kind: Kind, centre: DVec3, radius: f64, x: f64, y: f64) -> Option<f64> {
+/// Where a ray meets a sphere.
+struct Expected {
+    /// Depth where it meets the sphere; none if it misses.
+    depth: Option<f64>,
+    /// Depth where it is nearest to the centre. On the rim the two are the same.
+    rim: f64,
+}
+
+/// What there should be of the sphere at a point of the picture.
+fn expected(kind: Kind, centre: DVec3, radius: f64, x: f64, y: f64) -> Expected {
     let (origin, direction) = kind.ray(x, y);
     let way = centre - origin;
     let along = way.dot(direction);
     let chord = radius * radius - (way - along * direction).length_squared();
-    if chord < 0.0 {
-        return None;
+    let depth = |along: f64| kind.depth(-(origin + direction * along).z);
+    let hit = (chord >= 0.0)
+        .then(|| along - chord.sqrt())
+        .filter(|&along| (origin + direction * along).z < 0.0)
+        .map(depth);
+    Expected {
+        depth: hit.filter(|depth| (0.0..=1.0).contains(depth)),
+        rim: depth(along),
     }
-    let hit = origin + direction * (along - chord.sqrt());
-    let depth = kind.depth(-hit.z);
-    ((0.0..=1.0).contains(&depth) && hit.z < 0.0).then_some(depth)
 }
 
 /// Compares each pixel; returns how many show the sphere.
@@ -112,11 +123,13 @@ fn compare(kind: Kind, centre: Vec3, radius: f32, picture: &Picture, depths: &[f
             shown += usize::from(hit);
             let depth = f64::from(depths[(y * SIZE.x + x) as usize]);
             let here = format!("{kind:?}, {centre} r {radius}: pixel {x} {y}, depth {depth}");
-            match at(0.0, 0.0) {
+            let misses = around.iter().any(|near| near.depth.is_none());
+            match at(0.0, 0.0).depth {
                 Some(expected) if hit => {
-                    // On the sphere: as deep as it is somewhere within a pixel.
-                    let known = around.iter().flatten();
-                    let (low, high) = known.fold((expected, expected), |(low, high), &depth| {
+                    // On the sphere: as deep as it is somewhere within a pixel, down to its
+                    // rim if that is so near.
+                    let known = around.iter().map(|near| near.depth.unwrap_or(near.rim));
+                    let (low, high) = known.fold((expected, expected), |(low, high), depth| {
                         (f64::min(low, depth), f64::max(high, depth))
                     });
                     // And what 32 bits make of that.
@@ -126,8 +139,11 @@ fn compare(kind: Kind, centre: Vec3, radius: f32, picture: &Picture, depths: &[f
                         "{here}, expected {low} to {high}"
                     );
                 }
-                Some(_) => assert!(around.iter().any(Option::is_none), "{here}: hole"),
-                None if hit => assert!(around.iter().any(Option::is_some), "{here}: too much"),
+                Some(_) => assert!(misses, "{here}: hole"),
+                None if hit => {
+                    let meets = around.iter().any(|near| near.depth.is_some());
+                    assert!(meets, "{here}: too much");
+                }
                 None => assert_eq!(depth, 0.0, "{here}: depth beside the sphere"),
             }
         }
@@ -221,6 +237,7 @@ fn many_atoms_have_the_depth_of_the_nearest() {
             .iter()
             .map(|&pose| DrawnMolecule::new(0, pose))
             .collect(),
+        ..default()
     };
     app.world_mut().spawn(crowd);
     let eye = app.world_mut().spawn(camera(&picture)).id();

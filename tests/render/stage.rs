@@ -231,5 +231,6 @@ pub fn alone(template: Arc<MoleculeTemplate>) -> DrawnCrowd {
     DrawnCrowd {
         templates: vec![template],
         molecules: vec![DrawnMolecule::default()],
+        ..default()
     }
 }

@@ -127,7 +127,11 @@ fn others() -> Vec<Searcher> {
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
     let mut searches = vec![
         Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
-        Searcher::new(UniformGrid::with_cells(WIDE_CELLS_NM), Promise::SamePairs, every),
+        Searcher::new(
+            UniformGrid::with_cells(WIDE_CELLS_NM),
+            Promise::SamePairs,
+            every,
+        ),
         Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
         Searcher::new(HierarchicalGrid::new(), Promise::Hierarchy, every),
         Searcher::new(HierarchicalGrid::scalar(), Promise::Hierarchy, every),

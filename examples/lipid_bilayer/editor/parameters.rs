@@ -17,6 +17,9 @@ pub const WARNING: Color32 = Color32::from_rgb(245, 180, 60);
 /// Widest cells on the slider, nm.
 const WIDEST_CELL_NM: f32 = 3.0;
 
+/// Most proxies on the slider: a lipid has twice as many atoms.
+const MOST_PROXIES: u32 = 64;
+
 /// A tolerance to start from, nm.
 const TOLERANCE_NM: f32 = 0.2;
 
@@ -113,6 +116,8 @@ pub fn law(ui: &mut Ui, preset: &mut Preset) {
         Law::Thesis => thesis(ui, &mut preset.thesis),
         Law::Projection => projection(ui, &mut preset.projection),
     }
+    ui.checkbox(&mut preset.coarse_start, "coarse to fine")
+        .on_hover_text("The first iterations with few spheres for each molecule");
     logarithmic(
         ui,
         &mut preset.max_iterations,
@@ -182,6 +187,9 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
 pub fn look(ui: &mut Ui, preset: &mut Preset) {
     choice(ui, "colour", &mut preset.colour, &Colour::ALL);
     choice(ui, "detail", &mut preset.detail, &Detail::ALL);
+    let proxies = Slider::new(&mut preset.proxies, 0..=MOST_PROXIES);
+    ui.add(proxies.text("proxies"))
+        .on_hover_text("Spheres of k-means clusters, drawn over the atoms of each molecule");
     ui.checkbox(&mut preset.cut_open, "cut open");
 }
 

@@ -8,6 +8,7 @@ use bevy_egui::PrimaryEguiContext;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
     ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
+    ProxyOverlay,
 };
 
 use super::super::orbit::Orbit;
@@ -129,6 +130,10 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
             colour: BACKGROUND,
             ..default()
         },
+        proxies: (editor.preset.proxies > 0).then(|| ProxyOverlay {
+            count: editor.preset.proxies,
+            ..default()
+        }),
         ..default()
     };
     if *look != wanted {
