@@ -143,7 +143,7 @@ impl Simulation {
     }
 
     /// The preset that holds now.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for tests"))]
+    #[allow(dead_code, reason = "for tests, which share this file")]
     pub fn preset(&self) -> &Preset {
         &self.preset
     }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use bevy::color::{Color, ColorToComponents, LinearRgba, Oklcha, Srgba};
+use bevy::color::{ColorToComponents, LinearRgba, Oklcha, Srgba};
 
 use crate::molecule::Element;
 
@@ -36,34 +36,46 @@ pub(super) fn palette() -> Vec<[f32; 4]> {
     let colliding = (0..SHADES).map(|shade| shade_of(27.0, shade));
     let depths = (0..DEPTHS).map(|step| depth(step as f32 / (DEPTHS - 1) as f32));
     let all = kinds.chain(free).chain(colliding).chain(depths);
-    // What a screen cannot show is brought to the nearest that it can.
-    let shown = |part: f32| part.clamp(0.0, 1.0);
-    all.map(|colour| colour.to_linear().to_f32_array().map(shown))
-        .collect()
+    all.map(|colour| colour.to_f32_array()).collect()
+}
+
+/// A colour by lightness, chroma and hue (degrees), or one with less chroma if a screen
+/// cannot show that.
+fn displayable(lightness: f32, chroma: f32, hue: f32) -> LinearRgba {
+    const STEPS: u16 = 64;
+    let colour = |step: u16| {
+        let less = chroma * (1.0 - f32::from(step) / f32::from(STEPS));
+        LinearRgba::from(Oklcha::lch(lightness, less, hue))
+    };
+    let shows = |colour: &LinearRgba| {
+        let parts = colour.to_f32_array();
+        parts.iter().all(|part| (0.0..=1.0).contains(part))
+    };
+    // Grey, without any chroma, can always be shown.
+    (0..STEPS)
+        .map(colour)
+        .find(shows)
+        .unwrap_or_else(|| colour(STEPS))
 }
 
 /// A colour that differs from its neighbours in number.
-fn kind(number: u32) -> Color {
+fn kind(number: u32) -> LinearRgba {
     let lightness = [0.70, 0.58, 0.80][number as usize % 3];
-    Oklcha::lch(
-        lightness,
-        0.14,
-        (30.0 + GOLDEN_ANGLE * number as f32) % 360.0,
-    )
-    .into()
+    let hue = (30.0 + GOLDEN_ANGLE * number as f32) % 360.0;
+    displayable(lightness, 0.14, hue)
 }
 
 /// A shade of one hue (degrees), from dark to bright.
-fn shade_of(hue: f32, shade: u32) -> Color {
+fn shade_of(hue: f32, shade: u32) -> LinearRgba {
     let step = shade as f32 / (SHADES - 1) as f32;
-    Oklcha::lch(0.50 + 0.28 * step, 0.17, hue - 8.0 + 16.0 * step).into()
+    displayable(0.50 + 0.28 * step, 0.17, hue - 8.0 + 16.0 * step)
 }
 
 /// From dark blue (0) through red to yellow (1): brighter is deeper, for the colour-blind
 /// too.
-fn depth(fraction: f32) -> Color {
+fn depth(fraction: f32) -> LinearRgba {
     let hue = 265.0 + (460.0 - 265.0) * fraction;
-    Oklcha::lch(0.38 + 0.50 * fraction, 0.16, hue % 360.0).into()
+    displayable(0.38 + 0.50 * fraction, 0.16, hue % 360.0)
 }
 
 /// Colour of an element, after the models of Corey, Pauling and Koltun; linear.
@@ -96,15 +108,20 @@ mod tests {
     fn the_palette_has_a_displayable_colour_for_each_place() {
         let palette = palette();
         assert_eq!(palette.len(), DEPTH_COLOURS.end as usize);
-        let wanted = (0..KINDS)
-            .map(kind)
-            .chain((0..SHADES).map(|k| shade_of(145.0, k)));
-        for (colour, wanted) in palette.iter().zip(wanted) {
-            let wanted = wanted.to_linear().to_f32_array();
+        for colour in &palette {
             assert!(colour.iter().all(|part| (0.0..=1.0).contains(part)));
-            let off = colour.iter().zip(wanted).map(|(a, b)| (a - b).abs());
-            assert!(off.fold(0.0, f32::max) < 0.1, "{colour:?} {wanted:?}");
         }
+    }
+
+    #[test]
+    fn what_a_screen_cannot_show_keeps_lightness_and_hue() {
+        // A screen has no such blue.
+        let shown = Oklcha::from(displayable(0.8, 0.3, 265.0));
+        assert!((shown.lightness - 0.8).abs() < 1.0e-3);
+        assert!((shown.hue - 265.0).abs() < 0.5);
+        assert!(shown.chroma > 0.05 && shown.chroma < 0.3);
+        let exact = Oklcha::from(displayable(0.7, 0.05, 30.0));
+        assert!((exact.chroma - 0.05).abs() < 1.0e-4);
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn many_atoms_have_the_depth_of_the_nearest() {
                     let radius = f64::from(*radius);
                     poses.iter().filter_map(move |pose| {
                         let centre = pose.transform_point(*place).as_dvec3();
-                        expected(kind, centre, radius, px, py)
+                        expected(kind, centre, radius, px, py).depth
                     })
                 });
                 let nearest = atoms.fold(0.0, f64::max);
