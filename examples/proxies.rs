@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! cargo run --release --example proxies -- FILE... [--proxies N | --tolerance NM]
-//!     [--radius-scale X] [--save]
+//!     [--radius-scale X] [--save] [--screenshot FILE.png]
 //! ```
 //!
-//! Prints a table. With `--save` the proxies go to FILE.proxy.ron, from where
+//! Prints a table. With `--screenshot` a picture shows the molecules side by side, each
+//! with its proxies over its atoms. With `--save` the proxies go to FILE.proxy.ron, from where
 //! `ProxyCache::load` reads them. Exit code 0 if all files were good, and 2 if one was not.
 
 use std::error::Error;
@@ -14,13 +15,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use bevy_rapier_molecules::molecule::{DEFAULT_RADIUS_SCALE, LoadOptions, load};
+use bevy_rapier_molecules::molecule::{DEFAULT_RADIUS_SCALE, LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::proxy::{
     DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxySet, proxy_file_of,
 };
 use clap::Parser;
 
 mod common;
+#[path = "common/picture/mod.rs"]
+mod picture;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -45,9 +48,13 @@ struct Arguments {
     /// Save the proxies beside each file.
     #[arg(long)]
     save: bool,
+    #[command(flatten)]
+    picture: picture::PictureArguments,
 }
 
-fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
+    let shot = arguments.picture.shot()?;
+    let mut shown = Vec::new();
     let options = LoadOptions {
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
@@ -77,11 +84,114 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             100.0 * quality.overestimate(),
             quality.largest_distance_nm
         )?;
+        shown.push((template.clone(), set.len() as u32));
         if arguments.save {
             let cache = ProxyCache::new(template);
             cache.insert(set)?;
             cache.save(proxy_file_of(file))?;
         }
     }
+    if let Some(shot) = shot {
+        draw(&shown, &shot)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Frames until a picture: in the first one, what was just spawned is not there yet.
+#[cfg(feature = "draw")]
+const FRAMES: u32 = 3;
+
+/// Space between two molecules, nm.
+#[cfg(feature = "draw")]
+const GAP_NM: f32 = 0.6;
+
+/// A picture of molecules side by side, each with so many proxies over its atoms.
+#[cfg(feature = "draw")]
+fn draw(
+    shown: &[(Arc<MoleculeTemplate>, u32)],
+    shot: &picture::Shot,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    use bevy::camera::ScalingMode;
+    use bevy::prelude::*;
+    use bevy_rapier_molecules::prelude::*;
+
+    picture::check_adapter()?;
+    let mut app = picture::app(shot, FRAMES, |plugins| plugins);
+    app.add_plugins(MoleculeRenderPlugin)
+        .insert_resource(ClearColor(DepthCue::default().colour));
+    let reach = |template: &MoleculeTemplate| template.bounding_radius() + GAP_NM;
+    let width: f32 = shown.iter().map(|(one, _)| 2.0 * reach(one)).sum();
+    let height = shown.iter().map(|(one, _)| 2.0 * reach(one));
+    let height = height.fold(0.0, f32::max);
+    let mut left = -0.5 * width;
+    let mut counts = Vec::new();
+    for (template, count) in shown {
+        let middle = left + reach(template);
+        left += 2.0 * reach(template);
+        let layer = match counts.iter().position(|known| known == count) {
+            Some(layer) => layer,
+            None => {
+                counts.push(*count);
+                counts.len() - 1
+            }
+        };
+        app.world_mut().spawn((
+            DrawnCrowd {
+                templates: vec![template.clone()],
+                molecules: vec![DrawnMolecule::new(
+                    0,
+                    Pose::from_translation(Vec3::X * middle),
+                )],
+                ..default()
+            },
+            bevy::camera::visibility::RenderLayers::layer(layer),
+        ));
+    }
+    // One camera for each number of proxies: how many there are is a matter of the look.
+    for (layer, count) in counts.into_iter().enumerate() {
+        let look = MoleculeLook {
+            colour: ColourMode::Chain,
+            headlight: 0.9,
+            proxies: Some(ProxyOverlay {
+                count,
+                opacity: 0.4,
+            }),
+            detail: DrawDetail::Atoms,
+            depth_cue: DepthCue {
+                strength: 0.3,
+                ..default()
+            },
+            ..default()
+        };
+        app.world_mut().spawn((
+            Camera3d::default(),
+            Camera {
+                order: layer as isize,
+                clear_color: match layer {
+                    0 => ClearColorConfig::Default,
+                    _ => ClearColorConfig::None,
+                },
+                ..default()
+            },
+            Projection::Orthographic(OrthographicProjection {
+                scaling_mode: ScalingMode::AutoMin {
+                    min_width: width,
+                    min_height: height,
+                },
+                ..OrthographicProjection::default_3d()
+            }),
+            Transform::from_xyz(0.0, 0.0, height),
+            ViewLook(look),
+            bevy::camera::visibility::RenderLayers::layer(layer),
+        ));
+    }
+    picture::finish(app)
+}
+
+#[cfg(not(feature = "draw"))]
+fn draw(
+    _: &[(Arc<MoleculeTemplate>, u32)],
+    _: &picture::Shot,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    Err("this program was built without the feature `draw`".into())
 }
