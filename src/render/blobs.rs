@@ -116,7 +116,7 @@ mod tests {
                 let first = residue(&blob.atoms[0]);
                 assert!(blob.atoms.iter().all(|atom| residue(atom) == first));
             }
-            assert!(error >= 0.0 && error < 1.0, "{most}: {error}");
+            assert!((0.0..1.0).contains(&error), "{most}: {error}");
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn palette() -> Vec<[f32; 4]> {
     let colliding = (0..SHADES).map(|shade| shade_of(27.0, shade));
     let depths = (0..DEPTHS).map(|step| depth(step as f32 / (DEPTHS - 1) as f32));
     let all = kinds.chain(free).chain(colliding).chain(depths);
-    all.map(|colour| colour.to_f32_array()).collect()
+    all.map(ColorToComponents::to_f32_array).collect()
 }
 
 /// A colour by lightness, chroma and hue (degrees), or one with less chroma if a screen
