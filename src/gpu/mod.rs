@@ -78,7 +78,8 @@ pub use measure::{GpuMeasure, GpuMeasureParams, MeasurePlan, Measured, Measurer}
 pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
 pub use readback::Readback;
 pub use relax::{
-    GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters, GpuRelaxEngine,
+    DevicePoses, GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+    GpuRelaxEngine,
 };
 pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
 pub use search::{GpuSearchBatch, GpuSearchParams};

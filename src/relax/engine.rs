@@ -4,6 +4,8 @@
 //! the molecules and counts. Poses stay with it between iterations. When it fails, the
 //! relaxer goes on by itself from the last poses that came back.
 
+use std::any::Any;
+
 use thiserror::Error;
 
 use super::{RelaxConfig, RelaxStatus, StageTimes};
@@ -98,4 +100,9 @@ pub trait RelaxEngine: Send {
 
     /// Time spent in each stage since it was last asked for.
     fn take_stages(&mut self) -> StageTimes;
+
+    /// The engine itself, for who knows what kind it is and wants more of it.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }

@@ -82,6 +82,18 @@ impl Relaxer {
         Ok(relaxer)
     }
 
+    /// Asks the engine, if it is a `T`; and in which order it has the members of the crowd.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn ask_engine<T: 'static, R>(
+        &self,
+        question: impl FnOnce(&T, &[u32]) -> R,
+    ) -> Option<R> {
+        let engine = self.offload.as_ref()?.engine.lock();
+        let engine = engine.unwrap_or_else(PoisonError::into_inner);
+        let engine: &T = engine.as_any()?.downcast_ref()?;
+        Some(question(engine, &self.order))
+    }
+
     fn kept(&self) -> Kept {
         Kept {
             iterations: self.iterations,

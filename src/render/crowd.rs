@@ -6,6 +6,7 @@ use bevy::prelude::*;
 use thiserror::Error;
 
 use crate::crowd::Crowd;
+use crate::gpu::DevicePoses;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -36,6 +37,14 @@ pub enum DrawError {
     BadTransform {
         /// The entity's global transform.
         transform: GlobalTransform,
+    },
+    /// Poses on the device are not those of the molecules.
+    #[error("{poses} poses on the device do not belong to {molecules} molecules")]
+    WrongPoses {
+        /// Number of molecules.
+        molecules: usize,
+        /// Number of poses.
+        poses: usize,
     },
     /// There is more to draw than the device can hold in one array.
     #[error("{what} need {bytes} bytes, but an array of this device has at most {limit}")]
@@ -107,6 +116,11 @@ pub struct DrawnCrowd {
     /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
     /// Default: 1.
     pub opacity: f32,
+    /// Where the present poses are on the [renderer's device](super::LentDevice), if they
+    /// are: of all molecules, which are then the members of the relaxer's crowd. No pose is
+    /// sent; those of [`molecules`](Self::molecules) only tell how much detail to draw, and
+    /// all molecules are drawn. On another device they are not used. Default: none.
+    pub device_poses: Option<DevicePoses>,
 }
 
 impl Default for DrawnCrowd {
@@ -115,6 +129,7 @@ impl Default for DrawnCrowd {
             templates: Vec::new(),
             molecules: Vec::new(),
             opacity: 1.0,
+            device_poses: None,
         }
     }
 }
@@ -164,7 +179,12 @@ impl DrawnCrowd {
 
     /// Whether one molecule can be drawn.
     pub(super) fn check_molecule(&self, index: usize) -> Result<(), DrawError> {
-        let molecule = &self.molecules[index];
+        let Some(molecule) = self.molecules.get(index) else {
+            return Err(DrawError::WrongPoses {
+                molecules: self.molecules.len(),
+                poses: index + 1,
+            });
+        };
         let turn = molecule.pose.rotation.length_squared();
         if molecule.template as usize >= self.templates.len() {
             Err(DrawError::NoSuchTemplate {

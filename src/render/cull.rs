@@ -122,6 +122,8 @@ pub(super) struct Shown<'a> {
     pub place: Place,
     /// From 0 to 1.
     pub opacity: f32,
+    /// Whether molecules may be elsewhere by now.
+    pub anywhere: bool,
 }
 
 /// A template's spheres, and where the crowd's list has them.
@@ -157,7 +159,7 @@ impl Visible {
             };
             let centre = place.transform_point(Vec3::from(pose.position));
             let radius = body.scaled_radius(look.radius_scale) * place.scale;
-            if !view.sees(centre, radius) {
+            if !shown.anywhere && !view.sees(centre, radius) {
                 continue;
             }
             let depth = view.depth(centre);
@@ -329,6 +331,7 @@ mod tests {
             bodies: &bodies,
             place,
             opacity: 1.0,
+            anywhere: false,
         };
         let look = MoleculeLook::default();
         let mut visible = Visible::default();
@@ -373,6 +376,7 @@ mod tests {
             bodies: &bodies,
             place: Place::IDENTITY,
             opacity: 0.5,
+            anywhere: false,
         };
         let mut look = MoleculeLook::default();
         let mut visible = Visible::default();
@@ -419,6 +423,7 @@ mod tests {
                     scale: 1.0,
                 },
                 opacity: 1.0,
+                anywhere: false,
             };
             let look = MoleculeLook {
                 detail,
@@ -444,6 +449,7 @@ mod tests {
             bodies: &[],
             place: Place::IDENTITY,
             opacity: 1.0,
+            anywhere: false,
         };
         visible.update(&perspective(), &shown, &MoleculeLook::default());
         assert!(visible.runs.is_empty() && visible.depths.is_none());

@@ -12,7 +12,7 @@ use bevy::render::sync_world::MainEntity;
 use super::crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState, Place};
 use super::cull::GpuTraits;
 use super::look::{MoleculeLook, ViewLook, fraction};
-use crate::gpu::GpuPose;
+use crate::gpu::{DevicePoses, GpuPose};
 use crate::molecule::MoleculeTemplate;
 
 /// Which crowd it is.
@@ -34,6 +34,8 @@ pub(crate) struct ExtractedCrowd {
     pub layers: RenderLayers,
     /// From 0 to 1.
     pub opacity: f32,
+    /// Poses of the same molecules, in the same order, on a device.
+    pub device_poses: Option<DevicePoses>,
     /// Whether templates, poses or traits have changed since they were last sent.
     pub changed: bool,
     /// Whether it is to be drawn in this frame.
@@ -49,6 +51,7 @@ impl Default for ExtractedCrowd {
             place: Place::IDENTITY,
             layers: RenderLayers::default(),
             opacity: 1.0,
+            device_poses: None,
             changed: false,
             visible: false,
         }
@@ -176,6 +179,22 @@ fn copy_molecules(copy: &mut ExtractedCrowd, crowd: &DrawnCrowd) -> Option<DrawE
     copy.restart();
     copy.templates.clone_from(&crowd.templates);
     let mut fault = None;
+    copy.device_poses.clone_from(&crowd.device_poses);
+    if let Some(poses) = &crowd.device_poses {
+        let order = poses.order();
+        let known = |&index: &u32| crowd.check_molecule(index as usize).is_ok();
+        if order.len() == crowd.molecules.len() && order.iter().all(known) {
+            for &index in order {
+                copy.push(index, &crowd.molecules[index as usize]);
+            }
+            return None;
+        }
+        copy.device_poses = None;
+        fault = Some(DrawError::WrongPoses {
+            molecules: crowd.molecules.len(),
+            poses: order.len(),
+        });
+    }
     for (index, molecule) in crowd.molecules.iter().enumerate() {
         match crowd.check_molecule(index) {
             Ok(()) => copy.push(index as u32, molecule),

@@ -5,7 +5,9 @@
 //!
 //! # How
 //!
-//! 1. A template's atoms go to the GPU once; a molecule is one pose of 32 bytes.
+//! 1. A template's atoms go to the GPU once; a molecule is one pose of 32 bytes. Poses
+//!    that a relaxer keeps on the same device are drawn from there
+//!    ([`DrawnCrowd::device_poses`]).
 //! 2. Each view leaves out the molecules that it does not see, and draws those that are
 //!    far away as fewer, larger spheres (`cull`, `body`).
 //! 3. What is left makes one draw for each template and level of detail: three vertices
@@ -38,6 +40,7 @@ mod crowd;
 mod cull;
 mod extract;
 mod gpu_look;
+mod lent;
 mod look;
 mod occlusion;
 pub mod offscreen;
@@ -51,6 +54,7 @@ pub use crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState};
 pub use cull::{GpuRun, GpuTraits};
 pub(crate) use extract::{CrowdKey, ExtractedCrowds};
 pub use gpu_look::GpuLook;
+pub use lent::LentDevice;
 pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
 pub use pick::CrowdHit;
 
@@ -94,12 +98,14 @@ impl Plugin for MoleculeRenderPlugin {
         app.insert_resource(Drawing);
         let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
         pipeline::add_shaders(&mut shaders);
+        app.add_systems(First, lent::lend);
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
         render_app
             .init_resource::<ExtractedCrowds>()
             .init_resource::<extract::ExtractedLooks>()
+            .init_resource::<lent::Lender>()
             .add_render_command::<AlphaMask3d, pipeline::DrawMolecules>()
             .add_systems(
                 RenderStartup,
@@ -107,7 +113,11 @@ impl Plugin for MoleculeRenderPlugin {
             )
             .add_systems(
                 ExtractSchedule,
-                (extract::extract_crowds, extract::extract_looks),
+                (
+                    extract::extract_crowds,
+                    extract::extract_looks,
+                    lent::extract_lender,
+                ),
             )
             .add_systems(
                 Render,

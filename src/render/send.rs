@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bevy::ecs::system::SystemParam;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
+use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::arrays::GrowingArray;
@@ -13,6 +15,8 @@ use super::colours::palette;
 use super::crowd::DrawError;
 use super::cull::BodyInCrowd;
 use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds, ExtractedLooks};
+use super::lent::Lender;
+use crate::gpu::GpuDevice;
 use crate::molecule::MoleculeTemplate;
 
 /// All that views share on the device. Made anew for each device.
@@ -41,7 +45,9 @@ pub(super) struct CrowdArrays {
     templates: Vec<Arc<MoleculeTemplate>>,
     pub bodies: Vec<BodyInCrowd>,
     pub spheres: GrowingArray,
-    pub poses: GrowingArray,
+    poses: GrowingArray,
+    /// Poses that somebody else writes, in place of ours.
+    device_poses: Option<(Arc<GpuDevice>, Buffer)>,
     pub traits: GrowingArray,
     /// Grows with each buffer that is new.
     pub version: u64,
@@ -56,10 +62,24 @@ impl CrowdArrays {
             bodies: Vec::new(),
             spheres: GrowingArray::storage("spheres of the templates"),
             poses: GrowingArray::storage("poses of the molecules"),
+            device_poses: None,
             traits: GrowingArray::storage("traits of the molecules"),
             version: 0,
             ready: false,
         }
+    }
+
+    /// Where the poses are.
+    pub fn poses(&self) -> Option<&Buffer> {
+        match &self.device_poses {
+            Some((_, buffer)) => Some(buffer),
+            None => self.poses.buffer(),
+        }
+    }
+
+    /// Whether nobody here knows where the molecules are.
+    pub fn is_elsewhere(&self) -> bool {
+        self.device_poses.is_some()
     }
 
     /// Its templates look different now.
@@ -73,10 +93,10 @@ impl CrowdArrays {
         &mut self,
         crowd: &ExtractedCrowd,
         bodies: &mut Bodies,
-        device: &RenderDevice,
-        queue: &RenderQueue,
+        gpu: &Sending,
     ) -> Result<(), DrawError> {
         self.ready = false;
+        let (device, queue) = (&*gpu.device, &*gpu.queue);
         let same = self.templates.len() == crowd.templates.len()
             && (self.templates.iter().zip(&crowd.templates)).all(|(a, b)| Arc::ptr_eq(a, b))
             && self.spheres.buffer().is_some();
@@ -97,8 +117,26 @@ impl CrowdArrays {
                 .spheres
                 .write(device, queue, bytemuck::cast_slice(&spheres))?;
         }
-        let poses = bytemuck::cast_slice(&crowd.poses);
-        new |= self.poses.write(device, queue, poses)?;
+        let there = crowd.device_poses.as_ref();
+        let there = there.filter(|poses| gpu.lender.lends(poses.device()));
+        let bound = match (&self.device_poses, there) {
+            (Some((device, buffer)), Some(poses)) => {
+                Arc::ptr_eq(device, poses.device()) && **buffer == *poses.buffer()
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        if !bound {
+            self.device_poses = there.map(|poses| {
+                let buffer = Buffer::from(poses.buffer().clone());
+                (Arc::clone(poses.device()), buffer)
+            });
+            new = true;
+        }
+        if there.is_none() {
+            let poses = bytemuck::cast_slice(&crowd.poses);
+            new |= self.poses.write(device, queue, poses)?;
+        }
         let traits = bytemuck::cast_slice(&crowd.traits);
         new |= self.traits.write(device, queue, traits)?;
         self.version += u64::from(new);
@@ -132,13 +170,20 @@ impl Bodies {
     }
 }
 
+/// The device that crowds are sent to.
+#[derive(SystemParam)]
+pub(super) struct Sending<'w> {
+    device: Res<'w, RenderDevice>,
+    queue: Res<'w, RenderQueue>,
+    lender: Res<'w, Lender>,
+}
+
 /// Sends crowds that have changed to the device.
 pub(super) fn send_crowds(
     mut sent: ResMut<SentCrowds>,
     mut crowds: ResMut<ExtractedCrowds>,
     looks: Res<ExtractedLooks>,
-    device: Res<RenderDevice>,
-    queue: Res<RenderQueue>,
+    gpu: Sending,
 ) {
     let sent = &mut *sent;
     let proxy_counts = looks.proxy_counts();
@@ -161,7 +206,7 @@ pub(super) fn send_crowds(
         }
         dropped = true;
         crowd.changed = false;
-        match arrays.update(crowd, &mut sent.bodies, &device, &queue) {
+        match arrays.update(crowd, &mut sent.bodies, &gpu) {
             Ok(()) => {
                 sent.complaints.remove(key);
             }
@@ -177,7 +222,7 @@ pub(super) fn send_crowds(
     if sent.palette.buffer().is_none() {
         let colours = palette();
         let bytes = bytemuck::cast_slice(&colours);
-        if let Err(error) = sent.palette.write(&device, &queue, bytes) {
+        if let Err(error) = sent.palette.write(&gpu.device, &gpu.queue, bytes) {
             error_once!("molecules cannot be drawn: {error}");
         }
     }

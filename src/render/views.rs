@@ -151,6 +151,7 @@ impl ViewDraw {
                 bodies: &arrays.bodies,
                 place: crowd.place,
                 opacity: crowd.opacity,
+                anywhere: arrays.is_elsewhere(),
             };
             draw.visible.update(&seen.space, &shown, seen.look);
             if let Some((near, far)) = draw.visible.depths {
@@ -191,7 +192,7 @@ impl CrowdDraw {
                 shared[0],
                 shared[1],
                 arrays.spheres.buffer(),
-                arrays.poses.buffer(),
+                arrays.poses(),
                 arrays.traits.buffer(),
                 self.molecules.buffer(),
                 self.runs.buffer(),

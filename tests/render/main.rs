@@ -7,6 +7,7 @@
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
 
+mod device_poses;
 mod faults;
 mod layout;
 mod meshes;

@@ -21,10 +21,13 @@
 
 mod choose;
 mod contacts;
+mod device_poses;
 mod tables;
 
+pub use device_poses::DevicePoses;
 pub use tables::{GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters};
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -393,6 +396,10 @@ pub(super) fn fault(error: &GpuError) -> EngineError {
 }
 
 impl RelaxEngine for GpuRelaxEngine {
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn device(&self) -> String {
         self.device.summary().to_string()
     }
