@@ -14,12 +14,14 @@
 //! - [`nearest_free_pose`] frees a molecule that begins inside another.
 
 mod clearance;
+pub mod energy;
 mod error;
 mod free;
 mod interference;
 mod molecule;
 mod motion;
 mod path;
+pub mod search;
 mod slide;
 mod touch;
 
