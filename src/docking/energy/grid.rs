@@ -9,6 +9,7 @@ use crate::pose::Pose;
 /// Energies around a receptor for the atoms of one ligand.
 #[derive(Clone, Debug)]
 pub struct EnergyGrid {
+    config: EnergyConfig,
     lattice: Lattice,
     atoms: Vec<ProbeAtom>,
 }
@@ -59,9 +60,16 @@ impl EnergyGrid {
             });
         }
         Ok(Self {
+            config: *config,
             lattice: Lattice::new(receptor, &probes, config)?,
             atoms,
         })
+    }
+
+    /// How it was summed up.
+    #[must_use]
+    pub fn config(&self) -> &EnergyConfig {
+        &self.config
     }
 
     /// Bytes that the lattice takes.
@@ -100,7 +108,7 @@ impl EnergyGrid {
     /// Energy of the ligand if all its atoms were at one point of the receptor's body frame,
     /// nm, without its charges, kJ/mol for each atom: low in pockets.
     #[must_use]
-    pub fn point_energy(&self, point: Vec3) -> f64 {
+    pub(in crate::docking) fn point_energy(&self, point: Vec3) -> f64 {
         let atoms = self.atoms.iter();
         let read = atoms.filter_map(|atom| self.lattice.read(point, atom));
         let sum: f64 = read

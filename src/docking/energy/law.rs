@@ -4,7 +4,7 @@
 //! and ε the depth there:
 //!
 //! - Lennard-Jones, ε((R²/s)⁶ − 2(R²/s)³), goes on from `soft` times R inwards along
-//!   its tangent in s: at 0.95 it ends at 2 ε where the atoms coincide, instead of rising
+//!   its tangent in s: at 0.9 it ends at 10 ε where the atoms coincide, instead of rising
 //!   without end. What keeps atoms apart there are the hard spheres;
 //! - Coulomb, k q₁q₂/(ε(r) r) with the dielectric ε(r) = 4 r/Å, is proportional to 1/s: what
 //!   lies between the atoms dampens far charges more than near ones. It too goes on along
@@ -35,14 +35,14 @@ pub struct EnergyConfig {
     /// Distance from which on there is none, nm. Default: 0.9.
     pub cutoff: f32,
     /// Where Lennard-Jones is bent over, in units of the distance at which it is lowest.
-    /// Default: 0.95.
+    /// Default: 0.9.
     ///
-    /// A receptor that cannot give way needs to be soft, or ligands that fit tightly are
-    /// pushed out of where they belong. The default was chosen on T4 lysozyme and p-xylene,
-    /// out of 0.8, 0.85, 0.9 and 0.95: only with the last is the energy lowest in the cavity
-    /// where the crystal has the ligand, with the others in a cleft on the surface.
+    /// A receptor that cannot give way has to be soft, or ligands that fit tightly are
+    /// pushed out of where they belong. The default was chosen on T4 lysozyme L99A and
+    /// p-xylene, with the crystal's pose in view: of 0.8, 0.85, 0.9, 0.95 and 1, the search
+    /// ends in the cavity always with 0.9 and 0.95, sometimes with 1, never with the others.
     pub soft: f32,
-    /// Most bytes of a lattice. Default: 256 MiB. T4 lysozyme takes 53 MB for p-xylene.
+    /// Most bytes of a lattice. Default: 256 MiB. T4 lysozyme takes 48 MB for p-xylene.
     pub most_bytes: u64,
 }
 
@@ -52,7 +52,7 @@ impl Default for EnergyConfig {
             spacing: 0.05,
             switch: 0.7,
             cutoff: 0.9,
-            soft: 0.95,
+            soft: 0.9,
             most_bytes: 256 << 20,
         }
     }
@@ -183,13 +183,13 @@ mod tests {
         let pair = PairLaw {
             distance: 0.35,
             depth: 0.7,
-            soft: 0.95,
+            soft: 0.9,
         };
         let (energy, slope) = pair.lennard_jones(0.35 * 0.35);
         assert!((energy + 0.7).abs() < 1.0e-12 && slope.abs() < 1.0e-12);
         // The end that the module's documentation names.
         let (inside, _) = pair.lennard_jones(0.0);
-        assert!((inside / 0.7 - 2.0).abs() < 0.1, "{}", inside / 0.7);
+        assert!((inside / 0.7 - 10.0).abs() < 0.5, "{}", inside / 0.7);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Partial charges of amino acids.
 //!
-//! The figures are those of CHARMM22 (MacKerell et al. 1998), in which every group below
+//! The figures are those of CHARMM22 (`MacKerell` et al. 1998), in which every group below
 //! adds up to a whole charge; the two hydrogens of an amide get their mean. A line is a
 //! heavy atom with the hydrogens on it: name, charge, number of hydrogens, charge of each.
 //! Hydrogens are found by their bond, so that nothing depends on how a file calls them.

@@ -2,7 +2,7 @@
 //!
 //! Attraction alone holds that any crevice is as good as a cavity. But water is attracted to
 //! the polar atoms of a crevice as well, and has to leave first. The law is that of Stouten
-//! et al. 1993 in the form and with the figures of AutoDock 4 (Huey et al. 2007): two atoms
+//! et al. 1993 in the form and with the figures of `AutoDock` 4 (Huey et al. 2007): two atoms
 //! cost (S₁V₂ + S₂V₁) exp(−r²/2σ²), where V is an atom's volume and S = a + b|q| what it
 //! costs to put a unit of volume next to it, less than zero for fat and more for polar atoms.
 //! In charges q, hydrogens on carbon count to their carbon.
@@ -18,7 +18,7 @@ const KJ: f64 = 4.184;
 /// b: what a charge adds, kcal/mol for each Å³ and proton's charge.
 const BY_CHARGE: f64 = 0.01097;
 
-/// Weight beside Lennard-Jones: that of AutoDock's, 0.1322 over 0.1662.
+/// Weight beside Lennard-Jones: that of `AutoDock`, 0.1322 over 0.1662.
 const WEIGHT: f64 = 0.1322 / 0.1662;
 
 /// What an atom brings to a pair.
