@@ -31,7 +31,7 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
     let home = Pose::IDENTITY;
     let mut random = Pcg64::seed_from_u64(8);
     let mut met = 0;
-    for _ in 0..300 {
+    for _ in 0..800 {
         let pose = random_pose(&mut random, 3.5);
         if smallest_gap(&ligand, &pose, &receptor, &home) < 1.0e-5 {
             continue;
@@ -83,7 +83,7 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
     let (ligand, receptor) = ligand_and_receptor();
     let mut random = Pcg64::seed_from_u64(9);
     let mut pushes = 0;
-    for turn in 0..600 {
+    for turn in 0..1200 {
         let pose = random_pose(&mut random, 3.5);
         if smallest_gap(&ligand, &pose, &receptor, &Pose::IDENTITY) < 1.0e-4 {
             continue;

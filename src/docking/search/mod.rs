@@ -20,6 +20,9 @@
 
 mod anneal;
 mod start;
+mod way;
+
+pub use way::{WayConfig, motion_between};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
