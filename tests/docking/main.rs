@@ -5,6 +5,7 @@ mod energy;
 mod fixtures;
 mod free;
 mod interference;
+mod path;
 mod response;
 mod search;
 mod session;
