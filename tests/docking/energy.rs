@@ -39,7 +39,7 @@ fn sum(molecule: &TypedMolecule) -> f32 {
 fn proteins_have_whole_charges_with_hydrogens_or_without_and_ligands_are_neutral() {
     let (ligand, receptor) = ligand_and_receptor();
     assert!(sum(&typed(ligand.template())).abs() < 1.0e-4);
-    // 10 Asp, 8 Glu and the last carboxylate against 13 Lys, 13 Arg and the first ammonium.
+    // The ammonium at the start and the carboxylate at the end make up for each other.
     let residues = receptor.template().residues();
     let count = |names: &[&str]| {
         let found = residues
