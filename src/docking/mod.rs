@@ -11,15 +11,26 @@
 //! - [`move_to_touch`] moves as far as possible, whatever the speed, by conservative
 //!   advancement of each atom along its own path;
 //! - [`slide`] stops the motion only into the surface and goes on along it;
-//! - [`nearest_free_pose`] frees a molecule that begins inside another.
+//! - [`nearest_free_pose`] frees a molecule that begins inside another;
+//! - [`Encounter::respond`] answers a collision in any of four [ways](ResponseMode);
+//! - [`energy`] tells what two molecules do to each other before they touch, and
+//!   [`search`] where that is lowest;
+//! - [`Session`] is all of that for a user at a window, and [`log`] records it and plays it
+//!   back.
 
 mod clearance;
+pub mod energy;
 mod error;
 mod free;
+mod guidance;
 mod interference;
+pub mod log;
 mod molecule;
 mod motion;
 mod path;
+mod response;
+pub mod search;
+mod session;
 mod slide;
 mod touch;
 
@@ -28,5 +39,7 @@ pub use free::nearest_free_pose;
 pub use interference::{AtomPair, interferes, is_free};
 pub use molecule::DockingMolecule;
 pub use motion::Motion;
+pub use response::{Encounter, Response, ResponseMode};
+pub use session::{Input, Part, Session, SessionError, Settings, StepReport};
 pub use slide::{SlideReport, slide};
 pub use touch::{TOLERANCE_NM, TouchReport, move_to_touch};

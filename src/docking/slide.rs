@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::interference::closer_than;
 use super::touch::normal_of;
-use super::{AtomPair, DockingError, DockingMolecule, Motion, TouchReport, move_to_touch};
+use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion, move_to_touch};
 use crate::force::Body;
 use crate::pose::Pose;
 
@@ -46,35 +46,80 @@ pub fn slide(
     motion: &Motion,
     tolerance: f32,
 ) -> Result<SlideReport, DockingError> {
-    let mut here = *pose;
-    let mut rest = *motion;
+    let encounter = Encounter {
+        moving,
+        pose: *pose,
+        other: fixed,
+        other_pose: *fixed_pose,
+        tolerance,
+    };
+    glide(&encounter, motion, 0.0).map(|(report, _)| report)
+}
+
+/// Slides along a molecule that gives way: it is pushed along, without turning, as its
+/// `inverse_mass`, 1/Da, lets it. Also says where that one is at the end.
+///
+/// Both motions are seen from the other molecule, which does not turn, so that the way of
+/// the moved one past it is as exact as past one that stands still.
+pub(super) fn glide(
+    encounter: &Encounter,
+    motion: &Motion,
+    inverse_mass: f32,
+) -> Result<(SlideReport, Pose), DockingError> {
+    let &Encounter {
+        moving,
+        other,
+        tolerance,
+        ..
+    } = encounter;
+    let (mut here, mut there) = (encounter.pose, encounter.other_pose);
+    // What is left of both motions.
+    let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
     let whole = size(motion, moving);
     for _ in 0..MOST_PIECES {
-        let touch = move_to_touch(moving, &here, fixed, fixed_pose, &rest, tolerance)?;
-        here = touch.pose;
+        let seen = Motion {
+            translation: rest.translation - pushed,
+            ..rest
+        };
+        let touch = move_to_touch(moving, &here, other, &there, &seen, tolerance)?;
+        let carried = pushed * touch.fraction as f32;
+        here = Pose::new(touch.pose.position + carried, touch.pose.rotation);
+        there.position += carried;
         if touch.pairs.is_empty() {
-            return Ok(SlideReport {
+            let report = SlideReport {
                 pose: here,
                 pairs: touch.pairs,
                 stuck: false,
-            });
+            };
+            return Ok((report, there));
         }
-        let left = rest.scaled((1.0 - touch.fraction) as f32);
-        rest = along(&left, &touch, moving, fixed, fixed_pose);
-        if size(&rest, moving) <= REST * whole {
-            return Ok(SlideReport {
+        let left = (1.0 - touch.fraction) as f32;
+        let contact = Encounter {
+            pose: here,
+            other_pose: there,
+            ..*encounter
+        };
+        (rest, pushed) = along(
+            (rest.scaled(left), pushed * left),
+            &touch.pairs,
+            &contact,
+            inverse_mass,
+        );
+        if size(&rest, moving) + pushed.length() <= REST * whole {
+            let report = SlideReport {
                 pose: here,
                 pairs: touch.pairs,
                 stuck: true,
-            });
+            };
+            return Ok((report, there));
         }
     }
-    let pairs = closer_than(moving, &here, fixed, fixed_pose, tolerance);
-    Ok(SlideReport {
+    let report = SlideReport {
         pose: here,
-        pairs,
+        pairs: closer_than(moving, &here, other, &there, tolerance),
         stuck: true,
-    })
+    };
+    Ok((report, there))
 }
 
 /// Furthest that any atom moves, about, nm.
@@ -94,23 +139,26 @@ struct Row {
     impulse: f32,
 }
 
-/// The motion nearest to `motion`, as inertia measures it, that leads into no contact.
+/// The motions nearest to those given, as inertia measures it, that lead into no contact.
 fn along(
-    motion: &Motion,
-    touch: &TouchReport,
-    moving: &DockingMolecule,
-    fixed: &DockingMolecule,
-    fixed_pose: &Pose,
-) -> Motion {
+    (mut bent, mut pushed): (Motion, Vec3),
+    pairs: &[AtomPair],
+    encounter: &Encounter,
+    inverse_mass: f32,
+) -> (Motion, Vec3) {
+    let &Encounter {
+        moving,
+        pose,
+        other,
+        ..
+    } = encounter;
     let template = moving.template();
-    let pose = &touch.pose;
-    let body = Body::new(template, pose);
-    let away = AWAY * size(motion, moving);
-    let mut rows: Vec<Row> = touch
-        .pairs
+    let body = Body::new(template, &pose);
+    let away = AWAY * size(&bent, moving);
+    let mut rows: Vec<Row> = pairs
         .iter()
         .map(|pair| {
-            let normal = normal_of(pair, moving, pose, fixed, fixed_pose);
+            let normal = normal_of(pair, moving, &pose, other, &encounter.other_pose);
             let atom = pair.a as usize;
             let arm = pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
             let turn = arm.cross(normal);
@@ -118,21 +166,22 @@ fn along(
                 normal,
                 turn,
                 turned: body.inverse_inertia * turn,
-                mobility: body.mobility(arm, normal),
+                mobility: body.mobility(arm, normal) + inverse_mass,
                 impulse: 0.0,
             }
         })
         .collect();
-    let mut bent = *motion;
     for _ in 0..ROUNDS {
         for row in &mut rows {
-            let approach = bent.translation.dot(row.normal) + bent.rotation.dot(row.turn);
+            let approach =
+                (bent.translation - pushed).dot(row.normal) + bent.rotation.dot(row.turn);
             let before = row.impulse;
             row.impulse = (before + (away - approach) / row.mobility).max(0.0);
             let change = row.impulse - before;
             bent.translation += row.normal * (change * body.inverse_mass);
             bent.rotation += row.turned * change;
+            pushed -= row.normal * (change * inverse_mass);
         }
     }
-    bent
+    (bent, pushed)
 }

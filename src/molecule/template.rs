@@ -191,6 +191,29 @@ impl MoleculeTemplate {
         Ok(self)
     }
 
+    /// The same molecule with every radius multiplied by `factor`. Mass and inertia stay.
+    ///
+    /// # Errors
+    /// [`TemplateError::BadRadius`] if a radius would not be positive and finite.
+    pub fn with_scaled_radii(mut self, factor: f32) -> Result<Self, TemplateError> {
+        for (index, radius) in self.radii.iter_mut().enumerate() {
+            *radius *= factor;
+            if !(radius.is_finite() && *radius > 0.0) {
+                return Err(TemplateError::BadRadius {
+                    name: self.name,
+                    index,
+                    atom: self.atom_names[index].clone(),
+                    radius: *radius,
+                });
+            }
+        }
+        let atoms = self.positions.iter().zip(&self.radii);
+        self.bounding_radius = atoms
+            .map(|(position, radius)| position.length() + radius)
+            .fold(0.0, f32::max);
+        Ok(self)
+    }
+
     /// Name of the molecule, usually the file it came from.
     #[must_use]
     pub fn name(&self) -> &str {

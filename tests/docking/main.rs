@@ -1,8 +1,13 @@
-//! Docking by hand: overlaps, motion until touch, sliding, and freeing, against brute force
-//! in 64 bits and closed forms.
+//! Docking by hand and by search: overlaps, motion until touch, sliding, pushing, freeing,
+//! energies, sessions and their logs, against brute force in 64 bits and closed forms.
 
+mod energy;
 mod fixtures;
 mod free;
 mod interference;
+mod path;
+mod response;
+mod search;
+mod session;
 mod slide;
 mod touch;

@@ -1,9 +1,15 @@
 //! What a check for overlaps and a motion until touch cost, against brute force: the
-//! comparison of Turk (1989), for a drug at its receptor and for two proteins.
+//! comparison of Turk (1989), for a drug at its receptor and for two proteins. Then his two
+//! grids against each other, the energy from a lattice against the sum over all pairs, and
+//! the search for where the drug belongs.
 //!
 //! The molecules are where a user has them: at the surface, and moving by about the width
 //! of an atom. The contestants take turns, and each one's best round counts.
 #![allow(clippy::print_stdout, reason = "the table is the purpose")]
+
+mod energy;
+mod grids;
+mod search;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -66,6 +72,10 @@ fn main() {
             motion.as_secs_f64() / check.as_secs_f64(),
         );
     }
+    let scene = Scene::new(SCENES[0].0, SCENES[0].1);
+    grids::print(&scene, rounds);
+    energy::print(&scene, rounds);
+    search::print(&scene, if rounds == 1 { 1 } else { 5 });
 }
 
 fn micros(time: Duration) -> f64 {

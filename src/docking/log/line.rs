@@ -1,0 +1,160 @@
+//! One input as a line of text, and back.
+
+use std::fmt::Write;
+
+use glam::{Quat, Vec3};
+
+use crate::docking::{Input, Motion, Part, ResponseMode};
+use crate::pose::Pose;
+
+/// Words of the response modes.
+const MODES: [(&str, ResponseMode); 4] = [
+    ("stop", ResponseMode::Stop),
+    ("cue", ResponseMode::Cue),
+    ("slide", ResponseMode::Slide),
+    ("push", ResponseMode::Push),
+];
+
+/// Words of the parts.
+pub(super) const PARTS: [(&str, Part); 2] =
+    [("receptor", Part::Receptor), ("ligand", Part::Ligand)];
+
+/// Words of switches.
+const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
+
+fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
+    let mut known = table.iter().filter(|(_, known)| *known == value);
+    known.next().map_or("", |(word, _)| word)
+}
+
+/// An input as a line, without its end.
+pub(super) fn write(input: &Input) -> String {
+    let mut line = String::new();
+    let mut numbers = |head: &str, numbers: &[f32]| {
+        line.push_str(head);
+        for number in numbers {
+            // The shortest digits that give the same bits when read; cannot fail.
+            let _ = write!(line, " {number:?}");
+        }
+    };
+    match input {
+        Input::Move(motion) => {
+            let [x, y, z] = motion.translation.to_array();
+            let [u, v, w] = motion.rotation.to_array();
+            numbers("move", &[x, y, z, u, v, w]);
+        }
+        Input::Place(part, pose) => {
+            let [x, y, z] = pose.position.to_array();
+            let [i, j, k, r] = pose.rotation.to_array();
+            let head = format!("place {}", word(&PARTS, *part));
+            numbers(&head, &[x, y, z, i, j, k, r]);
+        }
+        Input::Radii(factor) => numbers("radii", &[*factor]),
+        Input::Switch => line.push_str("switch"),
+        Input::Free => line.push_str("free"),
+        Input::Collisions(on) => line = format!("collisions {}", word(&SWITCHES, *on)),
+        Input::Guidance(on) => line = format!("guidance {}", word(&SWITCHES, *on)),
+        Input::Response(mode) => line = format!("response {}", word(&MODES, *mode)),
+    }
+    line
+}
+
+/// Reads a line; the error says what is wrong.
+pub(super) fn read(line: &str) -> Result<Input, &'static str> {
+    let mut words = line.split_ascii_whitespace();
+    let head = words.next().unwrap_or_default();
+    let input = match head {
+        "move" => {
+            let [x, y, z, u, v, w] = numbers(&mut words)?;
+            Input::Move(Motion {
+                translation: Vec3::new(x, y, z),
+                rotation: Vec3::new(u, v, w),
+            })
+        }
+        "place" => {
+            let part = choice(&PARTS, words.next(), "neither receptor nor ligand")?;
+            let [x, y, z, i, j, k, r] = numbers(&mut words)?;
+            let rotation = Quat::from_xyzw(i, j, k, r);
+            Input::Place(part, Pose::new(Vec3::new(x, y, z), rotation))
+        }
+        "radii" => Input::Radii(numbers::<1>(&mut words)?[0]),
+        "switch" => Input::Switch,
+        "free" => Input::Free,
+        "collisions" => Input::Collisions(choice(&SWITCHES, words.next(), "neither on nor off")?),
+        "guidance" => Input::Guidance(choice(&SWITCHES, words.next(), "neither on nor off")?),
+        "response" => Input::Response(choice(&MODES, words.next(), "an unknown response")?),
+        _ => return Err("an unknown input"),
+    };
+    match words.next() {
+        None => Ok(input),
+        Some(_) => Err("more words than the input has"),
+    }
+}
+
+fn choice<T: Copy>(
+    table: &[(&str, T)],
+    word: Option<&str>,
+    why: &'static str,
+) -> Result<T, &'static str> {
+    let mut known = table.iter().filter(|(known, _)| Some(*known) == word);
+    known.next().map(|(_, value)| *value).ok_or(why)
+}
+
+fn numbers<'a, const N: usize>(
+    words: &mut impl Iterator<Item = &'a str>,
+) -> Result<[f32; N], &'static str> {
+    let mut numbers = [0.0_f32; N];
+    for number in &mut numbers {
+        let word = words.next().ok_or("fewer numbers than the input has")?;
+        *number = word.parse().map_err(|_| "a word that is no number")?;
+        if !number.is_finite() {
+            return Err("a number that is not finite");
+        }
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_bit_for_bit() {
+        let odd = Vec3::new(-0.0, 1.0e-30, 0.1 + 0.2);
+        let pose = Pose::new(odd * 1.0e30, Quat::from_rotation_x(0.3));
+        let motion = Motion {
+            translation: odd,
+            rotation: Vec3::new(f32::MIN_POSITIVE, f32::MAX, -1.0 / 3.0),
+        };
+        let mut inputs = vec![Input::Move(motion), Input::Switch, Input::Free];
+        inputs.extend(PARTS.map(|(_, part)| Input::Place(part, pose)));
+        inputs.extend(MODES.map(|(_, mode)| Input::Response(mode)));
+        inputs.extend([true, false].map(Input::Collisions));
+        inputs.extend([true, false].map(Input::Guidance));
+        inputs.push(Input::Radii(0.7));
+        for input in inputs {
+            let line = write(&input);
+            let again = read(&line).unwrap();
+            assert_eq!(again, input, "{line}");
+            // Zero and its negative are equal; their text is not.
+            assert_eq!(write(&again), line);
+        }
+    }
+
+    #[test]
+    fn lines_that_make_no_sense_say_why() {
+        for (line, why) in [
+            ("", "unknown input"),
+            ("fly 1 2 3", "unknown input"),
+            ("move 1 2 3", "fewer numbers"),
+            ("move 1 2 3 4 5 six", "no number"),
+            ("move 1 2 3 4 5 inf", "not finite"),
+            ("move 1 2 3 4 5 6 7", "more words"),
+            ("place water 1 2 3 0 0 0 1", "neither receptor"),
+            ("collisions maybe", "neither on"),
+            ("response", "unknown response"),
+        ] {
+            assert!(read(line).unwrap_err().contains(why), "{line}");
+        }
+    }
+}

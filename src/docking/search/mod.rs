@@ -1,0 +1,276 @@
+//! Docking without a hand: where on a receptor does a ligand have the lowest energy?
+//!
+//! 1. Each of many restarts begins at a random pose. How much random points are preferred
+//!    that lie in a pocket differs from restart to restart (`start.rs`). Atoms are small at
+//!    first: in a tight cavity not one rotation in a thousand is free.
+//! 2. From there the ligand is shaken with steps and energies that become smaller and
+//!    smaller; where a step would lead into the receptor it
+//!    [slides](crate::docking::slide()) (`anneal.rs`).
+//! 3. Atoms get their size. Where they overlap then, the ligand is shaken until they do
+//!    not, or is given up.
+//! 4. The best are shaken once more, for longer.
+//!
+//! Many binding sites are closed in a rigid structure: in T4 lysozyme L99A no way leads from
+//! outside into the cavity, which breathes in reality. So restarts begin anywhere inside the
+//! sphere around the receptor where there is room, and not only outside. Nothing is known
+//! about where the ligand belongs but the two molecules.
+//!
+//! Each restart has random numbers of its own, and results are compared in the order of the
+//! restarts: the same seed finds the same poses on any number of threads.
+
+mod anneal;
+mod start;
+mod way;
+
+pub use way::{WayConfig, motion_between};
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use self::anneal::{Shaking, grow};
+use self::start::Starts;
+use super::energy::EnergyGrid;
+use super::{DockingError, DockingMolecule, TOLERANCE_NM};
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// Most restarts and most steps of each: more is a mistake.
+const MOST: u32 = 1_000_000;
+
+/// Size of atoms in the first run, in units of their own.
+const SMALL: f32 = 0.6;
+
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchConfig {
+    /// Where random numbers begin. Default: 1.
+    pub seed: u64,
+    /// Poses to begin from. Default: 384.
+    pub restarts: u32,
+    /// Steps from each of them. Default: 150.
+    pub steps: u32,
+    /// How many of the best go on. Default: 24.
+    pub finalists: u32,
+    /// Steps of those. Default: 600.
+    pub final_steps: u32,
+    /// How close atoms come before they touch, nm. Default: [`TOLERANCE_NM`].
+    pub tolerance: f32,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            restarts: 384,
+            steps: 150,
+            finalists: 24,
+            final_steps: 600,
+            tolerance: TOLERANCE_NM,
+        }
+    }
+}
+
+/// Why nothing was found.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SearchError {
+    /// A setting is not a number that makes sense.
+    #[error("the number of {what} is {value}, and has to be from 1 to {MOST}")]
+    Setting {
+        /// Which setting.
+        what: &'static str,
+        /// What was given.
+        value: u32,
+    },
+    /// The ligand cannot be moved.
+    #[error(transparent)]
+    Docking(#[from] DockingError),
+    /// There is no room for the ligand anywhere.
+    #[error("no free pose of '{ligand}' at '{receptor}' was found from which to begin")]
+    NoRoom {
+        /// Name of the ligand.
+        ligand: String,
+        /// Name of the receptor.
+        receptor: String,
+    },
+}
+
+/// A pose and its energy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DockedPose {
+    /// Where the ligand is.
+    pub pose: Pose,
+    /// What the lattice says there, kJ/mol.
+    pub energy: f64,
+    /// The restart that led there, counted from zero.
+    pub restart: u32,
+}
+
+/// The two molecules of a search, and the energy between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Docking<'a> {
+    /// The molecule that is moved.
+    pub ligand: &'a DockingMolecule,
+    /// The molecule that stands still.
+    pub receptor: &'a DockingMolecule,
+    /// Where that one is.
+    pub receptor_pose: Pose,
+    /// Energies around the receptor for the ligand.
+    pub energy: &'a EnergyGrid,
+}
+
+impl Docking<'_> {
+    /// The poses with the lowest energies that were found, best first; one for each finalist.
+    ///
+    /// `progress` is told how many of how many runs are done, from any thread.
+    ///
+    /// # Errors
+    /// [`SearchError`] if a setting makes no sense, the receptor's pose is not finite, or
+    /// nowhere is room for the ligand.
+    pub fn search(
+        &self,
+        config: &SearchConfig,
+        progress: &(dyn Fn(u32, u32) + Sync),
+    ) -> Result<Vec<DockedPose>, SearchError> {
+        let settings = [
+            ("restarts", config.restarts),
+            ("steps", config.steps),
+            ("finalists", config.finalists),
+            ("final steps", config.final_steps),
+        ];
+        for (what, value) in settings {
+            if !(1..=MOST).contains(&value) {
+                return Err(SearchError::Setting { what, value });
+            }
+        }
+        if !self.receptor_pose.is_finite() {
+            let what = "pose of the other molecule";
+            return Err(DockingError::NotFinite { what }.into());
+        }
+        let finalists = config.finalists.min(config.restarts);
+        let (done, all) = (AtomicU32::new(0), config.restarts + finalists);
+        let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        let small = Small::new(self);
+        let starts = Starts::new(self, &small);
+        let begun = (0..config.restarts).into_par_iter().map(|restart| {
+            let mut random = random_numbers(config.seed, restart, 0);
+            let found = self.begin(&starts, restart, config, &mut random);
+            tell();
+            found.map(|found| {
+                found.map(|(pose, energy)| DockedPose {
+                    pose,
+                    energy,
+                    restart,
+                })
+            })
+        });
+        let begun: Result<Vec<_>, DockingError> = begun.collect();
+        let mut found: Vec<DockedPose> = begun?.into_iter().flatten().collect();
+        if found.is_empty() {
+            return Err(SearchError::NoRoom {
+                ligand: self.ligand.template().name().to_owned(),
+                receptor: self.receptor.template().name().to_owned(),
+            });
+        }
+        sort(&mut found);
+        found.truncate(finalists as usize);
+        let ended = found.par_iter().map(|start| {
+            let mut random = random_numbers(config.seed, start.restart, 1);
+            let shaking = Shaking::narrow(config.final_steps, config.tolerance);
+            let found = shaking.run(self, self.bodies(), start.pose, &mut random);
+            tell();
+            found.map(|(pose, energy)| DockedPose {
+                pose,
+                energy,
+                ..*start
+            })
+        });
+        let ended: Result<Vec<_>, DockingError> = ended.collect();
+        let mut found = ended?;
+        sort(&mut found);
+        Ok(found)
+    }
+
+    /// The first run of a restart; nothing if it ends where there is no room.
+    fn begin(
+        &self,
+        starts: &Starts,
+        restart: u32,
+        config: &SearchConfig,
+        random: &mut Pcg64,
+    ) -> Result<Option<(Pose, f64)>, DockingError> {
+        let Some(start) = starts.draw(restart, random) else {
+            return Ok(None);
+        };
+        let shaking = Shaking::wide(config.steps, config.tolerance);
+        let (pose, _) = shaking.run(self, starts.small().bodies(), start, random)?;
+        let Some(free) = grow(self, pose, random) else {
+            return Ok(None);
+        };
+        Ok(Some((free, self.energy.energy(&free, &self.receptor_pose))))
+    }
+
+    fn bodies(&self) -> Bodies<'_> {
+        Bodies {
+            ligand: self.ligand,
+            receptor: self.receptor,
+        }
+    }
+}
+
+/// Two molecules that do not get into each other.
+#[derive(Clone, Copy)]
+struct Bodies<'a> {
+    ligand: &'a DockingMolecule,
+    receptor: &'a DockingMolecule,
+}
+
+/// The two molecules with small atoms.
+struct Small {
+    ligand: DockingMolecule,
+    receptor: DockingMolecule,
+}
+
+impl Small {
+    fn new(docking: &Docking) -> Self {
+        let small = |molecule: &DockingMolecule| {
+            let template = MoleculeTemplate::clone(molecule.template());
+            match template.with_scaled_radii(SMALL) {
+                Ok(small) => DockingMolecule::new(Arc::new(small)),
+                // Atoms that are too small to be made smaller.
+                Err(_) => molecule.clone(),
+            }
+        };
+        Self {
+            ligand: small(docking.ligand),
+            receptor: small(docking.receptor),
+        }
+    }
+
+    fn bodies(&self) -> Bodies<'_> {
+        Bodies {
+            ligand: &self.ligand,
+            receptor: &self.receptor,
+        }
+    }
+}
+
+/// Lowest energy first; of the same energy the earlier restart.
+fn sort(poses: &mut [DockedPose]) {
+    poses.sort_by(|a, b| {
+        let energies = a.energy.total_cmp(&b.energy);
+        energies.then(a.restart.cmp(&b.restart))
+    });
+}
+
+/// Random numbers of one run of one restart.
+fn random_numbers(seed: u64, restart: u32, run: u64) -> Pcg64 {
+    // Seeds are mixed well by the generator's own seeding.
+    Pcg64::seed_from_u64(seed ^ (u64::from(restart) << 33) ^ (run << 32))
+}

@@ -1,0 +1,353 @@
+//! Docking by hand, one input after the other.
+//!
+//! A [`Session`] is all that matters to where two molecules are: the same inputs lead to the
+//! same poses, bit for bit. What a window adds (views, colours, sounds, stereo) looks at it
+//! and feeds it [`Input`]s.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::energy::{EnergyGrid, Interaction};
+use super::guidance::guide;
+use super::{
+    AtomPair, DockingError, DockingMolecule, Encounter, Motion, Response, ResponseMode,
+    TOLERANCE_NM, interferes, nearest_free_pose,
+};
+use crate::molecule::{MoleculeTemplate, TemplateError};
+use crate::pose::Pose;
+
+/// Smallest and largest factor of the radii.
+const RADII: std::ops::RangeInclusive<f32> = 0.1..=4.0;
+
+/// One of the two molecules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// The molecule that is docked to.
+    Receptor,
+    /// The molecule that is docked.
+    #[default]
+    Ligand,
+}
+
+impl Part {
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Receptor => Self::Ligand,
+            Self::Ligand => Self::Receptor,
+        }
+    }
+}
+
+/// What a user does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// Moves the molecule that is moved.
+    Move(Motion),
+    /// Changes which molecule is moved.
+    Switch,
+    /// Turns collisions on or off.
+    Collisions(bool),
+    /// Changes what happens at a collision.
+    Response(ResponseMode),
+    /// Sets the radii of all atoms to this factor of what they were at the start.
+    Radii(f32),
+    /// Turns the soft pull of the energy after each motion on or off.
+    Guidance(bool),
+    /// Puts the moved molecule where [`Session::free_pose`] says.
+    Free,
+    /// Puts a molecule somewhere, whatever is there.
+    Place(Part, Pose),
+}
+
+/// Switches of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which molecule is moved. Default: the ligand.
+    pub moved: Part,
+    /// Whether molecules meet. Default: yes.
+    pub collisions: bool,
+    /// What happens when they do. Default: sliding.
+    pub response: ResponseMode,
+    /// Factor of the radii. Default: 1.
+    pub radii: f32,
+    /// Whether the energy pulls. Default: no.
+    pub guidance: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            moved: Part::Ligand,
+            collisions: true,
+            response: ResponseMode::default(),
+            radii: 1.0,
+            guidance: false,
+        }
+    }
+}
+
+/// Why an input does nothing.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SessionError {
+    /// The molecules overlap, so that there is no way to move one.
+    #[error(
+        "'{moved}' and '{other}' overlap, and neither can move: free the first one (its nearest free pose is {distance} nm away), or turn collisions off"
+    )]
+    Overlapping {
+        /// Name of the molecule that is moved.
+        moved: String,
+        /// Name of the other.
+        other: String,
+        /// The nearest pose that is free; [`Input::Free`] takes it.
+        free: Pose,
+        /// How far away that is, nm.
+        distance: f32,
+    },
+    /// A number is not finite.
+    #[error(transparent)]
+    Docking(DockingError),
+    /// The factor of the radii is out of range.
+    #[error("radii can be multiplied by {} to {}, and not by {factor}", RADII.start(), RADII.end())]
+    Radii {
+        /// What was given.
+        factor: f32,
+    },
+    /// Atoms cannot have such radii.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// There is no energy that could pull.
+    #[error("the session has no energy, so that nothing can guide")]
+    NoEnergy,
+}
+
+/// What an input led to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Atoms that touch or overlap: the moved molecule's and the other's.
+    pub pairs: Vec<AtomPair>,
+    /// Whether a motion was stopped before its end.
+    pub blocked: bool,
+}
+
+/// Two molecules, where they are, and how they are moved.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// As they were at the start: receptor and ligand.
+    templates: [Arc<MoleculeTemplate>; 2],
+    /// With the radii that they have now.
+    molecules: [DockingMolecule; 2],
+    poses: [Pose; 2],
+    settings: Settings,
+    energy: Option<Arc<EnergyGrid>>,
+}
+
+impl Session {
+    /// Both molecules where their files had them.
+    #[must_use]
+    pub fn new(receptor: Arc<MoleculeTemplate>, ligand: Arc<MoleculeTemplate>) -> Self {
+        let templates = [receptor, ligand];
+        Self {
+            molecules: templates.clone().map(DockingMolecule::new),
+            poses: [0, 1].map(|k: usize| templates[k].file_pose()),
+            templates,
+            settings: Settings::default(),
+            energy: None,
+        }
+    }
+
+    /// The same with an energy, which is shown and can guide.
+    #[must_use]
+    pub fn with_energy(mut self, energy: Arc<EnergyGrid>) -> Self {
+        self.energy = Some(energy);
+        self
+    }
+
+    /// A molecule as it was at the start.
+    #[must_use]
+    pub fn template(&self, part: Part) -> &Arc<MoleculeTemplate> {
+        &self.templates[part as usize]
+    }
+
+    /// A molecule with the radii that it has now.
+    #[must_use]
+    pub fn molecule(&self, part: Part) -> &DockingMolecule {
+        &self.molecules[part as usize]
+    }
+
+    /// Where a molecule is.
+    #[must_use]
+    pub fn pose(&self, part: Part) -> Pose {
+        self.poses[part as usize]
+    }
+
+    /// How things are switched.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The energy around the receptor, if the session has one.
+    #[must_use]
+    pub fn energy(&self) -> Option<&Arc<EnergyGrid>> {
+        self.energy.as_ref()
+    }
+
+    /// What the receptor does to the ligand now, if the session has an energy.
+    #[must_use]
+    pub fn interaction(&self) -> Option<Interaction> {
+        let energy = self.energy.as_ref()?;
+        Some(energy.interaction(&self.pose(Part::Ligand), &self.pose(Part::Receptor)))
+    }
+
+    /// Atoms of the receptor and the ligand that overlap now.
+    #[must_use]
+    pub fn clashes(&self) -> Vec<AtomPair> {
+        let [receptor, ligand] = &self.molecules;
+        interferes(receptor, &self.poses[0], ligand, &self.poses[1])
+    }
+
+    /// Nearest pose of the moved molecule in which it overlaps nothing.
+    ///
+    /// # Errors
+    /// [`SessionError::Docking`] if a pose is not finite.
+    pub fn free_pose(&self) -> Result<Pose, SessionError> {
+        let Encounter {
+            moving,
+            pose,
+            other,
+            other_pose,
+            tolerance,
+        } = self.encounter();
+        nearest_free_pose(moving, &pose, other, &other_pose, tolerance)
+            .map_err(SessionError::Docking)
+    }
+
+    /// Takes an input in. An input that fails changes nothing.
+    ///
+    /// # Errors
+    /// [`SessionError`] says why the input does nothing.
+    pub fn apply(&mut self, input: &Input) -> Result<StepReport, SessionError> {
+        match *input {
+            Input::Move(motion) => return self.move_by(&motion),
+            Input::Switch => self.settings.moved = self.settings.moved.other(),
+            Input::Collisions(on) => self.settings.collisions = on,
+            Input::Response(mode) => self.settings.response = mode,
+            Input::Radii(factor) => self.scale_radii(factor)?,
+            Input::Guidance(true) if self.energy.is_none() => return Err(SessionError::NoEnergy),
+            Input::Guidance(on) => self.settings.guidance = on,
+            Input::Free => {
+                self.poses[self.settings.moved as usize] = self.free_pose()?;
+            }
+            Input::Place(part, pose) => {
+                if !pose.is_finite() {
+                    let what = "pose";
+                    return Err(SessionError::Docking(DockingError::NotFinite { what }));
+                }
+                self.poses[part as usize] = pose;
+            }
+        }
+        Ok(StepReport::default())
+    }
+
+    fn scale_radii(&mut self, factor: f32) -> Result<(), SessionError> {
+        if !RADII.contains(&factor) {
+            return Err(SessionError::Radii { factor });
+        }
+        let scaled = |part: usize| {
+            let template = MoleculeTemplate::clone(&self.templates[part]);
+            let template = template.with_scaled_radii(factor)?;
+            Ok::<_, SessionError>(DockingMolecule::new(Arc::new(template)))
+        };
+        self.molecules = [scaled(0)?, scaled(1)?];
+        self.settings.radii = factor;
+        Ok(())
+    }
+
+    fn encounter(&self) -> Encounter<'_> {
+        let (moved, other) = (self.settings.moved, self.settings.moved.other());
+        Encounter {
+            moving: self.molecule(moved),
+            pose: self.pose(moved),
+            other: self.molecule(other),
+            other_pose: self.pose(other),
+            tolerance: TOLERANCE_NM,
+        }
+    }
+
+    fn move_by(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
+        let mut report = self.step(motion)?;
+        if self.settings.guidance
+            && let Some(pull) = self.pull()
+        {
+            let before = (self.poses, self.interaction().map(|now| now.energy()));
+            match self.step(&pull) {
+                Ok(pulled) if self.interaction().map(|now| now.energy()) < before.1 => {
+                    report.pairs = pulled.pairs;
+                }
+                // Nothing is gained, or it cannot be pulled.
+                Ok(_) | Err(_) => self.poses = before.0,
+            }
+        }
+        Ok(report)
+    }
+
+    /// One motion and the answer to it.
+    fn step(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
+        let encounter = self.encounter();
+        let response = if self.settings.collisions {
+            encounter.respond(self.settings.response, motion)
+        } else {
+            encounter.through(motion).map(|pose| Response {
+                pose,
+                other_pose: encounter.other_pose,
+                pairs: Vec::new(),
+                blocked: false,
+            })
+        };
+        let response = response.map_err(|error| self.explain(error))?;
+        let moved = self.settings.moved;
+        self.poses[moved as usize] = response.pose;
+        self.poses[moved.other() as usize] = response.other_pose;
+        Ok(StepReport {
+            pairs: response.pairs,
+            blocked: response.blocked,
+        })
+    }
+
+    /// What to tell a user instead of that a motion begins inside.
+    fn explain(&self, error: DockingError) -> SessionError {
+        let DockingError::StartsInside { .. } = error else {
+            return SessionError::Docking(error);
+        };
+        let moved = self.settings.moved;
+        match self.free_pose() {
+            Ok(free) => SessionError::Overlapping {
+                moved: self.template(moved).name().to_owned(),
+                other: self.template(moved.other()).name().to_owned(),
+                free,
+                distance: free.position.distance(self.pose(moved).position),
+            },
+            Err(error) => error,
+        }
+    }
+
+    /// The motion along which the energy pulls the moved molecule.
+    fn pull(&self) -> Option<Motion> {
+        let now = self.interaction()?;
+        let moved = self.settings.moved;
+        let (force, torque) = match moved {
+            Part::Ligand => (now.force, now.torque),
+            Part::Receptor => {
+                // The opposite, about the receptor's own centre.
+                let arm: Vec3 = self.pose(Part::Ligand).position - self.pose(moved).position;
+                (-now.force, -now.torque - arm.cross(now.force))
+            }
+        };
+        guide(self.molecule(moved), &self.pose(moved), force, torque)
+    }
+}
