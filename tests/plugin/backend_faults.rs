@@ -2,6 +2,7 @@
 //! processor goes on from the same state, and it is said once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
@@ -101,28 +102,19 @@ fn a_device_lost_between_frames_costs_no_bit() {
     assert!(!Arc::ptr_eq(found, &device));
 }
 
-#[derive(Resource)]
-struct Fuse {
-    device: Arc<GpuDevice>,
-    substeps: u32,
-}
-
 #[test]
 fn a_device_lost_between_substeps_costs_no_bit() {
     let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    app.insert_resource(Fuse {
-        device,
-        // In the third substep of the frame with number 15.
-        substeps: 63,
-    });
+    // In the third substep of the frame with number 15. Not a resource: those are entities,
+    // and molecules are worked on in the order of theirs.
+    let left = AtomicU32::new(63);
     app.add_systems(
         MoleculeSubstep,
-        (|mut fuse: ResMut<Fuse>| {
-            fuse.substeps = fuse.substeps.saturating_sub(1);
-            if fuse.substeps == 1 {
-                fuse.device.raw().destroy();
+        (move || {
+            if left.fetch_sub(1, Ordering::Relaxed) == 2 {
+                device.raw().destroy();
             }
         })
         .after(MoleculeSystems::Gather)
