@@ -1,0 +1,130 @@
+//! Keys and figures, in the corners of the window.
+
+use bevy::prelude::*;
+use bevy_rapier_molecules::docking::{Part, ResponseMode};
+
+use super::controls::{Switches, name_of};
+use super::window::Docked;
+
+/// Shows the overlay.
+pub struct OverlayPlugin;
+
+impl Plugin for OverlayPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Startup, spawn).add_systems(Update, update);
+    }
+}
+
+#[derive(Component)]
+struct Figures;
+
+/// Frames between two timings of checks.
+const TIMED_EVERY: u32 = 20;
+
+const KEYS: &str = "\
+arrows, Page keys: move   W S A D Q E: turn   left mouse: move, Shift turns, Ctrl depth   right mouse, wheel: view\n\
+Tab view or object   O screen or object axes   M other molecule   C collisions   1 stop 2 cue 3 slide 4 push   H nearest free pose\n\
+G guidance   + - radii   T transparent   F flash   B beep   R , . rocking   X [ ] stereo   L light   K colours   Esc quit";
+
+fn spawn(mut commands: Commands) {
+    let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
+    let text = |text: &str, size: f32| {
+        (
+            Text::new(text),
+            TextFont::from_font_size(size),
+            TextColor(Color::srgb(0.95, 0.96, 0.98)),
+        )
+    };
+    let node = Node {
+        position_type: PositionType::Absolute,
+        left: px(12),
+        padding: UiRect::axes(px(12), px(8)),
+        border_radius: BorderRadius::all(px(6)),
+        ..default()
+    };
+    let top = Node {
+        top: px(12),
+        max_width: px(640),
+        ..node.clone()
+    };
+    commands
+        .spawn((top, panel))
+        .with_child((text("", 15.0), Figures));
+    let bottom = Node {
+        bottom: px(12),
+        ..node
+    };
+    commands.spawn((bottom, panel)).with_child(text(KEYS, 12.0));
+}
+
+fn update(
+    docked: Res<Docked>,
+    switches: Res<Switches>,
+    mut texts: Query<&mut Text, With<Figures>>,
+    mut frame: Local<u32>,
+    mut timed: Local<String>,
+) {
+    let dock = &docked.0;
+    let settings = dock.session.settings();
+    *frame += 1;
+    if switches.brute_force && *frame % TIMED_EVERY == 1 {
+        let (grid, brute, _) = dock.time_checks();
+        let [grid, brute] = [grid, brute].map(|time| time.as_secs_f64() * 1e6);
+        *timed = format!("\ncheck {grid:.1} µs, brute force {brute:.0} µs");
+    }
+    let response = match settings.response {
+        _ if !settings.collisions => "collisions off",
+        ResponseMode::Stop => "stop",
+        ResponseMode::Cue => "cue",
+        ResponseMode::Slide => "slide",
+        ResponseMode::Push => "push",
+    };
+    let energy = dock.session.interaction().map_or_else(
+        || "no energy".to_owned(),
+        |now| {
+            format!(
+                "energy {:.1} kJ/mol (LJ {:.1}, charges {:.1}, water {:.1})",
+                now.energy(),
+                now.lennard_jones,
+                now.coulomb,
+                now.solvation
+            )
+        },
+    );
+    let mut figures = format!(
+        "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii × {:.2}",
+        dock.session.template(Part::Receptor).name(),
+        dock.session.template(Part::Ligand).name(),
+        if switches.view_mode {
+            "the view"
+        } else {
+            name_of(settings.moved)
+        },
+        if switches.object_space {
+            " along its own axes"
+        } else {
+            ""
+        },
+        if settings.guidance { ", guided" } else { "" },
+        dock.clashes.len(),
+        if dock.touching.is_empty() {
+            String::new()
+        } else {
+            format!(", {} contacts", dock.touching.len())
+        },
+        settings.radii,
+    );
+    figures.push_str(&timed);
+    if !dock.to_play.is_empty() {
+        figures.push_str(&format!("\nplaying: {} inputs left", dock.to_play.len()));
+    }
+    if let Some(message) = &dock.message {
+        figures.push('\n');
+        figures.push_str(message);
+    }
+    for mut text in &mut texts {
+        if text.0 != figures {
+            text.0.clone_from(&figures);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The molecules on the screen: cameras, lights, colours.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bevy::camera::Viewport;
+use bevy::prelude::*;
+use bevy_rapier_molecules::docking::Part;
+use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
+use bevy_rapier_molecules::prelude::*;
+
+use super::arguments::Stereo;
+use super::controls::Switches;
+use super::orbit::Orbit;
+use super::window::Docked;
+
+/// Colour behind everything, and of the fog.
+pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
+
+/// Opacity of a receptor that is seen through.
+const FAINT: f32 = 0.3;
+
+/// How much larger atoms are that are pointed out.
+const LARGER: f32 = 1.03;
+
+/// Flashes of colliding atoms, 1/s.
+const FLASHES: f32 = 3.0;
+
+/// Distance of the camera in units of the receptor's radius.
+const DISTANCE: f32 = 3.2;
+
+/// Shows the molecules.
+pub struct ViewPlugin;
+
+impl Plugin for ViewPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(GlobalAmbientLight {
+            brightness: 500.0,
+            ..default()
+        })
+        .add_systems(Startup, set_up)
+        .add_systems(Update, (set_look, show_molecules, mark))
+        .add_systems(
+            PostUpdate,
+            place_eyes.before(bevy::camera::CameraUpdateSystems),
+        );
+    }
+}
+
+/// The camera of the left (−1) or the right eye (1).
+#[derive(Component)]
+struct Eye(f32);
+
+/// A molecule on the screen.
+#[derive(Component)]
+struct Shown(Part);
+
+/// Atoms that are pointed out, and one shape for each radius.
+#[derive(Component, Default)]
+struct Marks(HashMap<u32, u32>);
+
+fn set_up(mut commands: Commands, docked: Res<Docked>) {
+    let session = &docked.0.session;
+    let receptor = session.molecule(Part::Receptor).template();
+    commands
+        .spawn((
+            Visibility::default(),
+            Orbit {
+                focus: session.pose(Part::Receptor).position,
+                distance: DISTANCE * receptor.bounding_radius(),
+                yaw: 0.0,
+                pitch: 0.15,
+            },
+            Transform::default(),
+        ))
+        .with_children(|rig| {
+            rig.spawn((Camera3d::default(), Msaa::Off, IsDefaultUiCamera, Eye(-1.0)));
+            rig.spawn((
+                Camera3d::default(),
+                Msaa::Off,
+                Camera {
+                    order: 1,
+                    is_active: false,
+                    clear_color: ClearColorConfig::None,
+                    ..default()
+                },
+                Eye(1.0),
+            ));
+            rig.spawn((
+                DirectionalLight {
+                    illuminance: 9_000.0,
+                    ..default()
+                },
+                Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
+            ));
+        });
+    for part in [Part::Receptor, Part::Ligand] {
+        commands.spawn((DrawnCrowd::default(), Shown(part)));
+    }
+    commands.spawn((DrawnCrowd::default(), Marks::default()));
+}
+
+fn set_look(
+    switches: Res<Switches>,
+    mut look: ResMut<MoleculeLook>,
+    mut lights: Query<&mut DirectionalLight>,
+) {
+    let wanted = MoleculeLook {
+        colour: switches.colour,
+        headlight: if switches.headlight { 0.9 } else { 0.0 },
+        detail: DrawDetail::Atoms,
+        depth_cue: DepthCue {
+            colour: BACKGROUND,
+            ..default()
+        },
+        ..default()
+    };
+    if *look != wanted {
+        *look = wanted;
+    }
+    let illuminance = if switches.headlight { 0.0 } else { 9_000.0 };
+    for mut light in &mut lights {
+        if light.illuminance != illuminance {
+            light.illuminance = illuminance;
+        }
+    }
+}
+
+/// Draws both molecules where they are, if something has changed.
+fn show_molecules(
+    docked: Res<Docked>,
+    switches: Res<Switches>,
+    mut crowds: Query<(&mut DrawnCrowd, &Shown)>,
+) {
+    if !docked.is_changed() && !switches.is_changed() {
+        return;
+    }
+    for (mut crowd, &Shown(part)) in &mut crowds {
+        let session = &docked.0.session;
+        let template = session.molecule(part).template();
+        let known = matches!(&crowd.templates[..], [one] if Arc::ptr_eq(one, template));
+        if !known {
+            crowd.templates = vec![Arc::clone(template)];
+        }
+        let see_through = switches.transparent && part == Part::Receptor;
+        crowd.opacity = if see_through { FAINT } else { 1.0 };
+        crowd.molecules = vec![DrawnMolecule {
+            group: part as u32,
+            ..DrawnMolecule::new(0, session.pose(part))
+        }];
+    }
+}
+
+/// Points out the atoms that overlap, or touch.
+fn mark(
+    docked: Res<Docked>,
+    switches: Res<Switches>,
+    time: Res<Time>,
+    mut crowds: Query<(&mut DrawnCrowd, &mut Marks)>,
+) {
+    let lit = !switches.flash || (FLASHES * time.elapsed_secs()).fract() < 0.7;
+    let dock = &docked.0;
+    let pairs = if dock.clashes.is_empty() {
+        &dock.touching
+    } else {
+        &dock.clashes
+    };
+    let atoms = pairs.iter().filter(|_| lit).flat_map(|pair| {
+        let parts = [(Part::Receptor, pair.a), (Part::Ligand, pair.b)];
+        parts.map(|(part, atom)| {
+            let radii = dock.session.molecule(part).template().radii();
+            (dock.place_of(part, atom), radii[atom as usize] * LARGER)
+        })
+    });
+    let atoms: Vec<(Vec3, f32)> = atoms.collect();
+    for (mut crowd, mut marks) in &mut crowds {
+        if crowd.molecules.is_empty() && atoms.is_empty() {
+            continue;
+        }
+        crowd.molecules.clear();
+        for &(place, radius) in &atoms {
+            let number = match marks.0.get(&radius.to_bits()) {
+                Some(&number) => number,
+                None => {
+                    let Some(ball) = ball(radius) else {
+                        continue;
+                    };
+                    crowd.templates.push(Arc::new(ball));
+                    let number = crowd.templates.len() as u32 - 1;
+                    marks.0.insert(radius.to_bits(), number);
+                    number
+                }
+            };
+            crowd.molecules.push(DrawnMolecule {
+                state: MoleculeState::Colliding,
+                ..DrawnMolecule::new(number, Pose::from_translation(place))
+            });
+        }
+    }
+}
+
+/// A shape of one atom.
+fn ball(radius: f32) -> Option<MoleculeTemplate> {
+    let atom = Atom {
+        position: Vec3::ZERO,
+        radius,
+        element: Element::P,
+        name: "mark".into(),
+        residue: 0,
+    };
+    MoleculeTemplate::new("mark", vec![atom], vec![Residue::default()]).ok()
+}
+
+/// One camera in the middle, or one for each eye with half of the window.
+fn place_eyes(
+    switches: Res<Switches>,
+    orbits: Query<&Orbit>,
+    mut eyes: Query<(&Eye, &mut Camera, &mut Transform)>,
+) {
+    let Some(orbit) = orbits.iter().next() else {
+        return;
+    };
+    for (&Eye(side), mut camera, mut transform) in &mut eyes {
+        let stereo = switches.stereo != Stereo::Off;
+        let is_active = stereo || side < 0.0;
+        if camera.is_active != is_active {
+            camera.is_active = is_active;
+        }
+        let half = 0.5 * switches.eyes * orbit.distance;
+        // Who squints sees the left picture with the right eye.
+        let (shift, seen_left) = match switches.stereo {
+            Stereo::Off => (0.0, true),
+            Stereo::Parallel => (side * half, side < 0.0),
+            Stereo::Crossed => (side * half, side > 0.0),
+        };
+        // Both look at the focus.
+        let place =
+            Transform::from_xyz(shift, 0.0, 0.0).looking_at(Vec3::NEG_Z * orbit.distance, Vec3::Y);
+        if *transform != place {
+            *transform = place;
+        }
+        let window = camera.physical_target_size();
+        let viewport = window.filter(|_| stereo).and_then(|size| {
+            let width = size.x / 2;
+            let left = if seen_left { 0 } else { width };
+            (width > 0 && size.y > 0).then(|| Viewport {
+                physical_position: UVec2::new(left, 0),
+                physical_size: UVec2::new(width, size.y),
+                ..default()
+            })
+        });
+        let same = match (&camera.viewport, &viewport) {
+            (Some(a), Some(b)) => {
+                (a.physical_position, a.physical_size) == (b.physical_position, b.physical_size)
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            camera.viewport = viewport;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Docking with a window, or into a picture.
+
+use bevy::app::AppExit;
+use bevy::prelude::*;
+use bevy::window::{PresentMode, WindowPlugin};
+use bevy_rapier_molecules::prelude::*;
+
+use super::AnyError;
+use super::arguments::Arguments;
+use super::controls::{ControlsPlugin, Switches};
+use super::dock::Dock;
+use super::orbit::OrbitPlugin;
+use super::overlay::OverlayPlugin;
+use super::picture::{self, Shot};
+use super::view::{BACKGROUND, ViewPlugin};
+
+/// Frames until a picture: in the first one, what was just spawned is not there yet.
+const FRAMES: u32 = 4;
+
+/// Inputs of a log that are played in a frame.
+const INPUTS_PER_FRAME: usize = 1;
+
+/// The session, for systems.
+#[derive(Resource)]
+pub struct Docked(pub Dock);
+
+/// Runs until the window is closed, or the picture is saved.
+pub fn run(arguments: &Arguments, dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
+    let mut app = match shot {
+        Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
+        None => {
+            let mut app = App::new();
+            app.add_plugins(DefaultPlugins.set(WindowPlugin {
+                primary_window: Some(Window {
+                    title: "Docking".into(),
+                    resolution: (1280, 720).into(),
+                    present_mode: PresentMode::AutoVsync,
+                    ..default()
+                }),
+                ..default()
+            }));
+            app
+        }
+    };
+    app.add_plugins((
+        MoleculeRenderPlugin,
+        OrbitPlugin {
+            buttons: &[MouseButton::Right],
+        },
+        ViewPlugin,
+        OverlayPlugin,
+        ControlsPlugin,
+    ))
+    .insert_resource(ClearColor(BACKGROUND))
+    .insert_resource(Switches::from(arguments))
+    .insert_resource(Docked(dock))
+    .add_systems(Update, play)
+    .add_systems(Last, finish_log);
+    if shot.is_some() {
+        return picture::finish(app);
+    }
+    match app.run() {
+        AppExit::Success => Ok(()),
+        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
+    }
+}
+
+/// Plays a log, a little in each frame.
+fn play(mut docked: ResMut<Docked>) {
+    if docked.0.to_play.is_empty() {
+        return;
+    }
+    let left = docked.0.play(INPUTS_PER_FRAME);
+    if !left && docked.0.ended_the_same() == Some(false) {
+        docked.0.message = Some("the log did not end where it was recorded".into());
+    }
+}
+
+/// A log that is recorded has its last line when the app ends.
+fn finish_log(mut exits: MessageReader<AppExit>, mut docked: ResMut<Docked>) {
+    if exits.read().next().is_some()
+        && let Err(error) = docked.0.finish()
+    {
+        error!("the log cannot be written: {error}");
+    }
+}
