@@ -148,53 +148,38 @@ impl Lattice {
         let f = at - cell.as_vec3();
         let [nx, ny] = [self.counts.x, self.counts.y].map(|n| n as usize);
         let [x, y, z] = cell.to_array().map(|k| k as usize);
-        let first = ((z * ny + y) * nx + x) * self.maps;
-        let steps = [self.maps, nx * self.maps, nx * ny * self.maps];
-        let common = first + self.maps - COMMON_MAPS;
-        let blend = |map: usize, factor: f32| {
-            if factor == 0.0 {
-                return (0.0, Vec3::ZERO);
-            }
-            let (value, slope) = self.blend(map, steps, f);
-            (factor * value, slope * factor)
-        };
-        let (near, near_slope) = self.blend(first + atom.map, steps, f);
-        let (far, far_slope) = blend(common, atom.charge);
+        let first = (z * ny + y) * nx + x;
+        let common = self.maps - COMMON_MAPS;
         let [cost, volume] = atom.solvation;
-        let (by_cost, cost_slope) = blend(common + 1, cost);
-        let (by_volume, volume_slope) = blend(common + 2, volume);
-        Some(Reading {
-            lennard_jones: near,
-            coulomb: far,
-            solvation: by_cost + by_volume,
-            slope: (near_slope + far_slope + cost_slope + volume_slope) * self.inverse_spacing,
-        })
-    }
-
-    /// Value and slope (for each spacing) inside a cell of eight values.
-    #[inline]
-    fn blend(&self, first: usize, [dx, dy, dz]: [usize; 3], f: Vec3) -> (f32, Vec3) {
-        let value = |k: usize| self.values[first + k];
-        let edge = |k: usize| {
-            let (low, high) = (value(k), value(k + dx));
-            (low + (high - low) * f.x, high - low)
+        let mut read = Reading {
+            lennard_jones: 0.0,
+            coulomb: 0.0,
+            solvation: 0.0,
+            slope: Vec3::ZERO,
         };
-        let face = |k: usize| {
-            let ((low, low_x), (high, high_x)) = (edge(k), edge(k + dy));
-            (
-                low + (high - low) * f.y,
-                low_x + (high_x - low_x) * f.y,
-                high - low,
-            )
-        };
-        let ((low, low_x, low_y), (high, high_x, high_y)) = (face(0), face(dz));
-        (
-            low + (high - low) * f.z,
-            Vec3::new(
-                low_x + (high_x - low_x) * f.z,
-                low_y + (high_y - low_y) * f.z,
-                high - low,
-            ),
-        )
+        // The eight points, each with its share of the value and of the slope.
+        for dz in 0..2 {
+            for dy in 0..2 {
+                for dx in 0..2 {
+                    let point = (first + (dz * ny + dy) * nx + dx) * self.maps;
+                    let values = &self.values[point..point + self.maps];
+                    let near = values[atom.map];
+                    let far = atom.charge * values[common];
+                    let water = cost * values[common + 1] + volume * values[common + 2];
+                    let [(x, sx), (y, sy), (z, sz)] =
+                        [(dx, f.x), (dy, f.y), (dz, f.z)].map(|(side, f)| {
+                            if side == 0 { (1.0 - f, -1.0) } else { (f, 1.0) }
+                        });
+                    let share = x * y * z;
+                    read.lennard_jones += share * near;
+                    read.coulomb += share * far;
+                    read.solvation += share * water;
+                    let slope = Vec3::new(sx * y * z, x * sy * z, x * y * sz);
+                    read.slope += slope * (near + far + water);
+                }
+            }
+        }
+        read.slope *= self.inverse_spacing;
+        Some(read)
     }
 }

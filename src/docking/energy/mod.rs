@@ -15,7 +15,11 @@
 //! A lattice is too coarse for the steep part of the energy. As Turk proposes, hard spheres
 //! cover that part, and the energy is bent over where they begin (see [`PairLaw`]).
 //! [`direct_interaction`] is the sum over all pairs in 64 bits that the lattice is compared
-//! with.
+//! with: where no atoms overlap, each of the three energies is off by less than 1.5 kJ/mol
+//! and a twentieth of itself, with the default spacing, for p-xylene and lysozyme.
+//!
+//! A lattice takes four bytes for each of its maps at each point, and no more than
+//! [`EnergyConfig::most_bytes`].
 //!
 //! Energies are kJ/mol, forces kJ/(mol·nm), torques kJ/mol, charges those of the proton.
 

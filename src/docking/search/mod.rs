@@ -10,10 +10,15 @@
 //!    not, or is given up.
 //! 4. The best are shaken once more, for longer.
 //!
-//! Many binding sites are closed in a rigid structure: in T4 lysozyme L99A no way leads from
-//! outside into the cavity, which breathes in reality. So restarts begin anywhere inside the
+//! Many binding sites are closed in a rigid structure: into the cavity of T4 lysozyme L99A,
+//! which breathes in reality, [no way is found](Docking::way_out) unless atoms are made half
+//! as large. So restarts begin anywhere inside the
 //! sphere around the receptor where there is room, and not only outside. Nothing is known
 //! about where the ligand belongs but the two molecules.
+//!
+//! What this is worth: p-xylene is found in lysozyme, the pair on which the softness of the
+//! [energy](super::energy) was chosen. Haem is not found in chain A of haemoglobin, where a
+//! bond holds it that this energy does not know. Take results for suggestions.
 //!
 //! Each restart has random numbers of its own, and results are compared in the order of the
 //! restarts: the same seed finds the same poses on any number of threads.
