@@ -64,7 +64,7 @@ impl From<&Arguments> for Switches {
             stereo: arguments.stereo,
             eyes: 0.06,
             headlight: false,
-            colour: ColourMode::Collision,
+            colour: ColourMode::Group,
             brute_force: arguments.brute_force,
         }
     }
@@ -104,9 +104,9 @@ fn switch(
             KeyCode::KeyL => switches.headlight = !switches.headlight,
             KeyCode::KeyK => {
                 switches.colour = match switches.colour {
-                    ColourMode::Collision => ColourMode::Element,
+                    ColourMode::Group => ColourMode::Element,
                     ColourMode::Element => ColourMode::Chain,
-                    _ => ColourMode::Collision,
+                    _ => ColourMode::Group,
                 };
             }
             KeyCode::Escape => {

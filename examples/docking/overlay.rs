@@ -52,6 +52,7 @@ fn spawn(mut commands: Commands) {
         .with_child((text("", 15.0), Figures));
     let bottom = Node {
         bottom: px(12),
+        max_width: percent(96),
         ..node
     };
     commands.spawn((bottom, panel)).with_child(text(KEYS, 12.0));
@@ -70,7 +71,7 @@ fn update(
     if switches.brute_force && *frame % TIMED_EVERY == 1 {
         let (grid, brute, _) = dock.time_checks();
         let [grid, brute] = [grid, brute].map(|time| time.as_secs_f64() * 1e6);
-        *timed = format!("\ncheck {grid:.1} µs, brute force {brute:.0} µs");
+        *timed = format!("\ncheck {grid:.1} us, brute force {brute:.0} us");
     }
     let response = match settings.response {
         _ if !settings.collisions => "collisions off",
@@ -92,7 +93,7 @@ fn update(
         },
     );
     let mut figures = format!(
-        "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii × {:.2}",
+        "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii times {:.2}",
         dock.session.template(Part::Receptor).name(),
         dock.session.template(Part::Ligand).name(),
         if switches.view_mode {

@@ -27,7 +27,13 @@ const LARGER: f32 = 1.03;
 const FLASHES: f32 = 3.0;
 
 /// Distance of the camera in units of the receptor's radius.
-const DISTANCE: f32 = 3.2;
+const DISTANCE: f32 = 2.6;
+
+/// Groups whose colours are blue, yellow and red: the receptor, the ligand, atoms that are
+/// pointed out.
+const RECEPTOR_GROUP: u32 = 4;
+const LIGAND_GROUP: u32 = 11;
+const MARK_GROUP: u32 = 0;
 
 /// Shows the molecules.
 pub struct ViewPlugin;
@@ -145,7 +151,10 @@ fn show_molecules(
         let see_through = switches.transparent && part == Part::Receptor;
         crowd.opacity = if see_through { FAINT } else { 1.0 };
         crowd.molecules = vec![DrawnMolecule {
-            group: part as u32,
+            group: match part {
+                Part::Receptor => RECEPTOR_GROUP,
+                Part::Ligand => LIGAND_GROUP,
+            },
             ..DrawnMolecule::new(0, session.pose(part))
         }];
     }
@@ -192,6 +201,7 @@ fn mark(
                 }
             };
             crowd.molecules.push(DrawnMolecule {
+                group: MARK_GROUP,
                 state: MoleculeState::Colliding,
                 ..DrawnMolecule::new(number, Pose::from_translation(place))
             });
