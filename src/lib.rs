@@ -114,6 +114,7 @@ pub mod force;
 pub mod gpu;
 mod hybrid36;
 pub mod molecule;
+pub mod motion;
 pub mod plugin;
 mod pool;
 pub mod pose;
