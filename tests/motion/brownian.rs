@@ -18,7 +18,9 @@ fn bounce(_: &Meeting) -> Outcome {
 fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DVec3>, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let particles: Vec<_> = (0..count)
-        .map(|_| BrownianParticle::in_medium(1.2 + 0.4 * random.random::<f64>(), &Medium::default()))
+        .map(|_| {
+            BrownianParticle::in_medium(1.2 + 0.4 * random.random::<f64>(), &Medium::default())
+        })
         .collect();
     let volume: f64 = particles.iter().map(|one| 4.19 * one.radius.powi(3)).sum();
     let side = (volume / fill).cbrt();

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! - *resets*: √(A / (L − 2 r)) a second (equation 8), for a side of L;
-//! - *collisions* of bounds: those of the spheres in a gas, n π (rᵢ + rⱼ)² |v|, times the
-//!   number of times that their bounds collide before;
+//! - *collisions* of bounds: those of the spheres in a gas, n π (rᵢ + rⱼ)² |v|, more often in
+//!   a dense one by (1 − φ/2) / (1 − φ)³ (Carnahan and Starling), where φ is the part of
+//!   space that is filled; times the number of times that their bounds collide before;
 //! - *crossings*: a centre passes (|vₓ| + |v_y| + |v_z|) / L ≈ 3/2 |v| / L faces a second,
 //!   and a bound enters and leaves at each;
 //! - *neighbours*: two bounds as wide as dᵢ and dⱼ share a subspace of side L along an axis
@@ -27,10 +28,13 @@ const RENEW: f64 = 16.0;
 const CROSS: f64 = 8.0;
 
 /// Collisions of bounds for each collision of spheres.
-const LOOKS: f64 = 4.0;
+const LOOKS: f64 = 5.0;
 
 /// Part of the neighbours that are new behind a face.
 const NEW: f64 = 0.4;
+
+/// Part of space that spheres fill at most.
+const DENSEST: f64 = 0.64;
 
 /// Sides that are tried for each doubling.
 const TRIES: i32 = 3;
@@ -83,6 +87,9 @@ fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
         group.acceleration /= count;
     }
     let volume = volume.max(f64::MIN_POSITIVE);
+    let cubes: f64 = bounds.iter().map(|bound| bound.radius.powi(3)).sum();
+    let filled = (4.0 / 3.0 * std::f64::consts::PI * cubes / volume).min(DENSEST);
+    let crowding = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
     let mut total = 0.0;
     for (k, one) in groups
         .iter()
@@ -107,7 +114,7 @@ fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
         let resets = (one.acceleration / (side - 2.0 * one.radius)).sqrt();
         let crossings = 3.0 * one.speed / side;
         total += one.count
-            * ((resets + LOOKS * collisions) * (RENEW + neighbours)
+            * ((resets + LOOKS * crowding * collisions) * (RENEW + neighbours)
                 + crossings * (CROSS + NEW * neighbours));
     }
     total

@@ -28,8 +28,8 @@ struct End {
     due: f64,
     /// Changes whenever `due` does.
     ticket: u32,
-    /// Changes whenever it is reset.
-    version: u32,
+    /// Changes whenever its next crossing does.
+    crossing: u32,
 }
 
 /// The detector of Kim, Guibas and Shin.
@@ -84,7 +84,7 @@ impl TimeVarying {
             reset: f64::INFINITY,
             due: f64::INFINITY,
             ticket: 0,
-            version: 0,
+            crossing: 0,
         };
         let mut detector = Self {
             tracker,
@@ -141,31 +141,32 @@ impl TimeVarying {
         let width = (1.0 - 2.0 * CLEAR) * self.grids.side(sphere);
         let reset = bound.time_of_width(width);
         let end = &mut self.ends[sphere as usize];
-        end.version = end.version.wrapping_add(1);
         end.ticket = end.ticket.wrapping_add(1);
         (end.reset, end.due) = (reset, reset);
         let range = self.grids.range_of(sphere, bound.position, bound.radius);
         self.grids.put(sphere, range);
     }
 
-    /// Queues the next events of a bound that has been renewed.
+    /// Queues the next events of a bound whose last end has come.
     fn plan(&mut self, sphere: u32) {
-        self.plan_crossing(sphere);
         self.plan_end(sphere);
+        self.plan_crossing(sphere);
     }
 
     fn plan_crossing(&mut self, sphere: u32) {
         let index = sphere as usize;
         let growing = self.tracker.bounds[index].growing(self.now);
-        let end = &self.ends[index];
-        let within = end.reset - self.now;
+        let end = &mut self.ends[index];
+        end.crossing = end.crossing.wrapping_add(1);
+        // What comes after the end is planned then.
+        let within = end.due - self.now;
         let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
         if let Some((time, crossing)) = next_crossing(&growing, &range, side, within) {
             self.queue.push(Event {
                 time: self.now + time,
                 kind: Kind::Crossing,
                 sphere,
-                ticket: end.version,
+                ticket: end.crossing,
                 other: crossing.code(),
                 other_ticket: 0,
             });
@@ -230,7 +231,7 @@ impl TimeVarying {
         let is_current = end.ticket == event.ticket;
         match event.kind {
             Kind::Crossing => {
-                if end.version == event.ticket {
+                if end.crossing == event.ticket {
                     self.cross(sphere, Crossing::from_code(other));
                 }
                 return Ok(());
@@ -241,7 +242,7 @@ impl TimeVarying {
                     // One of them has had another end, and the other one needs one.
                     for (which, needs) in [(sphere, is_current), (other, other_is_current)] {
                         if needs {
-                            self.plan_end(which);
+                            self.plan(which);
                         }
                     }
                     return Ok(());
