@@ -31,6 +31,9 @@ const NM3_PER_DA: f64 = 1.212e-3;
 /// Spreads of a step along each axis, nm.
 const STEPS_NM: [f64; 3] = [0.05, 0.1, 0.2];
 
+/// Spread of the steps that bring spheres from a lattice into disorder, nm.
+const MIXING_NM: f64 = 0.4;
+
 /// Steps that are timed.
 const STEPS: u32 = 10;
 
@@ -85,13 +88,9 @@ fn spheres(
     let mut bounce = |_: &Meeting| Outcome::Bounce;
     // From the lattice into disorder.
     let dt = 0.5 * spread * spread / particle.diffusion;
-    let warm_up = if fine_steps == FineSteps::Queued {
-        2 * steps
-    } else {
-        0
-    };
-    for _ in 0..warm_up {
-        crowd.step(dt, &mut bounce)?;
+    let long = 0.5 * MIXING_NM * MIXING_NM / particle.diffusion;
+    for _ in 0..2 * steps {
+        crowd.step(long, &mut bounce)?;
     }
     let mut collisions = 0;
     let begin = Instant::now();
@@ -110,13 +109,13 @@ fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
         "| protein | atoms in all | spread of a step, nm | ms a step | candidates | atoms compared | collisions | went back |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
-    for file in ["1ubq.cif", "dhfr.pdb"] {
+    for (file, spreads) in [("1ubq.cif", &STEPS_NM[..]), ("dhfr.pdb", &STEPS_NM[1..2])] {
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
         let template = Arc::new(load(&path, &LoadOptions::default())?);
         let placed = place(&template, count);
         let radius =
             (3.0 * f64::from(template.mass()) * NM3_PER_DA / (4.0 * std::f64::consts::PI)).cbrt();
-        for spread in STEPS_NM {
+        for &spread in spreads {
             // A shell of water moves along.
             let one = |pose: &Pose| {
                 BrownianMolecule::in_medium(0, *pose, 1.2 * radius, &Medium::default())

@@ -16,7 +16,8 @@ pub const FRAME: f64 = 1.0 / 60.0;
 /// How much finer the reference is.
 pub const FINER: usize = 1000;
 
-/// Frames of a scene.
+/// Frames of a scene. A contact is late by the tolerance over the speed, and the next ones
+/// by ten times as much each: in as many frames it does not yet show.
 pub const FRAMES: usize = 36;
 
 /// How far the times of the same contact may be apart, s. The detectors are late by the

@@ -27,6 +27,7 @@ mod fine_steps;
 mod molecules;
 mod neighbours;
 mod noise;
+mod shape;
 
 pub use crowd::{BrownianConfig, BrownianCrowd};
 pub use diffusion::{BOLTZMANN, BrownianParticle, Medium, ROOM_TEMPERATURE_K, WATER_VISCOSITY};

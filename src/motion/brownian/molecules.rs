@@ -6,8 +6,8 @@
 //!
 //! 1. everyone is displaced and turned at random;
 //! 2. bounding spheres tell who may be in the way of whom, wherever both end up;
-//! 3. the atoms of such pairs are compared ([`is_free`]); both molecules of a pair that
-//!    overlaps go back to where they were, and have collided;
+//! 3. their proxies are compared, and the atoms of proxies that touch; both molecules of a
+//!    pair that overlaps go back to where they were, and have collided;
 //! 4. those who came back may be in the way of others: 3 again, for their pairs, until
 //!    nobody overlaps. At the latest all are where they were.
 //!
@@ -23,11 +23,12 @@ use thiserror::Error;
 
 use super::super::MotionError;
 use super::noise::{generator, normal, turn};
+use super::shape::Shape;
 use super::{BrownianParticle, Medium};
-use crate::docking::{DockingMolecule, is_free};
 use crate::molecule::MoleculeTemplate;
 use crate::motion::swept::Wall;
 use crate::pose::Pose;
+use crate::proxy::ProxyError;
 use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch, SearchError};
 use crate::spheres::{SphereError, SphereSet};
 
@@ -46,6 +47,9 @@ pub enum MoleculesError {
     /// A bounding sphere cannot be searched.
     #[error(transparent)]
     Sphere(#[from] SphereError),
+    /// A molecule has no atoms, or too many.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -103,7 +107,7 @@ pub struct MoleculesReport {
 /// A crowd of molecules that diffuse.
 #[derive(Clone, Debug)]
 pub struct BrownianMolecules {
-    templates: Vec<DockingMolecule>,
+    templates: Vec<Shape>,
     molecules: Vec<BrownianMolecule>,
     walls: Vec<Wall>,
     seed: u64,
@@ -160,8 +164,8 @@ impl BrownianMolecules {
             templates: templates
                 .iter()
                 .cloned()
-                .map(DockingMolecule::new)
-                .collect(),
+                .map(Shape::new)
+                .collect::<Result<_, _>>()?,
             places: molecules.iter().map(place).collect(),
             molecules: molecules.to_vec(),
             walls,
@@ -234,10 +238,9 @@ impl BrownianMolecules {
                 .with_min_len(PAIRS_AT_ONCE)
                 .map(|&Pair { a, b }| {
                     let [one, two] = [a, b].map(|index| (body(index), pose(index)));
-                    let reach =
-                        one.0.template().bounding_radius() + two.0.template().bounding_radius();
+                    let reach = one.0.bounding_radius() + two.0.bounding_radius();
                     let apart = one.1.position.distance_squared(two.1.position);
-                    apart <= reach * reach && !is_free(one.0, &one.1, two.0, &two.1)
+                    apart <= reach * reach && one.0.overlaps(&one.1, two.0, &two.1)
                 })
                 .collect();
             let mut newly_back = vec![false; moved.len()];
@@ -294,8 +297,8 @@ impl BrownianMolecules {
     fn find_candidates(&mut self, moved: &[Move]) -> Result<(), MoleculesError> {
         self.spheres.clear();
         for ((molecule, moved), owner) in self.molecules.iter().zip(moved).zip(0..) {
-            let template = self.templates[molecule.template as usize].template();
-            let reach = template.bounding_radius() + moved.way;
+            let shape = &self.templates[molecule.template as usize];
+            let reach = shape.bounding_radius() + moved.way;
             self.spheres.push(molecule.pose.position, reach, owner)?;
         }
         self.grid.find_pairs(&self.spheres, 0.0, &mut self.pairs)?;
@@ -303,8 +306,8 @@ impl BrownianMolecules {
     }
 
     fn is_in_a_wall(&self, index: usize, moved: &Move) -> bool {
-        let template = self.templates[self.molecules[index].template as usize].template();
-        let radius = f64::from(template.bounding_radius());
+        let shape = &self.templates[self.molecules[index].template as usize];
+        let radius = f64::from(shape.bounding_radius());
         self.walls.iter().any(|wall| {
             let [before, after] =
                 [self.places[index].0, moved.place.0].map(|place| wall.from(place).distance);
