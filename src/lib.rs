@@ -74,6 +74,7 @@
 //! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`docking`] | one molecule moved about another, and never into it |
+//! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |

@@ -27,6 +27,12 @@ use glam::DVec3;
 
 use roots::{Gap, first_touch_of_convex};
 
+/// What a squared length is taken larger by, in favour of a closer look.
+const ROUNDED: f64 = 1.000_001;
+
+/// Part of the terms of a difference that may be rounded off.
+const LAST_DIGITS: f64 = 1.0e-14;
+
 /// A sphere that moves in a straight line and grows. Times count from now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowingSphere {
@@ -99,20 +105,23 @@ pub(crate) fn first_contact_relative(
     within: f64,
 ) -> Option<f64> {
     // Never mind the many that pass by at a distance: the nearest place of the way against
-    // the largest radius.
+    // the largest radius R. Between its ends the square of the least distance is
+    // x² − (x · v)² / v², which needs no division to be compared.
     let squared_speed = motion.length_squared();
     if within.is_finite() {
         let closing = -apart.dot(motion);
-        let nearest = if closing <= 0.0 {
-            apart
-        } else if closing >= squared_speed * within {
-            apart + within * motion
-        } else {
-            apart + closing / squared_speed * motion
-        };
         let largest = r + within * (b + 0.5 * a * within);
-        // The part in a million is for rounding.
-        if nearest.length_squared() > largest * largest * 1.000_001 {
+        let largest = largest * largest * ROUNDED;
+        let squared = apart.length_squared();
+        let passes = if closing <= 0.0 {
+            squared > largest
+        } else if closing >= squared_speed * within {
+            (apart + within * motion).length_squared() > largest
+        } else {
+            let known = LAST_DIGITS * squared;
+            (squared - largest - known) * squared_speed > closing * closing
+        };
+        if passes {
             return None;
         }
     }

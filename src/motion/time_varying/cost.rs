@@ -19,7 +19,7 @@
 //!   if they are within L + dᵢ + dⱼ of each other, on average: n (L + dᵢ + dⱼ)³ do.
 
 use super::TimeVaryingBound;
-use super::grids::{MOST_LEVELS, level};
+use super::grids::{MOST_LEVELS, RADII_PER_SIDE, level};
 
 /// Work of a renewed bound, in units of a comparison.
 const RENEW: f64 = 16.0;
@@ -55,7 +55,7 @@ pub(super) fn best_side(bounds: &[TimeVaryingBound], volume: f64) -> f64 {
     let spacing = (volume / count).cbrt();
     // Points need subspaces, too, and everyone in the same place as well.
     let narrowest = if largest > 0.0 {
-        4.0 * largest
+        RADII_PER_SIDE * largest
     } else {
         spacing
     };

@@ -4,9 +4,9 @@ use glam::DVec3;
 
 use super::cost::best_side;
 use super::crossing::{CLEAR, Crossing, next_crossing};
-use super::grids::{Grids, MOST_LEVELS};
+use super::grids::{Grids, MOST_LEVELS, RADII_PER_SIDE};
 use super::queue::{Event, Kind, Queue};
-use super::tracker::Tracker;
+use super::tracker::{Seen, Tracker};
 use super::{
     Detector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
 };
@@ -77,7 +77,8 @@ impl TimeVarying {
             None => best_side(&tracker.bounds, extent.element_product()),
         };
         // The coarsest grid has to fit the largest sphere.
-        let least = 4.0 * radii().fold(0.0, f64::max) / f64::from(1 << (MOST_LEVELS - 1));
+        let least =
+            RADII_PER_SIDE * radii().fold(0.0, f64::max) / f64::from(1 << (MOST_LEVELS - 1));
         let grids = Grids::new(finest.max(least), extent, radii());
         let count = spheres.len() as u32;
         let never = End {
@@ -192,7 +193,7 @@ impl TimeVarying {
             tracker: &self.tracker,
             checks: 0,
             ends: &self.ends,
-            sphere,
+            own: self.tracker.seen(sphere, self.now),
             now: self.now,
             first,
         };
@@ -281,7 +282,7 @@ impl TimeVarying {
                 tracker: &self.tracker,
                 checks: 0,
                 ends: &self.ends,
-                sphere,
+                own: self.tracker.seen(sphere, self.now),
                 now: self.now,
                 first: known,
             };
@@ -334,7 +335,7 @@ struct Planner<'a> {
     tracker: &'a Tracker,
     checks: u64,
     ends: &'a [End],
-    sphere: u32,
+    own: Seen,
     now: f64,
     first: Candidate,
 }
@@ -347,7 +348,7 @@ impl Planner<'_> {
         self.checks += 1;
         let next = self
             .tracker
-            .next_collision(self.sphere, other, self.now, until);
+            .next_collision_of(&self.own, other, self.now, until);
         // At the same time it would take the other's end away, and be looked for again.
         if let Some(time) = next
             && time < until

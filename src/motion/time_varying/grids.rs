@@ -18,6 +18,10 @@ const SUBSPACES_PER_SPHERE: usize = 4;
 /// Subspaces along an axis at least. Neighbours never share a list.
 const MIN_ALONG: usize = 4;
 
+/// Radii of a sphere in a side of its subspaces, at least. The paper has four; where bounds
+/// collide long before they are that large, fewer make fewer neighbours.
+pub(super) const RADII_PER_SIDE: f64 = 2.5;
+
 /// Subspaces are counted this far: 2⁵⁰, where digits end.
 const FURTHEST: f64 = 1_125_899_906_842_624.0;
 
@@ -272,9 +276,9 @@ impl Subspace {
     }
 }
 
-/// The grid of a sphere: the finest whose side is twice its diameter.
+/// The grid of a sphere: the finest whose side leaves its bound room to grow.
 pub(super) fn level(finest: f64, radius: f64) -> usize {
     (0..MOST_LEVELS - 1)
-        .find(|&k| finest * f64::from(1 << k) >= 4.0 * radius)
+        .find(|&k| finest * f64::from(1 << k) >= RADII_PER_SIDE * radius)
         .unwrap_or(MOST_LEVELS - 1)
 }

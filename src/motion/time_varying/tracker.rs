@@ -2,7 +2,7 @@
 //! [`super::TimeVarying`] and [`super::Hubbard`] have in common.
 
 use super::{Contact, EventCounts, MovingSphere, Probe, SphereMotion, TimeVaryingBound};
-use crate::motion::swept::{Wall, first_contact_relative, first_not_positive};
+use crate::motion::swept::{GrowingSphere, Wall, first_contact_relative, first_not_positive};
 use crate::motion::{MotionError, Obstacle};
 
 /// Part of what a bound allows, and of the size of numbers at hand, by which a sphere may
@@ -16,6 +16,13 @@ const SHORT: f64 = 0.99;
 /// Part of the tolerance that two spheres which stay together may sink into each other
 /// from look to look.
 const CREEP: f64 = 0.01;
+
+/// A bound as it is from a time on, and whether its sphere has been probed then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    bound: GrowingSphere,
+    is_fresh: bool,
+}
 
 /// The bounds of all spheres.
 #[derive(Clone, Debug)]
@@ -125,17 +132,37 @@ impl Tracker {
     }
 
     /// When the bounds of two spheres collide next, at the latest at `until` s.
-    #[inline]
     pub(super) fn next_collision(&self, a: u32, b: u32, now: f64, until: f64) -> Option<f64> {
-        let [one, other] = [a, b].map(|index| &self.bounds[index as usize]);
-        let [left, right] = [one.growing(now), other.growing(now)];
+        self.next_collision_of(&self.seen(a, now), b, now, until)
+    }
+
+    /// A bound as it is from `now` on.
+    pub(super) fn seen(&self, sphere: u32, now: f64) -> Seen {
+        let bound = &self.bounds[sphere as usize];
+        Seen {
+            bound: bound.growing(now),
+            is_fresh: bound.since == now,
+        }
+    }
+
+    /// [`Self::next_collision`] for one against many.
+    #[inline]
+    pub(super) fn next_collision_of(
+        &self,
+        one: &Seen,
+        other: u32,
+        now: f64,
+        until: f64,
+    ) -> Option<f64> {
+        let (left, two) = (&one.bound, self.seen(other, now));
+        let right = &two.bound;
         let apart = left.centre - right.centre;
         let motion = left.velocity - right.velocity;
         let growth = left.growth + right.growth;
         let acceleration = left.acceleration + right.acceleration;
         let reach = left.radius + right.radius;
         let within = until - now;
-        let slack = if one.since == now && other.since == now {
+        let slack = if one.is_fresh && two.is_fresh {
             let distance = apart.length();
             let depth = reach - distance;
             if depth > SHORT * self.tolerance {
