@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         }
         let [own, first, whole] = sums.map(|sum| sum / SCENES as f64);
         println!(
-            "| {count} | {own:.5} | {first:.4} | {:.0} | {whole:.3} | {:.0} | {paper} |",
+            "| {count} | {own:.5} | {first:.4} | {:.0} | {whole:.4} | {:.0} | {paper} |",
             first / own,
             whole / own
         );

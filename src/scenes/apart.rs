@@ -60,8 +60,9 @@ pub(super) fn part(
 ) -> Result<(), ApartError> {
     for (&radius, sphere) in radii.iter().zip(0..) {
         let side = room.min_element();
-        // Also where they are not numbers.
-        if !(2.0 * (radius + gap) < side) {
+        // False also where they are not numbers.
+        let fits = 2.0 * (radius + gap) < side;
+        if !fits {
             return Err(ApartError::TooLarge {
                 sphere,
                 radius,

@@ -18,8 +18,7 @@ pub fn first_not_positive(c0: f64, c1: f64, c2: f64) -> f64 {
         return 0.0;
     }
     let discriminant = c1 * c1 - 4.0 * c0 * c2;
-    // Also where it is not a number.
-    if !(discriminant >= 0.0) {
+    if discriminant.is_nan() || discriminant < 0.0 {
         return f64::INFINITY;
     }
     let root = discriminant.sqrt();
