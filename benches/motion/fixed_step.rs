@@ -59,7 +59,7 @@ fn time(
     config: &ForcedSpheresConfig,
     dt: f64,
     steps: u32,
-    search: &mut (impl PairSearch + Send),
+    search: &mut impl PairSearch,
 ) -> Result<f64, String> {
     let mut motion = ForcedSpheres::new(config).map_err(|error| error.to_string())?;
     let radii: Vec<f32> = motion

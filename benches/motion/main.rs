@@ -56,11 +56,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds that a simulated second takes, the events of all seconds, and the sides of the
-/// subspaces.
+/// A run of the time-varying bounds.
 pub struct Run {
+    /// Seconds that a simulated second takes.
     pub seconds: f64,
+    /// The events of all seconds.
     pub counts: EventCounts,
+    /// Sides of the subspaces.
     pub sides: Vec<f64>,
 }
 

@@ -1,10 +1,14 @@
 //! Diffusing particles: Berg's laws, and no collision missed.
 
+use std::sync::Arc;
+
+use bevy_rapier_molecules::compartment::ShapeCompartment;
 use bevy_rapier_molecules::motion::brownian::{
     BrownianConfig, BrownianCrowd, BrownianParticle, FineSteps, Medium, Meeting, Outcome,
 };
-use bevy_rapier_molecules::motion::swept::Wall;
+use bevy_rapier_molecules::motion::swept::{Wall, WallSide};
 use bevy_rapier_molecules::motion::{MotionError, Obstacle};
+use bevy_rapier_molecules::pose::Pose;
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -351,6 +355,43 @@ fn particles_may_pass_through_each_other_if_the_caller_says_so() {
     assert!(report.collisions > 10);
     for ((now, then), way) in crowd.positions().iter().zip(&before).zip(&ways) {
         assert!(now.distance(*then + *way) < 1.0e-9);
+    }
+}
+
+#[test]
+fn particles_stay_in_hollow_walls() {
+    let particle = BrownianParticle::in_medium(0.5, &Medium::default());
+    let places: Vec<DVec3> = (0..27)
+        .map(|k| DVec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9)) * 1.5)
+        .map(|place| place - 1.5)
+        .collect();
+    let capsule = ShapeCompartment::capsule(1.0, 4.0, Pose::IDENTITY).unwrap();
+    let walls = [
+        Wall::Ball {
+            centre: DVec3::ZERO,
+            radius: 4.0,
+            side: WallSide::Inside,
+        },
+        Wall::Surface {
+            surface: Arc::new(capsule),
+            side: WallSide::Inside,
+        },
+    ];
+    for wall in walls {
+        let config = BrownianConfig {
+            walls: vec![wall.clone()],
+            ..BrownianConfig::default()
+        };
+        let mut crowd = BrownianCrowd::new(&[particle; 27], &places, config).unwrap();
+        let dt = 0.1 / particle.diffusion;
+        let mut at_walls = 0;
+        for _ in 0..100 {
+            at_walls += crowd.step(dt, &mut bounce).unwrap().wall_collisions;
+            for place in crowd.positions() {
+                assert!(wall.from(*place).distance > 0.5 - 1.0e-4, "{wall:?}");
+            }
+        }
+        assert!(at_walls > 100, "{at_walls}");
     }
 }
 

@@ -13,7 +13,8 @@
 //! - *collisions* of bounds: those of the spheres in a gas, n π (rᵢ + rⱼ)² |v|, more often in
 //!   a dense one by (1 − φ/2) / (1 − φ)³ (Carnahan and Starling), where φ is the part of
 //!   space that is filled; times the number of times that their bounds collide before;
-//! - *crossings*: a centre passes (|vₓ| + |v_y| + |v_z|) / L ≈ 3/2 |v| / L faces a second,
+//! - *crossings*: with the sum of the sizes of its speeds along the axes, a centre passes
+//!   about 3/2 |v| / L faces a second,
 //!   and a bound enters and leaves at each;
 //! - *neighbours*: two bounds as wide as dᵢ and dⱼ share a subspace of side L along an axis
 //!   if they are within L + dᵢ + dⱼ of each other, on average: n (L + dᵢ + dⱼ)³ do.
