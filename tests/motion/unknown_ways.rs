@@ -1,7 +1,7 @@
 //! Spheres whose ways are unknown: no collision is missed.
 
 use bevy_rapier_molecules::motion::time_varying::{
-    Detector, SphereMotion, TimeVarying, TimeVaryingConfig,
+    Contact, Detector, SphereMotion, TimeVarying, TimeVaryingConfig,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use rayon::prelude::*;
@@ -112,4 +112,35 @@ fn frames_and_subspaces_change_nothing_but_rounding() {
         .collect();
     assert_same(3, &expected, &found);
     assert!(detector.sides().count() > 1);
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_contacts_to_the_last_bit() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let config = ForcedSpheresConfig {
+                count: 300,
+                side: 120.0,
+                seed: 4,
+                ..ForcedSpheresConfig::default()
+            };
+            let mut motion = ForcedSpheres::new(&config).unwrap();
+            let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+            let settings = TimeVaryingConfig::default();
+            let mut detector =
+                TimeVarying::new(&spheres, walls, &settings, 0.0, &mut motion).unwrap();
+            detector.advance(2.0, &mut motion).unwrap();
+            let met = |contact: &Contact| {
+                let Contact { sphere, other, .. } = *contact;
+                (sphere, other, contact.time.to_bits())
+            };
+            motion.contacts().iter().map(met).collect::<Vec<_>>()
+        })
+    };
+    let contacts = run(1);
+    assert!(contacts.len() > 500 && contacts == run(2));
 }
