@@ -34,6 +34,9 @@ const STEPS_NM: [f64; 3] = [0.05, 0.1, 0.2];
 /// Spread of the steps that bring spheres from a lattice into disorder, nm.
 const MIXING_NM: f64 = 0.4;
 
+/// Times that a protein is turned to be free of its neighbours.
+const TURNS: u32 = 200;
+
 /// Steps that are timed.
 const STEPS: u32 = 10;
 
@@ -106,13 +109,13 @@ fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
         "\n**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres first, atoms confirm.\n"
     );
     println!(
-        "| protein | atoms in all | spread of a step, nm | ms a step | candidates | atoms compared | collisions | went back |"
+        "| protein | atoms in all | spread of a step, nm | ms a step | candidates | atoms compared | collisions | went back | not free at the start |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (file, spreads) in [("1ubq.cif", &STEPS_NM[..]), ("dhfr.pdb", &STEPS_NM[1..2])] {
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
         let template = Arc::new(load(&path, &LoadOptions::default())?);
-        let placed = place(&template, count);
+        let (placed, never_free) = place(&template, count);
         let radius =
             (3.0 * f64::from(template.mass()) * NM3_PER_DA / (4.0 * std::f64::consts::PI)).cbrt();
         for &spread in spreads {
@@ -132,7 +135,7 @@ fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
             }
             let time = begin.elapsed().as_secs_f64() * 1.0e3 / f64::from(steps);
             println!(
-                "| {file} | {} | {spread} | {time:.1} | {} | {} | {} | {} |",
+                "| {file} | {} | {spread} | {time:.1} | {} | {} | {} | {} | {never_free} |",
                 list.len() * template.atom_count(),
                 last.candidates,
                 last.confirmed,
@@ -144,13 +147,15 @@ fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Proteins around the places of a lattice, each turned until it is free.
-fn place(template: &Arc<MoleculeTemplate>, count: u32) -> Vec<Pose> {
+/// Proteins at the places of a lattice, each turned until it is free, and how many never
+/// were.
+fn place(template: &Arc<MoleculeTemplate>, count: u32) -> (Vec<Pose>, u32) {
     let body = DockingMolecule::new(template.clone());
     let distance = (template.mass() * NM3_PER_DA as f32 / FILLED as f32).cbrt();
     let along = (1..).find(|k: &u32| k.pow(3) >= count).unwrap_or(1);
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut poses: Vec<Pose> = Vec::new();
+    let mut never_free = 0;
     let reach = 2.0 * template.bounding_radius();
     // Neighbours that are placed already are among the last two layers.
     let layers = 2 * (along * along) as usize;
@@ -163,14 +168,13 @@ fn place(template: &Arc<MoleculeTemplate>, count: u32) -> Vec<Pose> {
             .copied()
             .collect();
         let mut pose = Pose::from_translation(place);
-        for _ in 0..200 {
+        let is_free = (0..TURNS).any(|_| {
             let turn = [(); 4].map(|()| 2.0 * random.random::<f32>() - 1.0);
             pose.rotation = Quat::from_array(turn).normalize();
-            if near.iter().all(|other| is_free(&body, &pose, &body, other)) {
-                break;
-            }
-        }
+            near.iter().all(|other| is_free(&body, &pose, &body, other))
+        });
+        never_free += u32::from(!is_free);
         poses.push(pose);
     }
-    poses
+    (poses, never_free)
 }
