@@ -75,6 +75,7 @@
 //! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`docking`] | one molecule moved about another, and never into it |
+//! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
 //! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
@@ -115,6 +116,7 @@ pub mod force;
 pub mod gpu;
 mod hybrid36;
 pub mod molecule;
+pub mod motion;
 pub mod plugin;
 mod pool;
 pub mod pose;

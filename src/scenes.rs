@@ -1,12 +1,16 @@
 //! Seeded scenes that examples, tests and benches share.
 
+mod apart;
 mod crowded;
 mod falling;
 mod mixed;
+mod moving;
 
+pub use apart::ApartError;
 pub use crowded::{CrowdedBox, crowded_box};
 pub use falling::{FallingError, FallingSpheres};
 pub use mixed::{RadiusSpread, mixed_spheres};
+pub use moving::{ForcedSpheres, ForcedSpheresConfig};
 
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;

@@ -1,0 +1,91 @@
+//! A molecule as others meet it: proxies first, then atoms.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::molecule::{LocalGrid, MoleculeTemplate};
+use crate::pose::Pose;
+use crate::proxy::{ProxyError, ProxySet};
+
+/// Atoms for each proxy.
+const ATOMS_PER_PROXY: usize = 24;
+
+/// Proxies at most: all of two molecules are compared with each other.
+const MOST_PROXIES: usize = 48;
+
+/// Seed of the proxies.
+const SEED: u64 = 1;
+
+/// What proxies are taken larger by, nm: poses and proxies are rounded.
+const ROUNDING_NM: f32 = 1.0e-3;
+
+/// A molecule with its atoms in cells and in proxies.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    template: Arc<MoleculeTemplate>,
+    grid: LocalGrid,
+    proxies: ProxySet,
+}
+
+impl Shape {
+    pub(super) fn new(template: Arc<MoleculeTemplate>) -> Result<Self, ProxyError> {
+        let wanted = template.atom_count().div_ceil(ATOMS_PER_PROXY);
+        let proxies = ProxySet::from_atoms(&*template, wanted.clamp(1, MOST_PROXIES), SEED)?;
+        Ok(Self {
+            grid: LocalGrid::new(template.positions(), template.radii()),
+            proxies,
+            template,
+        })
+    }
+
+    pub(super) fn bounding_radius(&self) -> f32 {
+        self.template.bounding_radius()
+    }
+
+    /// Whether any two atoms of two molecules overlap or touch.
+    pub(super) fn overlaps(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
+        if self.template.atom_count() > other.template.atom_count() {
+            return other.overlaps(other_pose, self, pose);
+        }
+        let rotation = other_pose.rotation.inverse();
+        // This molecule as the other one sees it.
+        let seen = Pose::new(
+            rotation * (pose.position - other_pose.position),
+            (rotation * pose.rotation).normalize(),
+        );
+        let far = other.bounding_radius() + ROUNDING_NM;
+        for (k, (&centre, &radius)) in self
+            .proxies
+            .centres()
+            .iter()
+            .zip(self.proxies.radii())
+            .enumerate()
+        {
+            let centre = seen.transform_point(centre);
+            if centre.length_squared() > (radius + far) * (radius + far) {
+                continue;
+            }
+            let mut others = other.proxies.centres().iter().zip(other.proxies.radii());
+            let near = others.any(|(place, other_radius)| {
+                let reach = radius + other_radius + ROUNDING_NM;
+                place.distance_squared(centre) <= reach * reach
+            });
+            if near && self.atoms_touch(k, &seen, other) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether an atom of a proxy touches one of the other molecule.
+    fn atoms_touch(&self, proxy: usize, seen: &Pose, other: &Self) -> bool {
+        let (positions, radii) = (self.template.positions(), self.template.radii());
+        self.proxies.atoms_of(proxy).iter().any(|&atom| {
+            let centre = seen.transform_point(positions[atom as usize]);
+            let visited = other
+                .grid
+                .visit_touching(centre, radii[atom as usize], |_| ControlFlow::Break(()));
+            visited.is_break()
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Why motion cannot be followed.
+
+use thiserror::Error;
+
+/// Why spheres cannot be moved, or their motion cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum MotionError {
+    /// A radius, a coefficient or another measure of a sphere is not what it has to be.
+    #[error("the {what} of sphere {sphere} has to be a number of at least zero, and is {value}")]
+    BadSphere {
+        /// Which sphere, counted from zero.
+        sphere: u32,
+        /// Which of its measures.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A place, a velocity or a displacement is not finite.
+    #[error("the {what} of sphere {sphere} is not finite at {time} s")]
+    NotFinite {
+        /// Which sphere, counted from zero.
+        sphere: u32,
+        /// What is not finite.
+        what: &'static str,
+        /// When, s.
+        time: f64,
+    },
+    /// A sphere has left its bound: its acceleration was larger than promised, or it was
+    /// moved by someone else.
+    #[error(
+        "sphere {sphere} has left its bound at {time} s: its {what} is off by {excess} more than an acceleration of {bound} nm/s² allows since {since} s"
+    )]
+    BoundViolated {
+        /// Which sphere, counted from zero.
+        sphere: u32,
+        /// When that was found, s.
+        time: f64,
+        /// When its motion was probed before, s.
+        since: f64,
+        /// Its position (nm) or its velocity (nm/s).
+        what: &'static str,
+        /// By how much it is too far off, nm or nm/s.
+        excess: f64,
+        /// The bound on its acceleration, nm/s².
+        bound: f64,
+    },
+    /// A sphere that does not exist.
+    #[error("there is no sphere {sphere}, only {count}")]
+    NoSphere {
+        /// The index that was given.
+        sphere: u32,
+        /// How many spheres there are.
+        count: u32,
+    },
+    /// More spheres than can be counted.
+    #[error("{count} spheres are more than 32 bits can count")]
+    TooMany {
+        /// How many were given.
+        count: usize,
+    },
+    /// A setting is not what it has to be.
+    #[error("the {what} has to be a positive number, and is {value}")]
+    BadSetting {
+        /// Which setting.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A wall is none.
+    #[error("wall {wall} is none: {what}")]
+    BadWall {
+        /// Which wall, counted from zero.
+        wall: u32,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A time that has passed already.
+    #[error("it is {now} s already: there is no way back to {time} s")]
+    Past {
+        /// The time that was asked for, s.
+        time: f64,
+        /// The time of now, s.
+        now: f64,
+    },
+    /// Events follow each other so closely that time stands still.
+    #[error("{events} collisions within {span} s, about sphere {sphere}: time stands still")]
+    Stuck {
+        /// A sphere that takes part.
+        sphere: u32,
+        /// Events that were counted.
+        events: u64,
+        /// Time in which they happened, s.
+        span: f64,
+    },
+}
+
+/// What a sphere meets: another sphere, or a wall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// A sphere, by its index.
+    Sphere(u32),
+    /// A wall, by its index.
+    Wall(u32),
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sphere(index) => write!(out, "sphere {index}"),
+            Self::Wall(index) => write!(out, "wall {index}"),
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Event after event.
+
+use glam::DVec3;
+
+use super::cost::best_side;
+use super::crossing::{CLEAR, Crossing, next_crossing};
+use super::grids::{Grids, MOST_LEVELS, RADII_PER_SIDE};
+use super::queue::{Event, Kind, Queue};
+use super::tracker::{Seen, Tracker};
+use super::{
+    Detector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
+};
+use crate::motion::MotionError;
+use crate::motion::swept::Wall;
+
+/// Events for each sphere within [`STILL`] after which time is said to stand still.
+const MOST_EVENTS: u64 = 1000;
+
+/// A span in which that many events cannot be, as a part of the time: its last digit.
+const STILL: f64 = 4.0 * f64::EPSILON;
+
+/// What ends a bound.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// When it is reset at the latest, s.
+    reset: f64,
+    /// When it is reset or collides, as far as is known, s.
+    due: f64,
+    /// Changes whenever `due` does.
+    ticket: u32,
+    /// Changes whenever its next crossing does.
+    crossing: u32,
+}
+
+/// The detector of Kim, Guibas and Shin.
+#[derive(Clone, Debug)]
+pub struct TimeVarying {
+    tracker: Tracker,
+    grids: Grids,
+    queue: Queue,
+    ends: Vec<End>,
+    now: f64,
+    /// When events were counted from, and how many there were since.
+    still: (f64, u64),
+}
+
+impl TimeVarying {
+    /// Follows spheres from `start` s on.
+    ///
+    /// Spheres may overlap at the start; they are in contact at once if they approach.
+    ///
+    /// # Errors
+    /// [`MotionError`] if a number is not what it has to be.
+    pub fn new(
+        spheres: &[MovingSphere],
+        walls: Vec<Wall>,
+        config: &TimeVaryingConfig,
+        start: f64,
+        motion: &mut dyn SphereMotion,
+    ) -> Result<Self, MotionError> {
+        let tracker = Tracker::new(spheres, walls, config.tolerance, start, motion)?;
+        let radii = || spheres.iter().map(|sphere| sphere.radius);
+        let (low, high) = tracker.bounds.iter().fold(
+            (DVec3::INFINITY, DVec3::NEG_INFINITY),
+            |(low, high), bound| {
+                let (centre, radius) = (bound.position, bound.radius);
+                (low.min(centre - radius), high.max(centre + radius))
+            },
+        );
+        let extent = (high - low).max(DVec3::ZERO);
+        let finest = match config.finest_side {
+            Some(side) if !(side.is_finite() && side > 0.0) => {
+                let what = "side of the finest subspaces";
+                return Err(MotionError::BadSetting { what, value: side });
+            }
+            Some(side) => side,
+            None => best_side(&tracker.bounds, extent.element_product()),
+        };
+        // The coarsest grid has to fit the largest sphere.
+        let least =
+            RADII_PER_SIDE * radii().fold(0.0, f64::max) / f64::from(1 << (MOST_LEVELS - 1));
+        let grids = Grids::new(finest.max(least), extent, radii());
+        let count = spheres.len() as u32;
+        let never = End {
+            reset: f64::INFINITY,
+            due: f64::INFINITY,
+            ticket: 0,
+            crossing: 0,
+        };
+        let mut detector = Self {
+            tracker,
+            grids,
+            queue: Queue::new(),
+            ends: vec![never; spheres.len()],
+            now: start,
+            still: (start, 0),
+        };
+        for sphere in 0..count {
+            detector.renew(sphere);
+        }
+        for sphere in 0..count {
+            detector.plan(sphere);
+        }
+        Ok(detector)
+    }
+
+    /// The bound of a sphere.
+    #[must_use]
+    pub fn bound(&self, sphere: u32) -> Option<&TimeVaryingBound> {
+        self.tracker.bounds.get(sphere as usize)
+    }
+
+    /// Sides of the subspaces, from fine to coarse, nm.
+    pub fn sides(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.grids.count()).map(|k| self.grids.finest() * f64::from(1_u32 << k))
+    }
+
+    /// Tells that the velocity of a sphere has jumped now, for a reason of the caller's: it
+    /// was kicked, or is held.
+    ///
+    /// # Errors
+    /// [`MotionError`] if there is no such sphere, or it is nowhere.
+    pub fn disturb(
+        &mut self,
+        sphere: u32,
+        motion: &mut dyn SphereMotion,
+    ) -> Result<(), MotionError> {
+        let count = self.ends.len() as u32;
+        if sphere >= count {
+            return Err(MotionError::NoSphere { sphere, count });
+        }
+        self.tracker.reset_after_jump(sphere, self.now, motion)?;
+        self.renew(sphere);
+        self.plan(sphere);
+        Ok(())
+    }
+
+    /// Puts a bound that has been reset into its subspaces. What was planned with it is void.
+    fn renew(&mut self, sphere: u32) {
+        let bound = &self.tracker.bounds[sphere as usize];
+        // A bound that has cleared a face has less than two sides to be in.
+        let width = (1.0 - 2.0 * CLEAR) * self.grids.side(sphere);
+        let reset = bound.time_of_width(width);
+        let end = &mut self.ends[sphere as usize];
+        end.ticket = end.ticket.wrapping_add(1);
+        (end.reset, end.due) = (reset, reset);
+        let range = self.grids.range_of(sphere, bound.position, bound.radius);
+        self.grids.put(sphere, range);
+    }
+
+    /// Queues the next events of a bound whose last end has come.
+    fn plan(&mut self, sphere: u32) {
+        self.plan_end(sphere);
+        self.plan_crossing(sphere);
+    }
+
+    fn plan_crossing(&mut self, sphere: u32) {
+        let index = sphere as usize;
+        let growing = self.tracker.bounds[index].growing(self.now);
+        let end = &mut self.ends[index];
+        end.crossing = end.crossing.wrapping_add(1);
+        // What comes after the end is planned then.
+        let within = end.due - self.now;
+        let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
+        if let Some((time, crossing)) = next_crossing(&growing, &range, side, within) {
+            self.queue.push(Event {
+                time: self.now + time,
+                kind: Kind::Crossing,
+                sphere,
+                ticket: end.crossing,
+                other: crossing.code(),
+                other_ticket: 0,
+            });
+        }
+    }
+
+    /// Looks for the end of a bound among all others around it.
+    fn plan_end(&mut self, sphere: u32) {
+        let reset = self.ends[sphere as usize].reset;
+        let mut first = Candidate {
+            time: reset,
+            kind: Kind::Resetting,
+            other: 0,
+        };
+        if let Some((time, wall)) = self.tracker.next_wall(sphere, self.now, reset) {
+            first = Candidate {
+                time,
+                kind: Kind::AtWall,
+                other: wall,
+            };
+        }
+        let mut planner = Planner {
+            tracker: &self.tracker,
+            checks: 0,
+            ends: &self.ends,
+            own: self.tracker.seen(sphere, self.now),
+            now: self.now,
+            first,
+        };
+        self.grids.neighbours(sphere, |other| planner.offer(other));
+        let Planner { first, checks, .. } = planner;
+        self.tracker.counts.checks += checks;
+        self.queue_end(sphere, first);
+    }
+
+    /// Queues the end of a bound, which is also the end of whom it collides with.
+    fn queue_end(&mut self, sphere: u32, first: Candidate) {
+        let mut claim = |sphere: u32| {
+            let end = &mut self.ends[sphere as usize];
+            end.due = first.time;
+            end.ticket = end.ticket.wrapping_add(1);
+            end.ticket
+        };
+        let ticket = claim(sphere);
+        let colliding = first.kind == Kind::Colliding;
+        let other_ticket = if colliding { claim(first.other) } else { 0 };
+        if first.time.is_finite() {
+            self.queue.push(Event {
+                time: first.time,
+                kind: first.kind,
+                sphere,
+                ticket,
+                other: first.other,
+                other_ticket,
+            });
+        }
+    }
+
+    fn handle(&mut self, event: &Event, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
+        let Event { sphere, other, .. } = *event;
+        let end = &self.ends[sphere as usize];
+        let is_current = end.ticket == event.ticket;
+        match event.kind {
+            Kind::Crossing => {
+                if end.crossing == event.ticket {
+                    self.cross(sphere, Crossing::from_code(other));
+                }
+                return Ok(());
+            }
+            Kind::Colliding => {
+                let other_is_current = self.ends[other as usize].ticket == event.other_ticket;
+                if !(is_current && other_is_current) {
+                    // One of them has had another end, and the other one needs one.
+                    for (which, needs) in [(sphere, is_current), (other, other_is_current)] {
+                        if needs {
+                            self.plan(which);
+                        }
+                    }
+                    return Ok(());
+                }
+                self.tracker.meet(sphere, other, self.now, motion)?;
+                self.renew(other);
+                self.renew(sphere);
+                self.plan(other);
+            }
+            _ if !is_current => return Ok(()),
+            Kind::Resetting => {
+                self.tracker.counts.resetting += 1;
+                self.tracker.reset(sphere, self.now, motion)?;
+                self.renew(sphere);
+            }
+            Kind::AtWall => {
+                self.tracker.meet_wall(sphere, other, self.now, motion)?;
+                self.renew(sphere);
+            }
+        }
+        self.plan(sphere);
+        Ok(())
+    }
+
+    fn cross(&mut self, sphere: u32, crossing: Crossing) {
+        let before = self.grids.range(sphere);
+        self.grids.put(sphere, crossing.apply(before));
+        if crossing.is_entering() {
+            self.tracker.counts.entering += 1;
+            let known = Candidate {
+                time: self.ends[sphere as usize].due,
+                kind: Kind::Crossing,
+                other: 0,
+            };
+            let mut planner = Planner {
+                tracker: &self.tracker,
+                checks: 0,
+                ends: &self.ends,
+                own: self.tracker.seen(sphere, self.now),
+                now: self.now,
+                first: known,
+            };
+            self.grids
+                .new_neighbours(sphere, before, |other| planner.offer(other));
+            let Planner { first, checks, .. } = planner;
+            self.tracker.counts.checks += checks;
+            if first.kind == Kind::Colliding {
+                self.queue_end(sphere, first);
+            }
+        } else {
+            self.tracker.counts.leaving += 1;
+        }
+        self.plan_crossing(sphere);
+    }
+
+    /// Refuses to go on where nothing moves on any more.
+    fn check_progress(&mut self, event: &Event) -> Result<(), MotionError> {
+        let (since, events) = &mut self.still;
+        if event.time > *since + STILL * since.abs() {
+            self.still = (event.time, 0);
+            return Ok(());
+        }
+        *events += 1;
+        if *events > MOST_EVENTS * (1 + self.ends.len() as u64) {
+            let (events, span) = (*events, event.time - *since);
+            self.still.1 = 0;
+            let sphere = event.sphere;
+            return Err(MotionError::Stuck {
+                sphere,
+                events,
+                span,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A possible end of a bound.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    time: f64,
+    kind: Kind,
+    /// The other sphere, or the wall.
+    other: u32,
+}
+
+/// Looks for the first collision of the bound of one sphere.
+struct Planner<'a> {
+    tracker: &'a Tracker,
+    checks: u64,
+    ends: &'a [End],
+    own: Seen,
+    now: f64,
+    first: Candidate,
+}
+
+impl Planner<'_> {
+    /// Takes the collision with another bound, if it comes before both have another end.
+    #[inline]
+    fn offer(&mut self, other: u32) {
+        let until = self.first.time.min(self.ends[other as usize].due);
+        self.checks += 1;
+        let next = self
+            .tracker
+            .next_collision_of(&self.own, other, self.now, until);
+        // At the same time it would take the other's end away, and be looked for again.
+        if let Some(time) = next
+            && time < until
+        {
+            self.first = Candidate {
+                time,
+                kind: Kind::Colliding,
+                other,
+            };
+        }
+    }
+}
+
+impl Detector for TimeVarying {
+    fn time(&self) -> f64 {
+        self.now
+    }
+
+    fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
+        if until.is_nan() || until < self.now {
+            let (time, now) = (until, self.now);
+            return Err(MotionError::Past { time, now });
+        }
+        while let Some(event) = self.queue.peek().copied() {
+            if event.time > until {
+                break;
+            }
+            self.queue.pop();
+            self.check_progress(&event)?;
+            self.now = self.now.max(event.time);
+            if let Err(error) = self.handle(&event, motion) {
+                // Whoever goes on meets it again.
+                self.queue.push(event);
+                return Err(error);
+            }
+        }
+        self.now = until;
+        Ok(())
+    }
+
+    fn counts(&self) -> EventCounts {
+        self.tracker.counts
+    }
+}

@@ -1,0 +1,162 @@
+//! The broad phase of Hubbard: space-time bounds.
+//!
+//! What a sphere may do within an interval, the parabolic horn, is enclosed in a
+//! four-dimensional trapezoid: along each axis, the lines from x ± r at its start to
+//! x + v t ± (r + A t² / 2) at its end. When two of them meet, the spheres are looked at,
+//! and *all* bounds are built anew from then on.
+//!
+//! Trapezoids have boxes for cross-sections, so that those of two spheres may overlap from
+//! the start although the spheres are apart. Such a pair is looked at again when its horns
+//! meet, which is as late as can be.
+
+use super::sweep::{Line, Sweep};
+use super::tracker::Tracker;
+use super::{DEFAULT_TOLERANCE_NM, Detector, EventCounts, MovingSphere, SphereMotion};
+use crate::motion::swept::Wall;
+use crate::motion::{MotionError, Obstacle};
+
+/// How much of the sweep is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HubbardSweep {
+    /// Until the first two bounds meet, as one would do it today. Default.
+    #[default]
+    UntilFirst,
+    /// All crossings within the interval, as Kim, Guibas and Shin describe it.
+    Whole,
+}
+
+/// How a [`Hubbard`] works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HubbardConfig {
+    /// How deep spheres may overlap before they are said to touch, nm. Default: 1e-6.
+    pub tolerance: f64,
+    /// Length of the space-time bounds in time, s. Default: 0.1.
+    pub interval: f64,
+    /// How much of the sweep is done. Default: until the first two bounds meet.
+    pub sweep: HubbardSweep,
+}
+
+impl Default for HubbardConfig {
+    fn default() -> Self {
+        Self {
+            tolerance: DEFAULT_TOLERANCE_NM,
+            interval: 0.1,
+            sweep: HubbardSweep::default(),
+        }
+    }
+}
+
+/// Hubbard's broad phase, with walls.
+///
+/// Of its counts, `resetting` is how often all bounds were built because the interval was
+/// over, and `checks` are the crossings of lines.
+#[derive(Clone, Debug)]
+pub struct Hubbard {
+    tracker: Tracker,
+    config: HubbardConfig,
+    sweep: Sweep,
+    now: f64,
+}
+
+impl Hubbard {
+    /// Follows spheres from `start` s on.
+    ///
+    /// # Errors
+    /// [`MotionError`] if a number is not what it has to be.
+    pub fn new(
+        spheres: &[MovingSphere],
+        walls: Vec<Wall>,
+        config: &HubbardConfig,
+        start: f64,
+        motion: &mut dyn SphereMotion,
+    ) -> Result<Self, MotionError> {
+        if !(config.interval.is_finite() && config.interval > 0.0) {
+            let (what, value) = ("interval", config.interval);
+            return Err(MotionError::BadSetting { what, value });
+        }
+        Ok(Self {
+            tracker: Tracker::new(spheres, walls, config.tolerance, start, motion)?,
+            config: *config,
+            sweep: Sweep::new(spheres.len()),
+            now: start,
+        })
+    }
+
+    /// The trapezoids of all spheres for the next `interval` s.
+    fn build(&mut self, interval: f64) {
+        for (k, bound) in self.tracker.bounds.iter().enumerate() {
+            // The chord of the parabola is outside of it.
+            let growth = 0.5 * bound.acceleration * interval;
+            for (axis, plane) in self.sweep.axes.iter_mut().enumerate() {
+                let (x, v) = (bound.position[axis], bound.velocity[axis]);
+                plane.lines[2 * k] = Line {
+                    place: x - bound.radius,
+                    speed: v - growth,
+                };
+                plane.lines[2 * k + 1] = Line {
+                    place: x + bound.radius,
+                    speed: v + growth,
+                };
+            }
+        }
+    }
+
+    /// What happens next, and when: none until `limit` s.
+    fn next(&mut self, limit: f64) -> (f64, Option<(u32, Obstacle)>) {
+        let now = self.now;
+        self.build(limit - now);
+        let mut best = (limit, None);
+        let tracker = &self.tracker;
+        for sphere in 0..tracker.bounds.len() as u32 {
+            if let Some((time, wall)) = tracker.next_wall(sphere, now, best.0) {
+                best = (time, Some((sphere, Obstacle::Wall(wall))));
+            }
+        }
+        self.sweep.begin(tracker.tolerance, |a, b| {
+            if let Some(time) = tracker.next_collision(a, b, now, best.0) {
+                best = (time, Some((a, Obstacle::Sphere(b))));
+            }
+        });
+        let whole = self.config.sweep == HubbardSweep::Whole;
+        let horizon = if whole { limit } else { best.0 } - now;
+        let checks = &mut self.tracker.counts.checks;
+        let meeting = self.sweep.first_meeting(horizon, whole, checks);
+        if let Some((time, a, b)) = meeting
+            && now + time < best.0
+        {
+            best = (now + time, Some((a, Obstacle::Sphere(b))));
+        }
+        best
+    }
+}
+
+impl Detector for Hubbard {
+    fn time(&self) -> f64 {
+        self.now
+    }
+
+    fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
+        if until.is_nan() || until < self.now {
+            let (time, now) = (until, self.now);
+            return Err(MotionError::Past { time, now });
+        }
+        while self.now < until {
+            let limit = (self.now + self.config.interval).min(until);
+            let (time, event) = self.next(limit);
+            self.now = time;
+            for sphere in 0..self.tracker.bounds.len() as u32 {
+                self.tracker.reset(sphere, time, motion)?;
+            }
+            match event {
+                Some((a, Obstacle::Sphere(b))) => self.tracker.meet(a, b, time, motion)?,
+                Some((a, Obstacle::Wall(wall))) => self.tracker.meet_wall(a, wall, time, motion)?,
+                None => self.tracker.counts.resetting += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn counts(&self) -> EventCounts {
+        self.tracker.counts
+    }
+}

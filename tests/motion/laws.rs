@@ -1,0 +1,127 @@
+//! Elastic collisions keep energy and momentum.
+
+use bevy_rapier_molecules::motion::Obstacle;
+use bevy_rapier_molecules::motion::time_varying::{
+    Contact, Detector, Hubbard, HubbardConfig, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+};
+use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
+use glam::DVec3;
+
+/// Part of energy and momentum that may be lost in 15 s.
+const MOST_LOST: f64 = 1.0e-6;
+
+fn straight(count: u32) -> ForcedSpheres {
+    let config = ForcedSpheresConfig {
+        count,
+        side: 90.0,
+        force: 0.0,
+        ..ForcedSpheresConfig::default()
+    };
+    ForcedSpheres::new(&config).unwrap()
+}
+
+/// Sum of the sizes of all momenta.
+fn momenta(motion: &mut ForcedSpheres) -> f64 {
+    (0..motion.spheres().len() as u32)
+        .map(|sphere| {
+            motion.masses()[sphere as usize] * motion.probe(sphere, 0.0).velocity.length()
+        })
+        .sum()
+}
+
+fn assert_kept(mut motion: ForcedSpheres, detector: &mut dyn Detector, before: (f64, DVec3)) {
+    let scale = momenta(&mut straight(motion.spheres().len() as u32));
+    detector.advance(15.0, &mut motion).unwrap();
+    let (energy, momentum) = (motion.kinetic_energy(15.0), motion.momentum(15.0));
+    assert!((energy / before.0 - 1.0).abs() < MOST_LOST);
+    assert!(momentum.distance(before.1) < MOST_LOST * scale);
+    assert!(detector.counts().contacts > 1000);
+    assert!(detector.counts().wall_contacts > 500);
+}
+
+#[test]
+fn fifteen_seconds_of_elastic_collisions_keep_energy_and_momentum() {
+    let mut motion = straight(100);
+    let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
+    let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+    let config = TimeVaryingConfig::default();
+    let mut detector = TimeVarying::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    assert_kept(motion, &mut detector, before);
+}
+
+#[test]
+fn the_space_time_bounds_keep_them_too() {
+    let mut motion = straight(60);
+    let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
+    let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+    let config = HubbardConfig::default();
+    let mut detector = Hubbard::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    let scale = momenta(&mut straight(60));
+    detector.advance(15.0, &mut motion).unwrap();
+    assert!((motion.kinetic_energy(15.0) / before.0 - 1.0).abs() < MOST_LOST);
+    assert!(motion.momentum(15.0).distance(before.1) < MOST_LOST * scale);
+    assert!(detector.counts().contacts > 100);
+}
+
+/// Straight ways and gravity on top: spheres that jump on a floor.
+struct Falling {
+    inner: ForcedSpheres,
+    /// When each velocity was last changed, s, and where the sphere was.
+    since: Vec<(f64, Probe)>,
+}
+
+const GRAVITY: DVec3 = DVec3::new(0.0, -9.0, 0.0);
+
+impl SphereMotion for Falling {
+    fn probe(&mut self, sphere: u32, time: f64) -> Probe {
+        let (since, from) = self.since[sphere as usize];
+        let step = time - since;
+        Probe {
+            position: from.position + step * (from.velocity + 0.5 * step * GRAVITY),
+            velocity: from.velocity + step * GRAVITY,
+        }
+    }
+
+    fn collide(&mut self, contact: &Contact) {
+        let mass = |sphere: u32| self.inner.masses()[sphere as usize];
+        let (other_mass, other) = match contact.other {
+            Obstacle::Sphere(other) => (mass(other), Some(other)),
+            Obstacle::Wall(_) => (f64::INFINITY, None),
+        };
+        let one_mass = mass(contact.sphere);
+        let impulse = contact.elastic_impulse(one_mass, other_mass) * contact.normal;
+        let mut change = |sphere: u32, by: DVec3| {
+            let mut probe = self.probe(sphere, contact.time);
+            probe.velocity += by;
+            self.since[sphere as usize] = (contact.time, probe);
+        };
+        change(contact.sphere, -impulse / one_mass);
+        if let Some(other) = other {
+            change(other, impulse / other_mass);
+        }
+    }
+}
+
+#[test]
+fn spheres_that_jump_on_a_floor_keep_the_sum_of_both_energies() {
+    let mut inner = straight(100);
+    let since = (0..100)
+        .map(|sphere| (0.0, inner.probe(sphere, 0.0)))
+        .collect();
+    let (spheres, walls) = (inner.spheres().to_vec(), inner.walls());
+    let mut motion = Falling { inner, since };
+    let energy = |motion: &mut Falling, time: f64| -> f64 {
+        let of = |sphere: u32| {
+            let probe = motion.probe(sphere, time);
+            let kinetic = 0.5 * probe.velocity.length_squared();
+            motion.inner.masses()[sphere as usize] * (kinetic - GRAVITY.dot(probe.position))
+        };
+        (0..100).map(of).sum()
+    };
+    let before = energy(&mut motion, 0.0);
+    let config = TimeVaryingConfig::default();
+    let mut detector = TimeVarying::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    detector.advance(15.0, &mut motion).unwrap();
+    assert!((energy(&mut motion, 15.0) / before - 1.0).abs() < MOST_LOST);
+    assert!(detector.counts().contacts > 1000);
+}

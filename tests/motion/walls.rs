@@ -1,0 +1,157 @@
+//! Spheres and walls of every kind.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::compartment::{ShapeCompartment, SphereShell};
+use bevy_rapier_molecules::motion::Obstacle;
+use bevy_rapier_molecules::motion::swept::{GrowingSphere, Wall, WallSide};
+use bevy_rapier_molecules::motion::time_varying::{
+    Contact, Detector, MovingSphere, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{DVec3, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+fn walls() -> Vec<(&'static str, Wall)> {
+    let cube = ShapeCompartment::cuboid(Vec3::splat(5.0), Pose::IDENTITY).unwrap();
+    let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
+    let ball = |side| Wall::Ball {
+        centre: DVec3::ZERO,
+        radius: 5.0,
+        side,
+    };
+    let surface = |surface, side| Wall::Surface { surface, side };
+    vec![
+        (
+            "plane",
+            Wall::Plane {
+                normal: DVec3::new(0.6, 0.0, 0.8),
+                offset: -4.0,
+            },
+        ),
+        (
+            "block",
+            Wall::Block {
+                low: DVec3::splat(-1.0),
+                high: DVec3::splat(1.5),
+            },
+        ),
+        ("in a ball", ball(WallSide::Inside)),
+        ("around a ball", ball(WallSide::Outside)),
+        (
+            "in a cube",
+            surface(Arc::new(cube.clone()), WallSide::Inside),
+        ),
+        ("around a cube", surface(Arc::new(cube), WallSide::Outside)),
+        ("in a shell", surface(Arc::new(shell), WallSide::Inside)),
+    ]
+}
+
+/// No wall is touched later than dense samples of the way say, and hardly earlier.
+#[test]
+fn no_wall_is_missed() {
+    const SAMPLES: u32 = 4000;
+    const WITHIN: f64 = 2.0;
+    for (name, wall) in walls() {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let mut hits = 0;
+        for _ in 0..300 {
+            let mut vector = |size: f64| {
+                DVec3::from_array([(); 3].map(|()| size * (2.0 * random.random::<f64>() - 1.0)))
+            };
+            let (centre, velocity) = (vector(8.0), vector(8.0));
+            let sphere = GrowingSphere {
+                centre,
+                velocity,
+                radius: 0.3,
+                growth: 0.2 * random.random::<f64>(),
+                acceleration: random.random::<f64>(),
+            };
+            let gap =
+                |time: f64| wall.from(sphere.centre_at(time)).distance - sphere.radius_at(time);
+            if gap(0.0) <= 0.0 {
+                assert_eq!(wall.first_contact(&sphere, WITHIN), Some(0.0), "{name}");
+                continue;
+            }
+            let sample = (0..=SAMPLES)
+                .map(|k| WITHIN * f64::from(k) / f64::from(SAMPLES))
+                .find(|&time| gap(time) <= 0.0);
+            let found = wall.first_contact(&sphere, WITHIN);
+            if let Some(sample) = sample {
+                let found = found.unwrap_or_else(|| panic!("{name}: nothing before {sample}"));
+                assert!(
+                    found <= sample + 1.0e-9,
+                    "{name}: {found} is after {sample}"
+                );
+                hits += 1;
+            }
+            if let Some(found) = found {
+                // Surfaces have 32 bits.
+                let digits = if matches!(wall, Wall::Surface { .. }) {
+                    1.0e-4
+                } else {
+                    1.0e-9
+                };
+                assert!(gap(found) < digits, "{name}: {} nm early", gap(found));
+            }
+        }
+        assert!(hits > 5, "{name}: {hits} hits");
+    }
+}
+
+/// One sphere on straight ways between walls.
+struct Marble {
+    since: f64,
+    at: Probe,
+    hits: u32,
+}
+
+impl SphereMotion for Marble {
+    fn probe(&mut self, _: u32, time: f64) -> Probe {
+        Probe {
+            position: self.at.position + (time - self.since) * self.at.velocity,
+            ..self.at
+        }
+    }
+
+    fn collide(&mut self, contact: &Contact) {
+        assert!(matches!(contact.other, Obstacle::Wall(0)));
+        self.at = self.probe(0, contact.time);
+        self.since = contact.time;
+        self.at.velocity -= 2.0 * contact.speed * contact.normal;
+        self.hits += 1;
+    }
+}
+
+#[test]
+fn a_marble_stays_in_its_compartment() {
+    for (name, wall) in walls()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("in"))
+    {
+        let mut motion = Marble {
+            since: 0.0,
+            at: Probe {
+                position: DVec3::new(1.0, 2.0, 0.5),
+                velocity: DVec3::new(7.0, -3.0, 5.0),
+            },
+            hits: 0,
+        };
+        let marble = MovingSphere {
+            radius: 0.5,
+            acceleration: 3.0,
+        };
+        let config = TimeVaryingConfig::default();
+        let walls = vec![wall.clone()];
+        let mut detector = TimeVarying::new(&[marble], walls, &config, 0.0, &mut motion).unwrap();
+        for step in 1..=1000 {
+            let now = 0.02 * f64::from(step);
+            detector.advance(now, &mut motion).unwrap();
+            let gap = wall.from(motion.probe(0, now).position).distance - marble.radius;
+            assert!(gap > -1.0e-4, "{name}: {gap} at {now}");
+        }
+        assert!(motion.hits > 10, "{name}: {}", motion.hits);
+        assert!((motion.at.velocity.length() - 83.0_f64.sqrt()).abs() < 1.0e-4);
+    }
+}
