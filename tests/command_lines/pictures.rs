@@ -146,3 +146,30 @@ fn a_preset_can_be_given_by_name_or_file() {
         (&520.into(), &"thesis".into())
     );
 }
+
+#[test]
+fn molecules_are_pictured_with_their_proxies() {
+    let molecules = ["assets/molecules/popc.pdb", "assets/molecules/1ubq.cif"];
+    let Some(few) = picture("proxies.png", "proxies", &molecules) else {
+        return;
+    };
+    let many = [&molecules[..], &["--proxies", "60"]].concat();
+    let many = picture("many_proxies.png", "proxies", &many).unwrap();
+    // Few proxies are larger.
+    let covered = |picture: &image::RgbImage| {
+        let corner = *picture.get_pixel(159, 0);
+        picture.pixels().filter(|&&pixel| pixel != corner).count()
+    };
+    assert!(covered(&few) > covered(&many));
+}
+
+#[test]
+fn docking_is_pictured_with_one_eye_and_with_two() {
+    let one = ["--start", "file", "--transparent"];
+    let Some(one) = picture("docking.png", "docking", &one) else {
+        return;
+    };
+    let two = ["--start", "file", "--transparent", "--stereo", "parallel"];
+    let two = picture("stereo.png", "docking", &two).unwrap();
+    assert!(one != two);
+}
