@@ -58,7 +58,8 @@ impl From<&Arguments> for Switches {
             view_mode: false,
             object_space: false,
             transparent: arguments.transparent,
-            flash: true,
+            // A picture would show them or not by chance.
+            flash: arguments.picture.screenshot.is_none(),
             beep: false,
             rocking: 0.0,
             stereo: arguments.stereo,

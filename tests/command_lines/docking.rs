@@ -13,7 +13,7 @@ fn docking_names_its_options() {
         "[RECEPTOR]",
         "[LIGAND]",
         "--response",
-        "--brute-force",
+        "-b,",
         "--log",
         "--play",
         "--search",

@@ -1,0 +1,182 @@
+//! The proteins: placed, relaxed until none overlap, and moved.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::motion::brownian::{BrownianMolecule, BrownianMolecules, Medium};
+use bevy_rapier_molecules::motion::swept::Wall;
+use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};
+use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
+use glam::{DVec3, Vec3};
+
+use super::{AnyError, Arguments};
+
+/// The proteins, in turn.
+const PROTEINS: [&str; 4] = ["1ubq.cif", "t4_lysozyme_l99a.pdb", "dhfr.pdb", "1gzx.pdb"];
+
+/// Volume of a dalton of protein, nm³ (0.73 cm³/g).
+const NM3_PER_DA: f64 = 1.212e-3;
+
+/// A shell of water moves along: the radius that counts in water over that of the volume.
+const HYDRATED: f64 = 1.2;
+
+/// Parts of space that can be filled.
+const FILLED: std::ops::RangeInclusive<f64> = 0.001..=0.4;
+
+/// How far proteins have come.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Since the start, ns.
+    pub time_ns: f64,
+    /// Mean squared displacement, nm².
+    pub moved: f64,
+    /// What it would be for proteins that are alone, nm².
+    pub alone: f64,
+}
+
+impl Sample {
+    /// The one over the other.
+    pub fn slowed_to(&self) -> f64 {
+        self.moved / self.alone
+    }
+}
+
+/// A box of proteins.
+pub struct Cytoplasm {
+    crowd: BrownianMolecules,
+    templates: Vec<Arc<MoleculeTemplate>>,
+    start: Vec<Vec3>,
+    step: f64,
+    time: f64,
+    /// Mean diffusion coefficient of those that are alone, nm²/s.
+    diffusion: f64,
+    history: Vec<Sample>,
+    /// Half of a side of the box, nm.
+    pub half: f32,
+}
+
+impl Cytoplasm {
+    pub fn new(arguments: &Arguments) -> Result<Self, AnyError> {
+        if !FILLED.contains(&arguments.filled) {
+            let (least, most) = (FILLED.start(), FILLED.end());
+            let value = arguments.filled;
+            return Err(format!("--filled must be from {least} to {most}, and is {value}").into());
+        }
+        if !(arguments.spread > 0.0 && arguments.spread <= 0.5) {
+            let value = arguments.spread;
+            return Err(
+                format!("--spread must be positive and at most 0.5, and is {value}").into(),
+            );
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules");
+        let templates: Result<Vec<_>, _> = PROTEINS
+            .iter()
+            .map(|file| load(folder.join(file), &LoadOptions::default()).map(Arc::new))
+            .collect();
+        let templates = templates?;
+        let volume = |template: &MoleculeTemplate| f64::from(template.mass()) * NM3_PER_DA;
+        let mean = templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
+        let radii = templates
+            .iter()
+            .map(|one| one.bounding_radius())
+            .sum::<f32>();
+        let spacing = (mean / arguments.filled).cbrt() as f32;
+        let config = CrowdedBox {
+            molecules: arguments.molecules,
+            spacing: spacing / (radii / templates.len() as f32),
+            seed: arguments.seed,
+            ..CrowdedBox::default()
+        };
+        let crowd = crowded_box(&templates, &config)?;
+        let mut relaxer = Relaxer::new(crowd, RelaxConfig::default())?;
+        let report = relaxer.run(|_| std::ops::ControlFlow::Continue(()))?;
+        if report.reason != StopReason::AtRest {
+            let filled = arguments.filled;
+            return Err(format!("proteins do not fit into {filled} of the box").into());
+        }
+        let crowd = relaxer.into_crowd();
+        let medium = Medium::default();
+        let molecule = |member: &bevy_rapier_molecules::crowd::CrowdMember| {
+            let volume = volume(&templates[member.template as usize]);
+            let radius = HYDRATED * (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt();
+            BrownianMolecule::in_medium(member.template, member.pose, radius, &medium)
+        };
+        let molecules: Vec<BrownianMolecule> = crowd.members().iter().map(molecule).collect();
+        let fastest = molecules
+            .iter()
+            .map(|one| one.diffusion)
+            .fold(0.0, f64::max);
+        let count = molecules.len().max(1) as f64;
+        let diffusion = molecules.iter().map(|one| one.diffusion).sum::<f64>() / count;
+        // All are inside of the walls, whose bounding spheres count.
+        let reach = molecules.iter().map(|one| {
+            let around = templates[one.template as usize].bounding_radius();
+            one.pose.position.abs().max_element() + around
+        });
+        let half = reach.fold(0.0, f32::max);
+        let walls = Wall::room(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
+        Ok(Self {
+            start: molecules.iter().map(|one| one.pose.position).collect(),
+            crowd: BrownianMolecules::new(&templates, &molecules, walls.to_vec(), arguments.seed)?,
+            templates,
+            // Along each axis the spread is sqrt(2 D t).
+            step: 0.5 * arguments.spread * arguments.spread / fastest.max(f64::MIN_POSITIVE),
+            time: 0.0,
+            diffusion,
+            history: Vec::new(),
+            half,
+        })
+    }
+
+    /// One step.
+    pub fn step(&mut self) -> Result<(), AnyError> {
+        self.crowd.step(self.step)?;
+        self.time += self.step;
+        let places = self.crowd.molecules().iter().zip(&self.start);
+        let squares =
+            places.map(|(one, start)| f64::from(one.pose.position.distance_squared(*start)));
+        self.history.push(Sample {
+            time_ns: self.time * 1e9,
+            moved: squares.sum::<f64>() / self.start.len().max(1) as f64,
+            alone: 6.0 * self.diffusion * self.time,
+        });
+        Ok(())
+    }
+
+    pub fn molecules(&self) -> &[BrownianMolecule] {
+        self.crowd.molecules()
+    }
+
+    pub fn templates(&self) -> &[Arc<MoleculeTemplate>] {
+        &self.templates
+    }
+
+    pub fn atom_count(&self) -> usize {
+        let atoms = |one: &BrownianMolecule| self.templates[one.template as usize].atom_count();
+        self.molecules().iter().map(atoms).sum()
+    }
+
+    /// Pairs that collided in the last step.
+    pub fn collisions(&self) -> usize {
+        self.crowd.collisions().len()
+    }
+
+    /// Which molecules collided in the last step.
+    pub fn colliding(&self) -> Vec<bool> {
+        let mut colliding = vec![false; self.molecules().len()];
+        for pair in self.crowd.collisions() {
+            colliding[pair.a as usize] = true;
+            colliding[pair.b as usize] = true;
+        }
+        colliding
+    }
+
+    pub fn step_seconds(&self) -> f64 {
+        self.step
+    }
+
+    pub fn history(&self) -> &[Sample] {
+        &self.history
+    }
+}

@@ -1,0 +1,211 @@
+//! The proteins on the screen, and the plot beside them.
+
+use std::time::{Duration, Instant};
+
+use bevy::app::AppExit;
+use bevy::prelude::*;
+use bevy::window::WindowPlugin;
+use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
+use bevy_rapier_molecules::prelude::*;
+use egui_plot::{Legend, Line, Plot, PlotPoints};
+
+use super::AnyError;
+use super::cytoplasm::{Cytoplasm, Sample};
+use super::orbit::{Orbit, OrbitPlugin};
+use super::picture::{self, Shot};
+
+/// Frames until a picture: in the first one, what was just spawned is not there yet.
+const FRAMES: u32 = 3;
+
+/// Colour behind everything, and of the fog.
+const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
+
+/// Most points of a line: more than pixels.
+const MOST_POINTS: usize = 400;
+
+/// Time for steps in each frame.
+const STEPS_A_FRAME: Duration = Duration::from_millis(10);
+
+/// The proteins, for systems.
+#[derive(Resource)]
+struct Proteins {
+    cytoplasm: Cytoplasm,
+    runs: bool,
+    message: Option<String>,
+}
+
+/// Runs until the window is closed, or the picture is saved.
+pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
+    let mut app = match shot {
+        Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
+        None => {
+            let mut app = App::new();
+            app.add_plugins(DefaultPlugins.set(WindowPlugin {
+                primary_window: Some(Window {
+                    title: "Crowded cytoplasm".into(),
+                    resolution: (1280, 720).into(),
+                    ..default()
+                }),
+                ..default()
+            }));
+            app.add_plugins(EguiPlugin::default())
+                .add_systems(EguiPrimaryContextPass, panel);
+            app
+        }
+    };
+    app.add_plugins((
+        MoleculeRenderPlugin,
+        OrbitPlugin {
+            buttons: &[MouseButton::Right],
+        },
+    ))
+    .insert_resource(ClearColor(BACKGROUND))
+    .insert_resource(MoleculeLook {
+        colour: ColourMode::Template,
+        depth_cue: DepthCue {
+            colour: BACKGROUND,
+            ..default()
+        },
+        ..default()
+    })
+    .insert_resource(GlobalAmbientLight {
+        brightness: 500.0,
+        ..default()
+    })
+    .insert_resource(Proteins {
+        cytoplasm,
+        runs: shot.is_none(),
+        message: None,
+    })
+    .add_systems(Startup, set_up)
+    .add_systems(Update, (step, keys, show).chain());
+    if shot.is_some() {
+        return picture::finish(app);
+    }
+    match app.run() {
+        AppExit::Success => Ok(()),
+        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
+    }
+}
+
+fn set_up(mut commands: Commands, proteins: Res<Proteins>) {
+    commands.spawn((
+        Camera3d::default(),
+        Msaa::Off,
+        Orbit {
+            focus: Vec3::ZERO,
+            distance: 3.5 * proteins.cytoplasm.half,
+            yaw: 0.6,
+            pitch: 0.4,
+        },
+        children![(
+            DirectionalLight {
+                illuminance: 9_000.0,
+                ..default()
+            },
+            Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
+        )],
+    ));
+    commands.spawn(DrawnCrowd {
+        templates: proteins.cytoplasm.templates().to_vec(),
+        ..default()
+    });
+}
+
+fn step(mut proteins: ResMut<Proteins>) {
+    if !proteins.runs {
+        return;
+    }
+    let begin = Instant::now();
+    while proteins.runs && begin.elapsed() < STEPS_A_FRAME {
+        if let Err(error) = proteins.cytoplasm.step() {
+            proteins.message = Some(error.to_string());
+            proteins.runs = false;
+        }
+    }
+}
+
+/// Space pauses, T changes the colours, Esc quits.
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut proteins: ResMut<Proteins>,
+    mut look: ResMut<MoleculeLook>,
+    mut exits: MessageWriter<AppExit>,
+) {
+    if keys.just_pressed(KeyCode::Space) {
+        proteins.runs = !proteins.runs;
+    }
+    if keys.just_pressed(KeyCode::KeyT) {
+        look.colour = match look.colour {
+            ColourMode::Template => ColourMode::Collision,
+            ColourMode::Collision => ColourMode::Element,
+            _ => ColourMode::Template,
+        };
+    }
+    if keys.just_pressed(KeyCode::Escape) {
+        exits.write(AppExit::Success);
+    }
+}
+
+fn show(proteins: Res<Proteins>, mut crowds: Query<&mut DrawnCrowd>) {
+    if !proteins.is_changed() {
+        return;
+    }
+    let cytoplasm = &proteins.cytoplasm;
+    for mut crowd in &mut crowds {
+        let molecules = cytoplasm.molecules().iter().zip(cytoplasm.colliding());
+        crowd.molecules = molecules
+            .map(|(one, collides)| DrawnMolecule {
+                state: if collides {
+                    MoleculeState::Colliding
+                } else {
+                    MoleculeState::Free
+                },
+                ..DrawnMolecule::new(one.template, one.pose)
+            })
+            .collect();
+    }
+}
+
+fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
+    let context = contexts.ctx_mut()?;
+    let cytoplasm = &proteins.cytoplasm;
+    let history = cytoplasm.history();
+    egui::Window::new("Diffusion")
+        .default_width(340.0)
+        .show(context, |ui| {
+            ui.label(format!(
+                "{} proteins, {} atoms; {} collisions",
+                cytoplasm.molecules().len(),
+                cytoplasm.atom_count(),
+                cytoplasm.collisions()
+            ));
+            if let Some(last) = history.last() {
+                let slowed = last.slowed_to();
+                ui.label(format!(
+                    "{:.2} ns; {slowed:.2} of free diffusion",
+                    last.time_ns
+                ));
+            }
+            if let Some(message) = &proteins.message {
+                ui.colored_label(egui::Color32::RED, message);
+            }
+            ui.strong("Mean squared displacement, nm², over ns");
+            let stride = history.len().div_ceil(MOST_POINTS).max(1);
+            let points = |value: fn(&Sample) -> f64| -> PlotPoints<'_> {
+                let kept = history.iter().step_by(stride);
+                kept.map(|sample| [sample.time_ns, value(sample)]).collect()
+            };
+            Plot::new("displacement")
+                .height(180.0)
+                .include_x(0.0)
+                .include_y(0.0)
+                .legend(Legend::default())
+                .show(ui, |plot| {
+                    plot.line(Line::new("in the crowd", points(|sample| sample.moved)));
+                    plot.line(Line::new("alone", points(|sample| sample.alone)));
+                });
+            ui.weak("Space pause   T colours   Esc quit");
+        });
+    Ok(())
+}
