@@ -4,6 +4,8 @@
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
 //!     [--out DIR] [--most N] [--quick]
+//! cargo run --release --example broad_phase_race -- --show [--spheres N]
+//! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
 //! ```
 //!
 //! Without `--features parallel` Rapier's tree has one thread. Searches take turns frame by
@@ -16,6 +18,7 @@ mod crossovers;
 mod falling;
 mod others;
 mod plots;
+mod screen;
 mod splitting;
 mod table;
 mod timing;
@@ -23,6 +26,10 @@ mod vesicle;
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/display.rs"]
+mod display;
+#[path = "../common/picture/mod.rs"]
+mod picture;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -49,6 +56,17 @@ pub struct Arguments {
     /// Small scenes and few frames, to see that it works.
     #[arg(long)]
     quick: bool,
+    /// Show the race in a window instead: a panel for each search.
+    #[arg(long)]
+    show: bool,
+    /// With --show or --screenshot: falling spheres.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    spheres: u32,
+    /// With --screenshot: frames before the picture.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    steps: u32,
+    #[command(flatten)]
+    picture: picture::PictureArguments,
 }
 
 /// A comparison.
@@ -70,7 +88,20 @@ enum Experiment {
     Crossovers,
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let shot = arguments.picture.shot()?;
+    if shot.is_some() || arguments.show {
+        if shot.is_none() && !display::is_there() {
+            return Err("there is no display: --screenshot FILE.png needs none".into());
+        }
+        picture::check_adapter()?;
+        return screen::run(arguments.spheres, arguments.steps, shot.as_ref());
+    }
+    measure(arguments).map_err(|error| error.to_string().into())
+}
+
+/// Runs the experiments.
+fn measure(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("{}: {error}", arguments.out.display()))?;
     println!("{}\n", timing::machine());

@@ -77,6 +77,11 @@ impl SphereRunner {
         Ok(self.pairs.len())
     }
 
+    /// The pairs of the last frame.
+    pub fn pairs(&self) -> &PairBuffer {
+        &self.pairs
+    }
+
     /// Median time of a frame, ms.
     pub fn median(&mut self) -> Option<f64> {
         median(&mut self.times)

@@ -173,3 +173,9 @@ fn docking_is_pictured_with_one_eye_and_with_two() {
     let two = picture("stereo.png", "docking", &two).unwrap();
     assert!(one != two);
 }
+
+#[test]
+fn the_race_of_broad_phases_is_pictured() {
+    let race = ["--spheres", "300", "--steps", "4"];
+    picture("race.png", "broad_phase_race", &race);
+}
