@@ -15,18 +15,27 @@
 //! ```
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use bevy::app::{PluginGroupBuilder, ScheduleRunnerPlugin};
 use bevy::camera::{CameraUpdateSystems, RenderTarget};
 use bevy::prelude::*;
-use bevy::render::RenderPlugin;
-use bevy::render::render_resource::{TextureFormat, TextureUsages};
+use bevy::render::render_resource::{PipelineCache, TextureFormat, TextureUsages};
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::render::{Render, RenderApp, RenderPlugin, RenderSystems};
 use bevy::window::ExitCondition;
 use thiserror::Error;
 
 use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuOptions};
+
+/// Longest time that the last frame waits for shaders: a picture without them is better
+/// than none.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Time between two looks whether they are there.
+const SHORT_WAIT: Duration = Duration::from_millis(5);
 
 /// Most pixels along a side: what every adapter can do.
 const MOST_PIXELS: u32 = 8192;
@@ -128,6 +137,18 @@ pub struct Offscreen {
     pub error: Option<OffscreenError>,
     /// Frames since the picture was asked for.
     waited: u32,
+    /// When the last frame began to wait for shaders.
+    waits_since: Option<Instant>,
+}
+
+/// Whether the renderer still waits for shaders: they are loaded beside it, however long
+/// that takes, and what needs them is not drawn before. Shared with the renderer.
+#[derive(Clone, Debug, Default, Resource)]
+struct ShadersMissing(Arc<AtomicBool>);
+
+fn look_for_shaders(cache: Res<PipelineCache>, missing: Res<ShadersMissing>) {
+    let waits = cache.waiting_pipelines().next().is_some();
+    missing.0.store(waits, Ordering::Relaxed);
 }
 
 impl Plugin for OffscreenPlugin {
@@ -143,10 +164,22 @@ impl Plugin for OffscreenPlugin {
             file: self.file.clone(),
             error: None,
             waited: 0,
+            waits_since: None,
         };
         app.insert_resource(offscreen)
+            .init_resource::<ShadersMissing>()
             .add_systems(PostUpdate, aim_cameras.before(CameraUpdateSystems))
             .add_systems(Last, count_frames);
+    }
+
+    /// The renderer may have been added after this.
+    fn finish(&self, app: &mut App) {
+        let missing = app.world().resource::<ShadersMissing>().clone();
+        if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
+            render_app
+                .insert_resource(missing)
+                .add_systems(Render, look_for_shaders.in_set(RenderSystems::Cleanup));
+        }
     }
 }
 
@@ -172,6 +205,7 @@ fn aim_cameras(
 fn count_frames(
     mut commands: Commands,
     mut offscreen: ResMut<Offscreen>,
+    missing: Res<ShadersMissing>,
     mut exit: MessageWriter<AppExit>,
 ) {
     if offscreen.frames_left == 0 {
@@ -186,6 +220,14 @@ fn count_frames(
     }
     if offscreen.hold {
         return;
+    }
+    if offscreen.frames_left == 1 && missing.0.load(Ordering::Relaxed) {
+        let since = *offscreen.waits_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < LONGEST_WAIT {
+            // Who loads them needs the processor more than we do.
+            std::thread::sleep(SHORT_WAIT);
+            return;
+        }
     }
     offscreen.frames_left -= 1;
     if offscreen.frames_left == 0 {
