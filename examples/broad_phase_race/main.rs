@@ -28,6 +28,8 @@ mod vesicle;
 mod common;
 #[path = "../common/display.rs"]
 mod display;
+#[path = "../common/window.rs"]
+mod open_window;
 #[path = "../common/picture/mod.rs"]
 mod picture;
 

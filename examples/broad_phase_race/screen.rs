@@ -9,11 +9,11 @@ use bevy::app::AppExit;
 use bevy::camera::Viewport;
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
-use bevy::window::WindowPlugin;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::scenes::FallingSpheres;
 
+use crate::open_window;
 use crate::picture::{self, Shot};
 use crate::timing::SphereRunner;
 
@@ -84,18 +84,7 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
     }
     let mut app = match shot {
         Some(shot) => picture::app(shot, frames.max(3), |plugins| plugins),
-        None => {
-            let mut app = App::new();
-            app.add_plugins(DefaultPlugins.set(WindowPlugin {
-                primary_window: Some(Window {
-                    title: "Race of broad phases".into(),
-                    resolution: (1280, 720).into(),
-                    ..default()
-                }),
-                ..default()
-            }));
-            app
-        }
+        None => open_window::app("Race of broad phases"),
     };
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(BACKGROUND))
@@ -113,10 +102,7 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
     if shot.is_some() {
         return picture::finish(app);
     }
-    match app.run() {
-        AppExit::Success => Ok(()),
-        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
-    }
+    open_window::finish(app)
 }
 
 /// Columns and rows of the panels.

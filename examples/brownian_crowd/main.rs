@@ -25,6 +25,8 @@ mod common;
 mod cytoplasm;
 #[path = "../common/display.rs"]
 mod display;
+#[path = "../common/window.rs"]
+mod open_window;
 #[path = "../common/orbit.rs"]
 mod orbit;
 #[path = "../common/picture/mod.rs"]

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy::window::WindowPlugin;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_rapier_molecules::prelude::*;
 use egui_plot::{Legend, Line, Plot, PlotPoints};
 
 use super::AnyError;
 use super::cytoplasm::{Cytoplasm, Sample};
+use super::open_window;
 use super::orbit::{Orbit, OrbitPlugin};
 use super::picture::{self, Shot};
 
@@ -39,15 +39,7 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
         None => {
-            let mut app = App::new();
-            app.add_plugins(DefaultPlugins.set(WindowPlugin {
-                primary_window: Some(Window {
-                    title: "Crowded cytoplasm".into(),
-                    resolution: (1280, 720).into(),
-                    ..default()
-                }),
-                ..default()
-            }));
+            let mut app = open_window::app("Crowded cytoplasm");
             app.add_plugins(EguiPlugin::default())
                 .add_systems(EguiPrimaryContextPass, panel);
             app
@@ -82,10 +74,7 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
     if shot.is_some() {
         return picture::finish(app);
     }
-    match app.run() {
-        AppExit::Success => Ok(()),
-        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
-    }
+    open_window::finish(app)
 }
 
 fn set_up(mut commands: Commands, proteins: Res<Proteins>) {

@@ -28,6 +28,8 @@ mod controls;
 mod display;
 mod dock;
 mod headless;
+#[path = "../common/window.rs"]
+mod open_window;
 #[path = "../common/orbit.rs"]
 mod orbit;
 mod overlay;

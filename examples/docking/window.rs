@@ -2,13 +2,13 @@
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy::window::{PresentMode, WindowPlugin};
 use bevy_rapier_molecules::prelude::*;
 
 use super::AnyError;
 use super::arguments::Arguments;
 use super::controls::{ControlsPlugin, Switches};
 use super::dock::Dock;
+use super::open_window;
 use super::orbit::OrbitPlugin;
 use super::overlay::OverlayPlugin;
 use super::picture::{self, Shot};
@@ -28,19 +28,7 @@ pub struct Docked(pub Dock);
 pub fn run(arguments: &Arguments, dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        None => {
-            let mut app = App::new();
-            app.add_plugins(DefaultPlugins.set(WindowPlugin {
-                primary_window: Some(Window {
-                    title: "Docking".into(),
-                    resolution: (1280, 720).into(),
-                    present_mode: PresentMode::AutoVsync,
-                    ..default()
-                }),
-                ..default()
-            }));
-            app
-        }
+        None => open_window::app("Docking"),
     };
     app.add_plugins((
         MoleculeRenderPlugin,
@@ -59,10 +47,7 @@ pub fn run(arguments: &Arguments, dock: Dock, shot: Option<&Shot>) -> Result<(),
     if shot.is_some() {
         return picture::finish(app);
     }
-    match app.run() {
-        AppExit::Success => Ok(()),
-        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
-    }
+    open_window::finish(app)
 }
 
 /// Plays a log, a little in each frame.
