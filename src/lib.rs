@@ -117,6 +117,7 @@ pub mod gpu;
 mod hybrid36;
 pub mod molecule;
 pub mod motion;
+#[cfg(feature = "plugin")]
 pub mod plugin;
 mod pool;
 pub mod pose;
@@ -146,6 +147,7 @@ pub mod prelude {
     pub use crate::molecule::{
         LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
     };
+    #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AtomLabel, Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel,
         CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
@@ -174,6 +176,6 @@ pub mod prelude {
 }
 
 /// The example of the README compiles.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "plugin"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

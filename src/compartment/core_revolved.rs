@@ -1,8 +1,8 @@
 //! Cylinders and cones: parry's exact projection, and a triangulation to sample.
 
-use bevy_rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 use glam::Vec3;
 use rand::Rng;
+use rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 
 use super::mesh::ClosedMesh;
 use super::solid::Core;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use bevy_rapier3d::parry::query::{PointProjection, PointQueryWithLocation};
-use bevy_rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 use glam::Vec3;
 use rand::Rng;
+use rapier3d::parry::query::{PointProjection, PointQueryWithLocation};
+use rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 
 use super::mesh_check::CheckedMesh;
 use super::mesh_parts::MeshParts;

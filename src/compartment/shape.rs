@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_rapier3d::parry::shape::SharedShape;
 use glam::Vec3;
 use rand::Rng;
+use rapier3d::parry::shape::SharedShape;
 
 use super::mesh::ClosedMesh;
 use super::solid::Solid;

@@ -9,9 +9,9 @@
 
 use std::fmt::Debug;
 
-use bevy_rapier3d::parry::shape::{Shape, TypedShape};
 use glam::Vec3;
 use rand::Rng;
+use rapier3d::parry::shape::{Shape, TypedShape};
 
 use super::core_cuboid::CuboidCore;
 use super::core_revolved::RevolvedCore;

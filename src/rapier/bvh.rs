@@ -10,12 +10,12 @@
 
 use std::time::Instant;
 
-use bevy_rapier3d::rapier::prelude::{
+use glam::Vec3;
+use rapier3d::prelude::{
     BroadPhaseBvh, BroadPhasePairEvent, ColliderBuilder, ColliderHandle, ColliderPair, ColliderSet,
     CollisionPipeline, IntegrationParameters, IslandManager, NarrowPhase, RigidBodyBuilder,
     RigidBodySet,
 };
-use glam::Vec3;
 
 use crate::search::boxes::{BoxSearch, BoxSet};
 use crate::search::{Pair, PairBuffer, SearchError, SearchTimes};

@@ -1,12 +1,12 @@
 //! A shape moving straight towards a molecule: when do they meet?
 
-use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{
+use glam::Vec3;
+use rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{
     DefaultQueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeCastStatus,
 };
-use bevy_rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
-use glam::Vec3;
+use rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
 
 use super::near::{ball_around, nearest};
 use super::parts::visit_parts;

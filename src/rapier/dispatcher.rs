@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::details::{ContactManifoldsWorkspace, NormalConstraints};
-use bevy_rapier3d::parry::query::{
+use glam::{Quat, Vec3};
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::details::{ContactManifoldsWorkspace, NormalConstraints};
+use rapier3d::parry::query::{
     ClosestPoints, Contact, ContactManifold, NonlinearRigidMotion, PersistentQueryDispatcher,
     QueryDispatcher, ShapeCastHit, ShapeCastOptions, Unsupported,
 };
-use bevy_rapier3d::parry::shape::Shape;
-use glam::{Quat, Vec3};
+use rapier3d::parry::shape::Shape;
 
 use super::cast::cast;
 use super::manifolds::{self, AtomContact, Written};

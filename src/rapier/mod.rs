@@ -13,8 +13,8 @@
 //! use std::sync::Arc;
 //! use bevy_rapier_molecules::prelude::*;
 //! use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
-//! use bevy_rapier3d::rapier::prelude::*;
-//! use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
+//! use rapier3d::prelude::*;
+//! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let template = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);

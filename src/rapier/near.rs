@@ -5,11 +5,11 @@
 //! half diagonal `R` holds the balls of all its atoms, so no ball of it is nearer to
 //! the shape than `distance(c) − R`.
 
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::partitioning::{BvhNode, TraversalAction};
-use bevy_rapier3d::parry::query::ClosestPoints;
-use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::partitioning::{BvhNode, TraversalAction};
+use rapier3d::parry::query::ClosestPoints;
+use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
 

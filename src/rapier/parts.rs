@@ -1,8 +1,8 @@
 //! A shape as its convex parts near a place.
 
-use bevy_rapier3d::parry::bounding_volume::Aabb;
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::shape::{Cuboid, Shape};
+use rapier3d::parry::bounding_volume::Aabb;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::shape::{Cuboid, Shape};
 
 /// What is called with a part's number, pose and shape.
 type Visit<'a> = dyn FnMut(u32, Option<&Pose3>, &dyn Shape) + 'a;

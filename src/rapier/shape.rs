@@ -5,14 +5,14 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
-use bevy_rapier3d::parry::mass_properties::MassProperties;
-use bevy_rapier3d::parry::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
-use bevy_rapier3d::parry::query::Ray;
-use bevy_rapier3d::parry::shape::{
+use glam::Vec3;
+use rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
+use rapier3d::parry::mass_properties::MassProperties;
+use rapier3d::parry::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
+use rapier3d::parry::query::Ray;
+use rapier3d::parry::shape::{
     CompositeShape, CompositeShapeRef, FeatureId, Shape, ShapeType, TypedShape,
 };
-use glam::Vec3;
 
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
@@ -36,7 +36,7 @@ pub struct AtomHit {
 ///
 /// The origin is the centre of mass. Building it costs a tree and a grid over the
 /// atoms, so build one for a template and give every molecule a clone of the same
-/// [`SharedShape`](bevy_rapier3d::parry::shape::SharedShape); clones of the shape
+/// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape
 /// itself are cheap as well.
 #[derive(Clone)]
 pub struct MoleculeShape(Arc<Parts>);

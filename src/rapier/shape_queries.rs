@@ -2,14 +2,14 @@
 //!
 //! The feature of every answer is `Face(k)`, where `k` is the index of the atom.
 
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::partitioning::Bvh;
-use bevy_rapier3d::parry::query::details::NormalConstraints;
-use bevy_rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
-use bevy_rapier3d::parry::shape::{
+use glam::Vec3;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::partitioning::Bvh;
+use rapier3d::parry::query::details::NormalConstraints;
+use rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
+use rapier3d::parry::shape::{
     Ball, CompositeShape, CompositeShapeRef, FeatureId, Shape, TypedCompositeShape,
 };
-use glam::Vec3;
 
 use super::MoleculeShape;
 

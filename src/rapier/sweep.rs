@@ -9,10 +9,10 @@
 //! 2. each atom advances by the same quotient (conservative advancement), until it
 //!    touches or the best time so far is up.
 
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus};
-use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus};
+use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
 use super::near::ball_around;

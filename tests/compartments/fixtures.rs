@@ -2,9 +2,9 @@
 
 use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier3d::parry::shape::SharedShape;
 use glam::{Quat, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
+use rapier3d::parry::shape::SharedShape;
 
 pub type Mesh = (Vec<Vec3>, Vec<[u32; 3]>);
 

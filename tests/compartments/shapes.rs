@@ -4,9 +4,9 @@ use bevy_rapier_molecules::compartment::{
     CompartmentError, ShapeCompartment, SphereShell, Surface,
 };
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier3d::parry::shape::{Ball, Cone, Cylinder, SharedShape};
 use glam::{Quat, Vec2, Vec3};
 use rand::RngExt;
+use rapier3d::parry::shape::{Ball, Cone, Cylinder, SharedShape};
 
 use crate::fixtures::{BOX, in_cube, pose, probes, random, solid, zoo};
 

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
-use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
-use bevy_rapier3d::parry::utils::Array2;
-use bevy_rapier3d::rapier::prelude::*;
 use glam::Vec3;
+use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
+use rapier3d::parry::utils::Array2;
+use rapier3d::prelude::*;
 
 use crate::fixtures::{dispatcher, from_file, random, rotation, ubiquitin, unit_vector};
 

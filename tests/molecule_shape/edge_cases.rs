@@ -1,13 +1,13 @@
 //! Where numbers get awkward: coincidence, great depth, great distance, no numbers.
 
 use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher};
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{
+use glam::{Quat, Vec3};
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{
     ContactManifold, NonlinearRigidMotion, PersistentQueryDispatcher, PointQuery, QueryDispatcher,
     Ray, RayCast, ShapeCastOptions, Unsupported,
 };
-use bevy_rapier3d::parry::shape::{Ball, Cuboid, HalfSpace, Shape, Triangle};
-use glam::{Quat, Vec3};
+use rapier3d::parry::shape::{Ball, Cuboid, HalfSpace, Shape, Triangle};
 
 use crate::fixtures::{dispatcher, molecule, small, ubiquitin};
 

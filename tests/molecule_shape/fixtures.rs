@@ -6,11 +6,11 @@ use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
 };
 use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::shape::Shape;
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::shape::Shape;
 
 pub fn dispatcher() -> MoleculeDispatcher {
     MoleculeDispatcher::new(CrowdSwitch::default())

@@ -1,12 +1,10 @@
 //! The slow and simple answer: every atom against every part of the other shape.
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{
-    Contact, DefaultQueryDispatcher, QueryDispatcher, ShapeCastOptions,
-};
-use bevy_rapier3d::parry::shape::{Ball, Cuboid, Shape, SharedShape};
 use glam::Vec3;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{Contact, DefaultQueryDispatcher, QueryDispatcher, ShapeCastOptions};
+use rapier3d::parry::shape::{Ball, Cuboid, Shape, SharedShape};
 
 /// A molecule's atoms and another shape's convex parts.
 pub struct Oracle {

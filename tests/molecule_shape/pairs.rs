@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
-use bevy_rapier3d::parry::math::{IVector, Pose3};
-use bevy_rapier3d::parry::query::{
+use glam::Vec3;
+use rapier3d::parry::math::{IVector, Pose3};
+use rapier3d::parry::query::{
     ClosestPoints, ContactManifold, DefaultQueryDispatcher, NonlinearRigidMotion,
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastOptions,
 };
-use bevy_rapier3d::parry::shape::*;
-use bevy_rapier3d::parry::utils::Array2;
-use glam::Vec3;
+use rapier3d::parry::shape::*;
+use rapier3d::parry::utils::Array2;
 
 use crate::fixtures::{dispatcher, poses, small, ubiquitin};
 use crate::oracle::Oracle;
@@ -315,9 +315,9 @@ impl Pearls {
 mod pearls {
     //! All of it is the compound's, but the type.
 
-    use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
-    use bevy_rapier3d::parry::mass_properties::MassProperties;
-    use bevy_rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
+    use rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
+    use rapier3d::parry::mass_properties::MassProperties;
+    use rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 
     use super::*;
 

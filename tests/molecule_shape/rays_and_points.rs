@@ -1,13 +1,11 @@
 //! Rays and points against brute force over the atoms, and what a shape tells of itself.
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{
-    DefaultQueryDispatcher, PointQuery, QueryDispatcher, Ray, RayCast,
-};
-use bevy_rapier3d::parry::shape::{Ball, FeatureId, Shape, SharedShape};
 use glam::Vec3;
 use rand::RngExt;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{DefaultQueryDispatcher, PointQuery, QueryDispatcher, Ray, RayCast};
+use rapier3d::parry::shape::{Ball, FeatureId, Shape, SharedShape};
 
 use crate::fixtures::{random, small, ubiquitin, unit_vector};
 use crate::oracle::atoms;

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::{
+use glam::Vec3;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::{
     ContactManifold, NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher,
 };
-use bevy_rapier3d::parry::shape::{Cuboid, Shape};
-use glam::Vec3;
+use rapier3d::parry::shape::{Cuboid, Shape};
 
 use crate::fixtures::{dispatcher, from_file};
 

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_rapier3d::parry::math::Pose3;
 use glam::Vec3;
+use rapier3d::parry::bounding_volume::BoundingVolume;
+use rapier3d::parry::math::Pose3;
 
 use super::contact::AtomContact;
 use crate::rapier::MoleculeShape;

@@ -1,9 +1,9 @@
 //! Contacts between the atoms of a molecule and any other shape.
 
-use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::shape::Shape;
 use glam::Vec3;
+use rapier3d::parry::bounding_volume::BoundingVolume;
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::shape::Shape;
 
 use super::contact::AtomContact;
 use crate::rapier::MoleculeShape;

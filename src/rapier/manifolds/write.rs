@@ -1,12 +1,12 @@
 //! Writes atom contacts into the manifolds that Rapier keeps for a pair.
 
-use bevy_rapier3d::parry::math::Pose3;
-use bevy_rapier3d::parry::query::details::{
+use glam::{Quat, Vec3};
+use rapier3d::parry::math::Pose3;
+use rapier3d::parry::query::details::{
     ContactManifoldsWorkspace, TypedWorkspaceData, WorkspaceData,
 };
-use bevy_rapier3d::parry::query::{ContactManifold, TrackedContact};
-use bevy_rapier3d::parry::shape::PackedFeatureId;
-use glam::{Quat, Vec3};
+use rapier3d::parry::query::{ContactManifold, TrackedContact};
+use rapier3d::parry::shape::PackedFeatureId;
 
 use super::contact::AtomContact;
 use super::direction;
