@@ -70,9 +70,9 @@
 //! | [`plugin`] | Bevy and Rapier: assets, components, systems; no maths |
 //! | `render` | molecules drawn atom by atom, millions of atoms (feature `draw`) |
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
+//! | `gpu` | searches, relaxation and contacts in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
-//! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`docking`] | one molecule moved about another, and never into it |
 //! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |
@@ -87,6 +87,7 @@
 //! | [`proxy`] | few large spheres that stand for the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
 //! | [`pose`] | position and rotation |
+//! | [`backend`] | who does the work: the processor, or a GPU |
 //!
 //! The algorithms are those of J. Pauschenwein, *Real-Time Collision Detection and
 //! Handling of Molecules for Animation and Modelling* (TU Wien, 2022): fixed-radius

@@ -1,7 +1,7 @@
 //! Draws molecules atom by atom, up to millions of atoms.
 //!
 //! Add [`MoleculeRenderPlugin`] and spawn [`DrawnCrowd`]s, which need no physics. With
-//! the physics plugins every [`Molecule`](crate::plugin::Molecule) is drawn as well.
+//! the physics plugins every `Molecule` is drawn as well.
 //!
 //! # How
 //!
@@ -65,8 +65,8 @@ use bevy::render::render_phase::AddRenderCommand;
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use bevy::shader::Shader;
 
-/// Draws [`DrawnCrowd`]s. Part of [`MoleculePlugins`](crate::plugin::MoleculePlugins)
-/// with the feature `draw`; may be added by itself, too, and more than once.
+/// Draws [`DrawnCrowd`]s. Part of `MoleculePlugins` with the feature `draw`; may be added
+/// by itself, too, and more than once.
 ///
 /// Needs Bevy's `PbrPlugin`, which is one of `DefaultPlugins`. Without it, or without a
 /// renderer, nothing is drawn and nothing fails.

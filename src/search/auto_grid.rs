@@ -5,11 +5,11 @@ use glam::{DVec3, Vec3};
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::levels::{Levels, Sizes};
 use super::hierarchical_grid::walk::LevelWalks;
-use super::tasks::{Tasks, count, list, list_gaps};
+use super::tasks::{Tasks, searched_by_tasks};
 use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::plan::ReachPlan;
 use super::uniform_grid::walk::Walk;
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
 /// How many octaves smaller than the largest sphere the median one must be for a hierarchy
@@ -117,28 +117,7 @@ impl PairSearch for AutoGrid {
         "auto-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        list(pairs, || self.build(spheres, margin))
-    }
-
-    fn find_gaps(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
-        list_gaps(pairs, each, || self.build(spheres, margin))
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
-    }
+    searched_by_tasks!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         if self.mixed {

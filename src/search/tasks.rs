@@ -42,6 +42,38 @@ impl<B: Beyond> Tasks for Walk<'_, B> {
     }
 }
 
+/// What a search that is cut into tasks has of [`PairSearch`](super::PairSearch), by its
+/// method `build(spheres, margin)`, which gives its [`Tasks`], or none if no pair is
+/// possible.
+macro_rules! searched_by_tasks {
+    () => {
+        fn find_pairs(
+            &mut self,
+            spheres: &SphereSet,
+            margin: f32,
+            pairs: &mut crate::search::PairBuffer,
+        ) -> Result<crate::search::SearchTimes, SearchError> {
+            crate::search::tasks::list(pairs, || self.build(spheres, margin))
+        }
+
+        fn find_gaps(
+            &mut self,
+            spheres: &SphereSet,
+            margin: f32,
+            pairs: &mut crate::search::PairBuffer,
+            each: &(dyn Fn(usize, &[crate::search::Pair], &[f32]) + Sync),
+        ) -> Result<crate::search::SearchTimes, SearchError> {
+            crate::search::tasks::list_gaps(pairs, each, || self.build(spheres, margin))
+        }
+
+        fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+            let tasks = self.build(spheres, margin)?;
+            Ok(tasks.map_or(0, |tasks| crate::search::tasks::count(&tasks)))
+        }
+    };
+}
+pub(super) use searched_by_tasks;
+
 /// Fills `pairs` by the tasks that `build` makes; none if no pair is possible.
 pub(super) fn list<T: Tasks>(
     pairs: &mut PairBuffer,

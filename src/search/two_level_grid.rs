@@ -18,10 +18,10 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::boxes::{BoxGrid, BoxSearch, BoxSet};
-use super::tasks::{count, list, list_gaps};
+use super::tasks::searched_by_tasks;
 use super::uniform_grid::plan::ReachPlan;
 use super::uniform_grid::walk::Walk;
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid};
+use super::{GridCell, PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::{CHUNK, SphereSet};
 
 /// Fewest spheres of a molecule, on the average, for which boxes are made.
@@ -292,28 +292,7 @@ impl PairSearch for TwoLevelGrid {
         "two-level-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        list(pairs, || self.build(spheres, margin))
-    }
-
-    fn find_gaps(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
-        list_gaps(pairs, each, || self.build(spheres, margin))
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
-    }
+    searched_by_tasks!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.grid.cell_around(point)

@@ -16,5 +16,6 @@ mod gizmos;
 mod gpu_device;
 mod ligand;
 mod queries;
+mod query_oracle;
 mod schedules;
 mod timesteps;

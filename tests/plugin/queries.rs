@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy::ecs::system::SystemState;
-use bevy::math::DVec3;
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::rapier::MoleculeShape;
@@ -11,143 +9,11 @@ use bevy_rapier3d::parry::math::Pose3;
 use bevy_rapier3d::parry::query::{self, ShapeCastOptions};
 use bevy_rapier3d::parry::shape::{Ball, Cuboid, HalfSpace, Shape};
 use bevy_rapier3d::prelude::*;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::common::*;
-
-const TOLERANCE: f64 = 1.0e-4;
-
-/// Every atom of a scene, in the world.
-#[derive(Clone, Copy, Debug)]
-struct Sphere {
-    molecule: Entity,
-    atom: usize,
-    centre: DVec3,
-    radius: f64,
-}
-
-fn point(random: &mut impl Rng, side: f32) -> Vec3 {
-    Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
-}
-
-fn turn(random: &mut impl Rng) -> Quat {
-    Quat::from_euler(
-        EulerRot::XYZ,
-        random.random_range(-3.0..3.0),
-        random.random_range(-1.5..1.5),
-        random.random_range(-3.0..3.0),
-    )
-}
-
-/// Twenty molecules, bars and ubiquitins, every other without a collider, some static.
-fn scene(random: &mut Pcg64) -> (App, Vec<Entity>) {
-    let mut app = app(ContactModel::Crowd);
-    weightless(&mut app);
-    let templates = [bar(), real("1ubq.cif")].map(|template| add(&mut app, template));
-    let mut molecules = Vec::new();
-    for k in 0..20 {
-        let place = Transform::from_translation(point(random, 7.0)).with_rotation(turn(random));
-        let mut molecule = app
-            .world_mut()
-            .spawn((Molecule(templates[k % 2].clone()), place));
-        if k % 4 < 2 {
-            molecule.insert(CrowdOnly);
-        }
-        if k % 5 == 0 {
-            molecule.insert(StaticMolecule);
-        }
-        molecules.push(molecule.id());
-    }
-    run(&mut app, 2);
-    (app, molecules)
-}
-
-fn ask<T>(app: &mut App, question: impl FnOnce(&MoleculeQueries) -> T) -> T {
-    let world = app.world_mut();
-    let mut state = SystemState::<MoleculeQueries>::new(world);
-    question(&state.get(world).unwrap())
-}
-
-/// The atoms of all molecules by their transforms.
-fn spheres(app: &mut App) -> Vec<Sphere> {
-    let world = app.world_mut();
-    let mut molecules = world.query::<(Entity, &Molecule, &Transform)>();
-    let assets = world.resource::<Assets<MoleculeTemplate>>();
-    let mut found = Vec::new();
-    for (molecule, Molecule(handle), transform) in molecules.iter(world) {
-        let template = assets.get(handle).unwrap();
-        for atom in 0..template.atom_count() {
-            let turned = transform.rotation.as_dquat() * template.positions()[atom].as_dvec3();
-            found.push(Sphere {
-                molecule,
-                atom,
-                centre: turned + transform.translation.as_dvec3(),
-                radius: f64::from(template.radii()[atom]),
-            });
-        }
-    }
-    found
-}
-
-impl Sphere {
-    fn is(&self, atom: impl Into<MoleculeAtom>) -> bool {
-        MoleculeAtom::from((self.molecule, self.atom)) == atom.into()
-    }
-
-    /// Way to the sphere grown by `more`, and how far the ray is from grazing it.
-    fn meet(&self, origin: DVec3, direction: DVec3, more: f64) -> (Option<f64>, f64) {
-        let (arm, radius) = (self.centre - origin, self.radius + more);
-        if arm.length() <= radius {
-            return (Some(0.0), 1.0);
-        }
-        let along = arm.dot(direction);
-        let aside = (arm - direction * along).length();
-        let half = (radius * radius - aside * aside).max(0.0).sqrt();
-        let meets = aside < radius && along > 0.0;
-        (meets.then_some(along - half), (aside - radius).abs())
-    }
-}
-
-/// Checks the first meeting of a ball, or with radius 0 a ray, against all atoms.
-fn check_way(
-    all: &[Sphere],
-    hit: Option<MoleculeHit>,
-    (origin, direction, ball): (Vec3, Vec3, f32),
-    most: f64,
-) -> bool {
-    let direction = direction.as_dvec3().normalize();
-    let meet = |sphere: &Sphere| sphere.meet(origin.as_dvec3(), direction, f64::from(ball));
-    let first = all
-        .iter()
-        .filter_map(|sphere| meet(sphere).0)
-        .filter(|way| *way <= most)
-        .min_by(f64::total_cmp);
-    let (Some(first), Some(hit)) = (first, hit) else {
-        let grazes = all.iter().any(|sphere| meet(sphere).1 < 1.0e-5);
-        assert!(
-            grazes || first.is_none() && hit.is_none(),
-            "{first:?} and {hit:?}"
-        );
-        return false;
-    };
-    let sphere = all.iter().find(|sphere| sphere.is(hit)).unwrap();
-    assert!(
-        (f64::from(hit.distance) - first).abs() < TOLERANCE,
-        "{hit:?}"
-    );
-    let own = meet(sphere).0.expect("the atom is on the way");
-    assert!((own - first).abs() < TOLERANCE, "another atom: {hit:?}");
-    assert!((hit.normal.length() - 1.0).abs() < 1.0e-4);
-    if first > 0.0 {
-        let on_surface = sphere.centre + hit.normal.as_dvec3() * sphere.radius;
-        assert!(hit.point.as_dvec3().distance(on_surface) < TOLERANCE);
-        let middle = origin.as_dvec3() + direction * first;
-        let gap = middle.distance(hit.point.as_dvec3()) - f64::from(ball);
-        assert!(gap.abs() < TOLERANCE, "{gap}: {hit:?}");
-    }
-    true
-}
+use super::query_oracle::*;
 
 #[test]
 fn rays_hit_the_atom_that_brute_force_finds() {
@@ -193,7 +59,7 @@ fn the_nearest_atom_is_that_of_brute_force() {
     let all = spheres(&mut app);
     for k in 0..400 {
         let place = point(&mut random, [3.0, 10.0, 60.0][k % 3]);
-        let gap = |sphere: &Sphere| sphere.centre.distance(place.as_dvec3()) - sphere.radius;
+        let gap = |sphere: &WorldAtom| sphere.centre.distance(place.as_dvec3()) - sphere.radius;
         let most = [f32::INFINITY, 0.5, 0.0][k / 3 % 3];
         let nearest = all.iter().map(gap).min_by(f64::total_cmp).unwrap();
         let found = ask(&mut app, |molecules| {
@@ -277,7 +143,7 @@ fn moving_boxes_and_planes_meet_the_atoms_that_single_casts_meet() {
         let hit = ask(&mut app, |molecules| {
             molecules.cast_shape(shape, pose, motion, &default())
         });
-        let cast = |sphere: &Sphere| {
+        let cast = |sphere: &WorldAtom| {
             query::cast_shapes(
                 &Pose3::from_parts(start, pose.rotation),
                 motion,
@@ -317,7 +183,7 @@ fn a_moving_molecule_meets_the_atom_of_the_analytic_minimum() {
             molecules.cast_shape(&shape, pose, motion, &default())
         });
         let direction = motion.as_dvec3().normalize();
-        let meet = |sphere: &Sphere| {
+        let meet = |sphere: &WorldAtom| {
             let atoms = shape.template().positions().iter();
             let ways = atoms.filter_map(|atom| {
                 let origin = pose.transform_point(*atom).as_dvec3();

@@ -17,12 +17,12 @@ pub(super) mod walk;
 
 use glam::Vec3;
 
-use super::tasks::{count, list, list_gaps};
+use super::tasks::searched_by_tasks;
 use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::plan::ReachPlan;
 use super::uniform_grid::scan::Instructions;
 use super::uniform_grid::sort::SortedSpheres;
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::{GridCell, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 use levels::Levels;
 use walk::LevelWalks;
@@ -106,28 +106,7 @@ impl PairSearch for HierarchicalGrid {
         "hierarchical-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        list(pairs, || self.build(spheres, margin))
-    }
-
-    fn find_gaps(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
-        list_gaps(pairs, each, || self.build(spheres, margin))
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
-    }
+    searched_by_tasks!();
 
     /// The cell of the finest level.
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

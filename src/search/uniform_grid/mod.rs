@@ -24,8 +24,8 @@ pub(crate) mod walk;
 
 use glam::Vec3;
 
-use super::tasks::{count, list, list_gaps};
-use super::{GridCell, MAX_REACH_NM, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::tasks::searched_by_tasks;
+use super::{GridCell, MAX_REACH_NM, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 use beyond::Nobody;
 use cells::CellWalk;
@@ -149,28 +149,7 @@ impl PairSearch for UniformGrid {
         "uniform-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        list(pairs, || self.build(spheres, margin))
-    }
-
-    fn find_gaps(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-        each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
-    ) -> Result<SearchTimes, SearchError> {
-        list_gaps(pairs, each, || self.build(spheres, margin))
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.build(spheres, margin)?.map_or(0, |walk| count(&walk)))
-    }
+    searched_by_tasks!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.layout.map(|layout| layout.cell_around(point))

@@ -1,0 +1,60 @@
+//! Every reader on real structures, and every kind of bad input.
+//!
+//! The contract: what a file says is what comes out, atom for atom, and what
+//! cannot be read is refused with file, place and cause.
+
+mod faults;
+mod quirks;
+mod structures;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use approx::assert_relative_eq;
+use bevy_rapier_molecules::molecule::{
+    AssemblyChoice, Element, Format, LoadOptions, ModelChoice, MoleculeError, MoleculeTemplate,
+    Place, ReadCause, SplitBy, Structure, load, load_instances, load_structure, read_bytes,
+};
+use glam::{DMat3, DVec3, Vec3};
+
+fn path(name: &str) -> String {
+    format!("{}/assets/molecules/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn structure(name: &str) -> Structure {
+    load_structure(path(name), &LoadOptions::default()).unwrap()
+}
+
+fn everything() -> LoadOptions {
+    LoadOptions {
+        waters: true,
+        ..LoadOptions::default()
+    }
+}
+
+fn elements(template: &MoleculeTemplate) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for element in template.elements() {
+        *counts.entry(element.symbol()).or_default() += 1;
+    }
+    counts
+}
+
+fn bad(bytes: &[u8], source: &str) -> (Place, ReadCause) {
+    match read_bytes(bytes, source, &LoadOptions::default()) {
+        Err(MoleculeError::Read(error)) => {
+            assert_eq!(error.file, source);
+            assert!(error.to_string().starts_with(source), "{error}");
+            (error.place, error.cause)
+        }
+        other => panic!("expected a read error, found {other:?}"),
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+const ATOM: &str = "ATOM      1  CA  ALA A   1      10.000  20.000  30.000  1.00  0.00           C";
