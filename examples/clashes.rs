@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example clashes -- FILE [--by chain|residue|model]
 //!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--backend auto|cpu|gpu]
-//!     [--json] [--screenshot FILE.png]
+//!     [--report FILE.json] [--screenshot FILE.png]
 //! ```
 //!
 //! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
@@ -12,9 +12,10 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::contact::clashes::{
@@ -32,6 +33,8 @@ mod backend;
 mod common;
 #[path = "common/picture/mod.rs"]
 mod picture;
+#[path = "common/report_file.rs"]
+mod report_file;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -62,9 +65,9 @@ struct Arguments {
     #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
     #[arg(value_parser = backend::parser())]
     backend: Backend,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    /// Write the clashes as JSON to FILE; "-" prints them instead of the table.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     picture: PictureArguments,
 }
@@ -81,7 +84,7 @@ enum By {
     Model,
 }
 
-/// What `--json` prints.
+/// What `--report` writes.
 #[derive(Serialize)]
 struct Output<'a> {
     file: &'a str,
@@ -90,6 +93,8 @@ struct Output<'a> {
     backend: Backend,
     /// The device that did, if it was not the processor.
     adapter: Option<&'a str>,
+    /// How long the search took.
+    seconds: f64,
     #[serde(flatten)]
     report: &'a ClashReport,
 }
@@ -118,7 +123,11 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     // Before anybody looks for a device.
     options.check()?;
+    if let Some(path) = &arguments.report {
+        report_file::check_target(path)?;
+    }
     let shot = arguments.picture.shot()?;
+    let begin = Instant::now();
     let (report, adapter) = match gpu_search(arguments.backend) {
         Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
             Err(ClashError::Search(SearchError::Device(fault))) => {
@@ -134,16 +143,17 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
         by: arguments.by,
         backend: used(adapter.as_deref()),
         adapter: adapter.as_deref(),
+        seconds: report_file::round(begin.elapsed().as_secs_f64()),
         report: &report,
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &output)?;
-        writeln!(out)?;
-    } else {
-        write_table(&mut out, &output)?;
+    if let Some(path) = &arguments.report {
+        report_file::write_json(&output, path)?;
     }
-    out.flush()?;
+    if arguments.report.as_deref() != Some(Path::new(report_file::STDOUT)) {
+        let mut out = BufWriter::new(io::stdout().lock());
+        write_table(&mut out, &output)?;
+        out.flush()?;
+    }
     match shot {
         Some(shot) => draw(&parts, arguments.tolerance, &shot),
         None => Ok(()),

@@ -20,6 +20,12 @@
 //!             Molecule(assets.load("molecules/1gzx.pdb")),
 //!             Transform::from_xyz(0.0, 8.0, 0.0),
 //!         ));
+//!         // A floor, and what it takes to see something: a camera and a light.
+//!         commands.spawn((Collider::cuboid(20.0, 0.1, 20.0), Transform::default()));
+//!         let seen_from = Transform::from_xyz(0.0, 9.0, 22.0).looking_at(Vec3::Y * 4.0, Vec3::Y);
+//!         commands.spawn((Camera3d::default(), seen_from));
+//!         let lit_from = Transform::from_xyz(3.0, 9.0, 6.0).looking_at(Vec3::ZERO, Vec3::Y);
+//!         commands.spawn((DirectionalLight::default(), lit_from));
 //!     })
 //!     .run();
 //! ```

@@ -1,5 +1,6 @@
 //! Options of the command line, and the preset that they make.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,10 +23,13 @@ const AREA_PER_LIPID_NM2: f32 = 1.23;
 #[derive(Parser)]
 #[command(after_help = relaxation::AFTER_HELP)]
 pub struct Arguments {
-    /// Start from a preset: a .ron file, or one of "dense bilayer", "sparse cytoplasm",
-    /// "thesis defaults", "a million atoms". Other options go before it.
+    /// Start from a preset: a .ron file, or one of --list-presets. Other options go
+    /// before it.
     #[arg(long, value_name = "NAME")]
     preset: Option<PathBuf>,
+    /// List the presets that come with the program, and end.
+    #[arg(long)]
+    pub list_presets: bool,
     #[command(flatten)]
     size: SizeArguments,
     /// Structure file of the lipid [default: the POPC that comes with the program].
@@ -116,8 +120,23 @@ fn named(name: &Path) -> Result<Preset, AnyError> {
     let bundled = BUNDLED.iter().find(|(known, ..)| Path::new(known) == name);
     Ok(match bundled {
         Some((_, file, text)) => Preset::parse(text, Path::new(file))?,
+        None if name.extension().is_none() && !name.exists() => {
+            let name = name.display();
+            return Err(format!("there is no preset '{name}'; --list-presets names them").into());
+        }
         None => Preset::load(name)?,
     })
+}
+
+/// Prints a line for each preset that comes with the program: its name, and what it is,
+/// which is the first line of its file.
+pub fn list_presets() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for (name, _, text) in BUNDLED {
+        let first = text.lines().next().unwrap_or_default();
+        writeln!(out, "{name}\t{}", first.trim_start_matches("// "))?;
+    }
+    out.flush()
 }
 
 impl SizeArguments {

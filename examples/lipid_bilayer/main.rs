@@ -51,6 +51,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
+    if arguments.list_presets {
+        arguments::list_presets()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let preset = arguments.preset()?;
     let max_time = arguments.relaxation.max_time()?;
     #[cfg(feature = "draw")]

@@ -25,6 +25,12 @@ const SMALL_LIPIDS: u64 = 76;
 /// Atoms of a POPC lipid.
 const POPC_ATOMS: u64 = 134;
 
+/// The report of `clashes`.
+fn clashes(file: &str, by: &str, tolerance: &str, options: &[&str]) -> Value {
+    let words = [file, "--by", by, "--tolerance", tolerance, "--report", "-"];
+    json(&run("clashes", &[&words, options].concat()), 0)
+}
+
 /// Relaxes the small vesicle.
 fn small_vesicle(options: &[&str]) -> Output {
     let arguments: Vec<&str> = SMALL.split(' ').chain(options.iter().copied()).collect();
@@ -35,7 +41,7 @@ fn small_vesicle(options: &[&str]) -> Output {
 fn clashes_names_its_options() {
     assert_help_names(
         "clashes",
-        &["<FILE>", "--by", "--tolerance", "--backend", "--json"],
+        &["<FILE>", "--by", "--tolerance", "--backend", "--report"],
     );
 }
 
@@ -58,10 +64,25 @@ fn lipid_bilayer_names_its_options() {
         "--report",
         "--export",
         "--preset",
+        "--list-presets",
         "--screenshot",
         "--steps",
     ];
     assert_help_names("lipid_bilayer", &options);
+}
+
+#[test]
+fn presets_are_listed_with_what_they_are() {
+    let output = run("lipid_bilayer", &["--list-presets"]);
+    assert!(output.status.success());
+    let lines: Vec<_> = text(&output.stdout).lines().collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let halves = lines.iter().filter_map(|line| line.split_once('\t'));
+    for (name, what) in halves.clone() {
+        assert!(!what.is_empty() && what.ends_with('.'), "{name}: {what}");
+        assert!(!name.contains("atoms") || what.contains("7462"), "{what}");
+    }
+    assert_eq!(halves.count(), 4);
 }
 
 #[test]
@@ -89,6 +110,7 @@ fn lipid_bilayer_refuses_bad_input_in_one_sentence() {
         (&["--lipids", "900", "--outer", "9"], "not some of both"),
         (&["--area-per-lipid", "1"], "needs --lipids"),
         (&["--export", "vesicle.xyz"], "vesicle.xyz"),
+        (&["--preset", "sparse"], "there is no preset 'sparse'"),
         (&["--report", "nowhere/report.json"], "nowhere"),
     ] {
         assert_refused("lipid_bilayer", arguments, words);
@@ -128,8 +150,7 @@ fn a_relaxed_vesicle_is_free_of_clashes_in_its_files() {
         assert_eq!(report["max_penetration_nm"], 0.0);
         assert_eq!(report["out_of_place"], 0);
 
-        let check = [&path, "--by", by, "--tolerance", "0.2", "--json"];
-        let clashes = json(&run("clashes", &check), 0);
+        let clashes = clashes(&path, by, "0.2", &[]);
         assert_eq!(clashes["pairs"], 0, "{clashes}");
         assert_eq!(clashes["parts"], report["molecules"]);
         assert_eq!(clashes["atoms"], report["atoms"]);
@@ -189,11 +210,7 @@ fn a_gpu_can_be_asked_for_and_is_in_the_report() {
     let options = ["--backend", "gpu", "--max-iterations", "3", "--report", "-"];
     let report = json(&small_vesicle(&options), 1);
     let file = "assets/molecules/popc_bilayer.pdb";
-    let search = |backend| {
-        let common = [file, "--by", "residue", "--tolerance", "0.25", "--json"];
-        let arguments = [&common[..], &["--backend", backend]].concat();
-        json(&run("clashes", &arguments), 0)
-    };
+    let search = |backend| clashes(file, "residue", "0.25", &["--backend", backend]);
     let (cpu, gpu) = (search("cpu"), search("gpu"));
     assert_eq!(gpu["pairs"], cpu["pairs"]);
     assert_eq!(gpu["worst"], cpu["worst"]);
@@ -230,8 +247,7 @@ fn a_vesicle_that_does_not_come_to_rest_ends_with_1_and_is_written_all_the_same(
     assert_eq!(report["iterations"], 1);
     assert_ne!(report["overlaps_end"], 0);
 
-    let check = [&path, "--by", "chain", "--tolerance", "0.2", "--json"];
-    let clashes = json(&run("clashes", &check), 0);
+    let clashes = clashes(&path, "chain", "0.2", &[]);
     assert_eq!(clashes["parts"], SMALL_LIPIDS);
     assert_ne!(clashes["pairs"], 0);
 }
@@ -239,8 +255,7 @@ fn a_vesicle_that_does_not_come_to_rest_ends_with_1_and_is_written_all_the_same(
 #[test]
 fn clashes_of_a_bilayer_are_what_they_were() {
     let file = "assets/molecules/popc_bilayer.pdb";
-    let arguments = [file, "--by", "residue", "--tolerance", "0.25", "--json"];
-    let clashes = json(&run("clashes", &arguments), 0);
+    let clashes = clashes(file, "residue", "0.25", &[]);
     assert_eq!(clashes["file"], file);
     assert_eq!(clashes["parts"], 128);
     assert_eq!(clashes["atoms"], 128 * POPC_ATOMS);
