@@ -10,6 +10,7 @@ use crate::pose::Pose;
 
 /// Why molecules do not make a crowd.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CrowdError {
     /// An index points to nothing.
     #[error("{what} {index} does not exist: there are {count}")]

@@ -29,6 +29,7 @@ use crate::molecule::MoleculeTemplate;
 
 /// Why a vesicle cannot be built.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum VesicleError {
     /// The mid-surface is impossible.
     #[error(transparent)]

@@ -18,6 +18,7 @@ pub(crate) const CHUNK: usize = 16 * 1024;
 
 /// What is wrong with a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SphereError {
     /// A centre is NaN or infinite.
     #[error("sphere {index} has a centre that is not finite: {centre}")]

@@ -7,6 +7,7 @@ use crate::pose::Pose;
 
 /// Why a compartment cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CompartmentError {
     /// The radius is not a positive number.
     #[error("a sphere shell needs a positive radius, not {radius} nm")]

@@ -40,6 +40,7 @@ impl Leaflet {
 
 /// Why a molecule cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum PlacementError {
     /// The depth is not finite.
     #[error("a molecule needs a finite depth, not {depth} nm")]

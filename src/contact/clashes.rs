@@ -14,6 +14,7 @@ use crate::spheres::{SphereError, SphereSet};
 
 /// Why clashes could not be looked for.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ClashError {
     /// The tolerance is zero, negative or not finite.
     #[error("a tolerance of {tolerance} nm is not positive and finite")]

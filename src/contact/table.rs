@@ -21,6 +21,7 @@ const GROUPS: usize = 16;
 
 /// Why contacts cannot be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ContactError {
     /// More contacts than can be counted.
     #[error("{contacts} contacts at once are too many: their sides are counted in 32 bits")]

@@ -18,6 +18,7 @@ const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 /// Why contacts could not be found.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DetailError {
     /// A template has no proxies of this number.
     #[error(transparent)]

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Why a molecule cannot be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DockingError {
     /// A pose or a motion has a number that is not finite.
     #[error("the {what} has a number that is not finite")]

@@ -93,6 +93,7 @@ impl Default for Settings {
 
 /// Why an input does nothing.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SessionError {
     /// The molecules overlap, so that there is no way to move one.
     #[error(

@@ -24,6 +24,7 @@ use crate::spheres::{SphereError, SphereSet};
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
 /// this is what remains.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CrowdContactsError {
     /// The spheres cannot be searched.
     #[error(transparent)]

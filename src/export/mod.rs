@@ -45,6 +45,7 @@ const UNIT_TOLERANCE: f64 = 1.0e-2;
 
 /// Why a scene could not be written. The target file is as it was before.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ExportError {
     /// The extension names no format that can be written.
     #[error(

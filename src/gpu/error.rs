@@ -8,6 +8,7 @@ use crate::search::DeviceFault;
 ///
 /// None of these is a reason to stop: whoever gets one does the work on the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum GpuError {
     /// There is no adapter of the kind that was asked for.
     #[error("no graphics adapter: {reason}")]

@@ -58,6 +58,7 @@ impl ReadError {
 
 /// What is wrong with a structure file.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ReadCause {
     /// There are no bytes.
     #[error("the file is empty")]
@@ -143,6 +144,7 @@ pub enum ReadCause {
 
 /// Why a file did not become a molecule.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MoleculeError {
     /// The file system refused.
     #[error("{file}: cannot be read: {source}")]

@@ -15,6 +15,7 @@ pub const MAX_COORDINATE_NM: f32 = 1.0e5;
 
 /// Why a set of atoms is not a rigid molecule.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum TemplateError {
     /// There is nothing to build from.
     #[error("molecule '{name}' has no atoms")]

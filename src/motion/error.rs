@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Why spheres cannot be moved, or their motion cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum MotionError {
     /// A radius, a coefficient or another measure of a sphere is not what it has to be.
     #[error("the {what} of sphere {sphere} has to be a number of at least zero, and is {value}")]

@@ -61,6 +61,7 @@ pub struct MoleculeLoader;
 
 /// Why a structure file could not become an asset.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MoleculeLoaderError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]

@@ -20,6 +20,7 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Why proxies could not be saved or read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProxyFileError {
     /// The file cannot be read or written.
     #[error("{}: {error}", path.display())]

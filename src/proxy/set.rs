@@ -21,6 +21,7 @@ const INFLATION: f64 = 4.0 * f32::EPSILON as f64;
 
 /// Why a molecule has no proxies.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ProxyError {
     /// There is nothing to stand for.
     #[error("a molecule without atoms has no proxies")]

@@ -10,6 +10,7 @@ use crate::spheres::SphereError;
 
 /// Why a relaxation cannot go on.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum RelaxError {
     /// The molecules cannot be searched for contacts.
     #[error(transparent)]

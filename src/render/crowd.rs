@@ -12,6 +12,7 @@ use crate::pose::Pose;
 
 /// Why something is not drawn.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DrawError {
     /// A molecule names a template that is not in the list.
     #[error("molecule {molecule} has template {template}, but there are {count}")]

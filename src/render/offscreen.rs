@@ -45,6 +45,7 @@ const PATIENCE: u32 = 1000;
 
 /// Why there is no picture.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum OffscreenError {
     /// The renderer did not deliver, or what it delivered is no picture.
     #[error("the renderer gave no picture: {0}")]

@@ -19,6 +19,7 @@ const MARGIN: f64 = 0.5;
 
 /// Why spheres cannot be put apart.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ApartError {
     /// A sphere cannot be searched.
     #[error(transparent)]

@@ -27,6 +27,7 @@ const CORRECTION: f32 = 0.4;
 
 /// Why spheres cannot fall.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum FallingError {
     /// The ratio of volumes is not positive.
     #[error("spheres cannot fill {ratio} of a space")]

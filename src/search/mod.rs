@@ -63,6 +63,7 @@ use crate::spheres::{SphereError, SphereSet};
 
 /// Why a search could not run. Nothing was searched then.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// One of the spheres cannot be searched.
     #[error(transparent)]
@@ -111,6 +112,7 @@ pub enum SearchError {
 
 /// Why a search that runs on another device, such as a GPU, had to give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DeviceFault {
     /// There is no device, or none that can do it.
     #[error("there is no device to search on")]

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Why there is no energy.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum EnergyError {
     /// A setting is not a number that makes sense.
     #[error("the {what} of the energy is {value}, and has to be {allowed}")]

@@ -6,6 +6,7 @@ use super::VERSION;
 
 /// Why a log cannot be played. Lines are counted from one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum LogError {
     /// It does not begin as logs do.
     #[error("this is no docking log: its first line should begin with 'docking-log'")]

@@ -84,6 +84,7 @@ impl Default for SearchConfig {
 
 /// Why nothing was found.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// A setting is not a number that makes sense.
     #[error("the number of {what} is {value}, and has to be from 1 to {MOST}")]

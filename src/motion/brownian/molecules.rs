@@ -40,6 +40,7 @@ const PAIRS_AT_ONCE: usize = 16;
 
 /// Why molecules cannot be moved.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum MoleculesError {
     /// A number is not what it has to be.
     #[error(transparent)]

@@ -13,6 +13,7 @@ pub const LARGEST_COORDINATE_NM: f32 = f32::MAX / 2.0;
 
 /// What is wrong with a box.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum BoxError {
     /// A corner is NaN or too far away, or the corners are the wrong way round.
     #[error("box {index} from {low} to {high} is not finite, too far away or inside out")]

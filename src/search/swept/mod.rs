@@ -37,6 +37,7 @@ pub struct Collision {
 
 /// Why a swept search could not run. Nothing was searched then.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SweptError {
     /// A sphere cannot be searched.
     #[error(transparent)]
