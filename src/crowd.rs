@@ -56,6 +56,22 @@ pub struct CrowdPlacement {
 }
 
 /// Molecules with shared templates, and where each belongs.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let mut crowd = Crowd::new();
+/// let template = crowd.add_template(protein);
+/// for k in 0..3 {
+///     let pose = Pose::from_translation(Vec3::X * k as f32);
+///     crowd.add_member(CrowdMember { template, pose, placement: None })?;
+/// }
+/// assert_eq!(crowd.atom_count(), 3 * 602);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Crowd {
     templates: Vec<Arc<MoleculeTemplate>>,

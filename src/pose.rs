@@ -7,6 +7,16 @@ use serde::{Deserialize, Serialize};
 ///
 /// The body frame of a molecule has its centre of mass at the origin, so
 /// `position` is also the centre of mass.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::{Quat, Vec3};
+///
+/// let pose = Pose::new(Vec3::X, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2));
+/// let there = pose.transform_point(Vec3::X);
+/// assert!(there.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
+/// assert!(pose.inverse_transform_point(there).abs_diff_eq(Vec3::X, 1e-6));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
     /// Origin of the body frame in the world, nm.

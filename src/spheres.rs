@@ -45,6 +45,21 @@ pub enum SphereError {
 }
 
 /// World-space spheres as arrays: centre (nm), radius (nm), owner.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 0.17, 0)?;
+/// spheres.push(Vec3::X * 0.3, 0.17, 1)?;
+/// assert_eq!(spheres.owner(1), 1);
+///
+/// // What is no number is refused, and says where.
+/// let error = spheres.push(Vec3::NAN, 0.17, 2).unwrap_err();
+/// assert!(error.to_string().contains("sphere 2"), "{error}");
+/// # Ok::<(), bevy_rapier_molecules::spheres::SphereError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SphereSet {
     pub(crate) x: Vec<f32>,

@@ -24,6 +24,17 @@ use crate::pose::Pose;
 /// The normal jumps at the middle line inside, and at sharp edges just inside. A
 /// membrane with upright molecules wants a rounded shape: a rounded cuboid rather than
 /// a box.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let cell = ShapeCompartment::capsule(4.0, 2.0, Pose::IDENTITY)?;
+/// let surface = cell.surface(Vec3::X * 3.0);
+/// assert!((surface.distance - 1.0).abs() < 1e-5, "outside of it, nm");
+/// assert!(surface.normal.abs_diff_eq(Vec3::X, 1e-5));
+/// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ShapeCompartment {
     shape: SharedShape,

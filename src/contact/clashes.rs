@@ -108,6 +108,18 @@ pub struct ClashReport {
 /// memory about 100 bytes an atom and 8 bytes a clash, so millions of atoms are fine as
 /// long as the tolerance is of the size of an atom.
 ///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let options = LoadOptions::default();
+/// let structure = load_structure("assets/molecules/popc_bilayer.pdb", &options)?;
+/// let lipids = structure.split_by(SplitBy::Residue, &options)?;
+/// let placed: Vec<_> = lipids.iter().map(|part| (&*part.template, part.pose)).collect();
+/// let report = find_clashes(&placed, &ClashOptions { tolerance: Some(0.16), ..ClashOptions::default() })?;
+/// assert_eq!(report.pairs, 0, "a real membrane has no atoms closer than 0.16 nm");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ClashError`] if the tolerance or a pose is not a usable number.
 pub fn find_clashes(

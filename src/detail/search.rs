@@ -65,6 +65,25 @@ pub struct PlacedMolecule {
 ///
 /// Pairs are indices of spheres, molecule by molecule: atoms in the order of their templates
 /// ([`Detail::Atoms`], [`Detail::Refined`]), or proxies in that of their sets.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let placed = [Vec3::ZERO, Vec3::X * 2.5].map(|at| PlacedMolecule {
+///     template: 0,
+///     pose: Pose::from_translation(at),
+/// });
+/// let mut found = [Detail::Atoms, Detail::Refined].map(|_| PairBuffer::new());
+/// for (detail, pairs) in [Detail::Atoms, Detail::Refined].into_iter().zip(&mut found) {
+///     MoleculeSearch::new(&[protein.clone()], detail)?.find_pairs(&placed, 0.0, pairs)?;
+/// }
+/// // Proxies first is faster, and finds the same.
+/// assert_eq!(found[0].len(), found[1].len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct MoleculeSearch {
     detail: Detail,
     templates: Vec<Arc<MoleculeTemplate>>,

@@ -47,6 +47,19 @@ impl FileFormat {
 /// complete, so a failed or interrupted export never leaves half a file, and a
 /// file that was there before stays until then.
 ///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let places = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let path = std::env::temp_dir().join("two_lipids_of_a_doc_test.cif");
+/// export(&path, places.into_iter(), &ExportOptions::default())?;
+/// assert_eq!(load(&path, &LoadOptions::default())?.atom_count(), 2 * lipid.atom_count());
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ExportError`] if the extension is unknown, the file cannot be written, or the
 /// molecules do not fit the format.

@@ -11,6 +11,15 @@ use super::template::MoleculeTemplate;
 
 /// Loads a structure file as one rigid body.
 ///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// assert_eq!(lipid.atom_count(), 134);
+/// assert!((lipid.mass() - 760.1).abs() < 0.1, "dalton");
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
+///
 /// # Errors
 /// [`MoleculeError`] with file, line and cause.
 pub fn load(
@@ -24,6 +33,16 @@ pub fn load(
 ///
 /// Of the options only `format` counts here; the others are applied when the
 /// structure is turned into bodies.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let options = LoadOptions::default();
+/// let haemoglobin = load_structure("assets/molecules/1gzx.pdb", &options)?;
+/// let chains = haemoglobin.split_by(SplitBy::Chain, &options)?;
+/// assert_eq!(chains.len(), 4);
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 ///
 /// # Errors
 /// [`MoleculeError`] with file, line and cause.

@@ -121,6 +121,18 @@ impl AtomBalls<'_> {
 }
 
 /// Few spheres that stand for the atoms of a molecule, in its body frame.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// let proxies = ProxySet::from_atoms(&protein, 17, 1)?;
+/// assert_eq!(proxies.len(), 17);
+/// assert_eq!(proxies.atom_count(), protein.atom_count());
+/// // Every atom lies inside of its proxy.
+/// assert!(proxies.protrusion(&protein)? <= 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxySet {
     centres: Vec<Vec3>,

@@ -19,6 +19,25 @@ use crate::search::{AutoGrid, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
 
 /// Relaxes a [`Crowd`]. See the [module](super) page.
+///
+/// ```
+/// use std::{ops::ControlFlow, sync::Arc};
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// // Two proteins, one halfway inside of the other.
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let mut crowd = Crowd::new();
+/// let template = crowd.add_template(protein);
+/// for position in [Vec3::ZERO, Vec3::X] {
+///     let pose = Pose::from_translation(position);
+///     crowd.add_member(CrowdMember { template, pose, placement: None })?;
+/// }
+/// let mut relaxer = Relaxer::new(crowd, RelaxConfig::default())?;
+/// let report = relaxer.run(|_| ControlFlow::Continue(()))?;
+/// assert_eq!((report.reason, report.end.overlaps), (StopReason::AtRest, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Relaxer {
     pub(super) crowd: Crowd,
     pub(super) config: RelaxConfig,

@@ -167,6 +167,26 @@ pub struct GridCell {
 ///
 /// An implementation keeps its buffers from call to call, so that a step
 /// allocates nothing once they have grown to the size of the scene.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// for owner in 0..3 {
+///     // Neighbours overlap by 0.04 nm; those at the ends are apart.
+///     spheres.push(Vec3::X * 0.3 * owner as f32, 0.17, owner)?;
+/// }
+/// let mut pairs = PairBuffer::new();
+/// AutoGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+/// let found: Vec<[u32; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
+/// assert_eq!(found, [[0, 1], [1, 2]]);
+///
+/// // Another search by its name, and all that are within 0.3 nm of each other.
+/// let mut search = "kd-tree-2".parse::<SearchKind>()?.search();
+/// assert_eq!(search.count_pairs(&spheres, 0.3)?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait PairSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
