@@ -1,11 +1,14 @@
 //! A crowd whose contacts an engine finds and solves.
 //!
 //! The contacts of the last substep, with the impulses that they carry, stay on the device.
-//! They come back when members change and are sent there again, which is rare. So that
-//! they are not lost with a device, the bodies of the last [`KEPT`] substeps are kept: from
-//! them the processor solves these substeps again, beginning with the contacts that were
-//! last sent if that is not longer ago, and else with none. Who has rested for that long
-//! does so still.
+//! They come back when members change and are sent there again, which is rare, and when a
+//! device fails that still answers.
+//!
+//! A device that is lost takes them along. So the bodies of the last [`KEPT`] substeps are
+//! kept, and the processor solves these substeps again: beginning with the contacts that
+//! were last sent, if that is not longer ago, which is as good as if they had come back;
+//! else with none, and then the impulses that contacts carry are good guesses. Bodies are
+//! always where they were, and the substep is solved in either case.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,8 +18,8 @@ use super::step::{CrowdContacts, CrowdContactsError};
 use super::{ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, Support};
 use crate::search::{DeviceFault, SearchError, SearchTimes};
 
-/// Substeps that can be solved again: enough for the impulses of contacts that rest to
-/// settle.
+/// Substeps that can be solved again: enough for most of what contacts carry, and few
+/// enough to be kept and done.
 const KEPT: usize = 8;
 
 /// An engine at work.
