@@ -72,7 +72,7 @@
 //! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes that examples, tests and benches share |
 //! | [`relax`] | the loop: detect, push, spring back, until rest; report |
-//! | `gpu` | searches in compute shaders, on any vendor's GPU (feature `gpu`) |
+//! | `gpu` | searches, contacts and relaxation in compute shaders, on any vendor's GPU (feature `gpu`) |
 //! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
 //! | [`docking`] | one molecule moved about another, and never into it |
 //! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |

@@ -1,4 +1,5 @@
-//! Searches and relaxation on the GPU: compute shaders behind the same contracts as the CPU code.
+//! Searches, contacts and relaxation on the GPU: compute shaders behind the same contracts as
+//! the CPU code.
 //!
 //! What is promised here:
 //!
