@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example proxies -- FILE... [--proxies N | --tolerance NM]
-//!     [--radius-scale X] [--save] [--screenshot FILE.png]
+//!     [--radius-scale X] [--backend auto|cpu|gpu] [--save] [--screenshot FILE.png]
 //! ```
 //!
 //! Prints a table. With `--screenshot` a picture shows the molecules side by side, each
@@ -15,12 +15,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::molecule::{DEFAULT_RADIUS_SCALE, LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::proxy::{
     DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxySet, proxy_file_of,
 };
 use clap::Parser;
 
+#[path = "common/backend.rs"]
+mod backend;
 mod common;
 #[path = "common/picture/mod.rs"]
 mod picture;
@@ -45,6 +48,11 @@ struct Arguments {
     /// Radii of the atoms in units of their van der Waals radii.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
     radius_scale: f32,
+    /// Who clusters the atoms: the same proxies in any case. With --tolerance it is the
+    /// processor.
+    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
+    #[arg(value_parser = backend::parser())]
+    backend: Backend,
     /// Save the proxies beside each file.
     #[arg(long)]
     save: bool,
@@ -69,7 +77,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
         let template = Arc::new(load(file, &options)?);
         let set = match arguments.tolerance {
             Some(tolerance) => ProxySet::for_tolerance(&*template, tolerance, PROXY_SEED)?,
-            None => ProxySet::from_atoms(&*template, arguments.proxies, PROXY_SEED)?,
+            None => proxies(&template, arguments)?,
         };
         let quality = set.quality(&*template)?;
         let name = file.file_name().unwrap_or(file.as_os_str());
@@ -95,6 +103,48 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
         draw(&shown, &shot)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As many proxies as were asked for, on the backend that was.
+#[cfg(feature = "gpu")]
+fn proxies(
+    template: &MoleculeTemplate,
+    arguments: &Arguments,
+) -> Result<ProxySet, Box<dyn Error + Send + Sync>> {
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions};
+
+    let on_gpu = || -> Result<_, GpuError> {
+        let device = GpuDevice::for_backend(arguments.backend, &GpuOptions::default())?;
+        device
+            .map(|device| device.proxies(template, arguments.proxies, PROXY_SEED))
+            .transpose()
+    };
+    match on_gpu() {
+        Ok(Some(set)) => return Ok(set?),
+        Ok(None) => {}
+        Err(error) => backend::say_fallback(&error),
+    }
+    Ok(ProxySet::from_atoms(
+        template,
+        arguments.proxies,
+        PROXY_SEED,
+    )?)
+}
+
+/// As many proxies as were asked for.
+#[cfg(not(feature = "gpu"))]
+fn proxies(
+    template: &MoleculeTemplate,
+    arguments: &Arguments,
+) -> Result<ProxySet, Box<dyn Error + Send + Sync>> {
+    if arguments.backend == Backend::Gpu {
+        backend::say_fallback(&"this program was built without the feature `gpu`");
+    }
+    Ok(ProxySet::from_atoms(
+        template,
+        arguments.proxies,
+        PROXY_SEED,
+    )?)
 }
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.

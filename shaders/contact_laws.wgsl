@@ -14,20 +14,6 @@ struct Contact {
     reach: f32,
 }
 
-/// A direction for two molecules that nothing tells apart: spread over the sphere by their
-/// numbers, and opposite from the other side.
-fn arbitrary_direction(owners: vec2<u32>) -> vec3<f32> {
-    let low = min(owners.x, owners.y);
-    let high = max(owners.x, owners.y);
-    let first = ((low * DIRECTION_HASH.x) ^ high) * DIRECTION_HASH.y;
-    let second = (first ^ (first >> 15u)) * DIRECTION_HASH.z;
-    let around = 2.0 * PI * (f32(first >> 8u) / 16777216.0);
-    let height = 2.0 * (f32(second >> 8u) / 16777216.0) - 1.0;
-    let width = sqrt(max(1.0 - height * height, 0.0));
-    let found = vec3(width * cos(around), width * sin(around), height);
-    return select(-found, found, owners.x < owners.y);
-}
-
 /// Unit vector from the centre of the other molecule to the own one.
 fn direction_between(own: vec3<f32>, other: vec3<f32>, owners: vec2<u32>) -> vec3<f32> {
     let apart = own - other;

@@ -9,18 +9,6 @@ struct GroupParams {
     groups: u32,
 }
 
-/// The pairs between two molecules.
-struct PairGroup {
-    a: u32,
-    b: u32,
-    /// How many of the pairs are kept.
-    kept: u32,
-    /// How many of the pairs overlap.
-    overlaps: u32,
-    /// Deepest overlap, nm; negative is a gap.
-    deepest: f32,
-}
-
 @group(0) @binding(1) var<uniform> params: GroupParams;
 /// Indices of two spheres.
 @group(0) @binding(2) var<storage, read> pairs: array<vec2<u32>>;

@@ -11,12 +11,6 @@
 @group(0) @binding(7) var<storage, read_write> proposals: array<Push>;
 @group(0) @binding(8) var<storage, read_write> counters: RelaxCounters;
 
-/// A vector shortened to a length where it is longer.
-fn shortened(vector: vec3<f32>, longest: f32) -> vec3<f32> {
-    let squared = dot(vector, vector);
-    return select(vector, vector * (longest / sqrt(squared)), squared > longest * longest);
-}
-
 /// The springs of the projection law: a fraction of the excess.
 fn projection_spring(placement: Placement, found: Deviation) -> Push {
     let excess = max(abs(found.height) - placement.leeway, 0.0);

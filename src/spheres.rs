@@ -326,6 +326,18 @@ pub struct SphereExtent {
 }
 
 impl SphereExtent {
+    /// That of spheres whose centres and radii, nm, are within these bounds.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn within([low, high]: [Vec3; 2], [smallest, largest]: [f32; 2]) -> Self {
+        Self {
+            low,
+            high,
+            smallest_radius: smallest,
+            largest_radius: largest,
+            finite: true,
+        }
+    }
+
     const EMPTY: Self = Self {
         low: Vec3::INFINITY,
         high: Vec3::NEG_INFINITY,

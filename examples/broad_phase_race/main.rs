@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
-//!     [--out DIR] [--most N] [--quick]
+//!     [--out DIR] [--most N] [--backend auto|cpu|gpu] [--quick]
 //! cargo run --release --example broad_phase_race -- --show [--spheres N]
 //! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
 //! ```
@@ -15,6 +15,7 @@
 mod brownian;
 mod cells;
 mod crossovers;
+mod device;
 mod falling;
 mod others;
 mod plots;
@@ -24,6 +25,8 @@ mod table;
 mod timing;
 mod vesicle;
 
+#[path = "../common/backend.rs"]
+mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/display.rs"]
@@ -37,6 +40,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bevy_rapier_molecules::backend::Backend;
 use clap::{Parser, ValueEnum};
 
 fn main() -> ExitCode {
@@ -55,6 +59,11 @@ pub struct Arguments {
     /// Most falling spheres.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     most: u32,
+    /// Whose grid joins the race for the atoms of a vesicle: a GPU's if there is a real one,
+    /// nobody's but the processor's, or that of any GPU, even one in software.
+    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
+    #[arg(value_parser = backend::parser())]
+    backend: Backend,
     /// Small scenes and few frames, to see that it works.
     #[arg(long)]
     quick: bool,

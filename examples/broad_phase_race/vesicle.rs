@@ -15,6 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
+use crate::device;
 use crate::table;
 use crate::timing::{BoxRunner, SphereRunner, race};
 
@@ -130,6 +131,7 @@ fn atoms(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             .collect();
         let frames = frames?;
         let mut runners = SphereRunner::for_spheres(frames[0].len());
+        runners.extend(device::grid(arguments.backend).map(SphereRunner::new));
         let pairs = race(&mut runners, &frames)?;
         if rows.is_empty() {
             let mut header = table::words(&["motion", "pairs"]);

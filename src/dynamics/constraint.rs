@@ -3,13 +3,13 @@
 use glam::Vec3;
 
 use super::groups::Sphere;
-use super::{ContactMaterial, MovingBody, Softness};
+use super::{ContactMaterial, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
 
 /// From this share of the smaller radius on, an overlap is too deep for its own
 /// normal alone: the atoms may have passed each other, and the line between the
 /// molecules knows better which way is out.
-const DEEP_SHARE: f32 = 0.5;
+pub(crate) const DEEP_SHARE: f32 = 0.5;
 
 /// A contact between a sphere of molecule `a` and one of molecule `b`.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +37,15 @@ pub struct ContactConstraint {
     pub friction_impulse: Vec3,
     /// Effective mass along the normal with split masses, Da; zero if the contact
     /// does not take part.
-    pub(super) normal_mass: f32,
+    pub(crate) normal_mass: f32,
     /// The same across the normal.
-    pub(super) friction_mass: f32,
+    pub(crate) friction_mass: f32,
     /// Mobility of either side along and across the normal, before splitting.
-    pub(super) mobility: [f32; 4],
-    pub(super) softness: Softness,
-    pub(super) friction: f32,
+    pub(crate) mobility: [f32; 4],
+    pub(crate) softness: Softness,
+    pub(crate) friction: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    pub(super) bounce_speed: f32,
+    pub(crate) bounce_speed: f32,
 }
 
 /// Two spheres that touch, or nearly do.
@@ -86,6 +86,18 @@ pub(super) struct Substep {
     pub max_push_speed: f32,
     /// Approach below which nothing bounces, nm/s.
     pub bounce_threshold: f32,
+}
+
+impl Substep {
+    /// A substep of `dt` s.
+    pub fn new(dt: f32, config: &ContactSolverConfig) -> Self {
+        Self {
+            dt,
+            slop: config.slop,
+            max_push_speed: config.max_push_speed,
+            bounce_threshold: config.bounce_threshold,
+        }
+    }
 }
 
 impl ContactConstraint {
@@ -170,7 +182,7 @@ impl ContactConstraint {
     }
 
     /// A contact between no one.
-    pub(super) const IDLE: Self = Self {
+    pub(crate) const IDLE: Self = Self {
         spheres: Pair { a: 0, b: 0 },
         a: 0,
         b: 0,

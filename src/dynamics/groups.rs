@@ -94,6 +94,11 @@ impl PairGroups {
         self.found.candidates
     }
 
+    /// Says how many pairs there are, which somebody else has.
+    pub fn set_candidates(&mut self, candidates: usize) {
+        self.found.candidates = candidates;
+    }
+
     /// Searches for pairs of `spheres` closer than their radii plus `margin` (nm), and
     /// groups them. Without success there are no groups.
     ///

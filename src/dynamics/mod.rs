@@ -23,18 +23,24 @@
 //! Either side of a contact receives the same vector with opposite sign at the same
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
+//!
+//! All of it can be done by another device: see [`ContactEngine`].
 
 mod by_bodies;
 mod config;
 mod constraint;
 pub(crate) mod digest;
+mod engine;
 mod found;
 mod grouped;
 mod groups;
 mod iteration;
 mod lanes;
+mod layout;
 mod material;
 mod members;
+mod offload;
+mod results;
 mod rows;
 mod solver;
 mod steady;
@@ -44,6 +50,9 @@ mod waking;
 
 pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;
+#[cfg(feature = "gpu")]
+pub(crate) use constraint::DEEP_SHARE;
+pub use engine::{CarriedContacts, ContactEngine, EngineAnswer, EngineFound, EngineSubstep};
 pub use found::{FoundGroups, GroupSearch, PairGroup};
 pub use grouped::Grouped;
 pub use material::{ContactGroups, ContactMaterial, Softness};
@@ -52,6 +61,8 @@ pub use solver::ContactSolver;
 pub use steady::SearchFault;
 pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
+#[cfg(feature = "gpu")]
+pub(crate) use waking::{WAKING_OVERLAP, WAKING_SPEED};
 
 use glam::{Mat3, Vec3};
 

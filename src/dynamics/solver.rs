@@ -2,6 +2,7 @@
 
 use super::by_bodies::{Carried, Group, for_each_group};
 use super::constraint::{Substep, Surface, Touch};
+use super::engine::CarriedContacts;
 use super::groups::PairGroups;
 use super::iteration::Iteration;
 use super::support::Support;
@@ -79,6 +80,37 @@ impl ContactSolver {
         self.share_out(bodies);
     }
 
+    /// What the next substep needs of the last one, in which these owners were `touching`.
+    pub(super) fn carried(&self, touching: Vec<[u32; 2]>) -> CarriedContacts {
+        let contacts = self.contacts.iter();
+        let needed = contacts.filter(|contact| contact.held || contact.takes_part());
+        CarriedContacts {
+            contacts: needed.copied().collect(),
+            touching,
+            dt: self.last.map(|last| last.dt),
+        }
+    }
+
+    /// Goes on from contacts that somebody else solved. There are `bodies` bodies.
+    pub(super) fn restore(
+        &mut self,
+        carried: &CarriedContacts,
+        config: &ContactSolverConfig,
+        bodies: usize,
+    ) {
+        self.forget();
+        self.contacts.extend_from_slice(&carried.contacts);
+        self.group_contacts(0);
+        self.share_out(bodies);
+        self.last = carried.dt.map(|dt| Substep::new(dt, config));
+    }
+
+    /// What bodies receive from somebody else who solved the substep.
+    pub(super) fn set_impulses(&mut self, impulses: &[Impulse]) {
+        self.iteration.impulses.clear();
+        self.iteration.impulses.extend_from_slice(impulses);
+    }
+
     /// Makes a group wherever the bodies change, for the contacts from `first` on.
     fn group_contacts(&mut self, first: usize) {
         for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
@@ -130,12 +162,7 @@ impl ContactSolver {
             body.velocity = part.velocity.into();
             body.angular_velocity = part.angular_velocity.into();
         }
-        let substep = Substep {
-            dt: problem.dt,
-            slop: config.slop,
-            max_push_speed: config.max_push_speed,
-            bounce_threshold: config.bounce_threshold,
-        };
+        let substep = Substep::new(problem.dt, config);
         self.prepare(problem, &substep);
         self.prepare_supports(problem, &substep);
         self.share_out(problem.bodies.len());

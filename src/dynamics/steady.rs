@@ -65,6 +65,16 @@ impl SteadySearch {
         self.fault.take()
     }
 
+    /// Searches on the CPU from now on, since a device has failed.
+    pub fn give_up(&mut self, search: &'static str, fault: DeviceFault, message: String) {
+        self.fault = Some(SearchFault {
+            search,
+            fault,
+            message,
+        });
+        self.finder = Finder::Pairs(Box::new(AutoGrid::new()));
+    }
+
     /// Name of the search.
     pub fn name(&self) -> &'static str {
         self.finder.name()
@@ -93,12 +103,8 @@ impl SteadySearch {
         let Err(SearchError::Device(fault)) = result else {
             return result;
         };
-        self.fault = Some(SearchFault {
-            search: self.finder.name(),
-            fault,
-            message: self.finder.trouble().unwrap_or_else(|| fault.to_string()),
-        });
-        self.finder = Finder::Pairs(Box::new(AutoGrid::new()));
+        let message = self.finder.trouble().unwrap_or_else(|| fault.to_string());
+        self.give_up(self.finder.name(), fault, message);
         self.find_once(spheres, margin, groups)
     }
 

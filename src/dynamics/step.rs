@@ -1,7 +1,6 @@
 //! One substep of a crowd: gather, detect, respond.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -9,16 +8,16 @@ use thiserror::Error;
 
 use super::found::GroupSearch;
 use super::groups::PairGroups;
+use super::offload::Offload;
 use super::solver::Problem;
 use super::steady::{Finder, SearchFault, SteadySearch};
 use super::waking::Encounters;
 use super::{
-    ContactConstraint, ContactGroups, ContactMaterial, ContactMember, ContactSolver,
-    ContactSolverConfig, CrowdTouch, Impulse, MemberSpheres, MovingBody, Obstacle, SetAside,
-    Support, SupportSide,
+    ContactGroups, ContactMaterial, ContactMember, ContactSolver, ContactSolverConfig, CrowdTouch,
+    MovingBody, Obstacle, SetAside, Support, SupportSide,
 };
 use crate::pool::in_pool;
-use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
+use crate::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
@@ -41,28 +40,30 @@ impl From<SphereError> for CrowdContactsError {
 pub struct CrowdContacts {
     /// How contacts are solved.
     pub config: ContactSolverConfig,
-    search: SteadySearch,
-    members: Vec<ContactMember>,
+    pub(super) search: SteadySearch,
+    /// Who finds and solves contacts in place of us.
+    pub(super) offload: Option<Offload>,
+    pub(super) members: Vec<ContactMember>,
     /// Members that do not touch each other, the smaller index first.
-    exempt: BTreeSet<[u32; 2]>,
+    pub(super) exempt: BTreeSet<[u32; 2]>,
     /// Members that were set aside, and why.
-    aside: Vec<Option<SetAside>>,
+    pub(super) aside: Vec<Option<SetAside>>,
     /// Member of each owner of spheres.
-    active: Vec<u32>,
-    first_sphere: Vec<u32>,
-    spheres: SphereSet,
-    groups: PairGroups,
-    bodies: Vec<MovingBody>,
+    pub(super) active: Vec<u32>,
+    pub(super) first_sphere: Vec<u32>,
+    pub(super) spheres: SphereSet,
+    pub(super) groups: PairGroups,
+    pub(super) bodies: Vec<MovingBody>,
     /// Contacts that the engine answers, in this substep, with their bodies.
-    supports: Vec<(Support, [u32; 2])>,
+    pub(super) supports: Vec<(Support, [u32; 2])>,
     /// What is not of the crowd; their bodies follow those of the members.
-    obstacles: Vec<u64>,
-    solver: ContactSolver,
-    touches: Vec<CrowdTouch>,
+    pub(super) obstacles: Vec<u64>,
+    pub(super) solver: ContactSolver,
+    pub(super) touches: Vec<CrowdTouch>,
     /// Those of the substep before.
-    touches_before: Vec<CrowdTouch>,
+    pub(super) touches_before: Vec<CrowdTouch>,
     /// Sleeping members that something acts on.
-    to_wake: Vec<u32>,
+    pub(super) to_wake: Vec<u32>,
 }
 
 impl Default for CrowdContacts {
@@ -78,6 +79,7 @@ impl CrowdContacts {
         Self {
             config: ContactSolverConfig::default(),
             search: SteadySearch::new(Finder::Pairs(search)),
+            offload: None,
             members: Vec::new(),
             exempt: BTreeSet::new(),
             aside: Vec::new(),
@@ -95,39 +97,22 @@ impl CrowdContacts {
         }
     }
 
-    /// Searches with `search` from now on. Members and contacts stay.
+    /// Searches with `search` from now on, and solves on the processor. Members and
+    /// contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+        self.stop_engine();
         self.search = SteadySearch::new(Finder::Pairs(search));
     }
 
     /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
+        self.stop_engine();
         self.search = SteadySearch::new(Finder::Groups(search));
     }
 
     /// Why the search was given up in a detection since this was last asked.
     pub fn take_search_fault(&mut self) -> Option<SearchFault> {
         self.search.take_fault()
-    }
-
-    /// Replaces the members. Contacts between those that stay go on; members that
-    /// were set aside get another chance.
-    ///
-    /// # Errors
-    /// [`SearchError`] if there are more spheres than can be numbered; the crowd is
-    /// empty then.
-    pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), CrowdContactsError> {
-        let before = std::mem::replace(&mut self.members, members);
-        self.aside.clear();
-        self.aside.resize(self.members.len(), None);
-        let laid_out = self.lay_out_after(Some(&before));
-        if laid_out.is_err() {
-            self.members.clear();
-            self.aside.clear();
-            self.solver.forget();
-            self.lay_out()?;
-        }
-        laid_out
     }
 
     /// The members.
@@ -141,6 +126,9 @@ impl CrowdContacts {
         if let Some(member) = self.members.get_mut(member) {
             member.material = material;
             member.groups = groups;
+        }
+        if let Some(offload) = &mut self.offload {
+            offload.forget_surfaces();
         }
     }
 
@@ -165,67 +153,6 @@ impl CrowdContacts {
     pub fn set_aside(&self) -> impl Iterator<Item = (usize, SetAside)> + '_ {
         let aside = self.aside.iter().enumerate();
         aside.filter_map(|(member, reason)| reason.map(|reason| (member, reason)))
-    }
-
-    /// Lays out the spheres of all members that are not set aside, and lets contacts
-    /// between them go on. `before` are the members until now, if they were others.
-    fn lay_out_after(
-        &mut self,
-        before: Option<&[ContactMember]>,
-    ) -> Result<(), CrowdContactsError> {
-        let owners = std::mem::take(&mut self.active);
-        let starts = std::mem::take(&mut self.first_sphere);
-        self.lay_out()?;
-        let places = self.active.iter().zip(0..).map(|(member, owner)| {
-            let member = &self.members[*member as usize];
-            (member.id, (owner, Arc::as_ptr(&member.spheres)))
-        });
-        let places: HashMap<u64, (u32, *const MemberSpheres)> = places.collect();
-        let before = before.unwrap_or(&self.members);
-        let now: Vec<Option<u32>> = owners
-            .iter()
-            .map(|member| {
-                let member = &before[*member as usize];
-                let (owner, spheres) = places.get(&member.id)?;
-                (*spheres == Arc::as_ptr(&member.spheres)).then_some(*owner)
-            })
-            .collect();
-        let first_sphere = &self.first_sphere;
-        self.obstacles.clear();
-        self.solver.rename(self.active.len(), |owner, sphere| {
-            // Contacts with obstacles are told anew in each substep.
-            let (place, sphere) = ((*now.get(owner as usize)?)?, sphere?);
-            let offset = sphere - starts[owner as usize];
-            Some([place, first_sphere[place as usize] + offset])
-        });
-        Ok(())
-    }
-
-    fn lay_out(&mut self) -> Result<(), CrowdContactsError> {
-        self.groups.clear();
-        self.touches.clear();
-        self.touches_before.clear();
-        self.active.clear();
-        let present = self
-            .aside
-            .iter()
-            .zip(0..)
-            .filter(|(reason, _)| reason.is_none());
-        self.active.extend(present.map(|(_, member)| member));
-        self.bodies.clear();
-        self.bodies.resize(self.active.len(), MovingBody::default());
-        let spheres = |member: &u32| &*self.members[*member as usize].spheres;
-        self.first_sphere.clear();
-        self.first_sphere.push(0);
-        self.spheres.clear();
-        let radii = self.active.iter().map(|member| &spheres(member).radii[..]);
-        self.spheres.lay_out(radii)?;
-        let mut sum = 0;
-        for member in &self.active {
-            sum += spheres(member).len() as u32;
-            self.first_sphere.push(sum);
-        }
-        Ok(())
     }
 
     /// Takes the bodies as they are now and moves the spheres with them.
@@ -258,7 +185,10 @@ impl CrowdContacts {
             self.lay_out_after(None)?;
             changed = true;
         }
-        self.place();
+        // An engine moves them by itself.
+        if self.offload.is_none() {
+            self.place();
+        }
         Ok(changed)
     }
 
@@ -284,7 +214,7 @@ impl CrowdContacts {
             .reduce(|| true, |a, b| a && b)
     }
 
-    fn place(&mut self) {
+    pub(super) fn place(&mut self) {
         let (members, active, bodies) = (&self.members, &self.active, &self.bodies);
         self.spheres.place(&self.first_sphere, |owner| {
             let spheres = &members[active[owner] as usize].spheres;
@@ -303,6 +233,9 @@ impl CrowdContacts {
     pub fn detect(&mut self) -> Result<SearchTimes, CrowdContactsError> {
         std::mem::swap(&mut self.touches, &mut self.touches_before);
         self.touches.clear();
+        if let Some(detected) = self.detect_on_device() {
+            return detected;
+        }
         loop {
             let foresight = self.config.foresight;
             let (search, groups) = (&mut self.search, &mut self.groups);
@@ -315,15 +248,27 @@ impl CrowdContacts {
                     self.set_crowd_aside(self.spheres.centre(sphere as usize), reach)?;
                 }
                 Err(error) => {
-                    self.solver.forget();
+                    self.forget_contacts();
                     return Err(error.into());
                 }
             }
         }
     }
 
+    /// Forgets the contacts of the last substep.
+    pub(super) fn forget_contacts(&mut self) {
+        self.solver.forget();
+        if let Some(offload) = &mut self.offload {
+            offload.forget();
+        }
+    }
+
     /// Sets aside all members with a sphere around `centre`.
-    fn set_crowd_aside(&mut self, centre: Vec3, reach: f32) -> Result<(), CrowdContactsError> {
+    pub(super) fn set_crowd_aside(
+        &mut self,
+        centre: Vec3,
+        reach: f32,
+    ) -> Result<(), CrowdContactsError> {
         // Twice the width of a cell covers the crowded cell from any place in it.
         let limit = 4.0 * reach;
         for index in 0..self.spheres.len() {
@@ -346,7 +291,7 @@ impl CrowdContacts {
     }
 
     /// Tells which members touch.
-    fn collect_touches(&mut self) {
+    pub(super) fn collect_touches(&mut self) {
         for group in self.groups.groups() {
             let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
             if self.may_touch(a, b) {
@@ -375,18 +320,7 @@ impl CrowdContacts {
         let before = std::mem::take(&mut self.obstacles);
         self.obstacles
             .extend(obstacles.iter().map(|obstacle| obstacle.id));
-        if self.obstacles != before {
-            self.solver.rename(self.bodies.len(), |body, sphere| {
-                let place = match before.get((body as usize).wrapping_sub(members)) {
-                    None => body,
-                    Some(id) => {
-                        let now = self.obstacles.iter().position(|other| other == id)?;
-                        (members + now) as u32
-                    }
-                };
-                Some([place, sphere.unwrap_or(0)])
-            });
-        }
+        self.rename_obstacles(&before);
         self.supports.clear();
         let body_of = |side: SupportSide| match side {
             SupportSide::Member(member) => {
@@ -405,16 +339,38 @@ impl CrowdContacts {
         }
     }
 
+    /// Lets contacts with obstacles go on that were these in the substep before.
+    pub(super) fn rename_obstacles(&mut self, before: &[u64]) {
+        if self.obstacles == before {
+            return;
+        }
+        let members = self.active.len();
+        let bodies = members + self.obstacles.len();
+        self.solver.rename(bodies, |body, sphere| {
+            let place = match before.get((body as usize).wrapping_sub(members)) {
+                None => body,
+                Some(id) => {
+                    let now = self.obstacles.iter().position(|other| other == id)?;
+                    (members + now) as u32
+                }
+            };
+            Some([place, sphere.unwrap_or(0)])
+        });
+    }
+
     /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has
     /// the answer.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
-            self.solver.forget();
+            self.forget_contacts();
             return;
         }
         if self.bodies.len() != self.active.len() + self.obstacles.len() {
             // No one told of obstacles in this substep.
             self.set_supports(&[], std::iter::empty());
+        }
+        if self.respond_on_device(dt) {
+            return;
         }
         let encounters = Encounters {
             groups: &self.groups,
@@ -430,6 +386,12 @@ impl CrowdContacts {
                 self.bodies[owner].asleep = false;
             }
         }
+        self.solve(dt);
+        self.supports.clear();
+    }
+
+    /// Solves the contacts between bodies of which all that must be awake are.
+    pub(super) fn solve(&mut self, dt: f32) {
         let (members, active, exempt) = (&self.members, &self.active, &self.exempt);
         let material = |a: u32, b: u32| {
             let numbers = [a, b].map(|owner| active[owner as usize]);
@@ -446,83 +408,6 @@ impl CrowdContacts {
         };
         let (solver, config) = (&mut self.solver, &self.config);
         in_pool(|| solver.solve(&problem, config));
-        self.supports.clear();
-    }
-
-    /// Members to be woken if they sleep: something hit them, or left them.
-    #[must_use]
-    pub fn to_wake(&self) -> &[u32] {
-        &self.to_wake
-    }
-
-    /// Members that take part and the impulse that each is to receive.
-    pub fn impulses(&self) -> impl Iterator<Item = (usize, Impulse)> + '_ {
-        let active = self.active.iter().map(|member| *member as usize);
-        active.zip(self.solver.impulses().iter().copied())
-    }
-
-    /// The impulse that each obstacle is to receive, in their order.
-    pub fn obstacle_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
-        let impulses = self.solver.impulses();
-        impulses.iter().skip(self.active.len()).copied()
-    }
-
-    /// Pairs of molecules that overlap or nearly do at the gathered poses, sorted.
-    #[must_use]
-    pub fn touches(&self) -> &[CrowdTouch] {
-        &self.touches
-    }
-
-    /// The spheres where the last gather put them.
-    #[must_use]
-    pub fn spheres(&self) -> &SphereSet {
-        &self.spheres
-    }
-
-    /// Pairs of spheres that the last detection found within the foresight.
-    #[must_use]
-    pub fn candidate_pairs(&self) -> usize {
-        self.groups.candidates()
-    }
-
-    /// The solver with its contacts.
-    #[must_use]
-    pub fn solver(&self) -> &ContactSolver {
-        &self.solver
-    }
-
-    /// Where a contact of the [`solver`](Self::solver) is in the world, nm: between the
-    /// surfaces of its spheres where the last gather put them. None if the spheres are
-    /// others by now, or it is a contact with something outside the crowd.
-    #[must_use]
-    pub fn contact_point(&self, contact: &ContactConstraint) -> Option<Vec3> {
-        let sphere = contact.spheres.a as usize;
-        let known = sphere < self.spheres.len() && contact.gap.is_finite() && !contact.held;
-        known.then(|| {
-            let way = self.spheres.radius(sphere) + 0.5 * contact.gap;
-            self.spheres.centre(sphere) + contact.normal * way
-        })
-    }
-
-    /// The cell of the search around `point`, nm; none before the first search and if
-    /// the search has no cells.
-    #[must_use]
-    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        self.search.cell_around(point)
-    }
-
-    /// Name of the search.
-    #[must_use]
-    pub fn search_name(&self) -> &'static str {
-        self.search.name()
-    }
-
-    /// Member of an owner of spheres.
-    #[must_use]
-    pub fn member_of(&self, owner: u32) -> Option<usize> {
-        self.active
-            .get(owner as usize)
-            .map(|member| *member as usize)
     }
 }
 

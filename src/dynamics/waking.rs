@@ -6,10 +6,10 @@ use super::{CrowdTouch, MovingBody};
 use crate::search::Pair;
 
 /// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
-const WAKING_SPEED: f32 = 0.1;
+pub(crate) const WAKING_SPEED: f32 = 0.1;
 
 /// Overlap that lets no one sleep, nm: it is yet to be pushed apart.
-const WAKING_OVERLAP: f32 = 0.01;
+pub(crate) const WAKING_OVERLAP: f32 = 0.01;
 
 /// What members of a crowd go through in a substep.
 pub(super) struct Encounters<'a> {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::task::{Context, Poll, Waker};
 
+use super::constants::{GROUP_THREADS, GROUP_WORDS};
 use super::error::GpuError;
-use super::shader::{GROUP_THREADS, GROUP_WORDS};
 
 /// Storage arrays that the largest kernel binds.
 const STORAGE_BUFFERS: u32 = 8;

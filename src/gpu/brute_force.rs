@@ -8,11 +8,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::constants::BRUTE_FORCE_SPHERES;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
-use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_SPHERES, BRUTE_FORCE_WRITE};
+use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 
 use super::buffer::GpuVec;
+use super::constants::{CLUSTER_WORDS, MOST_ROUNDS};
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::readback::Readback;
 use super::search::write;
-use super::shader::{CLUSTER_WORDS, CLUSTERS, MOST_ROUNDS};
+use super::shader::CLUSTERS;
 use crate::proxy::{AtomBalls, ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
 use crate::proxy::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub struct GpuDevice {
     /// The first error that no scope caught.
     stray: Arc<Mutex<Option<GpuError>>>,
     memory: Arc<Memory>,
+    /// Bytes that have come back.
+    read: AtomicU64,
     /// Error scopes of two threads must not interleave.
     scopes: Mutex<()>,
 }
@@ -85,6 +88,7 @@ impl GpuDevice {
             lost,
             stray,
             memory: Memory::new(options.memory_bytes),
+            read: AtomicU64::new(0),
             scopes: Mutex::new(()),
         })
     }
@@ -108,6 +112,7 @@ impl GpuDevice {
             lost: Arc::new(OnceLock::new()),
             stray: Arc::default(),
             memory: Memory::new(None),
+            read: AtomicU64::new(0),
             scopes: Mutex::new(()),
         })
     }
@@ -157,6 +162,17 @@ impl GpuDevice {
     #[must_use]
     pub fn memory_in_use(&self) -> u64 {
         self.memory.used()
+    }
+
+    /// Bytes that have come back from the device since it was made, all arrays together.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes that have come back.
+    pub(super) fn count_read(&self, bytes: u64) {
+        self.read.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Makes a buffer, and counts it while it lives.

@@ -21,7 +21,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::Vec3;
+use rayon::prelude::*;
 
+use super::atoms::GpuAtoms;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
@@ -72,6 +74,32 @@ struct Bound {
     gather: wgpu::BindGroup,
     count: wgpu::BindGroup,
     write: Option<wgpu::BindGroup>,
+}
+
+/// Where the spheres of a search come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Searched<'a> {
+    /// From the processor.
+    Sent(&'a SphereSet),
+    /// From templates and poses, on the device.
+    Placed(&'a GpuAtoms),
+}
+
+impl Searched<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::Sent(spheres) => spheres.len(),
+            Self::Placed(atoms) => atoms.spheres().len(),
+        }
+    }
+
+    /// The largest number of a molecule.
+    pub fn last_owner(self) -> u32 {
+        match self {
+            Self::Sent(spheres) => spheres.owner.par_iter().copied().max().unwrap_or(0),
+            Self::Placed(atoms) => atoms.molecules().saturating_sub(1),
+        }
+    }
 }
 
 /// What a search found out before pairs were written.
@@ -144,11 +172,11 @@ impl GpuGrid {
     }
 
     /// Steps 1 to 5.
-    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<Counted, GpuError> {
-        let layout = plan.layout(spheres.len(), 0.0);
+    fn count(&mut self, searched: Searched<'_>, plan: &ReachPlan) -> Result<Counted, GpuError> {
+        let layout = plan.layout(searched.len(), 0.0);
         self.layout = Some(layout);
         let size = SortSize {
-            items: spheres.len() as u32,
+            items: searched.len() as u32,
             bins: layout.cell_count() as u32,
         };
         let params = GpuSearchParams {
@@ -159,7 +187,7 @@ impl GpuGrid {
             ..GpuSearchParams::new(size.items, plan.reach)
         };
         let device = Arc::clone(&self.device);
-        let bound = self.prepare(spheres, &params, size)?;
+        let bound = self.prepare(searched, &params, size)?;
         let batch = GpuSearchBatch {
             spheres: size.items + 1,
             ..GpuSearchBatch::default()
@@ -167,6 +195,10 @@ impl GpuGrid {
         self.arrays.set_batch(&device, &batch)?;
         let kernels = &self.kernels;
         let mut encoder = device.encoder("grid");
+        if let Searched::Placed(atoms) = searched {
+            atoms.record(&mut begin_pass(&mut encoder, "transform"));
+            self.arrays.record_copy(&mut encoder, atoms);
+        }
         let mut stage = |record: &dyn Fn(&mut wgpu::ComputePass<'_>), label| {
             let mut pass = match &mut self.timer {
                 Some(timer) => timer.begin(&mut encoder, label),
@@ -218,13 +250,16 @@ impl GpuGrid {
     /// out, and put back when all went well.
     fn prepare(
         &mut self,
-        spheres: &SphereSet,
+        searched: Searched<'_>,
         params: &GpuSearchParams,
         size: SortSize,
     ) -> Result<Bound, GpuError> {
         let device = &*self.device;
-        let count = spheres.len();
-        let mut grown = self.arrays.upload(device, spheres, size.bins, params)?;
+        let count = searched.len();
+        let mut grown = match searched {
+            Searched::Sent(spheres) => self.arrays.upload(device, spheres, size.bins, params)?,
+            Searched::Placed(_) => self.arrays.hold(device, size.bins, params)?,
+        };
         grown |= self.cells.resize(device, count)?;
         grown |= self.sorted_spheres.resize(device, count)?;
         grown |= self.sorted_owners.resize(device, count)?;
@@ -399,12 +434,23 @@ impl GpuGrid {
         spheres: &SphereSet,
         margin: f32,
     ) -> Result<Option<u64>, SearchError> {
-        self.layout = None;
-        let Some(plan) = ReachPlan::new(spheres, margin)? else {
-            return Ok(None);
-        };
-        match self.count(spheres, &plan) {
-            Ok(Counted::Pairs(count)) => Ok(Some(count)),
+        match ReachPlan::new(spheres, margin)? {
+            Some(plan) => self.begin_with(Searched::Sent(spheres), &plan).map(Some),
+            None => {
+                self.layout = None;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Counts the pairs of spheres that are checked.
+    pub(super) fn begin_with(
+        &mut self,
+        searched: Searched<'_>,
+        plan: &ReachPlan,
+    ) -> Result<u64, SearchError> {
+        match self.count(searched, plan) {
+            Ok(Counted::Pairs(count)) => Ok(count),
             Ok(Counted::Crowded { sphere, spheres }) => Err(SearchError::TooCrowded {
                 sphere,
                 spheres,

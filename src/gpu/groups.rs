@@ -12,16 +12,15 @@
 //! nearest.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
-use rayon::prelude::*;
 
 use super::buffer::GpuVec;
 use super::device::GpuDevice;
 use super::error::GpuError;
-use super::grid::GpuGrid;
+use super::grid::{GpuGrid, Searched};
 use super::kernel::{Kernel, Length, begin_pass, uniform};
 use super::radix::{RadixPlan, RadixSorter};
 use super::readback::Readback;
@@ -30,6 +29,7 @@ use super::search::write;
 use super::shader::GROUPS;
 use crate::dynamics::digest::MOST as MOST_KEPT;
 use crate::dynamics::{FoundGroups, GroupSearch, PairGroup};
+use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{GridCell, Pair, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -57,6 +57,15 @@ pub struct GpuPairGroup {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub deepest: f32,
+}
+
+/// How much was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GroupCount {
+    /// Pairs of molecules.
+    pub groups: u32,
+    /// Pairs of spheres.
+    pub pairs: u64,
 }
 
 /// A [`GpuGrid`] whose pairs are grouped by molecules on the device.
@@ -237,7 +246,7 @@ impl GpuGroups {
     }
 
     /// Step 4.
-    fn digest(&mut self, pairs: u32, groups: u32, found: &mut FoundGroups) -> Result<(), GpuError> {
+    fn digest(&mut self, pairs: u32, groups: u32) -> Result<(), GpuError> {
         let device = Arc::clone(&self.device);
         self.arrays.hold_groups(&device, groups as usize)?;
         write(&device, &self.params, &GpuGroupParams { pairs, groups })?;
@@ -262,14 +271,67 @@ impl GpuGroups {
             kernels.list_starts.record_threads(pass, &listed, pairs);
             kernels.digest.record_threads(pass, &digested, groups);
         }
+        device.submit(encoder)
+    }
+
+    /// Reads the groups and the pairs that they keep.
+    fn read(&mut self, groups: u32, found: &mut FoundGroups) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let arrays = &self.arrays;
         let [of_groups, of_kept] = &mut self.readback;
         let most = groups as usize * MOST_KEPT;
+        let mut encoder = device.encoder("read groups");
         of_groups.record(&device, &mut encoder, &arrays.groups, 0..groups as usize)?;
         of_kept.record(&device, &mut encoder, &arrays.kept, 0..most)?;
         device.submit(encoder)?;
         of_groups.read(&device, |groups: &[GpuPairGroup]| {
             of_kept.read(&device, |kept: &[[u32; 2]]| collect(groups, kept, found))
         })?
+    }
+
+    /// Finds, groups and digests the pairs that a plan is for, all of which stays on the
+    /// device. Also tells how long the grid took.
+    ///
+    /// # Errors
+    /// As [`find_groups`](GroupSearch::find_groups).
+    pub(super) fn find_on_device(
+        &mut self,
+        searched: Searched<'_>,
+        plan: &ReachPlan,
+    ) -> Result<(GroupCount, Duration), SearchError> {
+        let start = Instant::now();
+        let pairs = self.grid.begin_with(searched, plan)?;
+        let built = start.elapsed();
+        if pairs == 0 {
+            return Ok((GroupCount::default(), built));
+        }
+        let last_owner = searched.last_owner();
+        let grouped = u32::try_from(pairs)
+            .map_err(|_| GpuError::TooManyPairs { pairs })
+            .and_then(|pairs| {
+                let groups = self.sort(pairs, last_owner)?;
+                self.digest(pairs, groups)?;
+                Ok(groups)
+            });
+        match grouped {
+            Ok(groups) => Ok((GroupCount { groups, pairs }, built)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// The groups that were found.
+    pub(super) fn groups(&self) -> &GpuVec<GpuPairGroup> {
+        &self.arrays.groups
+    }
+
+    /// The pairs that they keep, as many places for each as there can be.
+    pub(super) fn kept(&self) -> &GpuVec<[u32; 2]> {
+        &self.arrays.kept
+    }
+
+    /// Centre and radius of each sphere that was searched, nm.
+    pub(super) fn spheres(&self) -> &GpuVec<[f32; 4]> {
+        &self.grid.arrays().spheres
     }
 
     /// After an error nobody knows which arrays have grown.
@@ -314,25 +376,18 @@ impl GroupSearch for GpuGroups {
     ) -> Result<SearchTimes, SearchError> {
         found.clear();
         let start = Instant::now();
-        let total = self.grid.begin(spheres, margin)?.unwrap_or(0);
-        let built = Instant::now();
-        if total > 0 {
-            let last_owner = spheres.owner.par_iter().copied().max().unwrap_or(0);
-            let result = u32::try_from(total)
-                .map_err(|_| GpuError::TooManyPairs { pairs: total })
-                .and_then(|pairs| {
-                    let groups = self.sort(pairs, last_owner)?;
-                    self.digest(pairs, groups, found)
-                });
-            if let Err(error) = result {
-                found.clear();
-                return Err(self.failed(error));
-            }
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
+            return Ok(SearchTimes::default());
+        };
+        let (count, build) = self.find_on_device(Searched::Sent(spheres), &plan)?;
+        if let Err(error) = self.read(count.groups, found) {
+            found.clear();
+            return Err(self.failed(error));
         }
-        found.candidates = total as usize;
+        found.candidates = count.pairs as usize;
         Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
+            build,
+            walk: start.elapsed().saturating_sub(build),
         })
     }
 

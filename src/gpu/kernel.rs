@@ -3,9 +3,10 @@
 use bytemuck::Pod;
 
 use super::buffer::GpuVec;
+use super::constants::GROUP_THREADS;
 use super::device::GpuDevice;
 use super::error::GpuError;
-use super::shader::{GROUP_THREADS, Shader};
+use super::shader::Shader;
 
 /// How many elements a kernel works on.
 #[derive(Clone, Copy, Debug)]

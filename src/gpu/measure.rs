@@ -6,10 +6,11 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::buffer::GpuVec;
+use super::constants::SCAN_BLOCK;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
-use super::shader::{MEASURE, SCAN_BLOCK};
+use super::shader::MEASURE;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 
 /// A sum of 64 bits, and the largest number; `Measure` in WGSL.

@@ -1,4 +1,5 @@
-//! Searches and relaxation on the GPU: compute shaders behind the same contracts as the CPU code.
+//! Searches, contacts and relaxation on the GPU: compute shaders behind the same contracts as
+//! the CPU code.
 //!
 //! What is promised here:
 //!
@@ -25,7 +26,8 @@
 //! | `memory` | how much they take together |
 //! | `readback` | arrays on their way back |
 //! | `kernel` | a compute shader, bound and dispatched |
-//! | `shader` | sources, with the constants that Rust and WGSL share |
+//! | `shader` | sources |
+//! | `constants` | numbers that Rust and WGSL share |
 //! | `timer` | how long the passes took |
 //! | `scan` | prefix sum |
 //! | `measure` | sums of 64 bits |
@@ -36,6 +38,7 @@
 //! | `grid` | FFRNN |
 //! | `hierarchy` | grids of several widths |
 //! | `groups` | pairs by molecules, of which only a few come back |
+//! | `crowd` | contacts of crowds, solved |
 //! | `brute_force` | every sphere against every other |
 //! | `clusters` | k-means, for proxies |
 //! | `relax` | whole iterations of the relaxer |
@@ -46,6 +49,8 @@ mod brute_force;
 mod buffer;
 mod choose;
 mod clusters;
+mod constants;
+mod crowd;
 mod device;
 mod error;
 mod grid;
@@ -68,6 +73,10 @@ pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTempl
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use clusters::{GpuClusterParams, GpuClusters};
+pub use crowd::{
+    GpuContacts, GpuCrowdBody, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse,
+    GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+};
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;

@@ -13,11 +13,12 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::buffer::GpuVec;
+use super::constants::{GROUP_THREADS, RADIX_BITS, SCAN_BLOCK};
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::scan::{ScanPlan, Scanner};
-use super::shader::{GROUP_THREADS, RADIX, RADIX_BITS, SCAN_BLOCK};
+use super::shader::RADIX;
 
 /// What is sorted, and by which digit; `RadixParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

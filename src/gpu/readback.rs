@@ -77,6 +77,7 @@ impl Readback {
             // A map that fails without an error fails because the device is lost.
             return Err(device.lose("it does not answer any more"));
         }
+        device.count_read(self.bytes);
         let view = slice.get_mapped_range();
         let result = match bytemuck::try_cast_slice(&view) {
             Ok(values) => take(values),

@@ -12,10 +12,11 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::buffer::GpuVec;
+use super::constants::SCAN_BLOCK;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
-use super::shader::{SCAN, SCAN_BLOCK};
+use super::shader::SCAN;
 
 /// Which part of a sum a pass works on; `ScanParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

@@ -4,14 +4,15 @@
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
+use super::atoms::GpuAtoms;
 use super::buffer::GpuVec;
+use super::constants::CROWDING_SLOT;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, Length, begin_pass, uniform};
 use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
-use super::shader::CROWDING_SLOT;
 use crate::search::uniform_grid::plan::Reach;
 use crate::search::{Pair, PairBuffer};
 use crate::spheres::SphereSet;
@@ -131,23 +132,40 @@ impl SearchArrays {
         params: &GpuSearchParams,
     ) -> Result<bool, GpuError> {
         let count = spheres.len();
-        let fit = spheres_that_fit(device);
-        if count as u64 > fit {
-            return Err(GpuError::TooManySpheres {
-                spheres: count as u64,
-                fit,
-            });
-        }
+        let grown = self.hold(device, cells, params)?;
         self.packed.clear();
         self.packed.par_extend(
             (0..count)
                 .into_par_iter()
                 .map(|k| [spheres.x[k], spheres.y[k], spheres.z[k], spheres.radius[k]]),
         );
+        self.spheres.upload(device, &self.packed)?;
+        self.owners.upload(device, &spheres.owner)?;
+        Ok(grown)
+    }
+
+    /// Makes room for the spheres, and says what is searched; returns whether arrays grew.
+    ///
+    /// # Errors
+    /// [`GpuError::TooManySpheres`] if they do not fit.
+    pub(super) fn hold(
+        &mut self,
+        device: &GpuDevice,
+        cells: u32,
+        params: &GpuSearchParams,
+    ) -> Result<bool, GpuError> {
+        let fit = spheres_that_fit(device);
+        if u64::from(params.spheres) > fit {
+            return Err(GpuError::TooManySpheres {
+                spheres: params.spheres.into(),
+                fit,
+            });
+        }
+        let count = params.spheres as usize;
         let rows = params.spheres + 1;
         let lengths = [params.spheres, cells.saturating_add(1), rows];
-        let mut grown = self.spheres.upload(device, &self.packed)?;
-        grown |= self.owners.upload(device, &spheres.owner)?;
+        let mut grown = self.spheres.resize(device, count)?;
+        grown |= self.owners.resize(device, count)?;
         grown |= self.lengths.upload(device, &lengths)?;
         grown |= self.counts.resize(device, rows as usize)?;
         if grown || self.totals.is_none() {
@@ -155,6 +173,17 @@ impl SearchArrays {
         }
         write(device, &self.params, params)?;
         Ok(grown)
+    }
+
+    /// Records that the spheres are those of `atoms`. There is room for them.
+    pub(super) fn record_copy(&self, encoder: &mut wgpu::CommandEncoder, atoms: &GpuAtoms) {
+        let count = atoms.spheres().len() as u64;
+        for (from, to, bytes) in [
+            (atoms.spheres().buffer(), self.spheres.buffer(), 16 * count),
+            (atoms.owners().buffer(), self.owners.buffer(), 4 * count),
+        ] {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes);
+        }
     }
 
     /// Gives the memory back, and forgets what was planned: after an error nobody knows

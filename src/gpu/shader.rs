@@ -1,69 +1,15 @@
-//! Sources of the shaders, with the constants that Rust and WGSL share.
+//! Sources of the shaders.
 //!
-//! A number that both languages need lives here; WGSL receives it in a block of
-//! constants in front of every source.
+//! A module is made of small files, each of one concept, and the block of constants that
+//! Rust and WGSL share in front of them.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
-use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
-use crate::dynamics::digest;
-use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
-use crate::proxy::SEED_BLOCK;
-use crate::relax::{MAX_PUSH_NM, MAX_TURN};
-use crate::search::hierarchical_grid::levels::{MAX_LEVELS, OCTAVES};
-use crate::search::uniform_grid::MAX_COMPARISONS;
-use crate::search::uniform_grid::cells::FOLLOWING_ROWS;
-use crate::search::uniform_grid::layout::PLAIN_SHIFT;
-
-/// Threads of a workgroup, in every kernel: what WebGPU guarantees.
-pub(super) const GROUP_THREADS: u32 = 256;
-
-/// Values that a thread of the prefix sum adds up by itself.
-const SCAN_ITEMS: u32 = 4;
-
-/// Values that a workgroup of the prefix sum takes.
-pub(super) const SCAN_BLOCK: u32 = GROUP_THREADS * SCAN_ITEMS;
-
-/// Threads that share one partial sum within a workgroup: the square root of
-/// [`GROUP_THREADS`], so that both halves of the sum are equally long.
-const SCAN_TEAM: u32 = 16;
-
-/// Words of workgroup memory that the largest kernel uses: eight for each thread.
-pub(super) const GROUP_WORDS: u32 = 8 * GROUP_THREADS;
-
-/// Threads that add up the contacts of one molecule: a lipid has some hundred atoms.
-pub(super) const SUM_LANES: u32 = 32;
-const _: () = assert!(SUM_LANES.is_power_of_two() && GROUP_THREADS.is_multiple_of(SUM_LANES));
-
-/// Number of the projection law; the thesis's has another.
-pub(super) const PROJECTION_LAW: u32 = 1;
-
-/// Placement of a molecule that may be anywhere.
-pub(super) const NO_PLACEMENT: u32 = u32::MAX;
-
-/// Bits of a digit of the radix sort. Every thread of a group looks after one digit.
-pub(super) const RADIX_BITS: u32 = 8;
-const _: () = assert!(1 << RADIX_BITS == GROUP_THREADS);
-
-/// Which of the measures of a search says how full its cells are.
-pub(super) const CROWDING_SLOT: u32 = 0;
-
-/// Spheres that brute force meets in one round of its loop.
-const BRUTE_FORCE_STRIDE: u32 = 16;
-
-/// Rounds after which lavapipe leaves a loop.
-pub(super) const MOST_ROUNDS: u32 = 65_535;
-
-/// Most spheres that brute force compares: all in one loop.
-pub(super) const BRUTE_FORCE_SPHERES: u32 = MOST_ROUNDS * BRUTE_FORCE_STRIDE;
-
-/// Words that the sums of a cluster take: two for each axis, the number of points, and one
-/// that keeps clusters aligned.
-pub(super) const CLUSTER_WORDS: u32 = 8;
-
-/// A distance along an axis, in nm, beyond any reach and with a square that 32 bits hold.
-const FAR_NM: f32 = 1.0e18;
+use super::constants::declarations;
+use super::crowd::shader::{
+    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PREPARE, CROWD_SIDES,
+    CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
+};
 
 /// A module of WGSL: one or more files of `shaders/`, of which the last has the kernels.
 #[derive(Clone, Copy, Debug)]
@@ -71,14 +17,14 @@ pub struct Shader {
     /// Name of the last file, without its ending.
     pub name: &'static str,
     /// Content of the files.
-    parts: &'static [&'static str],
+    pub(super) parts: &'static [&'static str],
 }
 
 impl Shader {
     /// The whole source: constants, then the files.
     #[must_use]
     pub fn source(&self) -> Cow<'static, str> {
-        let mut source = constants();
+        let mut source = declarations();
         for part in self.parts {
             source.push_str(part);
         }
@@ -87,7 +33,7 @@ impl Shader {
 }
 
 /// How large dispatches are folded.
-const DISPATCH: &str = include_str!("../../shaders/dispatch.wgsl");
+pub(super) const DISPATCH: &str = include_str!("../../shaders/dispatch.wgsl");
 
 /// Prefix sum.
 pub(super) const SCAN: Shader = Shader {
@@ -316,10 +262,16 @@ const BODY: &str = include_str!("../../shaders/body.wgsl");
 const PUSH: &str = include_str!("../../shaders/push.wgsl");
 
 /// Directions of vectors.
-const DIRECTION: &str = include_str!("../../shaders/direction.wgsl");
+pub(super) const DIRECTION: &str = include_str!("../../shaders/direction.wgsl");
 
 /// What comes back from an iteration.
 const COUNTERS: &str = include_str!("../../shaders/counters.wgsl");
+
+/// Directions for what has none.
+pub(super) const ARBITRARY_DIRECTION: &str = include_str!("../../shaders/arbitrary_direction.wgsl");
+
+/// Vectors that must not be too long.
+pub(super) const SHORTENED: &str = include_str!("../../shaders/shortened.wgsl");
 
 /// Where a molecule belongs.
 const PLACE: &str = include_str!("../../shaders/place.wgsl");
@@ -370,6 +322,7 @@ pub(super) const CONTACTS: Shader = Shader {
         COUNTERS,
         BODY,
         PUSH,
+        ARBITRARY_DIRECTION,
         include_str!("../../shaders/contact_laws.wgsl"),
         include_str!("../../shaders/contacts.wgsl"),
     ],
@@ -401,6 +354,7 @@ pub(super) const RESPOND: Shader = Shader {
         PLACE,
         MOLECULE,
         PUSH,
+        SHORTENED,
         include_str!("../../shaders/respond.wgsl"),
     ],
 };
@@ -421,6 +375,9 @@ pub(super) const APPLY: Shader = Shader {
     ],
 };
 
+/// The pairs between two molecules.
+pub(super) const PAIR_GROUP: &str = include_str!("../../shaders/pair_group.wgsl");
+
 /// Pairs by molecules.
 pub(super) const GROUPS: Shader = Shader {
     name: "groups",
@@ -428,6 +385,7 @@ pub(super) const GROUPS: Shader = Shader {
         DISPATCH,
         ROUNDED,
         SEARCH,
+        PAIR_GROUP,
         include_str!("../../shaders/groups.wgsl"),
     ],
 };
@@ -462,53 +420,13 @@ pub const SHADERS: &[Shader] = &[
     LEVEL_BIN,
     LEVEL_COUNT,
     LEVEL_WRITE,
+    CROWD_GROUPS,
+    CROWD_WAKE,
+    CROWD_BEREAVED,
+    CROWD_PREPARE,
+    CROWD_SUPPORTS,
+    CROWD_LEAVE,
+    CROWD_SIDES,
+    CROWD_SOLVE,
+    CROWD_BODIES,
 ];
-
-/// The constants as WGSL declares them.
-fn constants() -> String {
-    let mut block = String::new();
-    for (name, value) in [
-        ("GROUP_THREADS", GROUP_THREADS),
-        ("SCAN_ITEMS", SCAN_ITEMS),
-        ("SCAN_BLOCK", SCAN_BLOCK),
-        ("SCAN_TEAM", SCAN_TEAM),
-        ("RADIX_BITS", RADIX_BITS),
-        ("CROWDING_SLOT", CROWDING_SLOT),
-        ("BRUTE_FORCE_STRIDE", BRUTE_FORCE_STRIDE),
-        ("SUM_LANES", SUM_LANES),
-        ("SEED_BLOCK", SEED_BLOCK as u32),
-        ("CLUSTER_WORDS", CLUSTER_WORDS),
-        ("MAX_LEVELS", MAX_LEVELS as u32),
-        ("OCTAVE_VECTORS", OCTAVES as u32 / 4),
-        ("PROJECTION_LAW", PROJECTION_LAW),
-        ("NO_PLACEMENT", NO_PLACEMENT),
-        ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
-        ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),
-        ("MOST_KEPT", digest::MOST as u32),
-        ("SOME_PAIRS", digest::SOME),
-        ("MANY_PAIRS", digest::MANY),
-        ("HAND_SPREAD", digest::HAND_SPREAD),
-        ("HAND_SHIFT", digest::HAND_SHIFT),
-    ] {
-        // Writing to a string cannot fail.
-        let _ = writeln!(block, "const {name}: u32 = {value}u;");
-    }
-    for (name, value) in [
-        ("PLAIN_SHIFT", PLAIN_SHIFT),
-        ("FAR_NM", FAR_NM),
-        ("PI", std::f32::consts::PI),
-        ("MIN_SQUARES_NM2", MIN_SQUARES_NM2),
-        ("MAX_PUSH_NM", MAX_PUSH_NM),
-        ("MAX_TURN", MAX_TURN),
-        ("HEIGHT_SLACK_NM", HEIGHT_SLACK_NM),
-        ("TILT_SLACK", TILT_SLACK),
-    ] {
-        let _ = writeln!(block, "const {name}: f32 = {value:?}f;");
-    }
-    let rows = FOLLOWING_ROWS.map(|(y, z)| format!("vec2<i32>({y}, {z})"));
-    let rows = rows.join(", ");
-    let _ = writeln!(block, "const FOLLOWING_ROWS = array({rows});");
-    let [a, b, c] = DIRECTION_HASH;
-    let _ = writeln!(block, "const DIRECTION_HASH = vec3<u32>({a}, {b}, {c});");
-    block
-}

@@ -13,12 +13,13 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::buffer::GpuVec;
+use super::constants::CROWDING_SLOT;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::scan::{ScanPlan, Scanner};
-use super::shader::{CROWDING_SLOT, HISTOGRAM, SORT};
+use super::shader::{HISTOGRAM, SORT};
 
 /// Where in `lengths` the numbers of items and of bins are; `SortParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

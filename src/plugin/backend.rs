@@ -1,13 +1,14 @@
-//! Who finds the contacts of crowds, and what happens when it fails.
+//! Who finds and solves the contacts of crowds, and what happens when it fails.
 //!
-//! A GPU finds the same pairs as the processor in the same order, and keeps the same of
-//! them for the solver, so that it may take over, or fail, at any substep without changing
-//! a bit of what follows.
+//! A GPU finds and solves them as the processor does, and only one impulse for each
+//! molecule comes back, with a list of who touches whom. It may take over, or fail, at any
+//! substep: contacts go on with what they carry. As a solver it rounds in its own way;
+//! where it only searches, no bit of what follows depends on who does it.
 
 use bevy::prelude::*;
 use bevy::reflect::reflect_remote;
 
-use super::device::{DeviceSlot, Lender, Trouble};
+use super::device::{DeviceSlot, DeviceWork, Lender, Trouble};
 use super::world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
 use crate::dynamics::SearchFault;
@@ -57,7 +58,7 @@ pub enum DeviceFaultReflection {
     Refused,
 }
 
-/// Who finds the contacts in [`ContactModel::Crowd`].
+/// Who finds and solves the contacts in [`ContactModel::Crowd`].
 ///
 /// Set [`wanted`](Self::wanted) at any time; in the next frame
 /// [`chosen`](Self::chosen) says who it is.
@@ -69,13 +70,24 @@ pub struct MoleculeBackend {
     /// Default: [`Backend::Auto`].
     #[reflect(remote = BackendReflection)]
     pub wanted: Backend,
+    /// A GPU only finds the pairs, and the processor solves the contacts: the run has the
+    /// same bits as on the processor, and more comes back from the device.
+    ///
+    /// Default: `false`.
+    pub search_only: bool,
+    /// A GPU that also solves does not tell who touches whom: there are no touch events
+    /// then, nobody is [`Colliding`](super::Colliding), and as little as possible comes back
+    /// from the device. Contacts and sleep are as always.
+    ///
+    /// Default: `false`.
+    pub skip_touches: bool,
     /// The device of the GPU, if it is one that does it.
     adapter: Option<MoleculeAdapter>,
     /// Whether to look for a device even if nothing has changed.
     again: bool,
     /// What was wanted when a device was last looked for.
     #[reflect(ignore)]
-    tried: Option<Backend>,
+    tried: Option<(Backend, [bool; 2])>,
     /// How often a device was chosen, so that contexts notice.
     choice: u32,
     #[reflect(ignore)]
@@ -160,6 +172,11 @@ impl MoleculeBackend {
         self.again = true;
     }
 
+    /// What a device is looked for with.
+    fn wish(&self) -> (Backend, [bool; 2]) {
+        (self.wanted, [self.search_only, self.skip_touches])
+    }
+
     /// Whether a GPU may search a context of so many spheres that it searches already, or
     /// not.
     fn suits(&self, spheres: usize, already: bool) -> bool {
@@ -209,12 +226,12 @@ pub(super) fn choose_device(
     mut faults: MessageWriter<MoleculeBackendFault>,
 ) {
     let renewed = lender.is_new() && backend.slot.may_borrow();
-    let decided = backend.tried == Some(backend.wanted) && !backend.again && !renewed;
+    let decided = backend.tried == Some(backend.wish()) && !backend.again && !renewed;
     if *model != ContactModel::Crowd || decided {
         return;
     }
     let backend = &mut *backend;
-    backend.tried = Some(backend.wanted);
+    backend.tried = Some(backend.wish());
     backend.again = false;
     backend.choice = backend.choice.wrapping_add(1);
     let chosen = backend.slot.choose(backend.wanted, &lender);
@@ -262,8 +279,12 @@ pub(super) fn assign_searches(
             choice: backend.choice,
             gave_up: world.searcher.gave_up.take().filter(|_| !renewed),
         };
-        match backend.slot.search().filter(|_| gpu) {
-            Some(Ok(search)) => world.contacts.set_group_search(search),
+        let work = backend.slot.work(backend.search_only);
+        match work.filter(|_| gpu) {
+            Some(Ok(DeviceWork::Search(search))) => world.contacts.set_group_search(search),
+            Some(Ok(DeviceWork::Contacts(engine))) => {
+                world.contacts.set_engine(engine, !backend.skip_touches);
+            }
             Some(Err(Trouble { fault, message })) => {
                 world.contacts.set_search(Box::new(AutoGrid::new()));
                 let fault = MoleculeBackendFault {

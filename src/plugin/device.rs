@@ -10,8 +10,8 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::backend::{MoleculeAdapter, MoleculeBackend};
 use crate::backend::Backend;
-use crate::dynamics::GroupSearch;
-use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuGroups, GpuOptions};
+use crate::dynamics::{ContactEngine, GroupSearch};
+use crate::gpu::{AdapterSummary, GpuContacts, GpuDevice, GpuError, GpuGroups, GpuOptions};
 use crate::search::DeviceFault;
 
 /// Why there is no device, or no search on it.
@@ -44,6 +44,14 @@ impl From<&AdapterSummary> for MoleculeAdapter {
             software: summary.is_software(),
         }
     }
+}
+
+/// What a device does for a context.
+pub(super) enum DeviceWork {
+    /// It finds the pairs.
+    Search(Box<dyn GroupSearch>),
+    /// It also solves the contacts.
+    Contacts(Box<dyn ContactEngine>),
 }
 
 /// The device in use, and where others would come from.
@@ -119,13 +127,16 @@ impl DeviceSlot {
         self.lent.is_none()
     }
 
-    /// A search on the device, if there is one.
-    pub fn search(&self) -> Option<Result<Box<dyn GroupSearch>, Trouble>> {
+    /// What finds contacts on the device, if there is one, and solves them unless it is to
+    /// search only.
+    pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, Trouble>> {
         let device = Arc::clone(self.device.as_ref()?);
-        Some(match GpuGroups::new(device) {
-            Ok(search) => Ok(Box::new(search)),
-            Err(error) => Err(error.into()),
-        })
+        let work = if search_only {
+            GpuGroups::new(device).map(|search| DeviceWork::Search(Box::new(search)))
+        } else {
+            GpuContacts::new(device).map(|engine| DeviceWork::Contacts(Box::new(engine)))
+        };
+        Some(work.map_err(Into::into))
     }
 
     /// Lets go of the device, which is lost.

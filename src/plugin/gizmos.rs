@@ -278,7 +278,7 @@ fn draw_contacts(
     for (world, simulation, colliders) in &worlds {
         if crowd {
             let contacts = world.contacts();
-            let solved = contacts.solver().contacts().iter();
+            let solved = contacts.contacts().iter();
             for contact in solved.filter(|contact| contact.takes_part()) {
                 if let Some(point) = contacts.contact_point(contact) {
                     draw(point, contact.normal, contact.gap);

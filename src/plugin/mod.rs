@@ -24,9 +24,10 @@
 //!
 //! # Who does the work
 //!
-//! [`MoleculeBackend`] says whether the processor or a GPU finds the contacts of crowds.
-//! A GPU that fails costs nothing but its speed: the processor finds the same contacts
-//! within the same substep, and a [`MoleculeBackendFault`] tells.
+//! [`MoleculeBackend`] says whether the processor or a GPU finds and solves the contacts of
+//! crowds. To a GPU go the bodies, from it come one impulse for each and who touches whom;
+//! atoms, pairs and contacts stay there. A GPU that fails costs nothing but its speed: the
+//! processor solves the same substep, and a [`MoleculeBackendFault`] tells.
 //!
 //! # Asking and seeing
 //!
@@ -190,7 +191,7 @@ impl MoleculePlugins {
         self
     }
 
-    /// Who finds contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
+    /// Who finds and solves contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
     /// changes it. Default: [`Backend::Auto`], a GPU if there is a real one.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {

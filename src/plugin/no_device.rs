@@ -7,7 +7,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::backend::MoleculeAdapter;
 use crate::backend::Backend;
-use crate::dynamics::GroupSearch;
+use crate::dynamics::{ContactEngine, GroupSearch};
 use crate::search::DeviceFault;
 
 /// Why there is no device.
@@ -21,6 +21,15 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
+}
+
+/// What a device would do.
+#[expect(dead_code, reason = "there is no device that would do it")]
+pub(super) enum DeviceWork {
+    /// It finds the pairs.
+    Search(Box<dyn GroupSearch>),
+    /// It also solves the contacts.
+    Contacts(Box<dyn ContactEngine>),
 }
 
 /// No device.
@@ -61,8 +70,8 @@ impl DeviceSlot {
         false
     }
 
-    /// There is no search but the processor's.
-    pub fn search(&self) -> Option<Result<Box<dyn GroupSearch>, Trouble>> {
+    /// There is no one but the processor.
+    pub fn work(&self, _search_only: bool) -> Option<Result<DeviceWork, Trouble>> {
         None
     }
 

@@ -293,8 +293,13 @@ fn touching_in_solver(
 }
 
 /// Solves the contacts.
-pub(super) fn respond(model: Res<ContactModel>, mut worlds: Query<&mut MoleculeWorld>) {
-    for mut world in &mut worlds {
+pub(super) fn respond(
+    model: Res<ContactModel>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld)>,
+    mut backend: ResMut<MoleculeBackend>,
+    mut backend_faults: MessageWriter<MoleculeBackendFault>,
+) {
+    for (context, mut world) in &mut worlds {
         let Some(substep) = world.substep else {
             continue;
         };
@@ -305,6 +310,10 @@ pub(super) fn respond(model: Res<ContactModel>, mut worlds: Query<&mut MoleculeW
                 *world.contact_config_mut() = ContactSolverConfig::default();
             }
             world.contacts.respond(substep);
+            if let Some(fault) = world.contacts.take_search_fault() {
+                let world = &mut *world;
+                accept_search_fault(context, fault, world, &mut backend, &mut backend_faults);
+            }
             world.times.respond += begin.elapsed();
         }
     }

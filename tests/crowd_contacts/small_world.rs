@@ -74,7 +74,7 @@ impl Molecule {
         0.5 * (self.momentum.dot(self.velocity().as_dvec3()) + turning)
     }
 
-    fn body(&self, gravity: Vec3) -> MovingBody {
+    pub fn body(&self, gravity: Vec3) -> MovingBody {
         let mut body = MovingBody {
             pose: self.pose(),
             centre: self.position.as_vec3(),
@@ -127,6 +127,11 @@ impl SmallWorld {
             .unwrap();
         self.contacts.detect().unwrap();
         self.contacts.respond(dt);
+        self.go_on(dt);
+    }
+
+    /// Gives the molecules their impulses, and moves them for `dt` s.
+    pub fn go_on(&mut self, dt: f32) {
         for (member, impulse) in self.contacts.impulses() {
             let molecule = &mut self.molecules[member];
             if !molecule.fixed && !molecule.asleep {

@@ -9,6 +9,9 @@
 
 mod atoms;
 mod clusters;
+mod crowd;
+mod crowd_faults;
+mod crowd_twin;
 mod determinism;
 mod failures;
 #[path = "../gpu_device/mod.rs"]
@@ -16,7 +19,11 @@ mod gpu_device;
 mod groups;
 mod radix;
 mod relaxer;
+mod relaxer_faults;
 mod scan;
 mod shaders;
+#[allow(dead_code, reason = "other tests measure energies with it")]
+#[path = "../crowd_contacts/small_world.rs"]
+mod small_world;
 mod sort;
 mod timer;

@@ -4,10 +4,12 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuAtomRange, GpuBody, GpuClusterParams, GpuGroupParams, GpuHierarchyParams, GpuLawParams,
-    GpuLevel, GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose,
-    GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, GpuTransformParams, SHADERS, Shader,
+    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdChange, GpuCrowdContact,
+    GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface,
+    GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel, GpuMeasure,
+    GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose, GpuPush, GpuRadixParams,
+    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
+    GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -231,16 +233,6 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         spare,
     );
     assert_mirrors!(GpuGroupParams, "groups", "GroupParams", pairs, groups);
-    assert_mirrors!(
-        GpuPairGroup,
-        "groups",
-        "PairGroup",
-        a,
-        b,
-        kept,
-        overlaps,
-        deepest,
-    );
     for shader in ["histogram", "sort"] {
         assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
     }
@@ -280,6 +272,166 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
             spheres,
             first_pair,
             pairs,
+        );
+    }
+}
+
+#[test]
+fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
+    for shader in ["crowd_groups", "crowd_solve", "crowd_leave"] {
+        assert_mirrors!(
+            GpuCrowdParams,
+            shader,
+            "CrowdParams",
+            bodies,
+            touching,
+            groups,
+            parting,
+            dt,
+            slop,
+            max_push_speed,
+            bounce_threshold,
+            touching_before,
+            exempt,
+            members,
+            spare,
+        );
+    }
+    for shader in ["crowd_prepare", "crowd_solve", "crowd_bodies"] {
+        assert_mirrors!(
+            GpuCrowdBody,
+            shader,
+            "CrowdBody",
+            centre,
+            state,
+            velocity,
+            spare,
+            angular_velocity,
+            spare_too,
+            inverse_mass,
+            spare_three,
+            diagonal,
+            spare_four,
+            beside,
+            spare_five,
+            acceleration,
+            spare_six,
+        );
+    }
+    assert_mirrors!(
+        GpuCrowdImpulse,
+        "crowd_bodies",
+        "CrowdImpulse",
+        linear,
+        woken,
+        angular,
+        spare,
+    );
+    for shader in [
+        "crowd_prepare",
+        "crowd_supports",
+        "crowd_sides",
+        "crowd_solve",
+    ] {
+        assert_mirrors!(
+            GpuCrowdContact,
+            shader,
+            "CrowdContact",
+            normal,
+            normal_impulse,
+            lever_a,
+            normal_mass,
+            lever_b,
+            friction_mass,
+            friction_impulse,
+            friction,
+            mobility,
+            spheres,
+            gap,
+            bounce_speed,
+            bias_rate,
+            mass_scale,
+            impulse_scale,
+            spare,
+        );
+    }
+    for shader in [
+        "crowd_groups",
+        "crowd_prepare",
+        "crowd_wake",
+        "crowd_bereaved",
+    ] {
+        assert_mirrors!(
+            GpuCrowdGroup,
+            shader,
+            "CrowdGroup",
+            a,
+            b,
+            start,
+            stride,
+            contacts,
+            rows,
+            may_touch,
+            deepest,
+        );
+    }
+    for shader in ["crowd_groups", "crowd_prepare"] {
+        assert_mirrors!(
+            GpuCrowdSurface,
+            shader,
+            "CrowdSurface",
+            restitution,
+            friction,
+            frequency_hz,
+            damping_ratio,
+            memberships,
+            filter_mask,
+        );
+    }
+    assert_mirrors!(
+        GpuCrowdTouch,
+        "crowd_groups",
+        "CrowdTouch",
+        a,
+        b,
+        contacts,
+        deepest,
+    );
+    assert_mirrors!(
+        GpuCrowdSupport,
+        "crowd_supports",
+        "CrowdSupport",
+        normal,
+        gap,
+        point,
+        friction,
+        restitution,
+        before,
+        key,
+    );
+    for shader in ["crowd_solve", "crowd_bodies"] {
+        assert_mirrors!(
+            GpuCrowdChange,
+            shader,
+            "CrowdChange",
+            linear,
+            spare,
+            angular_a,
+            spare_too,
+            angular_b,
+            spare_three,
+        );
+    }
+    for shader in ["groups", "crowd_groups"] {
+        assert_mirrors!(
+            GpuPairGroup,
+            shader,
+            "PairGroup",
+            a,
+            b,
+            kept,
+            overlaps,
+            deepest,
         );
     }
 }

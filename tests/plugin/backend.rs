@@ -1,5 +1,5 @@
 //! Who finds the contacts changes nothing about them: the whole run is the same, bit for
-//! bit, on the processor and on a GPU.
+//! bit, on the processor and on a GPU that searches only.
 //!
 //! Without an adapter the tests that need one say that they are skipped; with
 //! `REQUIRE_GPU=1` in the environment they fail instead.
@@ -22,8 +22,15 @@ use super::gpu_device;
 #[derive(Resource, Default)]
 pub struct Told(pub Vec<MoleculeBackendFault>);
 
-/// An app that asks for `backend`.
+/// An app that asks for `backend`, which only searches.
 pub fn app_on(backend: Backend) -> App {
+    let mut app = solving_app_on(backend);
+    backend_mut(&mut app).search_only = true;
+    app
+}
+
+/// An app that asks for `backend`.
+pub fn solving_app_on(backend: Backend) -> App {
     let mut app = bare_app();
     app.add_plugins(MoleculePlugins::default().with_backend(backend));
     app.insert_resource(TimestepMode::Fixed {
@@ -108,7 +115,7 @@ fn run_heap(mut app: App, frames: usize) -> Vec<Vec<u32>> {
 }
 
 /// Name of the search of each context.
-fn searches(app: &mut App) -> Vec<&'static str> {
+pub fn searches(app: &mut App) -> Vec<&'static str> {
     let world = app.world_mut();
     let mut worlds = world.query::<&MoleculeWorld>();
     let names = worlds.iter(world);

@@ -4,6 +4,8 @@ mod assets;
 #[cfg(feature = "gpu")]
 mod backend;
 #[cfg(feature = "gpu")]
+mod backend_contacts;
+#[cfg(feature = "gpu")]
 mod backend_faults;
 mod bodies;
 mod common;

@@ -36,12 +36,13 @@ use tables::Outcome;
 
 use super::atoms::{GpuAtoms, GpuPose, SphereTemplate};
 use super::buffer::GpuVec;
+use super::constants::SUM_LANES;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::readback::Readback;
 use super::search::write;
-use super::shader::{APPLY, BODIES, RESPOND, SUM_LANES, SUM_MOLECULES};
+use super::shader::{APPLY, BODIES, RESPOND, SUM_MOLECULES};
 use super::timer::{PassTime, PassTimer};
 use crate::pose::Pose;
 use crate::relax::engine::{

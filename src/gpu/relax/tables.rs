@@ -5,8 +5,8 @@ use bytemuck::{Pod, Zeroable};
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::force::{Projection, Push, ThesisSteps};
 use crate::gpu::GpuMeasure;
+use crate::gpu::constants::{NO_PLACEMENT, PROJECTION_LAW};
 use crate::gpu::error::GpuError;
-use crate::gpu::shader::{NO_PLACEMENT, PROJECTION_LAW};
 use crate::relax::engine::EngineScene;
 use crate::relax::{LEAST_CENTRE_WEIGHT, ReactionLaw, RelaxStatus};
 

@@ -33,8 +33,18 @@ impl ReachPlan {
     /// Checks the spheres and the margin (nm); `None` if no pair is possible.
     pub(crate) fn new(spheres: &SphereSet, margin: f32) -> Result<Option<Self>, SearchError> {
         check_margin(margin)?;
-        let extent = spheres.extent()?;
-        if spheres.len() < 2 {
+        Self::within(spheres.extent()?, spheres.len(), margin)
+    }
+
+    /// The plan for so many spheres of this extent and the margin, nm; `None` if no pair is
+    /// possible.
+    pub(crate) fn within(
+        extent: SphereExtent,
+        count: usize,
+        margin: f32,
+    ) -> Result<Option<Self>, SearchError> {
+        check_margin(margin)?;
+        if count < 2 {
             return Ok(None);
         }
         let longest = 2.0 * extent.largest_radius + margin;

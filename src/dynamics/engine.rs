@@ -1,0 +1,137 @@
+//! Contacts that another device finds and solves, such as a GPU.
+//!
+//! An *engine* finds the pairs of a crowd, makes contacts of them and solves these; the
+//! contacts stay with it from substep to substep, and only what bodies receive comes back.
+//! When it fails, the crowd goes on by itself within the same substep.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{
+    ContactConstraint, ContactGroups, ContactMaterial, ContactSolverConfig, CrowdTouch, Impulse,
+    MemberSpheres, MovingBody, Support,
+};
+use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
+
+/// What an engine is to solve. Bodies, here and in all that an engine sees, are numbered by
+/// owners of spheres; obstacles follow.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineSubstep<'a> {
+    /// Bodies before the substep: those of the spheres, then obstacles.
+    pub bodies: &'a [MovingBody],
+    /// How many of them have spheres.
+    pub members: usize,
+    /// Contacts with obstacles, with their two bodies.
+    pub supports: &'a [(Support, [u32; 2])],
+    /// The body that each obstacle of the substep before is now, if they are others than
+    /// they were; none if it is gone.
+    pub renamed: Option<&'a [Option<u32>]>,
+    /// Length of the substep, s.
+    pub dt: f32,
+    /// How contacts are solved.
+    pub config: &'a ContactSolverConfig,
+}
+
+/// What an engine found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EngineFound {
+    /// Pairs of spheres within the foresight.
+    pub candidates: usize,
+    /// How long it took.
+    pub times: SearchTimes,
+}
+
+/// What an engine answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineAnswer {
+    /// The impulse that each body receives.
+    pub impulses: Vec<Impulse>,
+    /// Owners that are woken if they sleep, in rising order.
+    pub woken: Vec<u32>,
+}
+
+/// The contacts of a substep, for the next one.
+#[derive(Clone, Debug, Default)]
+pub struct CarriedContacts {
+    /// Those that take part, sorted by bodies and spheres, and then those with obstacles.
+    pub contacts: Vec<ContactConstraint>,
+    /// Owners that touch or nearly do, sorted.
+    pub touching: Vec<[u32; 2]>,
+    /// Length of the substep, s; none if there was none.
+    pub dt: Option<f32>,
+}
+
+/// Finds and solves the contacts of a crowd on some device.
+///
+/// After an error of [`respond`](Self::respond) the contacts of the substep before are still
+/// there, if the device is.
+pub trait ContactEngine: Send + Sync {
+    /// Name for reports.
+    fn name(&self) -> &'static str;
+
+    /// Tells the spheres of each owner, in its body frame.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceFault>;
+
+    /// Tells the surface of each owner, and which two do not touch whatever their groups:
+    /// sorted pairs, the smaller one first.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn set_surfaces(
+        &mut self,
+        surfaces: &[(ContactMaterial, ContactGroups)],
+        exempt: &[[u32; 2]],
+    ) -> Result<(), DeviceFault>;
+
+    /// Moves the spheres with the bodies of their owners, finds the pairs closer than their
+    /// radii plus `margin`, nm, and appends to `touches`, if somebody wants to know, which
+    /// owners touch, sorted.
+    ///
+    /// # Errors
+    /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs).
+    fn detect(
+        &mut self,
+        bodies: &[MovingBody],
+        margin: f32,
+        touches: Option<&mut Vec<CrowdTouch>>,
+    ) -> Result<EngineFound, SearchError>;
+
+    /// Solves the contacts between what was last detected.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn respond(
+        &mut self,
+        substep: &EngineSubstep<'_>,
+        answer: &mut EngineAnswer,
+    ) -> Result<(), DeviceFault>;
+
+    /// Goes on from contacts that somebody else solved.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn take_over(&mut self, contacts: &CarriedContacts) -> Result<(), DeviceFault>;
+
+    /// Reads the contacts of the last substep.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault>;
+
+    /// Forgets the contacts of the last substep.
+    fn forget(&mut self);
+
+    /// See [`PairSearch::cell_around`](crate::search::PairSearch::cell_around).
+    fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
+        None
+    }
+
+    /// See [`PairSearch::trouble`](crate::search::PairSearch::trouble).
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,441 @@
+//! A crowd whose contacts an engine finds and solves.
+//!
+//! The contacts of the last substep, with the impulses that they carry, stay on the device.
+//! They come back when members change and are sent there again, which is rare, and when a
+//! device fails that still answers.
+//!
+//! A device that is lost takes them along. So the bodies of the last [`KEPT`] substeps are
+//! kept, and the processor solves these substeps again: beginning with the contacts that
+//! were last sent, if that is not longer ago, which is as good as if they had come back;
+//! else with none, and then the impulses that contacts carry are good guesses. Bodies are
+//! always where they were, and the substep is solved in either case.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::engine::{CarriedContacts, ContactEngine, EngineAnswer, EngineFound, EngineSubstep};
+use super::step::{CrowdContacts, CrowdContactsError};
+use super::{ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, Support};
+use crate::search::{DeviceFault, SearchError, SearchTimes};
+
+/// Substeps that can be solved again: enough for most of what contacts carry, and few
+/// enough to be kept and done.
+const KEPT: usize = 8;
+
+/// An engine at work.
+pub(super) struct Offload {
+    /// Behind a lock, so that a crowd that is only looked at can fetch contacts.
+    engine: Mutex<Box<dyn ContactEngine>>,
+    name: &'static str,
+    /// Whether the contacts of the last substep are with it.
+    carries: bool,
+    /// Whether it has found what is to be solved.
+    detected: bool,
+    /// Whether anybody wants to know who touches whom.
+    tells: bool,
+    /// Whether it knows the spheres of the members.
+    knows_molecules: bool,
+    /// Whether it knows their surfaces.
+    knows_surfaces: bool,
+    exempt: Vec<[u32; 2]>,
+    /// Obstacles of the last substep.
+    obstacles: Vec<u64>,
+    past: Past,
+    answer: EngineAnswer,
+    /// The contacts, if somebody asked for them.
+    fetched: OnceLock<Vec<ContactConstraint>>,
+}
+
+/// What is needed to solve the last substeps again.
+#[derive(Default)]
+struct Past {
+    /// Contacts at the beginning of the first of them; none if that was too long ago.
+    base: Option<CarriedContacts>,
+    substeps: VecDeque<PastSubstep>,
+}
+
+#[derive(Default)]
+struct PastSubstep {
+    bodies: Vec<MovingBody>,
+    obstacles: Vec<u64>,
+    supports: Vec<(Support, [u32; 2])>,
+    dt: f32,
+    config: ContactSolverConfig,
+}
+
+impl Offload {
+    fn engine(&mut self) -> &mut dyn ContactEngine {
+        let engine = self.engine.get_mut();
+        engine.unwrap_or_else(PoisonError::into_inner).as_mut()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Box<dyn ContactEngine>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn cell_around(&self, point: glam::Vec3) -> Option<crate::search::GridCell> {
+        self.locked().cell_around(point)
+    }
+
+    /// The members have changed.
+    pub fn forget_members(&mut self) {
+        self.knows_molecules = false;
+        self.knows_surfaces = false;
+    }
+
+    /// What is said of the members has changed.
+    pub fn forget_surfaces(&mut self) {
+        self.knows_surfaces = false;
+    }
+
+    /// Whether the contacts of the last substep are with the engine.
+    pub fn carries(&self) -> bool {
+        self.carries
+    }
+
+    /// The contacts of the last substep; none if the device fails now, which the next
+    /// substep will notice.
+    pub fn contacts(&self) -> &[ContactConstraint] {
+        self.fetched.get_or_init(|| {
+            let carried = self.locked().contacts();
+            carried.map(|carried| carried.contacts).unwrap_or_default()
+        })
+    }
+
+    /// Forgets the contacts of the last substep.
+    pub fn forget(&mut self) {
+        self.carries = false;
+        self.past = Past::default();
+        self.fetched.take();
+        self.engine().forget();
+    }
+
+    /// Keeps a substep that was solved.
+    fn remember(&mut self, bodies: &[MovingBody], problem: &Told<'_>) {
+        let mut kept = if self.past.substeps.len() < KEPT {
+            PastSubstep::default()
+        } else {
+            self.past.base = None;
+            self.past.substeps.pop_front().unwrap_or_default()
+        };
+        kept.bodies.clear();
+        kept.bodies.extend_from_slice(bodies);
+        for owner in &self.answer.woken {
+            kept.bodies[*owner as usize].asleep = false;
+        }
+        kept.obstacles.clear();
+        kept.obstacles.extend_from_slice(problem.obstacles);
+        kept.supports.clear();
+        kept.supports.extend_from_slice(problem.supports);
+        (kept.dt, kept.config) = (problem.dt, *problem.config);
+        self.past.substeps.push_back(kept);
+    }
+}
+
+/// A substep beside its bodies.
+struct Told<'a> {
+    obstacles: &'a [u64],
+    supports: &'a [(Support, [u32; 2])],
+    dt: f32,
+    config: &'a ContactSolverConfig,
+}
+
+impl CrowdContacts {
+    /// Lets `engine` find and solve the contacts from now on; with `tells`, who touches whom
+    /// comes back as well, and else [`touches`](Self::touches) stays empty. Members and
+    /// contacts stay.
+    ///
+    /// If its device fails, the processor does it again, as with
+    /// [`set_search`](Self::set_search).
+    pub fn set_engine(&mut self, engine: Box<dyn ContactEngine>, tells: bool) {
+        self.stop_engine();
+        self.offload = Some(Offload {
+            name: engine.name(),
+            engine: Mutex::new(engine),
+            carries: false,
+            detected: false,
+            tells,
+            knows_molecules: false,
+            knows_surfaces: false,
+            exempt: Vec::new(),
+            obstacles: Vec::new(),
+            past: Past::default(),
+            answer: EngineAnswer::default(),
+            fetched: OnceLock::new(),
+        });
+    }
+
+    /// Lets the processor solve the contacts again, from where the engine was.
+    pub(super) fn stop_engine(&mut self) {
+        self.bring_back();
+        if self.offload.take().is_some() {
+            self.place();
+        }
+    }
+
+    /// Finds the pairs on the device; none if the processor has to.
+    pub(super) fn detect_on_device(&mut self) -> Option<Result<SearchTimes, CrowdContactsError>> {
+        loop {
+            self.offload.as_ref()?;
+            match self.try_detect() {
+                Ok(found) => {
+                    self.groups.clear();
+                    self.groups.set_candidates(found.candidates);
+                    return Some(Ok(found.times));
+                }
+                Err(SearchError::TooCrowded { sphere, reach, .. }) => {
+                    self.place();
+                    let centre = self.spheres.centre(sphere as usize);
+                    if let Err(error) = self.set_crowd_aside(centre, reach) {
+                        return Some(Err(error));
+                    }
+                }
+                Err(SearchError::Device(fault)) => self.give_up(fault),
+                Err(error) => {
+                    self.forget_contacts();
+                    return Some(Err(error.into()));
+                }
+            }
+        }
+    }
+
+    fn try_detect(&mut self) -> Result<EngineFound, SearchError> {
+        let Some(offload) = &mut self.offload else {
+            return Ok(EngineFound::default());
+        };
+        offload.detected = false;
+        if !offload.knows_molecules {
+            let spheres = |member: &u32| Arc::clone(&self.members[*member as usize].spheres);
+            let molecules: Vec<_> = self.active.iter().map(spheres).collect();
+            offload.engine().set_molecules(&molecules)?;
+            offload.knows_molecules = true;
+        }
+        let owner = |member: u32| self.active.binary_search(&member).ok();
+        let mut exempt: Vec<[u32; 2]> = self
+            .exempt
+            .iter()
+            .filter_map(|pair| Some([owner(pair[0])? as u32, owner(pair[1])? as u32]))
+            .collect();
+        exempt.sort_unstable();
+        if !offload.knows_surfaces || exempt != offload.exempt {
+            let surface = |member: &u32| {
+                let member = &self.members[*member as usize];
+                (member.material, member.groups)
+            };
+            let surfaces: Vec<_> = self.active.iter().map(surface).collect();
+            offload.engine().set_surfaces(&surfaces, &exempt)?;
+            offload.exempt = exempt;
+            offload.knows_surfaces = true;
+        }
+        self.touches.clear();
+        let touches = offload.tells.then_some(&mut self.touches);
+        let foresight = self.config.foresight;
+        let bodies = &self.bodies[..self.active.len()];
+        let found = offload.engine().detect(bodies, foresight, touches)?;
+        for touch in &mut self.touches {
+            (touch.a, touch.b) = (self.active[touch.a as usize], self.active[touch.b as usize]);
+        }
+        offload.detected = true;
+        Ok(found)
+    }
+
+    /// Solves the contacts on the device; false if the processor has to.
+    pub(super) fn respond_on_device(&mut self, dt: f32) -> bool {
+        if !self
+            .offload
+            .as_ref()
+            .is_some_and(|offload| offload.detected)
+        {
+            return false;
+        }
+        match self.try_respond(dt) {
+            Ok(()) => true,
+            Err(fault) => {
+                self.give_up(fault);
+                // What the device had found is gone with it.
+                let (search, groups) = (&mut self.search, &mut self.groups);
+                let foresight = self.config.foresight;
+                let spheres = &self.spheres;
+                if crate::pool::in_pool(|| search.find(spheres, foresight, groups)).is_err() {
+                    self.solver.forget();
+                }
+                self.touches.clear();
+                self.collect_touches();
+                false
+            }
+        }
+    }
+
+    fn try_respond(&mut self, dt: f32) -> Result<(), DeviceFault> {
+        let Some(offload) = &mut self.offload else {
+            return Ok(());
+        };
+        offload.detected = false;
+        offload.fetched.take();
+        if !offload.carries {
+            let active = &self.active;
+            let owner = |member: u32| {
+                active
+                    .binary_search(&member)
+                    .map_or(0, |owner| owner as u32)
+            };
+            let touches = self.touches_before.iter();
+            let touching = touches.map(|touch| [owner(touch.a), owner(touch.b)]);
+            let carried = self.solver.carried(touching.collect());
+            offload.engine().take_over(&carried)?;
+            offload.obstacles.clone_from(&self.obstacles);
+            offload.past = Past {
+                base: Some(carried),
+                ..Past::default()
+            };
+        }
+        let members = self.active.len();
+        let now = |id: &u64| self.obstacles.iter().position(|other| other == id);
+        let renamed = (offload.obstacles != self.obstacles).then(|| {
+            let places = offload.obstacles.iter().map(now);
+            let bodies = places.map(|place| place.map(|place| (members + place) as u32));
+            bodies.collect::<Vec<_>>()
+        });
+        let substep = EngineSubstep {
+            bodies: &self.bodies,
+            members,
+            supports: &self.supports,
+            renamed: renamed.as_deref(),
+            dt,
+            config: &self.config,
+        };
+        let mut answer = std::mem::take(&mut offload.answer);
+        let answered = offload.engine().respond(&substep, &mut answer);
+        offload.answer = answer;
+        // Contacts of the processor would be older from now on.
+        offload.carries = offload.carries || answered.is_ok();
+        answered?;
+        offload.obstacles.clone_from(&self.obstacles);
+        let told = Told {
+            obstacles: &self.obstacles,
+            supports: &self.supports,
+            dt,
+            config: &self.config,
+        };
+        offload.remember(&self.bodies, &told);
+        self.solver.forget();
+        self.solver.set_impulses(&offload.answer.impulses);
+        self.to_wake.clear();
+        let woken = offload.answer.woken.iter();
+        let woken = woken.filter_map(|owner| self.active.get(*owner as usize));
+        self.to_wake.extend(woken);
+        self.supports.clear();
+        Ok(())
+    }
+
+    /// Fetches the contacts of the last substep, if the device has them.
+    pub(super) fn bring_back(&mut self) {
+        let Some(offload) = self.offload.as_mut().filter(|offload| offload.carries) else {
+            return;
+        };
+        match offload.engine().contacts() {
+            Ok(carried) => {
+                let obstacles = std::mem::take(&mut offload.obstacles);
+                let tells = offload.tells;
+                offload.forget();
+                self.restore(&carried, &obstacles);
+                if !tells {
+                    self.touches = self.touches_of(&carried);
+                }
+            }
+            Err(fault) => self.give_up(fault),
+        }
+    }
+
+    /// Leaves the device, which has failed, with the contacts that it had.
+    fn give_up(&mut self, fault: DeviceFault) {
+        let Some(mut offload) = self.offload.take() else {
+            return;
+        };
+        let engine = offload.engine();
+        let message = engine.trouble().unwrap_or_else(|| fault.to_string());
+        self.search.give_up(offload.name, fault, message);
+        self.place();
+        if !offload.carries {
+            return;
+        }
+        match offload.engine().contacts() {
+            Ok(carried) => {
+                self.restore(&carried, &offload.obstacles);
+                if !offload.tells {
+                    self.touches_before = self.touches_of(&carried);
+                }
+            }
+            Err(_) => self.solve_again(offload.past),
+        }
+    }
+
+    /// Goes on from contacts of a substep in which these were the obstacles.
+    fn restore(&mut self, carried: &CarriedContacts, obstacles: &[u64]) {
+        let bodies = self.active.len() + obstacles.len();
+        self.solver.restore(carried, &self.config, bodies);
+        self.rename_obstacles(obstacles);
+    }
+
+    /// Those that touched, as far as an engine knows that.
+    fn touches_of(&self, carried: &CarriedContacts) -> Vec<CrowdTouch> {
+        let members = carried.touching.iter().map(|pair| {
+            let [a, b] = pair.map(|owner| self.active.get(owner as usize).copied());
+            Some((a?, b?))
+        });
+        let touch = |(a, b)| CrowdTouch {
+            a,
+            b,
+            contacts: 0,
+            deepest: f32::NEG_INFINITY,
+        };
+        members.flatten().map(touch).collect()
+    }
+
+    /// Solves substeps again whose contacts are lost.
+    fn solve_again(&mut self, past: Past) {
+        let now = (
+            std::mem::take(&mut self.bodies),
+            std::mem::take(&mut self.obstacles),
+            std::mem::take(&mut self.supports),
+            std::mem::take(&mut self.touches),
+            self.config,
+        );
+        self.solver.forget();
+        if let Some(base) = past.base
+            && let Some(first) = past.substeps.front()
+        {
+            let bodies = self.active.len() + first.obstacles.len();
+            // Contacts with obstacles are told anew.
+            let contacts = base.contacts.into_iter().filter(|contact| !contact.held);
+            let base = CarriedContacts {
+                contacts: contacts.collect(),
+                ..base
+            };
+            self.solver.restore(&base, &first.config, bodies);
+        }
+        for substep in past.substeps {
+            let before = std::mem::replace(&mut self.obstacles, substep.obstacles);
+            (self.bodies, self.supports) = (substep.bodies, substep.supports);
+            self.rename_obstacles(&before);
+            self.config = substep.config;
+            self.place();
+            let (search, groups) = (&mut self.search, &mut self.groups);
+            let (spheres, margin) = (&self.spheres, substep.config.foresight);
+            if crate::pool::in_pool(|| search.find(spheres, margin, groups)).is_ok() {
+                self.solve(substep.dt);
+                self.touches.clear();
+                self.collect_touches();
+            }
+        }
+        std::mem::swap(&mut self.touches_before, &mut self.touches);
+        let before = std::mem::replace(&mut self.obstacles, now.1);
+        (self.bodies, self.supports, self.touches, self.config) = (now.0, now.2, now.3, now.4);
+        self.rename_obstacles(&before);
+        self.place();
+    }
+}

@@ -1,0 +1,120 @@
+//! Contacts on their way from the processor to the device, and back.
+
+use std::sync::Arc;
+
+use super::GpuContacts;
+use super::stock::{Held, StockSize};
+use super::tables::{GpuCrowdContact, GpuCrowdGroup};
+use crate::dynamics::digest::MOST as MOST_KEPT;
+use crate::dynamics::{CarriedContacts, ContactConstraint};
+use crate::gpu::error::GpuError;
+
+impl GpuContacts {
+    /// Sends contacts to where those of the substep before are.
+    pub(super) fn send(&mut self, carried: &CarriedContacts) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let first_held = carried.contacts.partition_point(|contact| !contact.held);
+        let (own, held) = carried.contacts.split_at(first_held);
+        let mut groups = joined(own, &carried.touching);
+        let touching = groups.len() as u32;
+        let mut contacts = vec![GpuCrowdContact::default(); groups.len() * MOST_KEPT];
+        for contact in own {
+            let at = groups.partition_point(|group| (group.a, group.b) < (contact.a, contact.b));
+            if let Some(group) = groups.get_mut(at)
+                && (group.contacts as usize) < MOST_KEPT
+            {
+                let slot = at as u32 + group.contacts * touching;
+                contacts[slot as usize] = contact.into();
+                group.contacts += 1;
+                group.rows += u32::from(contact.takes_part());
+            }
+        }
+        for (group, start) in groups.iter_mut().zip(0..) {
+            (group.start, group.stride) = (start, touching);
+        }
+        let mut places = Vec::with_capacity(held.len());
+        for contact in held {
+            let slot = contacts.len() as u32;
+            let bodies = [contact.a, contact.b];
+            add_held(&mut groups, touching as usize, bodies, slot);
+            if let Some(group) = groups.last_mut() {
+                group.rows += u32::from(contact.takes_part());
+            }
+            contacts.push(contact.into());
+            places.push(Held {
+                bodies,
+                key: [contact.spheres.a, contact.spheres.b],
+                slot,
+            });
+        }
+        let size = StockSize {
+            touching,
+            leaning: groups.len() as u32 - touching,
+            held: held.len() as u32,
+            bodies: 0,
+        };
+        self.before.hold(&device, size)?;
+        self.before.groups.upload(&device, &groups)?;
+        self.before.contacts.upload(&device, &contacts)?;
+        self.before.held = places;
+        self.last_dt = carried.dt;
+        Ok(())
+    }
+
+    /// Reads the contacts of the substep before.
+    pub(super) fn receive(&self) -> Result<CarriedContacts, GpuError> {
+        let before = &self.before;
+        let groups = before.groups.read(&self.device)?;
+        let slots = before.contacts.read(&self.device)?;
+        let mut carried = CarriedContacts {
+            dt: self.last_dt,
+            ..CarriedContacts::default()
+        };
+        for (group, index) in groups.iter().zip(0..) {
+            let held = index >= before.touching;
+            let own = group.slots().filter_map(|slot| slots.get(slot));
+            let own = own.map(|contact| contact.constraint(group, held));
+            let needed = |contact: &ContactConstraint| held || contact.takes_part();
+            carried.contacts.extend(own.filter(needed));
+            if group.may_touch != 0 {
+                carried.touching.push([group.a, group.b]);
+            }
+        }
+        Ok(carried)
+    }
+}
+
+/// A group for each two members that have contacts or touch, sorted, without contacts yet.
+fn joined(contacts: &[ContactConstraint], touching: &[[u32; 2]]) -> Vec<GpuCrowdGroup> {
+    let group = |[a, b]: [u32; 2], may_touch| GpuCrowdGroup {
+        a,
+        b,
+        may_touch,
+        ..GpuCrowdGroup::default()
+    };
+    let with_contacts = contacts
+        .iter()
+        .map(|contact| group([contact.a, contact.b], 0));
+    let told = touching.iter().map(|bodies| group(*bodies, 1));
+    let mut groups: Vec<_> = told.chain(with_contacts).collect();
+    // Those that touch come first among equals, and stay.
+    groups.sort_by_key(|group| (group.a, group.b));
+    groups.dedup_by_key(|group| (group.a, group.b));
+    groups
+}
+
+/// Adds a contact with an obstacle at `slot` to the group of its bodies, a new one if the
+/// last is of others; groups from `first` on are such.
+pub(super) fn add_held(groups: &mut Vec<GpuCrowdGroup>, first: usize, [a, b]: [u32; 2], slot: u32) {
+    match groups[first..].last_mut() {
+        Some(group) if (group.a, group.b) == (a, b) => group.contacts += 1,
+        _ => groups.push(GpuCrowdGroup {
+            a,
+            b,
+            start: slot,
+            stride: 1,
+            contacts: 1,
+            ..GpuCrowdGroup::default()
+        }),
+    }
+}

@@ -1,0 +1,474 @@
+//! Contacts of a crowd found and solved on the device: the twin of what
+//! [`CrowdContacts`](crate::dynamics::CrowdContacts) does on the processor.
+//!
+//! 1. atoms are placed from templates and poses; pairs are found, grouped by molecules and digested (see `groups`), and stay there;
+//! 2. *wake*: who is hit, lies too deep or has lost a neighbour;
+//! 3. *relax*: the contacts of the substep before once more, without parting;
+//! 4. *predict*: velocities as forces will have them;
+//! 5. *prepare*: one thread makes the contacts of two molecules, with the impulses that
+//!    they carried; contacts with floors and other obstacles, which the processor tells,
+//!    become contacts too, and are left alone where no two molecules touch;
+//! 6. *arrange*: a stable sort lists the groups of each body, and masses are divided;
+//! 7. *iterate*: one thread solves the contacts of two molecules in turn, then one thread
+//!    for each body adds up its groups in rising order.
+//!
+//! Nothing is added up by atomics, and both sides of a contact receive the same vector: so
+//! runs are equal to the last bit, and momentum is kept. One impulse for each body comes
+//! back, with a mark if the body is to be woken; and, unless nobody wants it, sixteen bytes
+//! for each two molecules that touch or nearly do. Contacts stay on the device.
+//!
+//! What is done is what the processor does, in the same order; results differ as
+//! graphics drivers round, which they may do in their own way for quotients and roots.
+
+mod arrays;
+mod handover;
+mod kernels;
+mod placed;
+mod record;
+pub(super) mod shader;
+mod stock;
+mod tables;
+
+pub use tables::{
+    GpuCrowdBody, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams,
+    GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+};
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use glam::Vec3;
+
+use arrays::CrowdArrays;
+use handover::add_held;
+use kernels::CrowdKernels;
+use placed::Placed;
+use record::record_leave;
+use stock::{Held, Stock, StockSize};
+use tables::{NONE, halves};
+
+use super::constants::MOST_ROUNDS;
+use super::device::GpuDevice;
+use super::error::GpuError;
+use super::grid::Searched;
+use super::groups::{GpuGroups, GroupCount};
+use super::kernel::begin_pass;
+use super::radix::RadixSorter;
+use super::readback::Readback;
+use super::search::write;
+use crate::dynamics::digest::MOST as MOST_KEPT;
+use crate::dynamics::{
+    CarriedContacts, ContactEngine, ContactGroups, ContactMaterial, ContactSolverConfig,
+    CrowdTouch, EngineAnswer, EngineFound, EngineSubstep, GroupSearch, Impulse, MemberSpheres,
+    MovingBody,
+};
+use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
+
+/// Finds and solves the contacts of a crowd on a GPU.
+#[derive(Debug)]
+pub struct GpuContacts {
+    device: Arc<GpuDevice>,
+    search: GpuGroups,
+    /// The molecules.
+    placed: Option<Placed>,
+    kernels: CrowdKernels,
+    sorter: RadixSorter,
+    arrays: CrowdArrays,
+    /// Contacts of this substep, and of the one before.
+    now: Stock,
+    before: Stock,
+    /// Length of the substep before, s; none if there was none.
+    last_dt: Option<f32>,
+    /// What was last detected.
+    found: GroupCount,
+    exempt: u32,
+    packed: Vec<GpuCrowdBody>,
+    readback: Readback,
+    last_error: Option<GpuError>,
+}
+
+impl GpuContacts {
+    /// Compiles the kernels for `device`.
+    ///
+    /// # Errors
+    /// [`GpuError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+        Ok(Self {
+            search: GpuGroups::new(Arc::clone(&device))?,
+            placed: None,
+            kernels: CrowdKernels::new(&device)?,
+            sorter: RadixSorter::new(&device)?,
+            arrays: CrowdArrays::new(&device)?,
+            now: Stock::new(&device)?,
+            before: Stock::new(&device)?,
+            last_dt: None,
+            found: GroupCount::default(),
+            exempt: 0,
+            packed: Vec::new(),
+            readback: Readback::new(),
+            last_error: None,
+            device,
+        })
+    }
+
+    /// Remembers an error.
+    fn failed(&mut self, error: GpuError) -> DeviceFault {
+        let fault = error.as_fault();
+        self.last_error = Some(error);
+        self.readback = Readback::new();
+        fault
+    }
+
+    fn try_set_surfaces(
+        &mut self,
+        surfaces: &[(ContactMaterial, ContactGroups)],
+        exempt: &[[u32; 2]],
+    ) -> Result<(), GpuError> {
+        let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
+        self.arrays.surfaces.upload(&self.device, &surfaces)?;
+        self.arrays.exempt.upload(&self.device, exempt)?;
+        self.exempt = exempt.len() as u32;
+        Ok(())
+    }
+
+    /// Reads who touches whom.
+    fn read_touches(&mut self, touches: &mut Vec<CrowdTouch>) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let touching = self.found.groups;
+        self.now.hold(
+            &device,
+            StockSize {
+                touching,
+                ..StockSize::default()
+            },
+        )?;
+        self.arrays.touches.resize(&device, touching as usize)?;
+        let params = GpuCrowdParams {
+            touching,
+            groups: touching,
+            exempt: self.exempt,
+            ..GpuCrowdParams::default()
+        };
+        write(&device, &self.now.params, &params)?;
+        let mut encoder = device.encoder("touches");
+        let meet = self.meet()?;
+        meet.record(&mut begin_pass(&mut encoder, "meet"));
+        let range = 0..touching as usize;
+        self.readback
+            .record(&device, &mut encoder, &self.arrays.touches, range)?;
+        device.submit(encoder)?;
+        self.readback.read(&device, |found: &[GpuCrowdTouch]| {
+            touches.extend(found.iter().filter_map(GpuCrowdTouch::touch));
+        })
+    }
+
+    /// Sorts the supports by bodies, and finds each in the substep before; returns them
+    /// with their groups.
+    fn sort_supports(
+        &mut self,
+        substep: &EngineSubstep<'_>,
+    ) -> (Vec<GpuCrowdSupport>, Vec<GpuCrowdGroup>, Vec<Held>) {
+        if let Some(renamed) = substep.renamed {
+            let now = |body: u32| match (body as usize).checked_sub(substep.members) {
+                None => Some(body),
+                Some(obstacle) => renamed.get(obstacle).copied().flatten(),
+            };
+            self.before.held.retain_mut(|held| {
+                let [a, b] = held.bodies.map(now);
+                held.bodies = [a.unwrap_or(NONE), b.unwrap_or(NONE)];
+                a.is_some() && b.is_some()
+            });
+            self.before.held.sort_unstable();
+        }
+        let mut order: Vec<_> = substep.supports.iter().collect();
+        order.sort_by_key(|(support, bodies)| (*bodies, halves(support.key)));
+        let first = self.found.groups * MOST_KEPT as u32;
+        let (mut supports, mut groups, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for ((support, bodies), slot) in order.into_iter().zip(first..) {
+            let key = halves(support.key);
+            let held = &self.before.held;
+            let at = held.partition_point(|held| (held.bodies, held.key) < (*bodies, key));
+            let before = held
+                .get(at)
+                .filter(|held| (held.bodies, held.key) == (*bodies, key));
+            let before = before.map_or(NONE, |held| held.slot);
+            supports.push(GpuCrowdSupport::new(support, before));
+            add_held(&mut groups, 0, *bodies, slot);
+            places.push(Held {
+                bodies: *bodies,
+                key,
+                slot,
+            });
+        }
+        (supports, groups, places)
+    }
+
+    /// Sends what there is to solve, and makes room for it.
+    fn upload(&mut self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let bodies = substep.bodies.len();
+        let (supports, leaning, places) = self.sort_supports(substep);
+        if leaning.len() > MOST_ROUNDS as usize {
+            return Err(GpuError::Unsupported {
+                what: "room for so many supports",
+            });
+        }
+        let size = StockSize {
+            touching: self.found.groups,
+            leaning: leaning.len() as u32,
+            held: supports.len() as u32,
+            bodies: bodies as u32,
+        };
+        self.now.hold(&device, size)?;
+        self.now.held = places;
+        let counts = [self.before.group_count(), self.now.group_count()];
+        self.arrays.hold(&device, bodies, counts)?;
+        let touches = self.found.groups as usize;
+        self.arrays.touches.resize(&device, touches)?;
+        self.packed.clear();
+        self.packed
+            .extend(substep.bodies.iter().map(GpuCrowdBody::from));
+        self.arrays.bodies.upload(&device, &self.packed)?;
+        self.arrays.supports.upload(&device, &supports)?;
+        if let Some(renamed) = substep.renamed {
+            let renamed: Vec<u32> = renamed.iter().map(|body| body.unwrap_or(NONE)).collect();
+            self.arrays.renamed.upload(&device, &renamed)?;
+        }
+        if !leaning.is_empty() {
+            let offset = u64::from(self.found.groups) * size_of::<GpuCrowdGroup>() as u64;
+            let target = self.now.groups.buffer();
+            device.guarded(|| {
+                let bytes = bytemuck::cast_slice(&leaning);
+                device.queue().write_buffer(target, offset, bytes);
+            })?;
+        }
+        self.write_params(substep)
+    }
+
+    fn write_params(&self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
+        let ContactSolverConfig {
+            slop,
+            max_push_speed,
+            bounce_threshold,
+            ..
+        } = *substep.config;
+        let params = GpuCrowdParams {
+            bodies: substep.bodies.len() as u32,
+            touching: self.now.touching,
+            groups: self.now.group_count(),
+            parting: 1,
+            dt: substep.dt,
+            slop,
+            max_push_speed,
+            bounce_threshold,
+            touching_before: self.before.touching,
+            exempt: self.exempt,
+            members: substep.members as u32,
+            spare: 0,
+        };
+        write(&self.device, &self.now.params, &params)?;
+        let params = GpuCrowdParams {
+            touching: self.before.touching,
+            groups: self.before.group_count(),
+            parting: 0,
+            dt: self.last_dt.unwrap_or(substep.dt),
+            ..params
+        };
+        write(&self.device, &self.before.params, &params)
+    }
+
+    /// Records that the groups of a stock are listed by bodies, and masses divided.
+    fn record_arrange(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: u32,
+        before: bool,
+    ) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let stock = if before {
+            &mut self.before
+        } else {
+            &mut self.now
+        };
+        stock.hold_bodies(&device, bodies)?;
+        stock.plan_sort(&device, &self.sorter, bodies)?;
+        stock.arranged = true;
+        let stock = if before { &self.before } else { &self.now };
+        let [list, find, split] = self.arrange(stock, bodies)?;
+        let pass = &mut begin_pass(encoder, "arrange contacts");
+        list.record(pass);
+        if let Some(sort) = stock.planned() {
+            self.sorter.record(pass, sort);
+        }
+        find.record(pass);
+        split.record(pass);
+        Ok(())
+    }
+
+    /// Records steps 2 and 3.
+    fn record_relax(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        substep: &EngineSubstep<'_>,
+    ) -> Result<(), GpuError> {
+        let bodies = substep.bodies.len() as u32;
+        self.arrays.record_clear(encoder);
+        {
+            let pass = &mut begin_pass(encoder, "wake");
+            self.meet()?.record(pass);
+            for run in self.begin(bodies)? {
+                run.record(pass);
+            }
+        }
+        if self.last_dt.is_none() || self.before.group_count() == 0 {
+            return Ok(());
+        }
+        if substep.renamed.is_some() {
+            let pass = &mut begin_pass(encoder, "rename obstacles");
+            self.rename()?.record(pass);
+        }
+        if substep.renamed.is_some() || !self.before.arranged {
+            self.record_arrange(encoder, bodies, true)?;
+        }
+        let iteration = self.iteration(&self.before, bodies)?;
+        let pass = &mut begin_pass(encoder, "relax contacts");
+        iteration.record_follow(pass);
+        iteration.record(pass, substep.config.relax_iterations);
+        Ok(())
+    }
+
+    fn try_respond(
+        &mut self,
+        substep: &EngineSubstep<'_>,
+        answer: &mut EngineAnswer,
+    ) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let bodies = substep.bodies.len() as u32;
+        self.upload(substep)?;
+        let mut encoder = device.encoder("solve contacts");
+        self.record_relax(&mut encoder, substep)?;
+        {
+            let pass = &mut begin_pass(&mut encoder, "prepare contacts");
+            for run in self.prepare(bodies)? {
+                run.record(pass);
+            }
+            if self.now.leaning > 0 {
+                record_leave(pass, &self.leave()?);
+            }
+        }
+        self.record_arrange(&mut encoder, bodies, false)?;
+        {
+            let iteration = self.iteration(&self.now, bodies)?;
+            let pass = &mut begin_pass(&mut encoder, "solve contacts");
+            iteration.record_warm_start(pass);
+            iteration.record(pass, substep.config.iterations);
+        }
+        let range = 0..bodies as usize;
+        self.readback
+            .record(&device, &mut encoder, &self.arrays.impulses, range)?;
+        device.submit(encoder)?;
+        self.readback.read(&device, |found: &[GpuCrowdImpulse]| {
+            answer.impulses.clear();
+            answer.impulses.extend(found.iter().map(Impulse::from));
+            answer.woken.clear();
+            let woken = found.iter().zip(0..).filter(|(found, _)| found.woken != 0);
+            answer.woken.extend(woken.map(|(_, body)| body));
+        })?;
+        std::mem::swap(&mut self.now, &mut self.before);
+        self.last_dt = Some(substep.dt);
+        Ok(())
+    }
+}
+
+impl ContactEngine for GpuContacts {
+    fn name(&self) -> &'static str {
+        "gpu-contacts"
+    }
+
+    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceFault> {
+        // First the memory of those that were.
+        self.placed = None;
+        match Placed::new(&self.device, molecules) {
+            Ok(placed) => self.placed = Some(placed),
+            Err(error) => return Err(self.failed(error)),
+        }
+        Ok(())
+    }
+
+    fn set_surfaces(
+        &mut self,
+        surfaces: &[(ContactMaterial, ContactGroups)],
+        exempt: &[[u32; 2]],
+    ) -> Result<(), DeviceFault> {
+        self.try_set_surfaces(surfaces, exempt)
+            .map_err(|error| self.failed(error))
+    }
+
+    fn detect(
+        &mut self,
+        bodies: &[MovingBody],
+        margin: f32,
+        touches: Option<&mut Vec<CrowdTouch>>,
+    ) -> Result<EngineFound, SearchError> {
+        let start = Instant::now();
+        self.found = GroupCount::default();
+        let Some(placed) = &mut self.placed else {
+            return Ok(EngineFound::default());
+        };
+        let Some(plan) = placed.plan(bodies, margin)? else {
+            return Ok(EngineFound::default());
+        };
+        if let Err(error) = placed.move_to(&self.device, bodies) {
+            return Err(self.failed(error).into());
+        }
+        let searched = Searched::Placed(placed.atoms());
+        let (found, build) = self.search.find_on_device(searched, &plan)?;
+        self.found = found;
+        if let Some(touches) = touches.filter(|_| found.groups > 0)
+            && let Err(error) = self.read_touches(touches)
+        {
+            touches.clear();
+            return Err(self.failed(error).into());
+        }
+        Ok(EngineFound {
+            candidates: found.pairs as usize,
+            times: SearchTimes {
+                build,
+                walk: start.elapsed().saturating_sub(build),
+            },
+        })
+    }
+
+    fn respond(
+        &mut self,
+        substep: &EngineSubstep<'_>,
+        answer: &mut EngineAnswer,
+    ) -> Result<(), DeviceFault> {
+        self.try_respond(substep, answer)
+            .map_err(|error| self.failed(error))
+    }
+
+    fn take_over(&mut self, contacts: &CarriedContacts) -> Result<(), DeviceFault> {
+        self.send(contacts).map_err(|error| self.failed(error))
+    }
+
+    fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault> {
+        self.receive().map_err(|error| self.failed(error))
+    }
+
+    fn forget(&mut self) {
+        self.last_dt = None;
+        self.before.touching = 0;
+        self.before.leaning = 0;
+        self.before.held.clear();
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        GroupSearch::cell_around(&self.search, point)
+    }
+
+    fn trouble(&self) -> Option<String> {
+        let own = self.last_error.as_ref().map(GpuError::to_string);
+        own.or_else(|| self.search.trouble())
+    }
+}

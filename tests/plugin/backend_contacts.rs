@@ -1,0 +1,181 @@
+//! Contacts that a GPU finds and solves: molecules do what they do on the processor, as far
+//! as rounding goes, and a device that fails costs nothing else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bevy::prelude::*;
+use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::search::DeviceFault;
+
+use super::backend::*;
+use super::common::*;
+use super::gpu_device;
+
+/// Frames in which the heap falls, and rounding has not grown into anything that is seen.
+const FRAMES: usize = 15;
+
+/// An app whose contacts a device of its own solves, to be broken.
+fn app_with(options: &GpuOptions) -> Option<(App, Arc<GpuDevice>)> {
+    let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
+    let mut app = solving_app_on(Backend::Gpu);
+    backend_mut(&mut app).lend_device(Arc::clone(&device));
+    Some((app, device))
+}
+
+/// Where the bars of the heap are after each frame, and how many each touches.
+fn paths(app: &mut App, frames: usize, mut before: impl FnMut(&mut App, usize)) -> Vec<Vec3> {
+    let heap = spawn_heap(app);
+    let mut places = Vec::new();
+    for frame in 0..frames {
+        before(app, frame);
+        app.update();
+        places.extend(heap.iter().map(|&bar| position(app, bar)));
+    }
+    places
+}
+
+/// Compares with the processor.
+#[track_caller]
+fn assert_as_on_the_processor(places: &[Vec3]) {
+    let mut app = solving_app_on(Backend::Cpu);
+    let expected = paths(&mut app, FRAMES, |_, _| {});
+    assert_eq!(places.len(), expected.len());
+    for (place, expected) in places.iter().zip(&expected) {
+        assert!(place.distance(*expected) < 1.0e-3, "{place} {expected}");
+    }
+}
+
+fn touching(app: &mut App) -> usize {
+    let world = app.world_mut();
+    let mut colliding = world.query::<&Colliding>();
+    colliding
+        .iter(world)
+        .map(|own| own.molecules as usize)
+        .sum()
+}
+
+#[test]
+fn a_heap_falls_as_on_the_processor() {
+    let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    let mut touches = 0;
+    let places = paths(&mut app, FRAMES, |app, frame| {
+        if frame > 0 {
+            assert_eq!(searches(app), ["gpu-contacts"]);
+        }
+        touches += touching(app);
+    });
+    assert_as_on_the_processor(&places);
+    assert!(touches > 20, "{touches}");
+    assert!(told(&app).is_empty());
+}
+
+#[test]
+fn a_heap_comes_to_rest_and_sleeps() {
+    let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    let heap = spawn_heap(&mut app);
+    run(&mut app, 400);
+    for bar in heap {
+        assert!(position(&app, bar).y > 0.05);
+        assert!(
+            velocity(&app, bar).length() < 0.3,
+            "{}",
+            velocity(&app, bar)
+        );
+    }
+    assert!(told(&app).is_empty());
+}
+
+#[test]
+fn who_touches_whom_is_told_unless_nobody_wants_it() {
+    let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    backend_mut(&mut app).skip_touches = true;
+    let mut touches = 0;
+    let places = paths(&mut app, FRAMES, |app, _| touches += touching(app));
+    assert_as_on_the_processor(&places);
+    assert_eq!(touches, 0);
+    backend_mut(&mut app).skip_touches = false;
+    run(&mut app, 2);
+    assert!(touching(&mut app) > 4);
+}
+
+#[test]
+fn the_backend_can_be_switched_in_mid_run() {
+    let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    let places = paths(&mut app, FRAMES, |app, frame| {
+        let mut backend = backend_mut(app);
+        backend.wanted = [Backend::Gpu, Backend::Cpu][frame / 3 % 2];
+        backend.search_only = frame / 6 % 2 == 1;
+    });
+    assert_as_on_the_processor(&places);
+    assert!(told(&app).is_empty());
+}
+
+#[test]
+fn a_device_lost_between_frames_costs_nothing() {
+    let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    let places = paths(&mut app, FRAMES, |app, frame| match frame {
+        8 => {
+            assert_eq!(backend(app).chosen(), Backend::Gpu);
+            device.raw().destroy();
+        }
+        9 => assert_eq!(searches(app), ["auto-grid"]),
+        _ => {}
+    });
+    assert_as_on_the_processor(&places);
+    assert_eq!(told(&app).len(), 1);
+    assert_eq!(told(&app)[0].fault, DeviceFault::Lost);
+    assert_eq!(backend(&app).chosen(), Backend::Cpu);
+}
+
+#[test]
+fn a_device_lost_before_it_answers_costs_nothing() {
+    let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    let left = AtomicU32::new(30);
+    app.add_systems(
+        MoleculeSubstep,
+        (move || {
+            if left.fetch_sub(1, Ordering::Relaxed) == 2 {
+                device.raw().destroy();
+            }
+        })
+        .after(MoleculeSystems::Detect)
+        .before(MoleculeSystems::Respond),
+    );
+    let places = paths(&mut app, FRAMES, |_, _| {});
+    assert_as_on_the_processor(&places);
+    assert_eq!(told(&app).len(), 1);
+    assert_eq!(told(&app)[0].fault, DeviceFault::Lost);
+}
+
+#[test]
+fn a_device_without_memory_costs_nothing() {
+    for memory_bytes in [2_000, 20_000, 60_000] {
+        let options = GpuOptions {
+            memory_bytes: Some(memory_bytes),
+            ..default()
+        };
+        let Some((mut app, _)) = app_with(&options) else {
+            return;
+        };
+        let places = paths(&mut app, FRAMES, |_, _| {});
+        assert_as_on_the_processor(&places);
+        for fault in told(&app) {
+            assert_eq!(fault.fault, DeviceFault::OutOfMemory, "{memory_bytes}");
+        }
+        assert_eq!(told(&app).len(), 1, "{memory_bytes}");
+    }
+}
