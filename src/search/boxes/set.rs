@@ -180,6 +180,23 @@ impl BoxSet {
         self.check()
     }
 
+    /// Longest side of a box that half of the boxes are larger than, nm; about that, as only
+    /// some of many boxes are looked at. Zero if there are none.
+    pub(crate) fn median_side(&self) -> f32 {
+        const MOST_SAMPLES: usize = 1023;
+        let mut sides = [0.0; MOST_SAMPLES];
+        let samples = self.len().min(MOST_SAMPLES);
+        for (sample, side) in sides[..samples].iter_mut().enumerate() {
+            let index = sample * self.len() / samples;
+            *side = (self.high(index) - self.low(index)).max_element();
+        }
+        if samples == 0 {
+            return 0.0;
+        }
+        let (_, median, _) = sides[..samples].select_nth_unstable_by(samples / 2, f32::total_cmp);
+        *median
+    }
+
     fn resize(&mut self, count: usize) {
         for axis in self.low.iter_mut().chain(&mut self.high) {
             axis.resize(count, 0.0);
