@@ -94,14 +94,16 @@ impl BoxSet {
     #[inline]
     #[must_use]
     pub fn low(&self, index: usize) -> Vec3 {
-        Vec3::from_array([0, 1, 2].map(|k| self.low[k][index]))
+        let [x, y, z] = &self.low;
+        Vec3::new(x[index], y[index], z[index])
     }
 
     /// The corner of a box with the largest coordinates, nm.
     #[inline]
     #[must_use]
     pub fn high(&self, index: usize) -> Vec3 {
-        Vec3::from_array([0, 1, 2].map(|k| self.high[k][index]))
+        let [x, y, z] = &self.high;
+        Vec3::new(x[index], y[index], z[index])
     }
 
     /// Owner of a box.

@@ -23,7 +23,11 @@ impl CellBox {
     /// around it. None if the box is in one leaf.
     #[inline]
     pub(super) fn cut(&self) -> Option<Cut> {
-        let [x, y, z] = [0, 1, 2].map(|axis| self.low[axis] ^ self.high[axis]);
+        let [x, y, z] = [
+            self.low[0] ^ self.high[0],
+            self.low[1] ^ self.high[1],
+            self.low[2] ^ self.high[2],
+        ];
         let highest = x | y | z;
         if highest == 0 {
             return None;

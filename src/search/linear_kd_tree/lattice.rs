@@ -8,9 +8,7 @@
 //! a leaf is exact, and so is the coordinate of a plane: that a box is on one side of it
 //! can be told from numbers of 32 bits, as they are.
 
-use glam::DVec3;
-
-use super::code::MOST_BITS;
+use super::code::{CellBox, MOST_BITS};
 use crate::search::boxes::BoxExtent;
 
 /// Edge of a leaf, in mean sides of a box, before it becomes a power of two.
@@ -23,7 +21,7 @@ pub(super) struct Lattice {
     pub(super) edge: f64,
     per_nm: f64,
     /// The leaf with the smallest coordinates, in leaves from the origin of the world.
-    first: DVec3,
+    first: [i64; 3],
     /// Cuts along each axis.
     pub(super) bits: u32,
 }
@@ -41,34 +39,47 @@ impl Lattice {
         let exact = (furthest * f64::EPSILON).max(f64::from(f32::MIN_POSITIVE));
         let mut edge = power_of_two(least.max(exact).max(SIDES_PER_LEAF * side));
         loop {
-            let lattice = Self {
-                edge,
-                per_nm: edge.recip(),
-                first: (low * edge.recip()).floor(),
-                bits: 0,
-            };
-            let last = ((high * lattice.per_nm).floor() - lattice.first).max_element();
-            let bits = (last as u64).checked_ilog2().map_or(0, |bit| bit + 1);
+            let per_nm = edge.recip();
+            let first = low.to_array().map(|low| floor(low * per_nm));
+            let last = high.to_array().map(|high| floor(high * per_nm));
+            let most = (0..3).map(|axis| last[axis] - first[axis]).max();
+            let most = most.unwrap_or(0) as u64;
+            let bits = most.checked_ilog2().map_or(0, |bit| bit + 1);
             if bits <= MOST_BITS {
-                return Self { bits, ..lattice };
+                return Self {
+                    edge,
+                    per_nm,
+                    first,
+                    bits,
+                };
             }
             edge *= 2.0;
         }
     }
 
+    /// The leaves that a box is in.
+    #[inline]
+    pub(super) fn cells(&self, low: [f32; 3], high: [f32; 3]) -> CellBox {
+        let mut cells = CellBox::default();
+        for axis in 0..3 {
+            cells.low[axis] = self.leaf(axis, low[axis]);
+            cells.high[axis] = self.leaf(axis, high[axis]);
+        }
+        cells
+    }
+
     /// The leaf that a coordinate is in.
     ///
-    /// Exact: multiples of powers of two are, and so is the difference of numbers this
-    /// close.
+    /// Exact: multiples of powers of two are.
     #[inline]
     pub(super) fn leaf(&self, axis: usize, coordinate: f32) -> u32 {
-        ((f64::from(coordinate) * self.per_nm).floor() - self.first[axis]) as u32
+        (floor(f64::from(coordinate) * self.per_nm) - self.first[axis]) as u32
     }
 
     /// The smallest coordinate of a leaf, nm.
     #[inline]
     pub(super) fn low(&self, axis: usize, leaf: u32) -> f32 {
-        let plane = (self.first[axis] + f64::from(leaf)) * self.edge;
+        let plane = (self.first[axis] + i64::from(leaf)) as f64 * self.edge;
         let rounded = plane as f32;
         if f64::from(rounded) < plane {
             rounded.next_up()
@@ -82,6 +93,14 @@ impl Lattice {
     pub(super) fn high(&self, axis: usize, leaf: u32) -> f32 {
         self.low(axis, leaf + 1).next_down()
     }
+}
+
+/// The largest integer that is not above a number of less than 63 bits.
+#[inline]
+fn floor(number: f64) -> i64 {
+    // Towards zero, and one down from there if that was up.
+    let towards_zero = number as i64;
+    towards_zero - i64::from(towards_zero as f64 > number)
 }
 
 /// The power of two next to a positive length from above.

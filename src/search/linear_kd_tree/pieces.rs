@@ -58,10 +58,7 @@ impl PieceLists {
                     owner: boxes.owner(index),
                     element: index as u32,
                 };
-                let cells = CellBox {
-                    low: [0, 1, 2].map(|axis| lattice.leaf(axis, whole.low[axis])),
-                    high: [0, 1, 2].map(|axis| lattice.leaf(axis, whole.high[axis])),
-                };
+                let cells = lattice.cells(whole.low, whole.high);
                 let parts = if splits {
                     Pieces::split(&cells)
                 } else {
@@ -141,11 +138,11 @@ impl Columns {
     /// One of the pieces.
     #[inline]
     pub(super) fn piece(&self, at: usize) -> Piece {
-        let corner = |first: usize| [0, 1, 2].map(|axis| self.places[first + axis][at]);
+        let [a, b, c, d, e, f, g, h, i] = self.places.each_ref();
         Piece {
-            low: corner(0),
-            from: corner(3),
-            high: corner(6),
+            low: [a[at], b[at], c[at]],
+            from: [d[at], e[at], f[at]],
+            high: [g[at], h[at], i[at]],
             owner: self.owner[at],
             element: self.element[at],
         }

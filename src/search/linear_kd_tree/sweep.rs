@@ -17,7 +17,9 @@
 
 use super::pieces::{Columns, Piece};
 use crate::search::Pair;
-use crate::search::uniform_grid::scan::{Instructions, LANES};
+#[cfg(target_arch = "x86_64")]
+use crate::search::uniform_grid::scan::Avx2;
+use crate::search::uniform_grid::scan::{Comparison, Instructions, LANES, Scalar};
 
 /// Appends the pairs of each piece from `start` with those behind it, up to where `ends`
 /// says. Without `UNIQUE` a pair of boxes may come several times.
@@ -29,7 +31,8 @@ pub(super) fn sweep<const UNIQUE: bool>(
     list: &mut Vec<Pair>,
 ) {
     match instructions {
-        Instructions::Scalar => compare::<UNIQUE, false>(columns, start, ends, list),
+        // SAFETY: every processor has the instructions of plain code.
+        Instructions::Scalar => unsafe { compare::<Scalar, UNIQUE>(columns, start, ends, list) },
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => {
             // SAFETY: `Instructions::Avx2` exists only where it was detected.
@@ -48,12 +51,14 @@ unsafe fn compare_avx2<const UNIQUE: bool>(
     ends: &[u32],
     list: &mut Vec<Pair>,
 ) {
-    compare::<UNIQUE, true>(columns, start, ends, list);
+    // SAFETY: the caller promises the instructions.
+    unsafe { compare::<Avx2, UNIQUE>(columns, start, ends, list) };
 }
 
-/// With `AVX2` the caller promises that the processor has it.
+/// # Safety
+/// The processor has the instructions.
 #[inline(always)]
-fn compare<const UNIQUE: bool, const AVX2: bool>(
+unsafe fn compare<C: Meeting, const UNIQUE: bool>(
     columns: &Columns,
     start: usize,
     ends: &[u32],
@@ -66,84 +71,94 @@ fn compare<const UNIQUE: bool, const AVX2: bool>(
         }
         let piece = columns.piece(one);
         while at < end {
-            #[cfg(target_arch = "x86_64")]
-            let mut mask = if AVX2 {
-                // SAFETY: pieces end at the last one, behind which there are LANES more
-                // entries, and the caller promises AVX2.
-                unsafe { hits_avx2::<UNIQUE>(&piece, columns, at) }
-            } else {
-                hits::<UNIQUE>(&piece, columns, at)
-            };
-            #[cfg(not(target_arch = "x86_64"))]
-            let mut mask = hits::<UNIQUE>(&piece, columns, at);
+            // SAFETY: pieces end at the last one, behind which there are LANES more
+            // entries, and the caller promises the instructions.
+            let mut mask = unsafe { C::meets::<UNIQUE>(&piece, columns, at) };
             if end - at < LANES {
                 mask &= (1 << (end - at)) - 1;
             }
-            while mask != 0 {
-                let other = at + mask.trailing_zeros() as usize;
-                list.push(Pair::new(piece.element, columns.element[other]));
-                mask &= mask - 1;
+            if let Some(others) = columns.element[at..].first_chunk()
+                && mask != 0
+            {
+                list.reserve(LANES);
+                // SAFETY: there is room for LANES pairs, of which as many are written as
+                // the mask has bits; the caller promises the instructions.
+                unsafe {
+                    let target = list.as_mut_ptr().add(list.len());
+                    C::write_pairs(piece.element, others, mask, target);
+                    list.set_len(list.len() + mask.count_ones() as usize);
+                }
             }
             at += LANES;
         }
     }
 }
 
-/// Bit `k` is set if piece `at + k` meets this one and has another owner.
-#[inline(always)]
-fn hits<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
-    let owner = &columns.owner[at..at + LANES];
-    let places: [&[f32]; 9] = std::array::from_fn(|k| &columns.places[k][at..at + LANES]);
-    let mut hits = [0; LANES];
-    for k in 0..LANES {
-        let mut hit = owner[k] != piece.owner;
-        for axis in 0..3 {
-            let [low, from, high] = [places[axis][k], places[axis + 3][k], places[axis + 6][k]];
-            let bottom = if UNIQUE {
-                piece.low[axis]
-            } else {
-                piece.low[axis].max(piece.from[axis])
-            };
-            let others = if UNIQUE { low } else { low.max(from) };
-            hit &= (others <= piece.high[axis]) & (bottom <= high);
-            hit &= !UNIQUE | (from <= bottom);
-        }
-        hits[k] = u32::from(hit) << k;
-    }
-    hits.iter().fold(0, |mask, hit| mask | hit)
+/// Compares a piece with eight consecutive ones.
+trait Meeting: Comparison {
+    /// Bit `k` is set if piece `at + k` meets this one and has another owner.
+    ///
+    /// # Safety
+    /// The columns have [`LANES`] entries from `at`, and the processor has the
+    /// instructions.
+    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32;
 }
 
-/// As [`hits`].
-///
-/// # Safety
-/// The processor has AVX2, and the columns have eight entries from `at`.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn hits_avx2<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
-    use std::arch::x86_64::*;
-    debug_assert!(columns.places.iter().all(|column| at + LANES <= column.len()));
-    debug_assert!(at + LANES <= columns.owner.len());
-    // SAFETY: the caller promises AVX2 and eight entries; loads are unaligned.
-    unsafe {
-        let owners = _mm256_loadu_si256(columns.owner.as_ptr().add(at).cast());
-        let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(piece.owner as i32));
-        let mut apart = _mm256_castsi256_ps(same);
-        for axis in 0..3 {
-            let mut low = _mm256_loadu_ps(columns.places[axis].as_ptr().add(at));
-            let from = _mm256_loadu_ps(columns.places[axis + 3].as_ptr().add(at));
-            let high = _mm256_loadu_ps(columns.places[axis + 6].as_ptr().add(at));
-            let mut bottom = _mm256_set1_ps(piece.low[axis]);
-            if UNIQUE {
-                let below = _mm256_cmp_ps::<_CMP_GT_OQ>(from, bottom);
-                apart = _mm256_or_ps(apart, below);
-            } else {
-                bottom = _mm256_max_ps(bottom, _mm256_set1_ps(piece.from[axis]));
-                low = _mm256_max_ps(low, from);
+impl Meeting for Scalar {
+    #[inline(always)]
+    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
+        let owner = &columns.owner[at..at + LANES];
+        let places = columns.places.each_ref();
+        let places = places.map(|column| &column[at..at + LANES]);
+        let mut hits = [0; LANES];
+        for k in 0..LANES {
+            let mut hit = owner[k] != piece.owner;
+            for axis in 0..3 {
+                let (mut low, from) = (places[axis][k], places[axis + 3][k]);
+                let mut bottom = piece.low[axis];
+                if UNIQUE {
+                    hit &= from <= bottom;
+                } else {
+                    bottom = bottom.max(piece.from[axis]);
+                    low = low.max(from);
+                }
+                hit &= (low <= piece.high[axis]) & (bottom <= places[axis + 6][k]);
             }
-            let above = _mm256_cmp_ps::<_CMP_GT_OQ>(low, _mm256_set1_ps(piece.high[axis]));
-            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(high, bottom);
-            apart = _mm256_or_ps(apart, _mm256_or_ps(above, below));
+            hits[k] = u32::from(hit) << k;
         }
-        !_mm256_movemask_ps(apart) as u32 & ((1 << LANES) - 1)
+        hits.iter().fold(0, |mask, hit| mask | hit)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Meeting for Avx2 {
+    #[inline(always)]
+    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
+        use std::arch::x86_64::*;
+        debug_assert!(columns.places.iter().all(|column| at + LANES <= column.len()));
+        debug_assert!(at + LANES <= columns.owner.len());
+        // SAFETY: the caller promises AVX2 and eight entries; loads are unaligned.
+        unsafe {
+            let owners = _mm256_loadu_si256(columns.owner.as_ptr().add(at).cast());
+            let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(piece.owner as i32));
+            let mut apart = _mm256_castsi256_ps(same);
+            for axis in 0..3 {
+                let mut low = _mm256_loadu_ps(columns.places[axis].as_ptr().add(at));
+                let from = _mm256_loadu_ps(columns.places[axis + 3].as_ptr().add(at));
+                let high = _mm256_loadu_ps(columns.places[axis + 6].as_ptr().add(at));
+                let mut bottom = _mm256_set1_ps(piece.low[axis]);
+                if UNIQUE {
+                    let below = _mm256_cmp_ps::<_CMP_GT_OQ>(from, bottom);
+                    apart = _mm256_or_ps(apart, below);
+                } else {
+                    bottom = _mm256_max_ps(bottom, _mm256_set1_ps(piece.from[axis]));
+                    low = _mm256_max_ps(low, from);
+                }
+                let above = _mm256_cmp_ps::<_CMP_GT_OQ>(low, _mm256_set1_ps(piece.high[axis]));
+                let below = _mm256_cmp_ps::<_CMP_LT_OQ>(high, bottom);
+                apart = _mm256_or_ps(apart, _mm256_or_ps(above, below));
+            }
+            !_mm256_movemask_ps(apart) as u32 & ((1 << LANES) - 1)
+        }
     }
 }
