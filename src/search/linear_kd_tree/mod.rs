@@ -38,21 +38,21 @@ use rayon::prelude::*;
 
 use super::boxes::{BoxError, BoxSearch, BoxSet};
 use super::uniform_grid::MAX_COMPARISONS;
-use super::uniform_grid::scan::Instructions;
+use super::uniform_grid::scan::{Instructions, LANES};
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use code::Code;
 use lattice::Lattice;
-use pieces::{Columns, PieceLists};
+use pieces::{Block, PieceLists, PieceNumber};
 use sort::Sorter;
 
 /// Records that one task sweeps from.
 const RECORDS_PER_TASK: usize = 2048;
 
 /// A piece of a box: its cell, and where it is written down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Record {
     code: Code,
-    piece: u64,
+    piece: PieceNumber,
 }
 
 /// What the sweep selects, before any box is looked at.
@@ -89,7 +89,7 @@ pub struct LinearKdTree {
     sorter: Sorter,
     records: Vec<Record>,
     /// The pieces in the order of the records.
-    columns: Columns,
+    blocks: Vec<Block>,
     /// For each record where those behind it cease to be in its cell.
     ends: Vec<u32>,
 }
@@ -105,7 +105,7 @@ impl Default for LinearKdTree {
             made: PieceLists::default(),
             sorter: Sorter::default(),
             records: Vec::new(),
-            columns: Columns::default(),
+            blocks: Vec::new(),
             ends: Vec::new(),
         }
     }
@@ -167,14 +167,17 @@ impl LinearKdTree {
         each: &(dyn Fn(Pair) + Sync),
     ) -> Result<Selection, SearchError> {
         self.build(boxes)?;
-        let columns = &self.columns;
+        let owned = |at: usize| {
+            let (block, lane) = (&self.blocks[at / LANES], at % LANES);
+            (block.owner[lane], block.element[lane])
+        };
         let pairs = self.ends.par_iter().enumerate().map(|(one, &end)| {
-            let others = (one + 1..end as usize)
-                .filter(|other| columns.owner[*other] != columns.owner[one])
-                .inspect(|other| {
-                    each(Pair::new(columns.element[one], columns.element[*other]));
-                });
-            others.count() as u64
+            let (owner, element) = owned(one);
+            let others = (one + 1..end as usize).map(owned);
+            let others = others.filter(|other| other.0 != owner);
+            others
+                .inspect(|other| each(Pair::new(element, other.1)))
+                .count() as u64
         });
         let pairs = pairs.sum();
         let leaf = self.lattice.edge.powi(3);
@@ -208,7 +211,7 @@ impl LinearKdTree {
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.crowded(boxes));
         }
-        self.columns.gather(&self.made, &self.records);
+        pieces::gather(&self.made, &self.records, &mut self.blocks);
         Ok(())
     }
 
@@ -292,7 +295,7 @@ impl BoxSearch for LinearKdTree {
             .enumerate()
             .for_each(|(task, (list, ends))| {
                 let first = task * RECORDS_PER_TASK;
-                sweep(self.instructions, &self.columns, first, ends, list);
+                sweep(self.instructions, &self.blocks, first, ends, list);
             });
         if self.unique == Unique::BySorting {
             pairs.sort_and_dedup();

@@ -15,19 +15,18 @@ const BOXES_PER_TASK: usize = 4096;
 /// Bits that tell the pieces of one task apart: eight for each box at most.
 const TASK_BITS: u32 = (8 * BOXES_PER_TASK).ilog2();
 
-/// Pieces that one task puts in order.
-const PIECES_PER_TASK: usize = 4096;
+/// Blocks of pieces that one task fills, at least.
+const BLOCKS_PER_TASK: usize = 256;
 
-/// A piece of a box.
+/// A piece of a box, in one place of memory: they are put in order from all over it.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
 pub(super) struct Piece {
-    /// Lower corner of the box, nm.
-    pub(super) low: [f32; 3],
-    /// Where the piece starts if it does not where the box does, else −∞, nm.
-    pub(super) from: [f32; 3],
+    /// Where the piece starts, nm.
+    start: [f32; 3],
+    owner: u32,
     /// Where the piece ends, nm.
-    pub(super) high: [f32; 3],
-    pub(super) owner: u32,
+    high: [f32; 3],
     /// Index of the box.
     pub(super) element: u32,
 }
@@ -52,24 +51,24 @@ impl PieceLists {
             let first = task * BOXES_PER_TASK;
             for index in first..(first + BOXES_PER_TASK).min(boxes.len()) {
                 let whole = Piece {
-                    low: boxes.low(index).to_array(),
-                    from: [f32::NEG_INFINITY; 3],
-                    high: boxes.high(index).to_array(),
+                    start: boxes.low(index).to_array(),
                     owner: boxes.owner(index),
+                    high: boxes.high(index).to_array(),
                     element: index as u32,
                 };
-                let cells = lattice.cells(whole.low, whole.high);
+                let cells = lattice.cells(whole.start, whole.high);
                 let parts = if splits {
                     Pieces::split(&cells)
                 } else {
                     Pieces::whole(&cells)
                 };
                 for part in parts.as_slice() {
+                    let (piece, cut) = whole.clip(&cells, part, lattice);
                     records.push(Record {
                         code: Code::around(part, lattice.bits),
-                        piece: (task << TASK_BITS | pieces.len()) as u64,
+                        piece: PieceNumber::new(task, pieces.len(), cut),
                     });
-                    pieces.push(whole.clip(&cells, part, lattice));
+                    pieces.push(piece);
                 }
             }
         });
@@ -87,110 +86,97 @@ impl PieceLists {
 
     /// A piece by the number that its record has for it.
     #[inline]
-    pub(super) fn piece(&self, number: u64) -> &Piece {
-        let within = (1 << TASK_BITS) - 1;
-        &self.pieces[(number >> TASK_BITS) as usize][(number & within) as usize]
+    pub(super) fn piece(&self, number: PieceNumber) -> &Piece {
+        let (task, within) = number.place();
+        &self.pieces[task][within]
+    }
+}
+
+/// Which task made a piece, as which of its pieces, and along which axes the piece does not
+/// start where its box does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PieceNumber(u64);
+
+impl PieceNumber {
+    #[inline]
+    fn new(task: usize, within: usize, cut: [bool; 3]) -> Self {
+        let [x, y, z] = cut.map(u64::from);
+        let place = (task << TASK_BITS | within) as u64;
+        Self(place << 3 | z << 2 | y << 1 | x)
+    }
+
+    #[inline]
+    fn place(self) -> (usize, usize) {
+        let place = (self.0 >> 3) as usize;
+        (place >> TASK_BITS, place & ((1 << TASK_BITS) - 1))
+    }
+
+    #[inline]
+    fn is_cut(self, axis: usize) -> bool {
+        self.0 >> axis & 1 != 0
     }
 }
 
 impl Piece {
-    /// The part of a box that is in some of its leaves.
+    /// The part of a box that is in some of its leaves, and along which axes it starts
+    /// where the box is cut.
     #[inline]
-    fn clip(mut self, cells: &CellBox, part: &CellBox, lattice: &Lattice) -> Self {
+    fn clip(mut self, cells: &CellBox, part: &CellBox, lattice: &Lattice) -> (Self, [bool; 3]) {
+        let mut cut = [false; 3];
         for axis in 0..3 {
             if part.low[axis] > cells.low[axis] {
-                self.from[axis] = lattice.low(axis, part.low[axis]);
+                cut[axis] = true;
+                self.start[axis] = lattice.low(axis, part.low[axis]);
             }
             if part.high[axis] < cells.high[axis] {
                 self.high[axis] = lattice.high(axis, part.high[axis]);
             }
         }
-        self
+        (self, cut)
     }
 }
 
-/// Pieces in columns, with [`LANES`] readable entries beyond the last.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Columns {
-    /// Lower corners of boxes, then starts and ends of pieces, along x, y and z.
-    pub(super) places: [Vec<f32>; 9],
-    pub(super) owner: Vec<u32>,
-    pub(super) element: Vec<u32>,
+/// Eight pieces side by side, as they are compared.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(super) struct Block {
+    /// Where pieces start if their boxes do, along x, y and z, nm; −∞ if they are cut there.
+    pub(super) low: [[f32; LANES]; 3],
+    /// Where pieces start if they are cut there, nm; −∞ if they are not.
+    pub(super) from: [[f32; LANES]; 3],
+    /// Where pieces end, nm.
+    pub(super) high: [[f32; LANES]; 3],
+    pub(super) owner: [u32; LANES],
+    /// Indices of the boxes.
+    pub(super) element: [u32; LANES],
 }
 
-impl Columns {
-    /// Puts the pieces in the order of `records`.
-    pub(super) fn gather(&mut self, lists: &PieceLists, records: &[Record]) {
-        let padded = records.len() + LANES;
-        self.owner.resize(padded, 0);
-        self.element.resize(padded, 0);
-        let part = ColumnsPart {
-            places: self.places.each_mut().map(|column| {
-                column.resize(padded, 0.0);
-                &mut column[..]
-            }),
-            owner: &mut self.owner,
-            element: &mut self.element,
-        };
-        part.gather(lists, records);
-    }
-
-    /// One of the pieces.
-    #[inline]
-    pub(super) fn piece(&self, at: usize) -> Piece {
-        let [a, b, c, d, e, f, g, h, i] = self.places.each_ref();
-        Piece {
-            low: [a[at], b[at], c[at]],
-            from: [d[at], e[at], f[at]],
-            high: [g[at], h[at], i[at]],
-            owner: self.owner[at],
-            element: self.element[at],
-        }
-    }
-}
-
-/// A range of the columns, to be written.
-struct ColumnsPart<'a> {
-    places: [&'a mut [f32]; 9],
-    owner: &'a mut [u32],
-    element: &'a mut [u32],
-}
-
-impl ColumnsPart<'_> {
-    /// Halves the range until it is small, and writes the halves in parallel.
-    fn gather(self, lists: &PieceLists, records: &[Record]) {
-        if records.len() <= PIECES_PER_TASK {
-            return self.write(lists, records);
-        }
-        let middle = records.len() / 2;
-        let [mut left, mut right]: [[&mut [f32]; 9]; 2] = Default::default();
-        for (axis, column) in self.places.into_iter().enumerate() {
-            (left[axis], right[axis]) = column.split_at_mut(middle);
-        }
-        let owner = self.owner.split_at_mut(middle);
-        let element = self.element.split_at_mut(middle);
-        let [left, right] = [(left, owner.0, element.0), (right, owner.1, element.1)].map(
-            |(places, owner, element)| ColumnsPart {
-                places,
-                owner,
-                element,
-            },
-        );
-        rayon::join(
-            || left.gather(lists, &records[..middle]),
-            || right.gather(lists, &records[middle..]),
-        );
-    }
-
-    fn write(mut self, lists: &PieceLists, records: &[Record]) {
+impl Block {
+    /// Takes the pieces of up to eight records; what is behind them is of no meaning.
+    fn take(&mut self, lists: &PieceLists, records: &[Record]) {
         for (at, record) in records.iter().enumerate() {
             let piece = lists.piece(record.piece);
-            let corners = [piece.low, piece.from, piece.high];
-            for (column, value) in self.places.iter_mut().zip(corners.as_flattened()) {
-                column[at] = *value;
+            for axis in 0..3 {
+                let (mut low, mut from) = (piece.start[axis], f32::NEG_INFINITY);
+                if record.piece.is_cut(axis) {
+                    (low, from) = (from, low);
+                }
+                self.low[axis][at] = low;
+                self.from[axis][at] = from;
+                self.high[axis][at] = piece.high[axis];
             }
             self.owner[at] = piece.owner;
             self.element[at] = piece.element;
         }
     }
+}
+
+/// Puts the pieces in the order of `records`.
+pub(super) fn gather(lists: &PieceLists, records: &[Record], blocks: &mut Vec<Block>) {
+    blocks.resize(records.len().div_ceil(LANES), Block::default());
+    blocks
+        .par_iter_mut()
+        .zip(records.par_chunks(LANES))
+        .with_min_len(BLOCKS_PER_TASK)
+        .for_each(|(block, records)| block.take(lists, records));
 }

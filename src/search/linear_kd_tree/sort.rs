@@ -5,7 +5,8 @@
 //! 3. each list scatters its records to the parts;
 //! 4. each part is sorted.
 //!
-//! Records have a total order, so that the result does not depend on who did what.
+//! Each part is sorted by one task from the same order, so that the result does not depend
+//! on who did what.
 
 use rayon::prelude::*;
 
@@ -84,7 +85,8 @@ fn sort_parts(records: &mut [Record], starts: &[usize]) {
     const PARTS_PER_TASK: usize = 16;
     if starts.len() <= PARTS_PER_TASK + 1 {
         for range in starts.windows(2) {
-            records[range[0] - starts[0]..range[1] - starts[0]].sort_unstable();
+            let part = &mut records[range[0] - starts[0]..range[1] - starts[0]];
+            part.sort_unstable_by_key(|record| record.code);
         }
         return;
     }

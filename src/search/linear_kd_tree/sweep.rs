@@ -2,41 +2,72 @@
 //!
 //! Two boxes A and B may meet in several pairs of their pieces. *kd-tree-2* takes them
 //! where the lower corner of their intersection is, c = max(low A, low B) along each axis.
-//! With Q, a piece of B, in a cell inside that of P, a piece of A, c is in Q and in A if
+//! Let P be a piece of A, and Q, in a cell inside that of P, a piece of B. Along an axis
 //!
-//! - c is not below the cell of Q: either Q is the lowest piece of B, or low A is not
-//!   below the cell (`from` ≤ low A);
-//! - c is not above Q (low A ≤ high Q; low B never is);
-//! - c is not above P (low B ≤ high P; low A never is).
+//! - where neither is cut below, c is in both if low A ≤ high Q and low B ≤ high P;
+//! - where Q starts at a cut, c is in Q only if low A is: start Q ≤ low A ≤ high Q;
+//! - where P starts at a cut, low A is below the cell of P, and so below that of Q: c is in
+//!   Q if it is low B, so that Q is not cut, and low B ≤ high P;
+//! - where both do, c is not in both.
 //!
-//! Then c is in P as well, as the cell of P holds that of Q. *kd-tree-1* takes all pairs
-//! of pieces that overlap.
+//! With `low` = −∞ and `from` = start where a piece starts at a cut, and `low` = start and
+//! `from` = −∞ where it does not, all four are one:
+//!
+//! low Q ≤ high P, from Q ≤ low P ≤ high Q.
+//!
+//! *kd-tree-1* takes all pairs of pieces that overlap.
 //!
 //! Two twins: plain code for any processor, and 256-bit vectors. As numbers are only
 //! compared, both give the same.
 
-use super::pieces::{Columns, Piece};
+use super::pieces::Block;
 use crate::search::Pair;
 #[cfg(target_arch = "x86_64")]
 use crate::search::uniform_grid::scan::Avx2;
 use crate::search::uniform_grid::scan::{Comparison, Instructions, LANES, Scalar};
 
+/// Blocks that are compared before the list of pairs may have to grow.
+const BLOCKS_PER_ROOM: usize = 64;
+
+/// The piece that others are compared with; its fields are those of a [`Block`].
+struct Query {
+    low: [f32; 3],
+    from: [f32; 3],
+    high: [f32; 3],
+    owner: u32,
+    element: u32,
+}
+
+impl Query {
+    #[inline(always)]
+    fn new(block: &Block, lane: usize) -> Self {
+        let [low, from, high] = [&block.low, &block.from, &block.high];
+        Self {
+            low: [low[0][lane], low[1][lane], low[2][lane]],
+            from: [from[0][lane], from[1][lane], from[2][lane]],
+            high: [high[0][lane], high[1][lane], high[2][lane]],
+            owner: block.owner[lane],
+            element: block.element[lane],
+        }
+    }
+}
+
 /// Appends the pairs of each piece from `start` with those behind it, up to where `ends`
 /// says. Without `UNIQUE` a pair of boxes may come several times.
 pub(super) fn sweep<const UNIQUE: bool>(
     instructions: Instructions,
-    columns: &Columns,
+    blocks: &[Block],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
 ) {
     match instructions {
         // SAFETY: every processor has the instructions of plain code.
-        Instructions::Scalar => unsafe { compare::<Scalar, UNIQUE>(columns, start, ends, list) },
+        Instructions::Scalar => unsafe { compare::<Scalar, UNIQUE>(blocks, start, ends, list) },
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => {
             // SAFETY: `Instructions::Avx2` exists only where it was detected.
-            unsafe { compare_avx2::<UNIQUE>(columns, start, ends, list) };
+            unsafe { compare_avx2::<UNIQUE>(blocks, start, ends, list) };
         }
     }
 }
@@ -46,115 +77,115 @@ pub(super) fn sweep<const UNIQUE: bool>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn compare_avx2<const UNIQUE: bool>(
-    columns: &Columns,
+    blocks: &[Block],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
 ) {
     // SAFETY: the caller promises the instructions.
-    unsafe { compare::<Avx2, UNIQUE>(columns, start, ends, list) };
+    unsafe { compare::<Avx2, UNIQUE>(blocks, start, ends, list) };
 }
 
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
 unsafe fn compare<C: Meeting, const UNIQUE: bool>(
-    columns: &Columns,
+    blocks: &[Block],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
 ) {
+    /// Bits of all pieces of a block.
+    const ALL: u32 = (1 << LANES) - 1;
     for (one, &end) in (start..).zip(ends) {
-        let (mut at, end) = (one + 1, end as usize);
-        if at >= end {
+        let (next, end) = (one + 1, end as usize);
+        if next >= end {
             continue;
         }
-        let piece = columns.piece(one);
-        while at < end {
-            // SAFETY: pieces end at the last one, behind which there are LANES more
-            // entries, and the caller promises the instructions.
-            let mut mask = unsafe { C::meets::<UNIQUE>(&piece, columns, at) };
-            if end - at < LANES {
-                mask &= (1 << (end - at)) - 1;
-            }
-            if let Some(others) = columns.element[at..].first_chunk()
-                && mask != 0
-            {
-                list.reserve(LANES);
-                // SAFETY: there is room for LANES pairs, of which as many are written as
-                // the mask has bits; the caller promises the instructions.
-                unsafe {
-                    let target = list.as_mut_ptr().add(list.len());
-                    C::write_pairs(piece.element, others, mask, target);
-                    list.set_len(list.len() + mask.count_ones() as usize);
+        let query = Query::new(&blocks[one / LANES], one % LANES);
+        let (first, last) = (next / LANES, (end - 1) / LANES);
+        // Pieces of the first block that are not behind the query do not count, nor do
+        // those of the last that are outside.
+        let mut counts = ALL << (next % LANES);
+        let of_last = ALL >> (LANES - 1 - (end - 1) % LANES);
+        for (room, blocks) in blocks[first..=last].chunks(BLOCKS_PER_ROOM).enumerate() {
+            list.reserve(BLOCKS_PER_ROOM * LANES);
+            // SAFETY: there is room for all pairs of these blocks. The caller promises the
+            // instructions.
+            unsafe {
+                let mut next = list.as_mut_ptr().add(list.len());
+                for (at, block) in (first + room * BLOCKS_PER_ROOM..).zip(blocks) {
+                    let mut mask = C::meets::<UNIQUE>(&query, block) & counts;
+                    counts = ALL;
+                    if at == last {
+                        mask &= of_last;
+                    }
+                    // Also if there are none: a branch would be wrong half of the time.
+                    C::write_pairs(query.element, &block.element, mask, next);
+                    next = next.add(mask.count_ones() as usize);
                 }
+                list.set_len(next.offset_from_unsigned(list.as_ptr()));
             }
-            at += LANES;
         }
     }
 }
 
-/// Compares a piece with eight consecutive ones.
+/// Compares a piece with the eight of a block.
 trait Meeting: Comparison {
-    /// Bit `k` is set if piece `at + k` meets this one and has another owner.
+    /// Bit `k` is set if piece `k` of the block meets this one and has another owner.
     ///
     /// # Safety
-    /// The columns have [`LANES`] entries from `at`, and the processor has the
-    /// instructions.
-    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32;
+    /// The processor has the instructions.
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32;
 }
 
 impl Meeting for Scalar {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
-        let owner = &columns.owner[at..at + LANES];
-        let places = columns.places.each_ref();
-        let places = places.map(|column| &column[at..at + LANES]);
-        let mut hits = [0; LANES];
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32 {
+        let mut mask = 0;
         for k in 0..LANES {
-            let mut hit = owner[k] != piece.owner;
+            let mut hit = block.owner[k] != query.owner;
             for axis in 0..3 {
-                let (mut low, from) = (places[axis][k], places[axis + 3][k]);
-                let mut bottom = piece.low[axis];
+                let (mut low, from) = (block.low[axis][k], block.from[axis][k]);
+                let mut bottom = query.low[axis];
                 if UNIQUE {
                     hit &= from <= bottom;
                 } else {
-                    bottom = bottom.max(piece.from[axis]);
+                    bottom = bottom.max(query.from[axis]);
                     low = low.max(from);
                 }
-                hit &= (low <= piece.high[axis]) & (bottom <= places[axis + 6][k]);
+                hit &= (low <= query.high[axis]) & (bottom <= block.high[axis][k]);
             }
-            hits[k] = u32::from(hit) << k;
+            mask |= u32::from(hit) << k;
         }
-        hits.iter().fold(0, |mask, hit| mask | hit)
+        mask
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Meeting for Avx2 {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(piece: &Piece, columns: &Columns, at: usize) -> u32 {
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32 {
         use std::arch::x86_64::*;
-        debug_assert!(columns.places.iter().all(|column| at + LANES <= column.len()));
-        debug_assert!(at + LANES <= columns.owner.len());
-        // SAFETY: the caller promises AVX2 and eight entries; loads are unaligned.
+        // SAFETY: the caller promises AVX2; each array of a block is one vector, at a
+        // multiple of its size.
         unsafe {
-            let owners = _mm256_loadu_si256(columns.owner.as_ptr().add(at).cast());
-            let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(piece.owner as i32));
+            let owners = _mm256_load_si256(block.owner.as_ptr().cast());
+            let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(query.owner as i32));
             let mut apart = _mm256_castsi256_ps(same);
             for axis in 0..3 {
-                let mut low = _mm256_loadu_ps(columns.places[axis].as_ptr().add(at));
-                let from = _mm256_loadu_ps(columns.places[axis + 3].as_ptr().add(at));
-                let high = _mm256_loadu_ps(columns.places[axis + 6].as_ptr().add(at));
-                let mut bottom = _mm256_set1_ps(piece.low[axis]);
+                let mut low = _mm256_load_ps(block.low[axis].as_ptr());
+                let from = _mm256_load_ps(block.from[axis].as_ptr());
+                let high = _mm256_load_ps(block.high[axis].as_ptr());
+                let mut bottom = _mm256_set1_ps(query.low[axis]);
                 if UNIQUE {
                     let below = _mm256_cmp_ps::<_CMP_GT_OQ>(from, bottom);
                     apart = _mm256_or_ps(apart, below);
                 } else {
-                    bottom = _mm256_max_ps(bottom, _mm256_set1_ps(piece.from[axis]));
+                    bottom = _mm256_max_ps(bottom, _mm256_set1_ps(query.from[axis]));
                     low = _mm256_max_ps(low, from);
                 }
-                let above = _mm256_cmp_ps::<_CMP_GT_OQ>(low, _mm256_set1_ps(piece.high[axis]));
+                let above = _mm256_cmp_ps::<_CMP_GT_OQ>(low, _mm256_set1_ps(query.high[axis]));
                 let below = _mm256_cmp_ps::<_CMP_LT_OQ>(high, bottom);
                 apart = _mm256_or_ps(apart, _mm256_or_ps(above, below));
             }
