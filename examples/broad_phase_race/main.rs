@@ -1,5 +1,5 @@
 //! Which broad phase for which scene? All searches of this crate and Rapier's tree on the
-//! same spheres and boxes, as Markdown tables and SVG plots.
+//! same spheres and boxes, as Markdown tables and plots (SVG and PNG).
 //!
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
@@ -17,7 +17,6 @@ mod cells;
 mod crossovers;
 mod falling;
 mod others;
-mod plots;
 mod screen;
 mod splitting;
 mod table;
@@ -32,6 +31,8 @@ mod display;
 mod open_window;
 #[path = "../common/picture/mod.rs"]
 mod picture;
+#[path = "../common/plots.rs"]
+mod plots;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -104,6 +105,9 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
 
 /// Runs the experiments.
 fn measure(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.most < falling::FEWEST {
+        return Err(format!("--most must be at least {}", falling::FEWEST).into());
+    }
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("{}: {error}", arguments.out.display()))?;
     println!("{}\n", timing::machine());

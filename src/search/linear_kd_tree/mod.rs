@@ -198,7 +198,11 @@ impl LinearKdTree {
             self.ends.clear();
             return Ok(());
         }
-        let side = if self.finest { 0.0 } else { boxes.median_side() };
+        let side = if self.finest {
+            0.0
+        } else {
+            boxes.median_side()
+        };
         self.lattice = Lattice::new(&extent, f64::from(side));
         self.made.fill(boxes, &self.lattice, self.splits);
         let count = self.made.count();
@@ -206,7 +210,8 @@ impl LinearKdTree {
             return Err(BoxError::TooMany { count }.into());
         }
         let width = Code::width(self.lattice.bits);
-        self.sorter.sort(self.made.records(), width, &mut self.records);
+        self.sorter
+            .sort(self.made.records(), width, &mut self.records);
         // Before anything is written down: a heap would make pairs until the memory is full.
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.crowded(boxes));

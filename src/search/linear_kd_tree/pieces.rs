@@ -111,9 +111,10 @@ impl PieceNumber {
         (place >> TASK_BITS, place & ((1 << TASK_BITS) - 1))
     }
 
+    /// All bits if the piece does not start where its box does along an axis, else none.
     #[inline]
-    fn is_cut(self, axis: usize) -> bool {
-        self.0 >> axis & 1 != 0
+    fn cut_mask(self, axis: usize) -> u32 {
+        ((self.0 >> axis & 1) as u32).wrapping_neg()
     }
 }
 
@@ -154,15 +155,19 @@ pub(super) struct Block {
 impl Block {
     /// Takes the pieces of up to eight records; what is behind them is of no meaning.
     fn take(&mut self, lists: &PieceLists, records: &[Record]) {
-        for (at, record) in records.iter().enumerate() {
-            let piece = lists.piece(record.piece);
+        // All at once: each may have to come from far away.
+        let mut pieces = [Piece::default(); LANES];
+        for (piece, record) in pieces.iter_mut().zip(records) {
+            *piece = *lists.piece(record.piece);
+        }
+        for (at, (piece, record)) in pieces.iter().zip(records).enumerate() {
             for axis in 0..3 {
-                let (mut low, mut from) = (piece.start[axis], f32::NEG_INFINITY);
-                if record.piece.is_cut(axis) {
-                    (low, from) = (from, low);
-                }
-                self.low[axis][at] = low;
-                self.from[axis][at] = from;
+                let start = piece.start[axis].to_bits();
+                let outside = f32::NEG_INFINITY.to_bits();
+                // One of the two, without a branch that would be wrong half of the time.
+                let either = (start ^ outside) & record.piece.cut_mask(axis);
+                self.low[axis][at] = f32::from_bits(start ^ either);
+                self.from[axis][at] = f32::from_bits(outside ^ either);
                 self.high[axis][at] = piece.high[axis];
             }
             self.owner[at] = piece.owner;

@@ -109,9 +109,7 @@ mod tests {
             let high = low.map(|low| low + random.random_range(0..9));
             let pieces = Pieces::split(&CellBox { low, high });
             let codes = pieces.as_slice().iter();
-            let codes: Vec<Code> = codes
-                .map(|piece| Code::around(piece, MOST_BITS))
-                .collect();
+            let codes: Vec<Code> = codes.map(|piece| Code::around(piece, MOST_BITS)).collect();
             for x in low[0]..=high[0] {
                 for y in low[1]..=high[1] {
                     for z in low[2]..=high[2] {
