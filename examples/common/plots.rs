@@ -12,6 +12,9 @@ use plotters::style::register_font;
 /// Size of a plot, pixels.
 const SIZE: (u32, u32) = (900, 560);
 
+/// Height of letters, pixels.
+const LETTERS: u32 = 15;
+
 /// Name of the font, which an SVG leaves to the viewer.
 const FONT: &str = "sans-serif";
 
@@ -29,6 +32,11 @@ const COLOURS: [RGBColor; 11] = [
     RGBColor(150, 0, 60),
     RGBColor(90, 60, 180),
 ];
+
+/// A number at an axis, without digits that rounding made.
+fn label(value: &f64) -> String {
+    format!("{}", (value * 1.0e6).round() / 1.0e6)
+}
 
 /// A line of a plot.
 pub struct Line {
@@ -142,6 +150,10 @@ impl Plot<'_> {
             .configure_mesh()
             .x_desc(self.names[0])
             .y_desc(self.names[1])
+            .x_label_formatter(&label)
+            .y_label_formatter(&label)
+            .label_style((FONT, LETTERS))
+            .axis_desc_style((FONT, LETTERS))
             .light_line_style(WHITE.mix(0.0))
             .draw()?;
         for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
@@ -156,6 +168,7 @@ impl Plot<'_> {
         chart
             .configure_series_labels()
             .position(SeriesLabelPosition::UpperLeft)
+            .label_font((FONT, LETTERS))
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .draw()?;
