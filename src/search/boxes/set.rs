@@ -356,6 +356,17 @@ mod tests {
     }
 
     #[test]
+    fn a_few_giants_do_not_change_the_median_side() {
+        let mut boxes = BoxSet::new();
+        assert_eq!(boxes.median_side(), 0.0);
+        for k in 0..5000 {
+            let side = if k % 10 == 0 { 100.0 } else { 2.0 };
+            boxes.push(Vec3::ZERO, Vec3::X * side, 0).unwrap();
+        }
+        assert_eq!(boxes.median_side(), 2.0);
+    }
+
+    #[test]
     fn boxes_around_spheres_hold_them_at_any_offset() {
         for offset in [0.0, 1.0e3, -1.0e6, 1.0e12, 1.0e30] {
             let mut spheres = SphereSet::new();
