@@ -11,7 +11,7 @@ use bevy_rapier_molecules::spheres::SphereSet;
 use crate::Arguments;
 use crate::plots::{Axes, Line, Plot};
 use crate::table;
-use crate::timing::SphereRunner;
+use crate::timing::{MOST_FOR_SLOW_ONES, SphereRunner};
 
 /// Fewest spheres.
 pub const FEWEST: u32 = 1000;
@@ -61,6 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         report(stage, &steps, &outcomes);
         draw(arguments, stage, &outcomes)?;
     }
+    let few = |count: &&u32| **count as usize <= MOST_FOR_SLOW_ONES;
+    let counts: Vec<u32> = counts.iter().filter(few).copied().collect();
     gravities(&counts)
 }
 

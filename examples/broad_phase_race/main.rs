@@ -75,8 +75,6 @@ pub struct Arguments {
 /// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// Spheres that fall on a floor: time against their number.
-    Falling,
     /// What splitting boxes does for the linear kd-tree.
     Splitting,
     /// Cell lists A, B and C and the naive algorithm under Brownian motion.
@@ -89,6 +87,8 @@ enum Experiment {
     Others,
     /// Where one search overtakes another.
     Crossovers,
+    /// Spheres that fall on a floor: time against their number.
+    Falling,
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
