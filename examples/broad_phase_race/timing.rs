@@ -14,9 +14,6 @@ const MOST_FOR_BRUTE_FORCE: usize = 20_000;
 /// a hundred thousand take seconds.
 pub const MOST_FOR_SLOW_ONES: usize = 100_000;
 
-/// Most spheres that the hashed grid is given: a pile of a million takes half a minute.
-const MOST_FOR_HASH_GRID: usize = 300_000;
-
 /// The machine, as far as it is known, and who uses how many threads.
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -58,7 +55,6 @@ impl SphereRunner {
                 <= match kind {
                     SearchKind::BruteForce => MOST_FOR_BRUTE_FORCE,
                     SearchKind::SweepAndPrune => MOST_FOR_SLOW_ONES,
-                    SearchKind::HashGrid => MOST_FOR_HASH_GRID,
                     _ => usize::MAX,
                 }
         });
