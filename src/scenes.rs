@@ -8,7 +8,7 @@ mod moving;
 
 pub use apart::ApartError;
 pub use crowded::{CrowdedBox, crowded_box};
-pub use falling::{FallingError, FallingSpheres};
+pub use falling::{FallingError, FallingSpheres, STEPS_TO_FALL};
 pub use mixed::{RadiusSpread, mixed_spheres};
 pub use moving::{ForcedSpheres, ForcedSpheresConfig};
 

@@ -13,7 +13,8 @@ use bevy_rapier_molecules::force::ThesisSteps;
 use bevy_rapier_molecules::molecule::{LoadOptions, read_bytes};
 use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, Relaxer};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
-use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
+use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
@@ -127,6 +128,20 @@ fn the_counter_counts() {
         );
     });
     assert!(allocations >= 10);
+}
+
+#[test]
+fn a_repeated_search_of_the_kd_tree_allocates_nothing() {
+    let spheres = moved_liquid(0);
+    for threads in [1, 2] {
+        let mut search = SpheresInBoxes::new(LinearKdTree::new());
+        let mut pairs = PairBuffer::new();
+        let allocations = WatchedPool::new(threads).allocations_after(1, 5, |_| {
+            let found = search.find_pairs(&spheres, 0.0, &mut pairs);
+            assert!(found.is_ok() && !pairs.is_empty());
+        });
+        assert_eq!(allocations, 0, "on {threads} threads");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::error::Error;
 use bevy_rapier_molecules::motion::time_varying::TimeVaryingConfig;
 use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
-use crate::plots::{Line, plot};
+use crate::plots::{Axes, Line, Plot};
 use crate::{Arguments, follow};
 
 /// Seconds that the paper simulates.
@@ -65,17 +65,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     println!("\nThe paper has {PAPER_1000} s for 1,000 spheres, on a processor of 195 MHz.");
     let mut paper = Line::new("the paper, 195 MHz");
     paper.points.push((1000.0, PAPER_1000));
+    let figure = |name: &str, title: &str, unit: &str, lines: &[Line]| {
+        let stem = arguments.out.join(name);
+        let plot = Plot {
+            title,
+            names: ["spheres", unit],
+            axes: Axes::Linear,
+            lines,
+        };
+        println!("\nPlot: {}.svg and .png", stem.display());
+        plot.write(&stem)
+    };
     let title = "Processing time of a simulated second";
-    let axes = ["spheres", "seconds"];
-    plot(
-        &arguments.out.join("figure_5.svg"),
-        title,
-        axes,
-        &[times, paper],
-    )?;
+    figure("figure_5", title, "seconds", &[times, paper])?;
     let title = format!("Events in {simulated} simulated seconds");
-    let axes = ["spheres", "events"];
-    plot(&arguments.out.join("figure_6.svg"), &title, axes, &events)?;
+    figure("figure_6", &title, "events", &events)?;
     sides(arguments)
 }
 

@@ -1,13 +1,14 @@
 //! Moving spheres: the experiments of Kim, Guibas and Shin, and what a Brownian step costs.
 //!
 //! `cargo bench --bench motion -- [events] [table] [fixed] [large] [brownian] [--out DIR]`
-//! runs some or all of them; plots are SVG files in DIR, which is in the target folder if
-//! not given.
+//! runs some or all of them; plots are SVG and PNG files in DIR, which is in the target
+//! folder if not given.
 #![allow(clippy::print_stdout, reason = "the tables are the purpose")]
 
 mod brownian;
 mod events;
 mod fixed_step;
+#[path = "../../examples/common/plots.rs"]
 mod plots;
 mod table;
 

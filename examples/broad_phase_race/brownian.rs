@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::plots::{Line, plot};
+use crate::plots::{Axes, Line, Plot};
 use crate::table;
 use crate::timing::median;
 
@@ -39,11 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     for &count in counts {
         let times = measure(count, SPARSE)?;
         if lines.is_empty() {
-            let named = |(name, _): &(&str, f64)| Line {
-                name: (*name).to_owned(),
-                points: Vec::new(),
-            };
-            lines.extend(times.iter().map(named));
+            lines.extend(times.iter().map(|(name, _)| Line::new(name)));
         }
         for (line, (_, time)) in lines.iter_mut().zip(&times) {
             line.points.push((f64::from(count), *time));
@@ -56,13 +52,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let title =
         format!("**Brownian motion**, particles fill {SPARSE} of space; ms a step, one thread.");
     table::print(&title, &header, &rows);
-    let file = arguments.out.join("brownian.svg");
-    plot(
-        &file,
-        "Brownian motion: naive, A, B, C",
-        ["particles", "ms a step"],
-        &lines,
-    )?;
+    let plot = Plot {
+        title: "Brownian motion: naive, A, B, C",
+        names: ["particles", "ms a step"],
+        axes: Axes::Logarithmic,
+        lines: &lines,
+    };
+    plot.write(&arguments.out.join("brownian"))?;
 
     let counts: &[u32] = if arguments.quick {
         &[100]

@@ -1,5 +1,5 @@
 //! Which broad phase for which scene? All searches of this crate and Rapier's tree on the
-//! same spheres and boxes, as Markdown tables and SVG plots.
+//! same spheres and boxes, as Markdown tables and plots (SVG and PNG).
 //!
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
@@ -18,7 +18,6 @@ mod crossovers;
 mod device;
 mod falling;
 mod others;
-mod plots;
 mod screen;
 mod splitting;
 mod table;
@@ -35,6 +34,8 @@ mod display;
 mod open_window;
 #[path = "../common/picture/mod.rs"]
 mod picture;
+#[path = "../common/plots.rs"]
+mod plots;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -83,8 +84,6 @@ pub struct Arguments {
 /// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// Spheres that fall on a floor: time against their number.
-    Falling,
     /// What splitting boxes does for the linear kd-tree.
     Splitting,
     /// Cell lists A, B and C and the naive algorithm under Brownian motion.
@@ -97,6 +96,8 @@ enum Experiment {
     Others,
     /// Where one search overtakes another.
     Crossovers,
+    /// Spheres that fall on a floor: time against their number.
+    Falling,
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -113,6 +114,9 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
 
 /// Runs the experiments.
 fn measure(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    if arguments.most < falling::FEWEST {
+        return Err(format!("--most must be at least {}", falling::FEWEST).into());
+    }
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("{}: {error}", arguments.out.display()))?;
     println!("{}\n", timing::machine());

@@ -24,7 +24,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         let mut boxes = BoxSet::new();
         boxes.set_around_spheres(spheres, 0.0)?;
         let mut row = vec![format!("{ratio}")];
-        for mut tree in [LinearKdTree::new().without_splitting(), LinearKdTree::new()] {
+        let split = LinearKdTree::new().with_finest_leaves();
+        for mut tree in [split.clone().without_splitting(), split] {
             let met = AtomicU64::new(0);
             let selection: Selection = tree.select(&boxes, &|pair| {
                 if pair.gap(spheres) < 0.0 {

@@ -7,6 +7,13 @@ use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet, SpheresInBoxes};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchError, SearchKind};
 use bevy_rapier_molecules::spheres::SphereSet;
 
+/// Most spheres that brute force is given: twenty thousand take a tenth of a second.
+const MOST_FOR_BRUTE_FORCE: usize = 20_000;
+
+/// Most spheres that sweep and prune, and Rapier's tree, are given: where all of them move,
+/// a hundred thousand take seconds.
+pub const MOST_FOR_SLOW_ONES: usize = 100_000;
+
 /// The machine, as far as it is known, and who uses how many threads.
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -46,13 +53,13 @@ impl SphereRunner {
         let kinds = SearchKind::ALL.into_iter().filter(|kind| {
             spheres
                 <= match kind {
-                    SearchKind::BruteForce => 20_000,
-                    SearchKind::SweepAndPrune => 100_000,
+                    SearchKind::BruteForce => MOST_FOR_BRUTE_FORCE,
+                    SearchKind::SweepAndPrune => MOST_FOR_SLOW_ONES,
                     _ => usize::MAX,
                 }
         });
         let mut runners: Vec<Self> = kinds.map(|kind| Self::new(kind.search())).collect();
-        if spheres <= 100_000 {
+        if spheres <= MOST_FOR_SLOW_ONES {
             runners.push(Self::new(Box::new(SpheresInBoxes::new(RapierBvh::new()))));
         }
         runners

@@ -1,9 +1,14 @@
 //! Falling spheres: the workload that broad phases are compared on.
 //!
 //! After Poirrier (2009), sections 4.2 and 6: equal spheres at uniformly random places of a
-//! cube, a constant downward acceleration, and a floor. After each step spheres that
-//! overlap are pushed apart pair by pair, which may make others overlap: not realistic, but
-//! a crowd that becomes denser with time, and stays in motion.
+//! cube, a constant downward acceleration, and a floor, but no walls. After each step those
+//! that overlap are listed, and the pairs of the list are parted one after the other, which
+//! may make others overlap: not realistic, but a crowd that becomes denser with time, and
+//! stays in motion.
+//!
+//! What the paper does not give is chosen here: how strong gravity is
+//! ([`STEPS_TO_FALL`]), and that parted spheres no longer move towards each other, as
+//! those on the floor no longer move down.
 
 use std::f32::consts::PI;
 
@@ -17,13 +22,13 @@ use crate::spheres::{SphereError, SphereSet};
 
 /// Steps after which the highest sphere would arrive at the floor if it met no other.
 ///
-/// The paper does not say how strong gravity is. With this all have come down by steps 50
-/// to 60, its late steps, whatever their number.
-const STEPS_TO_FALL: f32 = 40.0;
-
-/// Part of an overlap that is undone in a step. Each sphere has several neighbours: all of
-/// it would make the pile boil.
-const CORRECTION: f32 = 0.4;
+/// The paper does not say how strong gravity is. It says that few spheres touch in the first
+/// eleven steps, that everything is in motion in steps 50 to 60, and that spheres become
+/// packed until they are at rest. So the last ones arrive when the late steps begin: with
+/// more gravity the pile would lie there for some time already, with less it would not be
+/// one yet. Its figures for a sphere in the late steps hardly depend on the number of
+/// spheres, so this does not, either.
+pub const STEPS_TO_FALL: f32 = 50.0;
 
 /// Why spheres cannot fall.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
@@ -74,10 +79,20 @@ impl FallingSpheres {
         }
         Ok(Self {
             velocities: vec![Vec3::ZERO; spheres.len()],
-            gravity: 2.0 * edge / (STEPS_TO_FALL * STEPS_TO_FALL),
+            gravity: gravity(edge, STEPS_TO_FALL),
             spheres,
             edge,
         })
+    }
+
+    /// With gravity such that the highest sphere would fall for `steps` if it met no other,
+    /// instead of [`STEPS_TO_FALL`].
+    #[must_use]
+    pub fn falling_for(self, steps: f32) -> Self {
+        Self {
+            gravity: gravity(self.edge, steps),
+            ..self
+        }
     }
 
     /// The spheres as they are now.
@@ -107,7 +122,7 @@ impl FallingSpheres {
         }
     }
 
-    /// Pushes apart what overlaps: `pairs` are the overlapping spheres of now.
+    /// Parts what overlaps, pair by pair: `pairs` are the overlapping spheres of now.
     pub fn respond(&mut self, pairs: &PairBuffer) {
         for pair in pairs.iter() {
             let [a, b] = [pair.a as usize, pair.b as usize];
@@ -119,7 +134,7 @@ impl FallingSpheres {
             }
             // Spheres in the same place part along any axis.
             let normal = apart.try_normalize().unwrap_or(Vec3::Y);
-            let push = 0.5 * CORRECTION * overlap * normal;
+            let push = 0.5 * overlap * normal;
             self.shift(a, -push);
             self.shift(b, push);
             // They do not bounce.
@@ -137,6 +152,11 @@ impl FallingSpheres {
         self.spheres.y[index] += by.y;
         self.spheres.z[index] += by.z;
     }
+}
+
+/// Downward acceleration, nm per step², to fall from `edge` nm in some steps.
+fn gravity(edge: f32, steps: f32) -> f32 {
+    2.0 * edge / (steps * steps)
 }
 
 #[cfg(test)]

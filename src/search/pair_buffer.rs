@@ -108,8 +108,16 @@ impl PairBuffer {
 
     /// Keeps the pairs that `keep` wants, in their order.
     pub(crate) fn retain(&mut self, keep: impl Fn(Pair) -> bool + Sync) {
-        let lists = self.lists.par_iter_mut();
-        lists.for_each(|list| list.retain(|pair| keep(*pair)));
+        self.lists.par_iter_mut().for_each(|list| {
+            let mut kept = 0;
+            // Written in any case: a branch would be wrong half of the time.
+            for at in 0..list.len() {
+                let pair = list[at];
+                list[kept] = pair;
+                kept += usize::from(keep(pair));
+            }
+            list.truncate(kept);
+        });
     }
 
     /// Sorts all pairs by index, and keeps one of those that are the same.

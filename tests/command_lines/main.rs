@@ -1,5 +1,6 @@
 //! The examples as their users meet them: options, exit codes, reports and files.
 
+mod broad_phase_race;
 mod brownian_crowd;
 mod docking;
 #[cfg(feature = "draw")]

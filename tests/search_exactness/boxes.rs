@@ -18,6 +18,9 @@ fn searches() -> Vec<Box<dyn BoxSearch>> {
         Box::new(LinearKdTree::new()),
         Box::new(LinearKdTree::with_duplicates()),
         Box::new(LinearKdTree::new().without_splitting()),
+        Box::new(LinearKdTree::new().with_finest_leaves()),
+        Box::new(LinearKdTree::new().scalar()),
+        Box::new(LinearKdTree::with_duplicates().scalar()),
         Box::new(RapierBvh::new()),
     ]
 }

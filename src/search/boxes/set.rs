@@ -95,14 +95,16 @@ impl BoxSet {
     #[inline]
     #[must_use]
     pub fn low(&self, index: usize) -> Vec3 {
-        Vec3::from_array([0, 1, 2].map(|k| self.low[k][index]))
+        let [x, y, z] = &self.low;
+        Vec3::new(x[index], y[index], z[index])
     }
 
     /// The corner of a box with the largest coordinates, nm.
     #[inline]
     #[must_use]
     pub fn high(&self, index: usize) -> Vec3 {
-        Vec3::from_array([0, 1, 2].map(|k| self.high[k][index]))
+        let [x, y, z] = &self.high;
+        Vec3::new(x[index], y[index], z[index])
     }
 
     /// Owner of a box.
@@ -179,6 +181,23 @@ impl BoxSet {
             *owner = spheres.owner[run.start as usize];
         }
         self.check()
+    }
+
+    /// Longest side of a box that half of the boxes are larger than, nm; about that, as only
+    /// some of many boxes are looked at. Zero if there are none.
+    pub(crate) fn median_side(&self) -> f32 {
+        const MOST_SAMPLES: usize = 1023;
+        let mut sides = [0.0; MOST_SAMPLES];
+        let samples = self.len().min(MOST_SAMPLES);
+        for (sample, side) in sides[..samples].iter_mut().enumerate() {
+            let index = sample * self.len() / samples;
+            *side = (self.high(index) - self.low(index)).max_element();
+        }
+        if samples == 0 {
+            return 0.0;
+        }
+        let (_, median, _) = sides[..samples].select_nth_unstable_by(samples / 2, f32::total_cmp);
+        *median
     }
 
     fn resize(&mut self, count: usize) {
@@ -335,6 +354,17 @@ mod tests {
         let error = boxes.set_around_runs(&spheres, &[0..3, 3..6, 6..9], 0.0);
         assert!(matches!(error, Err(BoxError::BadBox { index: 2, .. })));
         assert!(boxes.is_empty());
+    }
+
+    #[test]
+    fn a_few_giants_do_not_change_the_median_side() {
+        let mut boxes = BoxSet::new();
+        assert_eq!(boxes.median_side(), 0.0);
+        for k in 0..5000 {
+            let side = if k % 10 == 0 { 100.0 } else { 2.0 };
+            boxes.push(Vec3::ZERO, Vec3::X * side, 0).unwrap();
+        }
+        assert_eq!(boxes.median_side(), 2.0);
     }
 
     #[test]

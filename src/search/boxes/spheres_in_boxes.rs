@@ -2,10 +2,13 @@
 
 use std::time::Instant;
 
+use glam::Vec3;
+use rayon::prelude::*;
+
 use super::{BoxSearch, BoxSet};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
-use crate::spheres::SphereSet;
+use crate::spheres::{CHUNK, SphereSet};
 
 /// Makes a [`PairSearch`] of a [`BoxSearch`]: boxes around the spheres, then the spheres
 /// of each pair of boxes that overlap are compared themselves.
@@ -13,6 +16,8 @@ use crate::spheres::SphereSet;
 pub struct SpheresInBoxes<B> {
     search: B,
     boxes: BoxSet,
+    /// Centre and radius of each sphere in one place: they are looked up in no order.
+    spheres: Vec<[f32; 4]>,
     /// For those who only count.
     pairs: PairBuffer,
 }
@@ -23,8 +28,21 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
         Self {
             search,
             boxes: BoxSet::new(),
+            spheres: Vec::new(),
             pairs: PairBuffer::new(),
         }
+    }
+
+    /// Gathers what belongs to a sphere.
+    fn copy(&mut self, spheres: &SphereSet) {
+        self.spheres.resize(spheres.len(), [0.0; 4]);
+        let chunks = self.spheres.par_chunks_mut(CHUNK).enumerate();
+        chunks.for_each(|(chunk, copies)| {
+            for (copy, index) in copies.iter_mut().zip(chunk * CHUNK..) {
+                let [x, y, z] = spheres.centre(index).to_array();
+                *copy = [x, y, z, spheres.radius(index)];
+            }
+        });
     }
 
     /// The search of the boxes.
@@ -53,7 +71,12 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
         let boxed = start.elapsed();
         let mut times = self.search.find_box_pairs(&self.boxes, pairs)?;
         let found = Instant::now();
-        pairs.retain(|pair| overlap(spheres, margin, pair));
+        self.copy(spheres);
+        let spheres = &self.spheres;
+        pairs.retain(|Pair { a, b }| {
+            let [a, b] = [spheres[a as usize], spheres[b as usize]];
+            are_near(a, b, margin)
+        });
         times.build += boxed;
         times.walk += found.elapsed();
         Ok(times)
@@ -71,7 +94,18 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
 /// Whether two spheres are closer than their radii plus `margin`, nm.
 #[inline]
 pub(in crate::search) fn overlap(spheres: &SphereSet, margin: f32, pair: Pair) -> bool {
-    let [a, b] = [pair.a as usize, pair.b as usize];
-    let reach = spheres.radius(a) + spheres.radius(b) + margin;
-    spheres.centre(a).distance_squared(spheres.centre(b)) < reach * reach
+    let [a, b] = [pair.a, pair.b].map(|index| {
+        let [x, y, z] = spheres.centre(index as usize).to_array();
+        [x, y, z, spheres.radius(index as usize)]
+    });
+    are_near(a, b, margin)
+}
+
+/// Whether two spheres, given by centre and radius, are closer than their radii plus
+/// `margin`, nm.
+#[inline]
+fn are_near([ax, ay, az, a]: [f32; 4], [bx, by, bz, b]: [f32; 4], margin: f32) -> bool {
+    let reach = a + b + margin;
+    let [one, other] = [Vec3::new(ax, ay, az), Vec3::new(bx, by, bz)];
+    one.distance_squared(other) < reach * reach
 }

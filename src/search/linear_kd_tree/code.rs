@@ -1,23 +1,18 @@
 //! Locational codes: which cell of the kd-tree, as a path from its root.
 //!
-//! A coordinate becomes an integer of [`BITS`] bits, whose most significant bit says on
-//! which side of the first cut of that axis it is, and so on. The bits of x, y and z in
-//! turn are the path of a point (section 5.2 of the paper); the path of a box is what the
+//! A coordinate becomes the number of a leaf, whose most significant bit says on which
+//! side of the first cut of that axis it is, and so on. The bits of x, y and z in turn
+//! are the path of a point (section 5.2 of the paper); the path of a box is what the
 //! paths of its two corners have in common at their front (section 5.3).
 
-use glam::DVec3;
-
-/// Bits of a coordinate. A path of all three, and its length, fit 64 bits.
-pub(super) const BITS: u32 = 19;
-
-/// Bits of the longest path.
-pub(super) const DEPTH: u32 = 3 * BITS;
+/// Most bits of a coordinate. A path of all three, and its length, fit 64 bits.
+pub(super) const MOST_BITS: u32 = 19;
 
 /// Bits that hold the length of a path.
 const LENGTH_BITS: u32 = 6;
 
-/// A box in integers, both corners inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A box in leaves, both corners inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CellBox {
     pub(super) low: [u32; 3],
     pub(super) high: [u32; 3],
@@ -25,74 +20,74 @@ pub(super) struct CellBox {
 
 impl CellBox {
     /// The first plane of the tree that goes through the box: it cuts the smallest cell
-    /// around it. None if the box is one smallest cell.
+    /// around it. None if the box is in one leaf.
     #[inline]
     pub(super) fn cut(&self) -> Option<Cut> {
-        let mut first: Option<Cut> = None;
-        for axis in 0..3 {
-            let differing = self.low[axis] ^ self.high[axis];
-            if differing != 0 {
-                let cut = Cut {
-                    axis,
-                    bit: differing.ilog2(),
-                };
-                if first.is_none_or(|first| cut.place() > first.place()) {
-                    first = Some(cut);
-                }
-            }
+        let [x, y, z] = [
+            self.low[0] ^ self.high[0],
+            self.low[1] ^ self.high[1],
+            self.low[2] ^ self.high[2],
+        ];
+        let highest = x | y | z;
+        if highest == 0 {
+            return None;
         }
-        first
+        let bit = highest.ilog2();
+        // Of cuts at the same depth that of x comes first.
+        let axis = match (x >> bit, y >> bit) {
+            (1, _) => 0,
+            (0, 1) => 1,
+            _ => 2,
+        };
+        Some(Cut { axis, bit })
     }
 }
 
 /// A path from the root, and its length: a cell of the tree.
 ///
-/// The bits of the path are followed by zeros and then by the length, so that codes sort
-/// as section 5.4 wants: a path comes before those that it is the beginning of.
+/// The bits of the path are followed by zeros, as many as the longest path has, and then
+/// by the length, so that codes sort as section 5.4 wants: a path comes before those that
+/// it is the beginning of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Code(u64);
 
 impl Code {
-    /// The first `length` bits of `path`.
-    fn new(path: u64, length: u32) -> Self {
-        let kept = path >> (DEPTH - length) << (DEPTH - length);
-        Self(kept << LENGTH_BITS | u64::from(length))
-    }
-
-    /// The smallest cell around a box.
-    pub(super) fn around(cells: &CellBox) -> Self {
-        let length = cells.cut().map_or(DEPTH, |cut| DEPTH - 1 - cut.place());
-        Self::new(interleave(cells.low), length)
-    }
-
-    /// The first bits of the path, as many as tell `parts` parts of space apart, a power of
-    /// two.
+    /// The smallest cell around a box, in a tree of `bits` cuts along each axis.
     #[inline]
-    pub(super) fn part(self, parts: usize) -> usize {
-        (self.0 >> (DEPTH + LENGTH_BITS - parts.ilog2())) as usize
+    pub(super) fn around(cells: &CellBox, bits: u32) -> Self {
+        let rest = cells.cut().map_or(0, |cut| cut.place() + 1);
+        let kept = interleave(cells.low) >> rest << rest;
+        Self(kept << LENGTH_BITS | u64::from(3 * bits - rest))
     }
 
+    /// Bits of a code in a tree of `bits` cuts along each axis.
+    pub(super) fn width(bits: u32) -> u32 {
+        3 * bits + LENGTH_BITS
+    }
+
+    /// The code as a number that sorts as it does.
+    #[inline]
+    pub(super) fn key(self) -> u64 {
+        self.0
+    }
+
+    /// Length of the path.
+    #[inline]
     pub(super) fn length(self) -> u32 {
         (self.0 & ((1 << LENGTH_BITS) - 1)) as u32
     }
 
-    /// Size of the cell, in smallest cells.
-    pub(super) fn volume(self) -> u64 {
-        1 << (DEPTH - self.length())
+    /// Size of the cell, in leaves.
+    #[inline]
+    pub(super) fn volume(self, bits: u32) -> u64 {
+        1 << (3 * bits - self.length())
     }
 
-    /// Whether `other` is this cell or inside it.
+    /// The largest code of a cell inside this one: the sweep ends behind it.
     #[inline]
-    pub(super) fn is_prefix_of(self, other: Self) -> bool {
-        let rest = DEPTH + LENGTH_BITS - self.length();
-        self.length() <= other.length() && (self.0 ^ other.0) >> rest == 0
-    }
-
-    /// Whether a point is in this cell.
-    #[inline]
-    pub(super) fn holds(self, point: [u32; 3]) -> bool {
-        let path = interleave(point) << LENGTH_BITS;
-        (self.0 ^ path) >> (DEPTH + LENGTH_BITS - self.length()) == 0
+    pub(super) fn last(self, bits: u32) -> Self {
+        let rest = 3 * bits - self.length();
+        Self(self.0 | ((1 << (rest + LENGTH_BITS)) - 1))
     }
 }
 
@@ -112,7 +107,7 @@ impl Cut {
         3 * self.bit + 2 - self.axis as u32
     }
 
-    /// Size of the cell that it cuts, in smallest cells.
+    /// Size of the cell that it cuts, in leaves.
     #[inline]
     pub(super) fn volume(self) -> u64 {
         2 << self.place()
@@ -121,7 +116,7 @@ impl Cut {
 
 /// Bits of x, y and z in turn, the most significant first.
 #[inline]
-pub(super) fn interleave([x, y, z]: [u32; 3]) -> u64 {
+fn interleave([x, y, z]: [u32; 3]) -> u64 {
     spread(x) << 2 | spread(y) << 1 | spread(z)
 }
 
@@ -136,36 +131,6 @@ fn spread(value: u32) -> u64 {
     (bits | bits << 2) & 0x1249_2492_4924_9249
 }
 
-/// Maps coordinates to integers of [`BITS`] bits.
-///
-/// A step function that never falls: boxes that overlap still overlap in integers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Raster {
-    low: DVec3,
-    /// Smallest cells for each nm.
-    per_nm: f64,
-    /// Edge of the root cell, a cube, nm.
-    pub(super) edge: f64,
-}
-
-impl Raster {
-    /// A root cell from `low` that holds everything up to `high`, nm.
-    pub(super) fn new(low: DVec3, high: DVec3) -> Self {
-        let edge = (high - low).max_element().max(0.0);
-        let cells = f64::from(1_u32 << BITS);
-        // Nothing to tell apart where all is in one point.
-        let per_nm = if edge > 0.0 { cells / edge } else { 0.0 };
-        Self { low, per_nm, edge }
-    }
-
-    #[inline]
-    pub(super) fn cell(&self, point: DVec3) -> [u32; 3] {
-        let cell = (point - self.low) * self.per_nm;
-        // Casts saturate, and take a NaN for zero.
-        [cell.x, cell.y, cell.z].map(|value| (value as u32).min((1 << BITS) - 1))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,26 +140,40 @@ mod tests {
         assert_eq!(interleave([1, 0, 0]), 0b100);
         assert_eq!(interleave([0, 1, 0]), 0b010);
         assert_eq!(interleave([0b11, 0b01, 0b10]), 0b101_110);
-        let most = (1 << BITS) - 1;
-        assert_eq!(interleave([most; 3]), (1 << DEPTH) - 1);
+        let most = (1 << MOST_BITS) - 1;
+        assert_eq!(interleave([most; 3]), (1 << (3 * MOST_BITS)) - 1);
     }
 
     #[test]
     fn a_prefix_is_before_all_that_it_is_the_beginning_of() {
-        let code = |low, high| Code::around(&CellBox { low, high });
-        let half = 1 << (BITS - 1);
-        let root = code([half - 1; 3], [half; 3]);
-        let left = code([0; 3], [half - 1, 2 * half - 1, 2 * half - 1]);
-        let right = code([half, 0, 0], [2 * half - 1; 3]);
-        let point = code([half + 5; 3], [half + 5; 3]);
-        assert_eq!(
-            (root.length(), left.length(), point.length()),
-            (0, 1, DEPTH)
-        );
-        assert!(root < left && left < right && right < point);
-        assert!(root.is_prefix_of(left) && root.is_prefix_of(point) && right.is_prefix_of(point));
-        assert!(!left.is_prefix_of(point) && !left.is_prefix_of(root));
-        assert!(right.holds([half + 5; 3]) && !left.holds([half + 5; 3]) && root.holds([0; 3]));
-        assert_eq!(left.volume() + right.volume(), root.volume());
+        for bits in [1, 4, MOST_BITS] {
+            let code = |low, high| Code::around(&CellBox { low, high }, bits);
+            let half = 1 << (bits - 1);
+            let most = 2 * half - 1;
+            let root = code([half - 1; 3], [half; 3]);
+            let left = code([0; 3], [half - 1, most, most]);
+            let right = code([half, 0, 0], [most; 3]);
+            let leaf = code([most; 3], [most; 3]);
+            let lengths = [root, left, leaf].map(Code::length);
+            assert_eq!(lengths, [0, 1, 3 * bits]);
+            assert!(root < left && left < right && right < leaf);
+            assert!(left <= left.last(bits) && left.last(bits) < right);
+            for inside in [left, right, leaf] {
+                assert!(inside <= root.last(bits));
+            }
+            assert!(leaf <= right.last(bits) && leaf > left.last(bits));
+            let volume = |code: Code| code.volume(bits);
+            assert_eq!(volume(left) + volume(right), volume(root));
+            assert_eq!(volume(leaf), 1);
+        }
+    }
+
+    #[test]
+    fn the_first_of_several_cuts_is_that_of_x() {
+        let cut = |high| CellBox { low: [0; 3], high }.cut();
+        assert_eq!(cut([0; 3]), None);
+        assert_eq!(cut([1; 3]), Some(Cut { axis: 0, bit: 0 }));
+        assert_eq!(cut([1, 2, 2]), Some(Cut { axis: 1, bit: 1 }));
+        assert_eq!(cut([1, 1, 4]), Some(Cut { axis: 2, bit: 2 }));
     }
 }

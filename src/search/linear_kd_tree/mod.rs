@@ -7,63 +7,52 @@
 //!    enclosing cells smaller;
 //! 2. each piece gets the [locational code](code) of the smallest cell around it: the
 //!    interleaved bits of its corners, as far as they agree;
-//! 3. the records (code, box) are sorted, prefixes first: what is inside a cell follows
-//!    it at once;
-//! 4. sweep: each record meets those behind it for as long as its code is their prefix.
+//! 3. the records (code, piece) are [sorted](sort), prefixes first: what is inside a cell
+//!    follows it at once;
+//! 4. [sweep](sweep): each piece meets those behind it for as long as its code is their
+//!    prefix.
 //!
 //! *kd-tree-1* of the paper takes what the sweep selects: a pair of boxes up to eight
 //! times. *kd-tree-2* makes unique pairs of it with a list of those it has seen. Here a
 //! pair is taken only where the lower corner of the two boxes' intersection lies, which
 //! is in one piece of either: no memory is needed for it.
 //!
+//! The paper leaves open how deep the tree should be (section 7.3): [leaves](lattice) are
+//! about as wide as the boxes, unless [`with_finest_leaves`](LinearKdTree::with_finest_leaves)
+//! wants them as small as they can be.
+//!
 //! The paper leaves the parallel construction open (section 7.2). Codes are made by many
 //! tasks, records have a total order so that any parallel sort gives the same array, and
 //! tasks sweep from different places: the lists do not depend on the threads.
 
 mod code;
+mod lattice;
+mod pieces;
 mod sort;
 mod split;
+mod sweep;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use glam::DVec3;
 use rayon::prelude::*;
 
-use super::boxes::{BoxSearch, BoxSet};
+use super::boxes::{BoxError, BoxSearch, BoxSet};
 use super::uniform_grid::MAX_COMPARISONS;
+use super::uniform_grid::scan::{Instructions, LANES};
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
-use code::{BITS, CellBox, Code, Raster};
-use split::Pieces;
-
-/// Boxes whose codes one task makes.
-const BOXES_PER_TASK: usize = 4096;
+use code::Code;
+use lattice::Lattice;
+use pieces::{Block, PieceLists, PieceNumber};
+use sort::Sorter;
 
 /// Records that one task sweeps from.
-const RECORDS_PER_TASK: usize = 4096;
+const RECORDS_PER_TASK: usize = 2048;
 
-/// A piece of a box: its cell, and whose it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// A piece of a box: its cell, and where it is written down.
+#[derive(Clone, Copy, Debug, Default)]
 struct Record {
     code: Code,
-    element: u32,
-}
-
-/// A box in one place of memory: the sweep looks boxes up in no order.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Element {
-    low: [f32; 3],
-    owner: u32,
-    high: [f32; 3],
-}
-
-impl Element {
-    #[inline]
-    fn overlaps(&self, other: &Self) -> bool {
-        let along = |k: usize| (self.low[k] <= other.high[k]) & (other.low[k] <= self.high[k]);
-        (self.owner != other.owner) & along(0) & along(1) & along(2)
-    }
+    piece: PieceNumber,
 }
 
 /// What the sweep selects, before any box is looked at.
@@ -91,26 +80,33 @@ enum Unique {
 #[derive(Clone, Debug)]
 pub struct LinearKdTree {
     splits: bool,
+    finest: bool,
     unique: Unique,
-    raster: Raster,
-    elements: Vec<Element>,
-    /// Records by task, before they are sorted.
-    made: Vec<Vec<Record>>,
-    /// Where each task writes in each part of the sorted array.
-    offsets: Vec<u32>,
+    instructions: Instructions,
+    lattice: Lattice,
+    /// Pieces and records, before they are sorted.
+    made: PieceLists,
+    sorter: Sorter,
     records: Vec<Record>,
+    /// The pieces in the order of the records.
+    blocks: Vec<Block>,
+    /// For each record where those behind it cease to be in its cell.
+    ends: Vec<u32>,
 }
 
 impl Default for LinearKdTree {
     fn default() -> Self {
         Self {
             splits: true,
+            finest: false,
             unique: Unique::ByCorner,
-            raster: Raster::default(),
-            elements: Vec::new(),
-            made: Vec::new(),
-            offsets: Vec::new(),
+            instructions: Instructions::default(),
+            lattice: Lattice::default(),
+            made: PieceLists::default(),
+            sorter: Sorter::default(),
             records: Vec::new(),
+            blocks: Vec::new(),
+            ends: Vec::new(),
         }
     }
 }
@@ -141,6 +137,25 @@ impl LinearKdTree {
         }
     }
 
+    /// Cuts space as finely as the codes allow, whatever the boxes: as if the tree had no
+    /// limit, as in section 4 of the paper. The pairs are the same, in another order.
+    #[must_use]
+    pub fn with_finest_leaves(self) -> Self {
+        Self {
+            finest: true,
+            ..self
+        }
+    }
+
+    /// Uses plain scalar code, the twin that the vector code is tested with.
+    #[must_use]
+    pub fn scalar(self) -> Self {
+        Self {
+            instructions: Instructions::Scalar,
+            ..self
+        }
+    }
+
     /// What the sweep selects among `boxes`; calls `each` for every pair of boxes of
     /// different owners as often as it is selected, from any thread.
     ///
@@ -152,24 +167,22 @@ impl LinearKdTree {
         each: &(dyn Fn(Pair) + Sync),
     ) -> Result<Selection, SearchError> {
         self.build(boxes)?;
-        let tasks = self.records.len().div_ceil(RECORDS_PER_TASK);
-        let met = AtomicU64::new(0);
-        let pairs = (0..tasks)
-            .into_par_iter()
-            .map(|task| {
-                let mut selected = 0;
-                self.sweep(task, &met, |a, b, _| {
-                    if self.elements[a as usize].owner != self.elements[b as usize].owner {
-                        selected += 1;
-                        each(Pair::new(a, b));
-                    }
-                });
-                selected
-            })
-            .sum();
-        self.check(&met)?;
-        let smallest = (self.raster.edge / f64::from(1_u32 << BITS)).powi(3);
-        let volume = |record: &Record| record.code.volume() as f64 * smallest;
+        let owned = |at: usize| {
+            let (block, lane) = (&self.blocks[at / LANES], at % LANES);
+            (block.owner[lane], block.element[lane])
+        };
+        let pairs = self.ends.par_iter().enumerate().map(|(one, &end)| {
+            let (owner, element) = owned(one);
+            let others = (one + 1..end as usize).map(owned);
+            let others = others.filter(|other| other.0 != owner);
+            others
+                .inspect(|other| each(Pair::new(element, other.1)))
+                .count() as u64
+        });
+        let pairs = pairs.sum();
+        let leaf = self.lattice.edge.powi(3);
+        let bits = self.lattice.bits;
+        let volume = |record: &Record| record.code.volume(bits) as f64 * leaf;
         Ok(Selection {
             sub_elements: self.records.len(),
             cell_volume: self.records.iter().map(volume).sum(),
@@ -177,113 +190,86 @@ impl LinearKdTree {
         })
     }
 
-    /// Steps 1 to 3.
+    /// Steps 1 to 3, and where the sweep of each record ends.
     fn build(&mut self, boxes: &BoxSet) -> Result<(), SearchError> {
         let extent = boxes.extent()?;
-        self.raster = if boxes.is_empty() {
-            Raster::default()
+        if boxes.is_empty() {
+            self.records.clear();
+            self.ends.clear();
+            return Ok(());
+        }
+        let side = if self.finest {
+            0.0
         } else {
-            Raster::new(extent.low.as_dvec3(), extent.high.as_dvec3())
+            boxes.median_side()
         };
-        self.elements.resize(boxes.len(), Element::default());
-        let tasks = boxes.len().div_ceil(BOXES_PER_TASK);
-        self.made.resize_with(tasks, Vec::new);
-        let (raster, splits) = (self.raster, self.splits);
-        self.elements
-            .par_chunks_mut(BOXES_PER_TASK)
-            .zip(&mut self.made)
-            .enumerate()
-            .for_each(|(task, (elements, records))| {
-                records.clear();
-                for (element, index) in elements.iter_mut().zip(task * BOXES_PER_TASK..) {
-                    *element = Element {
-                        low: boxes.low(index).to_array(),
-                        owner: boxes.owner(index),
-                        high: boxes.high(index).to_array(),
-                    };
-                    let cells = CellBox {
-                        low: raster.cell(corner(element.low)),
-                        high: raster.cell(corner(element.high)),
-                    };
-                    let pieces = if splits {
-                        Pieces::split(&cells)
-                    } else {
-                        Pieces::whole(&cells)
-                    };
-                    let element = index as u32;
-                    let codes = pieces.codes().iter();
-                    records.extend(codes.map(|&code| Record { code, element }));
-                }
-            });
-        sort::sort(&self.made, &mut self.offsets, &mut self.records);
+        self.lattice = Lattice::new(&extent, f64::from(side));
+        self.made.fill(boxes, &self.lattice, self.splits);
+        let count = self.made.count();
+        if count >= u32::MAX as usize {
+            return Err(BoxError::TooMany { count }.into());
+        }
+        let width = Code::width(self.lattice.bits);
+        self.sorter
+            .sort(self.made.records(), width, &mut self.records);
         // Before anything is written down: a heap would make pairs until the memory is full.
-        let cells = self.records.chunk_by(|one, other| one.code == other.code);
-        let comparisons: u64 = cells.map(|cell| (cell.len() as u64).pow(2)).sum();
-        if comparisons > MAX_COMPARISONS {
-            return Err(self.crowded());
+        if self.find_ends() > MAX_COMPARISONS {
+            return Err(self.crowded(boxes));
         }
+        pieces::gather(&self.made, &self.records, &mut self.blocks);
         Ok(())
     }
 
-    /// Step 4: calls `meet` with two boxes and the smaller of the cells where they met.
-    #[inline]
-    fn sweep(&self, task: usize, met: &AtomicU64, mut meet: impl FnMut(u32, u32, Code)) {
-        let start = task * RECORDS_PER_TASK;
-        let end = (start + RECORDS_PER_TASK).min(self.records.len());
-        let mut behind_us = 0;
-        for at in start..end {
-            let own = self.records[at];
-            let mut next = at + 1;
-            while let Some(other) = self.records.get(next)
-                && own.code.is_prefix_of(other.code)
-            {
-                meet(own.element, other.element, other.code);
-                next += 1;
-            }
-            behind_us += (next - at - 1) as u64;
-            if behind_us > MAX_COMPARISONS >> 10 {
-                let all = met.fetch_add(behind_us, Ordering::Relaxed) + behind_us;
-                behind_us = 0;
-                if all > MAX_COMPARISONS {
-                    return;
+    /// Finds where the sweep of each record ends; returns how many it meets in all.
+    fn find_ends(&mut self) -> u64 {
+        let (records, bits) = (&self.records, self.lattice.bits);
+        self.ends.resize(records.len(), 0);
+        let tasks = self.ends.par_chunks_mut(RECORDS_PER_TASK).enumerate();
+        tasks
+            .map(|(task, ends)| {
+                let mut met = 0;
+                let mut before = None;
+                for (at, end) in (task * RECORDS_PER_TASK..).zip(ends) {
+                    let code = records[at].code;
+                    *end = match before {
+                        Some((same, end)) if same == code => end,
+                        _ => end_of(records, at, bits) as u32,
+                    };
+                    before = Some((code, *end));
+                    met += u64::from(*end) - at as u64 - 1;
                 }
-            }
-        }
-        met.fetch_add(behind_us, Ordering::Relaxed);
-    }
-
-    /// Refuses what could not be swept to the end.
-    fn check(&self, met: &AtomicU64) -> Result<(), SearchError> {
-        if met.load(Ordering::Relaxed) > MAX_COMPARISONS {
-            return Err(self.crowded());
-        }
-        Ok(())
+                met
+            })
+            .sum()
     }
 
     /// What to say of the fullest cell.
-    fn crowded(&self) -> SearchError {
+    fn crowded(&self, boxes: &BoxSet) -> SearchError {
         let cells = self.records.chunk_by(|one, other| one.code == other.code);
         let fullest = cells.max_by_key(|cell| cell.len()).unwrap_or_default();
-        let sphere = fullest.first().map_or(0, |record| record.element);
-        let element = &self.elements[sphere as usize];
-        let sides = [0, 1, 2].map(|k| element.high[k] - element.low[k]);
+        let sphere = fullest.first();
+        let sphere = sphere.map_or(0, |record| self.made.piece(record.piece).element);
+        let sides = boxes.high(sphere as usize) - boxes.low(sphere as usize);
         SearchError::TooCrowded {
             sphere,
             spheres: fullest.len() as u32,
-            reach: sides.into_iter().fold(0.0, f32::max),
+            reach: sides.max_element(),
         }
-    }
-
-    /// Whether the lower corner of the intersection of two boxes is in a cell.
-    #[inline]
-    fn is_corner_in(&self, a: &Element, b: &Element, cell: Code) -> bool {
-        let corner = corner([0, 1, 2].map(|k| a.low[k].max(b.low[k])));
-        cell.holds(self.raster.cell(corner))
     }
 }
 
-fn corner(coordinates: [f32; 3]) -> DVec3 {
-    DVec3::from_array(coordinates.map(f64::from))
+/// The first record behind `at` that is not in its cell.
+fn end_of(records: &[Record], at: usize, bits: u32) -> usize {
+    let last = records[at].code.last(bits);
+    // Most cells hold few: in steps that double until one is outside, then by halves.
+    let mut step = 1;
+    while let Some(record) = records.get(at + step)
+        && record.code <= last
+    {
+        step *= 2;
+    }
+    let (inside, outside) = (at + step / 2, (at + step).min(records.len()));
+    inside + records[inside..outside].partition_point(|record| record.code <= last)
 }
 
 impl BoxSearch for LinearKdTree {
@@ -303,22 +289,20 @@ impl BoxSearch for LinearKdTree {
         let start = Instant::now();
         self.build(boxes)?;
         let built = Instant::now();
-        let met = AtomicU64::new(0);
         let lists = pairs.start(self.records.len().div_ceil(RECORDS_PER_TASK));
-        let by_corner = self.unique == Unique::ByCorner;
-        lists.par_iter_mut().enumerate().for_each(|(task, list)| {
-            self.sweep(task, &met, |a, b, cell| {
-                let (one, other) = (&self.elements[a as usize], &self.elements[b as usize]);
-                if one.overlaps(other) && (!by_corner || self.is_corner_in(one, other, cell)) {
-                    list.push(Pair::new(a, b));
-                }
+        let sweep = match self.unique {
+            Unique::BySorting => sweep::sweep::<false>,
+            Unique::ByCorner => sweep::sweep::<true>,
+        };
+        lists
+            .par_iter_mut()
+            .zip(self.ends.par_chunks(RECORDS_PER_TASK))
+            .enumerate()
+            .for_each(|(task, (list, ends))| {
+                let first = task * RECORDS_PER_TASK;
+                sweep(self.instructions, &self.blocks, first, ends, list);
             });
-        });
-        if let Err(error) = self.check(&met) {
-            pairs.clear();
-            return Err(error);
-        }
-        if !by_corner {
+        if self.unique == Unique::BySorting {
             pairs.sort_and_dedup();
         }
         Ok(SearchTimes {

@@ -5,15 +5,15 @@
 //! each of which fills more than half of its cell along one axis at least (section 4.1,
 //! property 1). A split that does not make the cells smaller on the whole is undone.
 
-use super::code::{CellBox, Code, Cut};
+use super::code::{CellBox, Cut};
 
 /// Most pieces of a box: two for each of three axes.
-pub(super) const MOST_PIECES: usize = 8;
+const MOST_PIECES: usize = 8;
 
-/// Cells of the pieces of a box. No two of them overlap.
+/// Pieces of a box, in leaves. No two of their cells overlap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pieces {
-    codes: [Code; MOST_PIECES],
+    pieces: [CellBox; MOST_PIECES],
     len: usize,
 }
 
@@ -21,7 +21,7 @@ impl Pieces {
     /// A box as a whole.
     pub(super) fn whole(cells: &CellBox) -> Self {
         let mut pieces = Self::default();
-        pieces.push(Code::around(cells));
+        pieces.push(*cells);
         pieces
     }
 
@@ -32,12 +32,13 @@ impl Pieces {
         pieces
     }
 
-    pub(super) fn codes(&self) -> &[Code] {
-        &self.codes[..self.len]
+    pub(super) fn as_slice(&self) -> &[CellBox] {
+        &self.pieces[..self.len]
     }
 
-    fn push(&mut self, code: Code) {
-        self.codes[self.len] = code;
+    #[inline]
+    fn push(&mut self, piece: CellBox) {
+        self.pieces[self.len] = piece;
         self.len += 1;
     }
 
@@ -60,19 +61,23 @@ impl Pieces {
             }
             self.len = before;
         }
-        self.push(Code::around(&cells));
+        self.push(cells);
         whole
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::code::BITS;
+    use super::super::code::{Code, MOST_BITS};
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    const HALF: u32 = 1 << (BITS - 1);
+    const HALF: u32 = 1 << (MOST_BITS - 1);
+
+    fn volume(piece: &CellBox) -> u64 {
+        Code::around(piece, MOST_BITS).volume(MOST_BITS)
+    }
 
     #[test]
     fn a_small_box_across_the_middle_has_eight_small_cells() {
@@ -80,11 +85,11 @@ mod tests {
             low: [HALF - 3; 3],
             high: [HALF + 3; 3],
         };
-        assert_eq!(Pieces::whole(&cells).codes()[0].length(), 0);
+        let whole = Pieces::whole(&cells);
+        assert_eq!(volume(&whole.as_slice()[0]), 1 << (3 * MOST_BITS));
         let pieces = Pieces::split(&cells);
-        assert_eq!(pieces.codes().len(), 8);
-        let volume: u64 = pieces.codes().iter().map(|code| code.volume()).sum();
-        assert_eq!(volume, 8 * 64);
+        assert_eq!(pieces.as_slice().len(), 8);
+        assert_eq!(pieces.as_slice().iter().map(volume).sum::<u64>(), 8 * 64);
     }
 
     #[test]
@@ -93,20 +98,26 @@ mod tests {
             low: [0; 3],
             high: [2 * HALF - 1; 3],
         };
-        assert_eq!(Pieces::split(&cells).codes().len(), 1);
+        assert_eq!(Pieces::split(&cells).as_slice(), [cells]);
     }
 
     #[test]
-    fn every_cell_of_a_box_is_in_exactly_one_piece() {
+    fn every_leaf_of_a_box_is_in_the_cell_of_exactly_one_piece() {
         let mut random = Pcg64Mcg::seed_from_u64(7);
         for _ in 0..300 {
             let low: [u32; 3] = std::array::from_fn(|_| HALF - 12 + random.random_range(0..20));
             let high = low.map(|low| low + random.random_range(0..9));
             let pieces = Pieces::split(&CellBox { low, high });
+            let codes = pieces.as_slice().iter();
+            let codes: Vec<Code> = codes.map(|piece| Code::around(piece, MOST_BITS)).collect();
             for x in low[0]..=high[0] {
                 for y in low[1]..=high[1] {
                     for z in low[2]..=high[2] {
-                        let holding = pieces.codes().iter().filter(|code| code.holds([x, y, z]));
+                        let [low, high] = [[x, y, z]; 2];
+                        let leaf = Code::around(&CellBox { low, high }, MOST_BITS);
+                        let holding = codes
+                            .iter()
+                            .filter(|code| **code <= leaf && leaf <= code.last(MOST_BITS));
                         assert_eq!(holding.count(), 1);
                     }
                 }
