@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --release --example proxies -- FILE... [--proxies N | --tolerance NM]
-//!     [--radius-scale X] [--backend auto|cpu|gpu] [--save] [--screenshot FILE.png]
+//!     [--radius-scale X] [--backend auto|cpu|gpu] [--save] [--report FILE.json]
+//!     [--screenshot FILE.png]
 //! ```
 //!
 //! Prints a table. With `--screenshot` a picture shows the molecules side by side, each
@@ -11,7 +12,7 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -21,12 +22,15 @@ use bevy_rapier_molecules::proxy::{
     DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxySet, proxy_file_of,
 };
 use clap::Parser;
+use serde::Serialize;
 
 #[path = "common/backend.rs"]
 mod backend;
 mod common;
 #[path = "common/picture/mod.rs"]
 mod picture;
+#[path = "common/report_file.rs"]
+mod report_file;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -56,8 +60,23 @@ struct Arguments {
     /// Save the proxies beside each file.
     #[arg(long)]
     save: bool,
+    /// Write the table as JSON to FILE; "-" prints that instead of the table.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     picture: picture::PictureArguments,
+}
+
+/// What `--report` writes of each molecule.
+#[derive(Serialize)]
+struct Row {
+    structure: String,
+    atoms: usize,
+    proxies: usize,
+    atom_volume_nm3: f64,
+    proxy_volume_nm3: f64,
+    overestimate: f64,
+    largest_distance_nm: f64,
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
@@ -67,12 +86,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
     };
-    let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "| structure | atoms | proxies | atoms, nm³ | proxies, nm³ | overestimate | farthest, nm |"
-    )?;
-    writeln!(out, "|---|--:|--:|--:|--:|--:|--:|")?;
+    if let Some(path) = &arguments.report {
+        report_file::check_target(path)?;
+    }
+    let mut rows = Vec::new();
     for file in &arguments.files {
         let template = Arc::new(load(file, &options)?);
         let set = match arguments.tolerance {
@@ -81,17 +98,15 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
         };
         let quality = set.quality(&*template)?;
         let name = file.file_name().unwrap_or(file.as_os_str());
-        writeln!(
-            out,
-            "| {} | {} | {} | {:.2} | {:.2} | {:.0} % | {:.2} |",
-            name.to_string_lossy(),
-            template.atom_count(),
-            set.len(),
-            quality.atom_volume_nm3,
-            quality.proxy_volume_nm3,
-            100.0 * quality.overestimate(),
-            quality.largest_distance_nm
-        )?;
+        rows.push(Row {
+            structure: name.to_string_lossy().into_owned(),
+            atoms: template.atom_count(),
+            proxies: set.len(),
+            atom_volume_nm3: report_file::round(quality.atom_volume_nm3.into()),
+            proxy_volume_nm3: report_file::round(quality.proxy_volume_nm3.into()),
+            overestimate: report_file::round(quality.overestimate().into()),
+            largest_distance_nm: report_file::round(quality.largest_distance_nm.into()),
+        });
         shown.push((template.clone(), set.len() as u32));
         if arguments.save {
             let cache = ProxyCache::new(template);
@@ -99,10 +114,39 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
             cache.save(proxy_file_of(file))?;
         }
     }
+    if let Some(path) = &arguments.report {
+        report_file::write_json(&rows, path)?;
+    }
+    if arguments.report.as_deref() != Some(Path::new(report_file::STDOUT)) {
+        write_table(&rows)?;
+    }
     if let Some(shot) = shot {
         draw(&shown, &shot)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn write_table(rows: &[Row]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "| structure | atoms | proxies | atoms, nm³ | proxies, nm³ | overestimate | farthest, nm |"
+    )?;
+    writeln!(out, "|---|--:|--:|--:|--:|--:|--:|")?;
+    for row in rows {
+        writeln!(
+            out,
+            "| {} | {} | {} | {:.2} | {:.2} | {:.0} % | {:.2} |",
+            row.structure,
+            row.atoms,
+            row.proxies,
+            row.atom_volume_nm3,
+            row.proxy_volume_nm3,
+            100.0 * row.overestimate,
+            row.largest_distance_nm
+        )?;
+    }
+    out.flush()
 }
 
 /// As many proxies as were asked for, on the backend that was.

@@ -73,6 +73,35 @@ fn lipid_bilayer_names_its_options() {
 }
 
 #[test]
+fn proxies_are_measured_in_a_table_and_in_a_report() {
+    assert_help_names(
+        "proxies",
+        &["--proxies", "--tolerance", "--backend", "--report"],
+    );
+    let file = "assets/molecules/p_xylene.pdb";
+    let table = run("proxies", &[file, "--proxies", "4"]);
+    let table = text(&table.stdout);
+    assert!(table.contains("| p_xylene.pdb | 18 | 4 |"), "{table}");
+    let report = json(
+        &run("proxies", &[file, "--proxies", "4", "--report", "-"]),
+        0,
+    );
+    assert_eq!(report[0]["structure"], "p_xylene.pdb");
+    assert_eq!(
+        (&report[0]["atoms"], &report[0]["proxies"]),
+        (&18.into(), &4.into())
+    );
+    assert!(report[0]["overestimate"].as_f64().unwrap() > 0.0);
+    assert_refused("proxies", &["nowhere.pdb"], "nowhere.pdb");
+    assert_refused("proxies", &[file, "--proxies", "0"], "prox");
+}
+
+#[test]
+fn docking_path_names_its_options() {
+    assert_help_names("docking_path", &["<FILE>", "--radius-scale", "--seed"]);
+}
+
+#[test]
 fn presets_are_listed_with_what_they_are() {
     let output = run("lipid_bilayer", &["--list-presets"]);
     assert!(output.status.success());
