@@ -18,7 +18,7 @@ const FEW: usize = 128;
 
 /// A largest radius this many times the mean one makes the cells of a uniform grid too
 /// large for the others: among 10,000 spheres the box grid has caught up then.
-const GIANT: f64 = 6.0;
+const GIANT: f64 = 4.0;
 
 /// Fewest spheres of a molecule, on the average, for which molecules come first.
 const MANY_PER_MOLECULE: usize = 8;

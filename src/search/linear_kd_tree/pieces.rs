@@ -124,9 +124,9 @@ impl Piece {
     #[inline]
     fn clip(mut self, cells: &CellBox, part: &CellBox, lattice: &Lattice) -> (Self, [bool; 3]) {
         let mut cut = [false; 3];
-        for axis in 0..3 {
-            if part.low[axis] > cells.low[axis] {
-                cut[axis] = true;
+        for (axis, cut) in cut.iter_mut().enumerate() {
+            *cut = part.low[axis] > cells.low[axis];
+            if *cut {
                 self.start[axis] = lattice.low(axis, part.low[axis]);
             }
             if part.high[axis] < cells.high[axis] {
