@@ -21,19 +21,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::Vec3;
-use rayon::prelude::*;
 
-use super::atoms::GpuAtoms;
+use super::GpuVec;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{
     CELLS_LENGTH, GpuSearchBatch, GpuSearchParams, SPHERES_LENGTH, SearchArrays, spheres_that_fit,
 };
+use super::searched::{Counted, Searched, find_crowd};
 use super::shader::{BIN, GRID_COUNT, GRID_WRITE};
 use super::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
 use super::timer::{PassTime, PassTimer};
-use super::{GpuMeasure, GpuVec};
 use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
@@ -74,42 +73,6 @@ struct Bound {
     gather: wgpu::BindGroup,
     count: wgpu::BindGroup,
     write: Option<wgpu::BindGroup>,
-}
-
-/// Where the spheres of a search come from.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Searched<'a> {
-    /// From the processor.
-    Sent(&'a SphereSet),
-    /// From templates and poses, on the device.
-    Placed(&'a GpuAtoms),
-}
-
-impl Searched<'_> {
-    fn len(self) -> usize {
-        match self {
-            Self::Sent(spheres) => spheres.len(),
-            Self::Placed(atoms) => atoms.spheres().len(),
-        }
-    }
-
-    /// The largest number of a molecule.
-    pub fn last_owner(self) -> u32 {
-        match self {
-            Self::Sent(spheres) => spheres.owner.par_iter().copied().max().unwrap_or(0),
-            Self::Placed(atoms) => atoms.molecules().saturating_sub(1),
-        }
-    }
-}
-
-/// What a search found out before pairs were written.
-pub(super) enum Counted {
-    Pairs(u64),
-    /// A sphere in the fullest cell, and how many that has.
-    Crowded {
-        sphere: u32,
-        spheres: u32,
-    },
 }
 
 impl GpuGrid {
@@ -471,26 +434,6 @@ impl GpuGrid {
         self.last_error = Some(error);
         SearchError::Device(fault)
     }
-}
-
-/// The fullest cell, for the error: the first of those that have most.
-pub(super) fn find_crowd(
-    device: &GpuDevice,
-    sort: &SortPlan,
-    crowding: GpuMeasure,
-) -> Result<Counted, GpuError> {
-    let starts = sort.starts().read(device)?;
-    let scattered = sort.scattered().read(device)?;
-    let fullest = starts
-        .windows(2)
-        .find(|cell| cell[1].wrapping_sub(cell[0]) == crowding.most);
-    let members = fullest
-        .and_then(|cell| scattered.get(cell[0] as usize..cell[1] as usize))
-        .unwrap_or(&[]);
-    Ok(Counted::Crowded {
-        sphere: members.iter().copied().min().unwrap_or(0),
-        spheres: crowding.most,
-    })
 }
 
 impl PairSearch for GpuGrid {

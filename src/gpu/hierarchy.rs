@@ -14,11 +14,11 @@ use glam::Vec3;
 use super::GpuVec;
 use super::device::GpuDevice;
 use super::error::GpuError;
-use super::grid::{Counted, find_crowd};
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::search::{
     CELLS_LENGTH, GpuSearchBatch, GpuSearchParams, SPHERES_LENGTH, SearchArrays, write,
 };
+use super::searched::{Counted, find_crowd};
 use super::shader::{BIN, LEVEL_BIN, LEVEL_COUNT, LEVEL_WRITE};
 use super::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
 use crate::search::hierarchical_grid::levels::{Levels, MAX_LEVELS, OCTAVES};

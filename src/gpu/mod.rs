@@ -35,6 +35,7 @@
 //! | `radix` | stable sort of keys and values |
 //! | `atoms` | templates and poses there, spheres out |
 //! | `search` | spheres on their way there, pairs on their way back |
+//! | `searched` | where the spheres of a grid come from |
 //! | `grid` | FFRNN |
 //! | `hierarchy` | grids of several widths |
 //! | `groups` | pairs by molecules, of which only a few come back |
@@ -64,6 +65,7 @@ mod readback;
 mod relax;
 mod scan;
 mod search;
+mod searched;
 mod shader;
 mod sort;
 mod timer;

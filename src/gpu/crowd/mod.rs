@@ -50,12 +50,12 @@ use tables::{NONE, halves};
 use super::constants::MOST_ROUNDS;
 use super::device::GpuDevice;
 use super::error::GpuError;
-use super::grid::Searched;
 use super::groups::{GpuGroups, GroupCount};
 use super::kernel::begin_pass;
 use super::radix::RadixSorter;
 use super::readback::Readback;
 use super::search::write;
+use super::searched::Searched;
 use crate::dynamics::digest::MOST as MOST_KEPT;
 use crate::dynamics::{
     CarriedContacts, ContactEngine, ContactGroups, ContactMaterial, ContactSolverConfig,
