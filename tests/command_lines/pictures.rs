@@ -172,6 +172,22 @@ fn docking_is_pictured_with_one_eye_and_with_two() {
     let two = ["--start", "file", "--transparent", "--stereo", "parallel"];
     let two = picture("stereo.png", "docking", &two).unwrap();
     assert!(one != two);
+    let glasses = ["--start", "file", "--transparent", "--stereo", "anaglyph"];
+    let glasses = picture("anaglyph.png", "docking", &glasses).unwrap();
+    // What only one eye sees there is red, or has no red at all.
+    let seen_by = |red: bool| {
+        let fringe = |pixel: &&image::Rgb<u8>| {
+            let (left, right) = (i32::from(pixel[0]), i32::from(pixel[1]));
+            if red {
+                left - right > 60
+            } else {
+                right - left > 60
+            }
+        };
+        glasses.pixels().filter(fringe).count()
+    };
+    let (left, right) = (seen_by(true), seen_by(false));
+    assert!(left > 20 && right > 20, "{left} red, {right} cyan");
 }
 
 #[test]
