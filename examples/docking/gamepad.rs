@@ -10,8 +10,8 @@ use super::hands::{Hands, read_keys};
 
 /// What is shown of it on the screen.
 pub const HELP: &str = "\
-gamepad: left stick moves, triggers in and out, right stick turns, shoulders roll\n\
-A view or object   X other molecule   Y next response   B collisions   stick buttons: axes, nearest free pose   Select stereo   Start quit";
+gamepad: left stick moves, triggers in and out, right stick turns, shoulders roll   Start quits\n\
+A view or object   X other molecule   Y next response   B collisions   Select stereo   sticks: axes, free pose";
 
 /// Buttons, and the keys that do the same.
 const BUTTONS: [(GamepadButton, KeyCode); 8] = [

@@ -25,9 +25,11 @@ struct Figures;
 const TIMED_EVERY: u32 = 20;
 
 const KEYS: &str = "\
-arrows, Page keys: move   W S A D Q E: turn   left mouse: move, Ctrl depth, Shift turns (rolls at the rim)   middle mouse: twist and roll   right mouse, wheel: view\n\
-Space view or object   L light or object   O screen or object axes   M other molecule   C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose\n\
-G guidance   + - radii   T transparent: receptor, ligand   F flash   B beep   R , . rocking   X [ ] stereo   I headlight   K colours   Esc quit";
+arrows, Page keys: move   W S A D Q E: turn   right mouse, wheel: view\n\
+left mouse: move, Ctrl depth, Shift turns (rolls at the rim)   middle mouse: twist and roll\n\
+Space view or object   L light or object   M other molecule   O screen or object axes   G guidance\n\
+C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
+T transparent   F flash   B beep   R , . rocking   I headlight   K colours   Esc quit";
 
 /// The same for a gamepad, if there can be one.
 #[cfg(feature = "gamepad")]

@@ -12,10 +12,10 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 /// Longest time that physics goes on in one frame, s.
-const LONGEST_STEP: f32 = 1.0 / 30.0;
+const LONGEST_STEP: f32 = 1.0 / 15.0;
 
 /// Substeps of a frame: the fastest hand then moves less than half an atom in each.
-const SUBSTEPS: usize = 4;
+const SUBSTEPS: usize = 8;
 
 /// The water that molecules swim in: what is let go stops within half a second.
 const WATER: Damping = Damping {

@@ -100,7 +100,7 @@ fn a_button_is_its_key_for_one_press() {
         press(&mut app, pad, button, 0.0);
         assert_eq!(pressed(&app), (false, false), "{button:?}");
     }
-    assert!(HELP.lines().all(|line| line.len() < 160));
+    assert!(HELP.lines().all(|line| line.len() < 120));
 }
 
 #[test]
