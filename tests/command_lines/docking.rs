@@ -49,19 +49,22 @@ fn a_log_is_played_to_the_crystal_pose_bit_for_bit() {
     assert!(report["distance_to_file_nm"].as_f64().unwrap() > 1.0);
 }
 
+/// Two small molecules, whose lattice is made in no time.
+const SMALL: [&str; 2] = ["assets/molecules/popc.pdb", "assets/molecules/p_xylene.pdb"];
+
 #[test]
 fn a_session_without_inputs_is_recorded_and_played() {
     let log = scratch("empty_session.log");
-    let output = run("docking", &["--headless", "--log", &log]);
+    let arguments = [&SMALL[..], &["--headless", "--log", &log]].concat();
+    let output = run("docking", &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let report = json(&run("docking", &["--play", &log, "--report", "-"]), 0);
+    let arguments = [&SMALL[..], &["--play", &log, "--report", "-"]].concat();
+    let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
     assert!(report["energy_kj_per_mol"].is_number());
 }
 
-/// Two small molecules, and a log of what they are told.
-const SMALL: [&str; 2] = ["assets/molecules/popc.pdb", "assets/molecules/p_xylene.pdb"];
-
+/// The log of what those two are told, and where that leads.
 fn log_of(name: &str, inputs: &[Input]) -> (String, Session) {
     let [receptor, ligand] = SMALL.map(|file| {
         let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
