@@ -48,7 +48,7 @@ pub(super) fn write(input: &Input) -> String {
             numbers(&head, &of_pose(pose));
         }
         Input::Carried(poses) => {
-            numbers("carried", poses.map(|pose| of_pose(&pose)).as_flattened())
+            numbers("carried", poses.map(|pose| of_pose(&pose)).as_flattened());
         }
         Input::Radii(factor) => numbers("radii", &[*factor]),
         Input::Switch => line.push_str("switch"),
