@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::docking::ResponseMode;
 use bevy_rapier_molecules::molecule::DEFAULT_RADIUS_SCALE;
 use clap::{Parser, ValueEnum};
@@ -20,6 +21,10 @@ pub struct Arguments {
     /// What happens when molecules meet.
     #[arg(long, value_enum, default_value_t = Mode::Slide)]
     pub response: Mode,
+    /// In the window, who finds the contacts of bodies that push each other: cpu, gpu, or
+    /// auto for a GPU if there is a real one and enough to do.
+    #[arg(long, value_name = "BACKEND", default_value_t = Backend::Auto)]
+    pub backend: Backend,
     /// Where the ligand begins.
     #[arg(long, value_enum, default_value_t = Start::Outside)]
     pub start: Start,
@@ -69,7 +74,7 @@ pub enum Mode {
     Cue,
     /// The moved one goes on along the surface.
     Slide,
-    /// The moved one pushes the other away.
+    /// The moved one pushes the other away: in the window as bodies, else step by step.
     Push,
 }
 
@@ -102,6 +107,8 @@ pub enum Stereo {
     Parallel,
     /// The same for who squints: the left one for the right eye.
     Crossed,
+    /// Both in one picture, for red and cyan glasses.
+    Anaglyph,
 }
 
 impl Stereo {
@@ -110,7 +117,8 @@ impl Stereo {
         match self {
             Self::Off => Self::Parallel,
             Self::Parallel => Self::Crossed,
-            Self::Crossed => Self::Off,
+            Self::Crossed => Self::Anaglyph,
+            Self::Anaglyph => Self::Off,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
 use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
 use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
-use bevy_rapier_molecules::docking::{AtomPair, Input, Part, Session};
+use bevy_rapier_molecules::docking::{AtomPair, Input, Part, ResponseMode, Session};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
@@ -37,6 +37,8 @@ pub struct Dock {
     pub message: Option<String>,
     /// Where the ligand's file has it.
     pub ligand_in_file: Pose,
+    /// Whether there is a physics engine for bodies that push each other.
+    pub has_physics: bool,
 }
 
 impl Dock {
@@ -93,6 +95,7 @@ impl Dock {
             blocked: false,
             message: None,
             ligand_in_file,
+            has_physics: false,
         })
     }
 
@@ -127,6 +130,35 @@ impl Dock {
             Err(error) => self.message = Some(error.to_string()),
         }
         self.clashes = self.session.clashes();
+    }
+
+    /// Takes an input of a user in. Bodies that were pressed against each other overlap a
+    /// little, so that what comes after them begins with a free pose.
+    pub fn change(&mut self, input: &Input) {
+        let pressed = self.pushes_bodies() && !self.clashes.is_empty();
+        self.input(input);
+        let settings = self.session.settings();
+        let stops = settings.collisions && settings.response != ResponseMode::Cue;
+        if pressed && stops && !self.pushes_bodies() {
+            self.input(&Input::Free);
+        }
+    }
+
+    /// Whether the molecules are bodies that push each other.
+    pub fn pushes_bodies(&self) -> bool {
+        let settings = self.session.settings();
+        let push = settings.collisions && settings.response == ResponseMode::Push;
+        self.has_physics && push && self.to_play.is_empty()
+    }
+
+    /// Takes in where bodies have moved.
+    pub fn carry(&mut self, poses: [Pose; 2]) {
+        self.input(&Input::Carried(poses));
+    }
+
+    /// Where both are: receptor and ligand.
+    pub fn poses(&self) -> [Pose; 2] {
+        [Part::Receptor, Part::Ligand].map(|part| self.session.pose(part))
     }
 
     /// Plays so many inputs; whether some are left.

@@ -26,6 +26,8 @@ struct Report {
     energy_kj_per_mol: Option<f64>,
     /// Whether a log that was played ended where it was recorded.
     ended_the_same: Option<bool>,
+    /// Who would find the contacts of bodies in the window.
+    backend: &'static str,
     /// Time of a check, µs.
     check_us: Option<f64>,
     /// Time of a check by brute force, µs.
@@ -53,6 +55,7 @@ pub fn run(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
         clashes: dock.clashes.len(),
         energy_kj_per_mol: session.interaction().map(|now| now.energy()),
         ended_the_same: dock.ended_the_same(),
+        backend: arguments.backend.name(),
         check_us: times.map(|(grid, ..)| micros(grid)),
         brute_force_us: times.map(|(_, brute, _)| micros(brute)),
     };

@@ -5,10 +5,13 @@
 //! cargo run --release --example docking -- --log session.log
 //! cargo run --release --example docking -- --play session.log [--headless]
 //! cargo run --release --example docking -- --search --seed 1 --headless
-//! cargo run --release --example docking -- --stereo parallel --screenshot dock.png
+//! cargo run --release --example docking -- --stereo anaglyph --screenshot dock.png
+//! cargo run --release --example docking --features gamepad
 //! ```
 //!
-//! Without molecules it takes T4 lysozyme L99A and p-xylene. The window lists its keys.
+//! Without molecules it takes T4 lysozyme L99A and p-xylene. The window lists its keys. With
+//! the response `push` both molecules are bodies of a Rapier world there; a log has the poses
+//! that they reach.
 //! Exit code 0 if all went well, and 2 if something was wrong with the input.
 
 use std::error::Error;
@@ -20,13 +23,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use arguments::Arguments;
 use dock::Dock;
 
+mod anaglyph;
 mod arguments;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
+mod cues;
 #[path = "../common/display.rs"]
 mod display;
 mod dock;
+#[cfg(feature = "gamepad")]
+mod gamepad;
+mod hands;
 mod headless;
 #[path = "../common/window.rs"]
 mod open_window;
@@ -35,8 +43,10 @@ mod orbit;
 mod overlay;
 #[path = "../common/picture/mod.rs"]
 mod picture;
+mod push;
 #[path = "../common/report_file.rs"]
 mod report_file;
+mod switches;
 mod view;
 mod window;
 

@@ -2,8 +2,11 @@
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::{Part, ResponseMode};
+use bevy_rapier_molecules::plugin::MoleculeWorld;
+use bevy_rapier_molecules::prelude::Backend;
 
-use super::controls::{Switches, name_of};
+use super::controls::name_of;
+use super::switches::{Moves, Switches};
 use super::window::Docked;
 
 /// Shows the overlay.
@@ -22,9 +25,17 @@ struct Figures;
 const TIMED_EVERY: u32 = 20;
 
 const KEYS: &str = "\
-arrows, Page keys: move   W S A D Q E: turn   left mouse: move, Shift turns, Ctrl depth   right mouse, wheel: view\n\
-Tab view or object   O screen or object axes   M other molecule   C collisions   1 stop 2 cue 3 slide 4 push   H nearest free pose\n\
-G guidance   + - radii   T transparent   F flash   B beep   R , . rocking   X [ ] stereo   L light   K colours   Esc quit";
+arrows, Page keys: move   W S A D Q E: turn   right mouse, wheel: view\n\
+left mouse: move, Ctrl depth, Shift turns (rolls at the rim)   middle mouse: twist and roll\n\
+Space view or object   L light or object   M other molecule   O screen or object axes   G guidance\n\
+C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
+T transparent   F flash   B beep   R , . rocking   I headlight   K colours   Esc quit";
+
+/// The same for a gamepad, if there can be one.
+#[cfg(feature = "gamepad")]
+const PAD: &str = super::gamepad::HELP;
+#[cfg(not(feature = "gamepad"))]
+const PAD: &str = "";
 
 fn spawn(mut commands: Commands) {
     let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
@@ -55,12 +66,16 @@ fn spawn(mut commands: Commands) {
         max_width: percent(96),
         ..node
     };
-    commands.spawn((bottom, panel)).with_child(text(KEYS, 12.0));
+    let help = format!("{KEYS}\n{PAD}");
+    commands
+        .spawn((bottom, panel))
+        .with_child(text(help.trim_end(), 12.0));
 }
 
 fn update(
     docked: Res<Docked>,
     switches: Res<Switches>,
+    worlds: Query<&MoleculeWorld>,
     mut texts: Query<&mut Text, With<Figures>>,
     mut frame: Local<u32>,
     mut timed: Local<String>,
@@ -78,7 +93,11 @@ fn update(
         ResponseMode::Stop => "stop",
         ResponseMode::Cue => "cue",
         ResponseMode::Slide => "slide",
-        ResponseMode::Push => "push",
+        ResponseMode::Push if !dock.pushes_bodies() => "push",
+        ResponseMode::Push => match worlds.iter().next().map(MoleculeWorld::backend) {
+            Some(Backend::Gpu) => "push (bodies, contacts by GPU)",
+            _ => "push (bodies, contacts by CPU)",
+        },
     };
     let energy = dock.session.interaction().map_or_else(
         || "no energy".to_owned(),
@@ -96,10 +115,10 @@ fn update(
         "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii times {:.2}",
         dock.session.template(Part::Receptor).name(),
         dock.session.template(Part::Ligand).name(),
-        if switches.view_mode {
-            "the view"
-        } else {
-            name_of(settings.moved)
+        match switches.moves {
+            Moves::Molecule => name_of(settings.moved),
+            Moves::View => "the view",
+            Moves::Light => "the light",
         },
         if switches.object_space {
             " along its own axes"

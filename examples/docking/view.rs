@@ -10,14 +10,14 @@ use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 
 use super::arguments::Stereo;
-use super::controls::Switches;
 use super::orbit::Orbit;
+use super::switches::Switches;
 use super::window::Docked;
 
 /// Colour behind everything, and of the fog.
 pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
-/// Opacity of a receptor that is seen through.
+/// Opacity of a molecule that is seen through.
 const FAINT: f32 = 0.3;
 
 /// How much larger atoms are that are pointed out.
@@ -25,6 +25,9 @@ const LARGER: f32 = 1.03;
 
 /// Flashes of colliding atoms, 1/s.
 const FLASHES: f32 = 3.0;
+
+/// How bright the light is, lx.
+const LUX: f32 = 9_000.0;
 
 /// Distance of the camera in units of the receptor's radius.
 const DISTANCE: f32 = 2.6;
@@ -55,7 +58,20 @@ impl Plugin for ViewPlugin {
 
 /// The camera of the left (−1) or the right eye (1).
 #[derive(Component)]
-struct Eye(f32);
+pub struct Eye(f32);
+
+impl Eye {
+    pub fn is_left(&self) -> bool {
+        self.0 < 0.0
+    }
+}
+
+/// The camera of what is in front of both eyes: text, and the pane of the anaglyph.
+#[derive(Component)]
+pub struct Front;
+
+#[derive(Component)]
+struct Light;
 
 /// A molecule on the screen.
 #[derive(Component)]
@@ -80,7 +96,7 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
             Transform::default(),
         ))
         .with_children(|rig| {
-            rig.spawn((Camera3d::default(), Msaa::Off, IsDefaultUiCamera, Eye(-1.0)));
+            rig.spawn((Camera3d::default(), Msaa::Off, Eye(-1.0)));
             rig.spawn((
                 Camera3d::default(),
                 Msaa::Off,
@@ -92,14 +108,19 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
                 },
                 Eye(1.0),
             ));
-            rig.spawn((
-                DirectionalLight {
-                    illuminance: 9_000.0,
-                    ..default()
-                },
-                Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
-            ));
+            rig.spawn((DirectionalLight::default(), Light));
         });
+    commands.spawn((
+        Camera2d,
+        Msaa::Off,
+        Camera {
+            order: 2,
+            clear_color: ClearColorConfig::None,
+            ..default()
+        },
+        IsDefaultUiCamera,
+        Front,
+    ));
     for part in [Part::Receptor, Part::Ligand] {
         commands.spawn((DrawnCrowd::default(), Shown(part)));
     }
@@ -109,7 +130,7 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
 fn set_look(
     switches: Res<Switches>,
     mut look: ResMut<MoleculeLook>,
-    mut lights: Query<&mut DirectionalLight>,
+    mut lights: Query<(&mut DirectionalLight, &mut Transform), With<Light>>,
 ) {
     let wanted = MoleculeLook {
         colour: switches.colour,
@@ -124,11 +145,14 @@ fn set_look(
     if *look != wanted {
         *look = wanted;
     }
-    let illuminance = if switches.headlight { 0.0 } else { 9_000.0 };
-    for mut light in &mut lights {
-        if light.illuminance != illuminance {
-            light.illuminance = illuminance;
-        }
+    if !switches.is_changed() {
+        return;
+    }
+    let Vec2 { x: right, y: up } = switches.light;
+    for (mut light, mut transform) in &mut lights {
+        light.illuminance = if switches.headlight { 0.0 } else { LUX };
+        // Light shines along −z of its frame.
+        transform.rotation = Quat::from_euler(EulerRot::YXZ, right, -up, 0.0);
     }
 }
 
@@ -148,7 +172,7 @@ fn show_molecules(
         if !known {
             crowd.templates = vec![Arc::clone(template)];
         }
-        let see_through = switches.transparent && part == Part::Receptor;
+        let see_through = switches.transparent == Some(part);
         crowd.opacity = if see_through { FAINT } else { 1.0 };
         crowd.molecules = vec![DrawnMolecule {
             group: match part {
@@ -221,8 +245,9 @@ fn ball(radius: f32) -> Option<MoleculeTemplate> {
     MoleculeTemplate::new("mark", vec![atom], vec![Residue::default()]).ok()
 }
 
-/// One camera in the middle, or one for each eye with half of the window.
-fn place_eyes(
+/// One camera in the middle, or one for each eye with half of the window or its own
+/// picture.
+pub fn place_eyes(
     switches: Res<Switches>,
     orbits: Query<&Orbit>,
     mut eyes: Query<(&Eye, &mut Camera, &mut Transform)>,
@@ -236,10 +261,20 @@ fn place_eyes(
         if camera.is_active != is_active {
             camera.is_active = is_active;
         }
+        // The second one to draw to a window must leave what the first one drew.
+        let shares = side > 0.0 && switches.stereo != Stereo::Anaglyph;
+        if matches!(camera.clear_color, ClearColorConfig::None) != shares {
+            camera.clear_color = if shares {
+                ClearColorConfig::None
+            } else {
+                ClearColorConfig::Default
+            };
+        }
         let half = 0.5 * switches.eyes * orbit.distance;
         // Who squints sees the left picture with the right eye.
         let (shift, seen_left) = match switches.stereo {
             Stereo::Off => (0.0, true),
+            Stereo::Anaglyph => (side * half, true),
             Stereo::Parallel => (side * half, side < 0.0),
             Stereo::Crossed => (side * half, side > 0.0),
         };
@@ -250,7 +285,8 @@ fn place_eyes(
             *transform = place;
         }
         let window = camera.physical_target_size();
-        let viewport = window.filter(|_| stereo).and_then(|size| {
+        let beside = matches!(switches.stereo, Stereo::Parallel | Stereo::Crossed);
+        let viewport = window.filter(|_| beside).and_then(|size| {
             let width = size.x / 2;
             let left = if seen_left { 0 } else { width };
             (width > 0 && size.y > 0).then(|| Viewport {

@@ -1,18 +1,24 @@
 //! Docking with a window, or into a picture.
 
+use std::sync::Arc;
+
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::docking::Part;
 
 use super::AnyError;
+use super::anaglyph::AnaglyphPlugin;
 use super::arguments::Arguments;
-use super::controls::{ControlsPlugin, Switches};
+use super::controls::ControlsPlugin;
+use super::cues::CuesPlugin;
 use super::dock::Dock;
 use super::open_window;
 use super::orbit::OrbitPlugin;
 use super::overlay::OverlayPlugin;
 use super::picture::{self, Shot};
-use super::view::{BACKGROUND, ViewPlugin};
+use super::push::{PushPlugin, PushSystems, Pushed};
+use super::switches::Switches;
+use super::view::ViewPlugin;
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
 const FRAMES: u32 = 4;
@@ -25,25 +31,34 @@ const INPUTS_PER_FRAME: usize = 1;
 pub struct Docked(pub Dock);
 
 /// Runs until the window is closed, or the picture is saved.
-pub fn run(arguments: &Arguments, dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
+pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
         None => open_window::app("Docking"),
     };
+    // In a picture nothing moves any more.
+    dock.has_physics = shot.is_none();
     app.add_plugins((
-        MoleculeRenderPlugin,
+        PushPlugin {
+            backend: arguments.backend,
+        },
         OrbitPlugin {
             buttons: &[MouseButton::Right],
         },
         ViewPlugin,
+        AnaglyphPlugin,
         OverlayPlugin,
         ControlsPlugin,
+        CuesPlugin,
     ))
-    .insert_resource(ClearColor(BACKGROUND))
     .insert_resource(Switches::from(arguments))
     .insert_resource(Docked(dock))
     .add_systems(Update, play)
+    .add_systems(PostUpdate, give_bodies.before(PushSystems::Make))
+    .add_systems(PostUpdate, take_bodies.after(PushSystems::Read))
     .add_systems(Last, finish_log);
+    #[cfg(feature = "gamepad")]
+    app.add_plugins(super::gamepad::GamepadPlugin);
     if shot.is_some() {
         return picture::finish(app);
     }
@@ -58,6 +73,26 @@ fn play(mut docked: ResMut<Docked>) {
     let left = docked.0.play(INPUTS_PER_FRAME);
     if !left && docked.0.ended_the_same() == Some(false) {
         docked.0.message = Some("the log did not end where it was recorded".into());
+    }
+}
+
+/// Both molecules become bodies while they push each other.
+fn give_bodies(docked: Res<Docked>, mut pushed: ResMut<Pushed>) {
+    let dock = &docked.0;
+    pushed.wanted = dock.pushes_bodies().then(|| {
+        [Part::Receptor, Part::Ligand].map(|part| {
+            let template = Arc::clone(dock.session.molecule(part).template());
+            (template, dock.session.pose(part))
+        })
+    });
+}
+
+/// The session follows the bodies.
+fn take_bodies(pushed: Res<Pushed>, mut docked: ResMut<Docked>) {
+    if let Some(reached) = pushed.reached
+        && reached != docked.0.poses()
+    {
+        docked.0.carry(reached);
     }
 }
 

@@ -15,6 +15,7 @@
 //! - [`Encounter::respond`] answers a collision in any of four [ways](ResponseMode);
 //! - [`energy`] tells what two molecules do to each other before they touch, and
 //!   [`search`] where that is lowest;
+//! - [`hand`] makes motions of what keys, mouse and gamepads do;
 //! - [`Session`] is all of that for a user at a window, and [`log`] records it and plays it
 //!   back.
 
@@ -23,6 +24,7 @@ pub mod energy;
 mod error;
 mod free;
 mod guidance;
+pub mod hand;
 mod interference;
 pub mod log;
 mod molecule;

@@ -62,6 +62,9 @@ pub enum Input {
     Free,
     /// Puts a molecule somewhere, whatever is there.
     Place(Part, Pose),
+    /// Both molecules are where the bodies of a physics engine have moved: the receptor and
+    /// the ligand. So a log needs no physics to be played.
+    Carried([Pose; 2]),
 }
 
 /// Switches of a session.
@@ -245,14 +248,25 @@ impl Session {
                 self.poses[self.settings.moved as usize] = self.free_pose()?;
             }
             Input::Place(part, pose) => {
-                if !pose.is_finite() {
-                    let what = "pose";
-                    return Err(SessionError::Docking(DockingError::NotFinite { what }));
-                }
+                finite(&pose)?;
                 self.poses[part as usize] = pose;
             }
+            Input::Carried(poses) => return self.carry(poses),
         }
         Ok(StepReport::default())
+    }
+
+    /// Bodies that push each other overlap a little while they do: those are the pairs.
+    fn carry(&mut self, poses: [Pose; 2]) -> Result<StepReport, SessionError> {
+        poses.iter().try_for_each(finite)?;
+        self.poses = poses;
+        let encounter = self.encounter();
+        let (pose, other) = (&encounter.pose, &encounter.other_pose);
+        let pairs = interferes(encounter.moving, pose, encounter.other, other);
+        Ok(StepReport {
+            pairs,
+            blocked: false,
+        })
     }
 
     fn scale_radii(&mut self, factor: f32) -> Result<(), SessionError> {
@@ -351,4 +365,12 @@ impl Session {
         };
         guide(self.molecule(moved), &self.pose(moved), force, torque)
     }
+}
+
+fn finite(pose: &Pose) -> Result<(), SessionError> {
+    if pose.is_finite() {
+        return Ok(());
+    }
+    let what = "pose";
+    Err(SessionError::Docking(DockingError::NotFinite { what }))
 }

@@ -1,6 +1,13 @@
 //! Docking from the command line: logs that are played, and those that cannot be.
 
 use std::fs;
+use std::sync::Arc;
+
+use bevy_rapier_molecules::docking::log::Recorder;
+use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
+use bevy_rapier_molecules::molecule::{LoadOptions, load};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Quat, Vec3};
 
 use super::program::{assert_help_names, assert_refused, json, run, scratch, text};
 
@@ -13,6 +20,7 @@ fn docking_names_its_options() {
         "[RECEPTOR]",
         "[LIGAND]",
         "--response",
+        "--backend",
         "-b,",
         "--log",
         "--play",
@@ -41,14 +49,95 @@ fn a_log_is_played_to_the_crystal_pose_bit_for_bit() {
     assert!(report["distance_to_file_nm"].as_f64().unwrap() > 1.0);
 }
 
+/// Two small molecules, whose lattice is made in no time.
+const SMALL: [&str; 2] = ["assets/molecules/popc.pdb", "assets/molecules/p_xylene.pdb"];
+
 #[test]
 fn a_session_without_inputs_is_recorded_and_played() {
     let log = scratch("empty_session.log");
-    let output = run("docking", &["--headless", "--log", &log]);
+    let arguments = [&SMALL[..], &["--headless", "--log", &log]].concat();
+    let output = run("docking", &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let report = json(&run("docking", &["--play", &log, "--report", "-"]), 0);
+    let arguments = [&SMALL[..], &["--play", &log, "--report", "-"]].concat();
+    let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
     assert!(report["energy_kj_per_mol"].is_number());
+}
+
+/// The log of what those two are told, and where that leads.
+fn log_of(name: &str, inputs: &[Input]) -> (String, Session) {
+    let [receptor, ligand] = SMALL.map(|file| {
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        Arc::new(load(path, &LoadOptions::default()).unwrap())
+    });
+    let mut session = Session::new(receptor, ligand);
+    let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
+    for input in inputs {
+        recorder.record(input).unwrap();
+        session.apply(input).unwrap();
+    }
+    let path = scratch(name);
+    fs::write(&path, recorder.finish(&session).unwrap()).unwrap();
+    (path, session)
+}
+
+#[test]
+fn molecules_push_each_other_without_a_window() {
+    let mut inputs = vec![
+        Input::Place(Part::Receptor, Pose::IDENTITY),
+        Input::Place(Part::Ligand, Pose::from_translation(Vec3::X * 3.0)),
+        Input::Response(ResponseMode::Push),
+    ];
+    inputs.extend([Input::Move(Motion::translation(Vec3::NEG_X * 0.2)); 20]);
+    let (log, session) = log_of("push.log", &inputs);
+    let arguments = [
+        &SMALL[..],
+        &["--play", &log, "--backend", "cpu", "--report", "-"],
+    ]
+    .concat();
+    let report = json(&run("docking", &arguments), 0);
+    assert_eq!(report["ended_the_same"], true);
+    assert_eq!(
+        (&report["clashes"], &report["backend"]),
+        (&0.into(), &"cpu".into())
+    );
+    // The lipid gave way.
+    let moved = report["receptor_pose"]["position"][0].as_f64().unwrap();
+    assert!(moved < -0.05, "{moved}");
+    let place = session.pose(Part::Receptor).position;
+    assert_eq!(moved as f32, place.x);
+}
+
+#[test]
+fn where_bodies_went_is_played_without_physics() {
+    let carried = |k: i16| {
+        let angle = f32::from(k) / 7.0;
+        let receptor = Pose::new(Vec3::Y * angle, Quat::from_rotation_x(angle));
+        let ligand = Pose::new(Vec3::X * (3.0 - angle), Quat::from_rotation_y(-angle));
+        Input::Carried([receptor, ligand])
+    };
+    let mut inputs = vec![Input::Response(ResponseMode::Push)];
+    inputs.extend((1..9).map(carried));
+    let (log, session) = log_of("carried.log", &inputs);
+    let arguments = [&SMALL[..], &["--headless", "--play", &log, "--report", "-"]].concat();
+    let report = json(&run("docking", &arguments), 0);
+    assert_eq!(report["ended_the_same"], true);
+    let place = session.pose(Part::Ligand).position.to_array();
+    for (axis, number) in place.into_iter().enumerate() {
+        let said = report["ligand_pose"]["position"][axis].as_f64().unwrap();
+        assert_eq!(said as f32, number);
+    }
+    // A pose that is cut short, in the middle of a line that is otherwise right.
+    let text = fs::read_to_string(&log).unwrap();
+    let broken = scratch("carried_broken.log");
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("carried"))
+        .unwrap();
+    let (most, _) = line.rsplit_once(' ').unwrap();
+    fs::write(&broken, text.replacen(line, most, 1)).unwrap();
+    let arguments = [&SMALL[..], &["--play", &broken]].concat();
+    assert_refused("docking", &arguments, "fewer numbers");
 }
 
 #[test]

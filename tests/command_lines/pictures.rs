@@ -165,13 +165,23 @@ fn molecules_are_pictured_with_their_proxies() {
 
 #[test]
 fn docking_is_pictured_with_one_eye_and_with_two() {
-    let one = ["--start", "file", "--transparent"];
-    let Some(one) = picture("docking.png", "docking", &one) else {
+    // The log has no energy, whose lattice takes longer than all of this.
+    let log = ["--play", "assets/docking/p_xylene_into_t4_lysozyme.log"];
+    let seen = |name: &str, more: &[&str]| {
+        let arguments = [&log[..], more].concat();
+        picture_of(name, "docking", &arguments, (480, 270))
+    };
+    let Some(one) = seen("docking.png", &["--transparent"]) else {
         return;
     };
-    let two = ["--start", "file", "--transparent", "--stereo", "parallel"];
-    let two = picture("stereo.png", "docking", &two).unwrap();
+    let two = seen("stereo.png", &["--transparent", "--stereo", "parallel"]).unwrap();
+    let glasses = seen("anaglyph.png", &["--stereo", "anaglyph"]).unwrap();
     assert!(one != two);
+    // What only one eye sees through glasses is red, or has no red at all.
+    let redder = |pixel: &image::Rgb<u8>| i32::from(pixel[0]) - i32::from(pixel[1]);
+    let left = glasses.pixels().filter(|pixel| redder(pixel) > 40).count();
+    let right = glasses.pixels().filter(|pixel| redder(pixel) < -40).count();
+    assert!(left > 20 && right > 20, "{left} red, {right} cyan");
 }
 
 #[test]

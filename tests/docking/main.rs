@@ -4,6 +4,7 @@
 mod energy;
 mod fixtures;
 mod free;
+mod hand;
 mod interference;
 mod path;
 mod response;

@@ -29,7 +29,7 @@ fn with_energy(session: Session) -> Session {
 
 /// Anything that a user might do.
 fn random_input(random: &mut impl Rng) -> Input {
-    match random.random_range(0..30) {
+    match random.random_range(0..32) {
         0 => Input::Switch,
         1 => Input::Collisions(random.random()),
         2 => Input::Radii(random.random_range(0.5..1.5)),
@@ -37,6 +37,7 @@ fn random_input(random: &mut impl Rng) -> Input {
         4 => Input::Free,
         5 => Input::Place(Part::Ligand, random_pose(random, 2.0)),
         6 => Input::Radii(-1.0),
+        12 | 13 => Input::Carried([random_pose(random, 0.5), random_pose(random, 3.0)]),
         7..12 => {
             let modes = [
                 ResponseMode::Stop,
@@ -215,6 +216,45 @@ fn logs_that_make_no_sense_are_refused_with_the_line() {
     end.push(if last == '0' { '1' } else { '0' });
     let played = SessionLog::parse(&end).unwrap().replay(&mut session());
     assert_eq!(played, Err(LogError::Elsewhere));
+}
+
+#[test]
+fn poses_of_bodies_are_recorded_and_played_without_physics() {
+    let mut pushed = session();
+    let mut recorder = Recorder::new(Vec::new(), &pushed).unwrap();
+    let mut random = Pcg64::seed_from_u64(11);
+    let mut inputs = vec![Input::Response(ResponseMode::Push)];
+    inputs.extend((0..30).map(|_| {
+        // Some overlap, as bodies do that are pressed against each other.
+        Input::Carried([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
+    }));
+    inputs.extend([Input::Response(ResponseMode::Slide), Input::Free]);
+    let (mut free, mut overlapping) = (0, 0);
+    for input in &inputs {
+        recorder.record(input).unwrap();
+        let report = pushed.apply(input).unwrap();
+        if let Input::Carried(poses) = input {
+            assert_eq!(self::poses(&pushed), *poses);
+            assert_eq!(report.pairs.len(), pushed.clashes().len());
+            overlapping += usize::from(!report.pairs.is_empty());
+            free += usize::from(report.pairs.is_empty());
+        }
+    }
+    assert!(free > 0 && overlapping > 0);
+    let text = String::from_utf8(recorder.finish(&pushed).unwrap()).unwrap();
+    assert_eq!(text.matches("\ncarried ").count(), 30);
+    let mut again = session();
+    let log = SessionLog::parse(&text).unwrap();
+    assert!(log.inputs().ends_with(&inputs));
+    log.replay(&mut again).unwrap();
+    assert_eq!(poses(&again), poses(&pushed));
+    // Another mode goes on from there.
+    again
+        .apply(&Input::Move(Motion::translation(Vec3::X * 0.1)))
+        .unwrap();
+    let not_finite = Pose::from_translation(Vec3::NAN);
+    let refused = again.apply(&Input::Carried([Pose::IDENTITY, not_finite]));
+    assert!(matches!(refused, Err(SessionError::Docking(_))));
 }
 
 #[test]

@@ -11,7 +11,11 @@ mod bodies;
 mod common;
 mod compartments;
 mod contacts;
+#[cfg(feature = "draw")]
+mod docking_bodies;
 mod faults;
+#[cfg(feature = "gamepad")]
+mod gamepad;
 mod gizmos;
 #[cfg(feature = "gpu")]
 #[path = "../gpu_device/mod.rs"]

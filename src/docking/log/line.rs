@@ -44,10 +44,11 @@ pub(super) fn write(input: &Input) -> String {
             numbers("move", &[x, y, z, u, v, w]);
         }
         Input::Place(part, pose) => {
-            let [x, y, z] = pose.position.to_array();
-            let [i, j, k, r] = pose.rotation.to_array();
             let head = format!("place {}", word(&PARTS, *part));
-            numbers(&head, &[x, y, z, i, j, k, r]);
+            numbers(&head, &of_pose(pose));
+        }
+        Input::Carried(poses) => {
+            numbers("carried", poses.map(|pose| of_pose(&pose)).as_flattened());
         }
         Input::Radii(factor) => numbers("radii", &[*factor]),
         Input::Switch => line.push_str("switch"),
@@ -73,10 +74,9 @@ pub(super) fn read(line: &str) -> Result<Input, &'static str> {
         }
         "place" => {
             let part = choice(&PARTS, words.next(), "neither receptor nor ligand")?;
-            let [x, y, z, i, j, k, r] = numbers(&mut words)?;
-            let rotation = Quat::from_xyzw(i, j, k, r);
-            Input::Place(part, Pose::new(Vec3::new(x, y, z), rotation))
+            Input::Place(part, pose(&mut words)?)
         }
+        "carried" => Input::Carried([pose(&mut words)?, pose(&mut words)?]),
         "radii" => Input::Radii(numbers::<1>(&mut words)?[0]),
         "switch" => Input::Switch,
         "free" => Input::Free,
@@ -98,6 +98,17 @@ fn choice<T: Copy>(
 ) -> Result<T, &'static str> {
     let mut known = table.iter().filter(|(known, _)| Some(*known) == word);
     known.next().map(|(_, value)| *value).ok_or(why)
+}
+
+fn of_pose(pose: &Pose) -> [f32; 7] {
+    let [x, y, z] = pose.position.to_array();
+    let [i, j, k, r] = pose.rotation.to_array();
+    [x, y, z, i, j, k, r]
+}
+
+fn pose<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Pose, &'static str> {
+    let [x, y, z, i, j, k, r] = numbers(words)?;
+    Ok(Pose::new(Vec3::new(x, y, z), Quat::from_xyzw(i, j, k, r)))
 }
 
 fn numbers<'a, const N: usize>(
@@ -132,6 +143,7 @@ mod tests {
         inputs.extend([true, false].map(Input::Collisions));
         inputs.extend([true, false].map(Input::Guidance));
         inputs.push(Input::Radii(0.7));
+        inputs.push(Input::Carried([pose, Pose::from_translation(-odd)]));
         for input in inputs {
             let line = write(&input);
             let again = read(&line).unwrap();
@@ -151,6 +163,8 @@ mod tests {
             ("move 1 2 3 4 5 inf", "not finite"),
             ("move 1 2 3 4 5 6 7", "more words"),
             ("place water 1 2 3 0 0 0 1", "neither receptor"),
+            ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0", "fewer numbers"),
+            ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "more words"),
             ("collisions maybe", "neither on"),
             ("response", "unknown response"),
         ] {

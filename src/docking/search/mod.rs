@@ -17,8 +17,9 @@
 //! about where the ligand belongs but the two molecules.
 //!
 //! What this is worth: p-xylene is found in lysozyme, the pair on which the softness of the
-//! [energy](super::energy) was chosen. Haem is not found in chain A of haemoglobin, where a
-//! bond holds it that this energy does not know. Take results for suggestions.
+//! [energy](super::energy) was chosen. Of other ligands few have their lowest energy where
+//! they belong; haem, which is held by a bond that this energy does not know, is always
+//! among the poses that are kept and never the first. Take results for suggestions.
 //!
 //! Each restart has random numbers of its own, and results are compared in the order of the
 //! restarts: the same seed finds the same poses on any number of threads.

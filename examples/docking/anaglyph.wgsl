@@ -1,0 +1,20 @@
+// Two pictures as one for red and cyan glasses: the left eye's brightness is red, the right
+// eye's colours are green and blue ("half colour", which tires less than red colours that
+// one eye does not see).
+
+#import bevy_ui::ui_vertex_output::UiVertexOutput
+
+@group(1) @binding(0) var left: texture_2d<f32>;
+@group(1) @binding(1) var left_sampler: sampler;
+@group(1) @binding(2) var right: texture_2d<f32>;
+@group(1) @binding(3) var right_sampler: sampler;
+
+// Brightness of linear colours (ITU-R BT.709).
+const BRIGHTNESS = vec3<f32>(0.2126, 0.7152, 0.0722);
+
+@fragment
+fn fragment(in: UiVertexOutput) -> @location(0) vec4<f32> {
+    let seen_left = textureSample(left, left_sampler, in.uv).rgb;
+    let seen_right = textureSample(right, right_sampler, in.uv).rgb;
+    return vec4<f32>(dot(seen_left, BRIGHTNESS), seen_right.gb, 1.0);
+}
