@@ -6,6 +6,8 @@ mod backend;
 #[cfg(feature = "gpu")]
 mod backend_faults;
 mod bodies;
+mod bounds;
+mod brownian;
 mod common;
 mod compartments;
 mod contacts;
