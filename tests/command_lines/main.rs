@@ -1,6 +1,7 @@
 //! The examples as their users meet them: options, exit codes, reports and files.
 
 mod brownian_crowd;
+mod circulating_particles;
 mod docking;
 #[cfg(feature = "draw")]
 #[path = "../gpu_device/mod.rs"]
