@@ -22,7 +22,7 @@ use bevy_rapier_molecules::contact::clashes::{
     Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculePart, SplitBy, load_structure};
-use bevy_rapier_molecules::search::{PairSearch, SearchError};
+use bevy_rapier_molecules::search::SearchError;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ use picture::PictureArguments;
 #[path = "common/backend.rs"]
 mod backend;
 mod common;
+#[path = "common/device_search.rs"]
+mod device_search;
 #[path = "common/picture/mod.rs"]
 mod picture;
 #[path = "common/report_file.rs"]
@@ -128,7 +130,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     }
     let shot = arguments.picture.shot()?;
     let begin = Instant::now();
-    let (report, adapter) = match gpu_search(arguments.backend) {
+    let (report, adapter) = match device_search::for_backend(arguments.backend) {
         Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
             Err(ClashError::Search(SearchError::Device(fault))) => {
                 backend::say_fallback(&fault);
@@ -242,37 +244,6 @@ fn used(adapter: Option<&str>) -> Backend {
         Some(_) => Backend::Gpu,
         None => Backend::Cpu,
     }
-}
-
-/// The search of a device and its name; none if the processor is to search.
-#[cfg(feature = "gpu")]
-fn gpu_search(backend: Backend) -> Option<(Box<dyn PairSearch>, String)> {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
-
-    let device = match GpuDevice::for_backend(backend, &GpuOptions::default()) {
-        Ok(device) => device?,
-        Err(error) => {
-            backend::say_fallback(&error);
-            return None;
-        }
-    };
-    let name = device.summary().to_string();
-    match GpuGrid::new(device) {
-        Ok(grid) => Some((Box::new(grid), name)),
-        Err(error) => {
-            backend::say_fallback(&error);
-            None
-        }
-    }
-}
-
-/// The search of a device and its name: there is none in a program without the feature.
-#[cfg(not(feature = "gpu"))]
-fn gpu_search(backend: Backend) -> Option<(Box<dyn PairSearch>, String)> {
-    if backend == Backend::Gpu {
-        backend::say_fallback(&"this program was built without the feature `gpu`");
-    }
-    None
 }
 
 fn write_table(out: &mut impl Write, output: &Output) -> io::Result<()> {

@@ -156,11 +156,12 @@ pub mod prelude {
     };
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
-        AtomLabel, Colliding, Compartment, CompartmentPlace, CompartmentSpring, ContactModel,
-        CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
-        MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics,
-        MoleculeFault, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
-        MoleculePoint, MoleculeQueries, MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems,
+        AccelerationBound, AtomLabel, BrownianMotion, BrownianSettings, Colliding, Compartment,
+        CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly, InCompartment, MeetingRule,
+        Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault, MoleculeContactStarted,
+        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeFault, MoleculeHit,
+        MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins, MoleculePoint, MoleculeQueries,
+        MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems, MoleculesMet, OnMeeting,
         StaticMolecule, TouchingMolecules,
     };
     #[cfg(feature = "gizmos")]

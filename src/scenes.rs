@@ -1,12 +1,15 @@
 //! Seeded scenes that examples, tests and benches share.
 
 mod apart;
+mod circulating;
 mod crowded;
 mod falling;
 mod mixed;
 mod moving;
+mod pieces;
 
 pub use apart::ApartError;
+pub use circulating::{CirculatingSpheres, CirculatingSpheresConfig};
 pub use crowded::{CrowdedBox, crowded_box};
 pub use falling::{FallingError, FallingSpheres, STEPS_TO_FALL};
 pub use mixed::{RadiusSpread, mixed_spheres};

@@ -9,10 +9,11 @@ use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::motion::brownian::{
     BrownianConfig, BrownianCrowd, BrownianMolecule, BrownianMolecules, BrownianParticle,
-    FineSteps, Medium, Meeting, Outcome,
+    FineSteps, Medium, Meeting, MoleculesReport, Outcome, hydrodynamic_radius, protein_volume,
 };
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::search::PairSearch;
 use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -24,9 +25,6 @@ const FILLED: f64 = 0.25;
 
 /// Radius of the spheres, nm.
 const RADIUS_NM: f64 = 2.0;
-
-/// Volume of a dalton of protein, nm³ (0.73 cm³/g).
-const NM3_PER_DA: f64 = 1.212e-3;
 
 /// Spreads of a step along each axis, nm.
 const STEPS_NM: [f64; 3] = [0.05, 0.1, 0.2];
@@ -106,36 +104,43 @@ fn spheres(
 
 fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
     println!(
-        "\n**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres first, atoms confirm.\n"
+        "\n**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres first, atoms confirm. Pairs of bounding spheres by the processor, or by {}; the atoms are the processor's either way.\n",
+        device_search().map_or("nobody else: there is no adapter".into(), |(_, name)| name)
     );
     println!(
-        "| protein | atoms in all | spread of a step, nm | ms a step | candidates | atoms compared | collisions | went back | not free at the start |"
+        "| protein | atoms in all | spread of a step, nm | ms a step | of it the pairs | with pairs by the device, ms | candidates | atoms compared | collisions | went back | not free at the start |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (file, spreads) in [("1ubq.cif", &STEPS_NM[..]), ("dhfr.pdb", &STEPS_NM[1..2])] {
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
         let template = Arc::new(load(&path, &LoadOptions::default())?);
         let (placed, never_free) = place(&template, count);
-        let radius =
-            (3.0 * f64::from(template.mass()) * NM3_PER_DA / (4.0 * std::f64::consts::PI)).cbrt();
+        let radius = hydrodynamic_radius(f64::from(template.mass()));
         for &spread in spreads {
-            // A shell of water moves along.
-            let one = |pose: &Pose| {
-                BrownianMolecule::in_medium(0, *pose, 1.2 * radius, &Medium::default())
-            };
+            let one =
+                |pose: &Pose| BrownianMolecule::in_medium(0, *pose, radius, &Medium::default());
             let list: Vec<BrownianMolecule> = placed.iter().map(one).collect();
             let dt = 0.5 * spread * spread / list[0].diffusion;
-            let mut crowd =
-                BrownianMolecules::new(std::slice::from_ref(&template), &list, Vec::new(), 1)?;
+            let build =
+                || BrownianMolecules::new(std::slice::from_ref(&template), &list, Vec::new(), 1);
+            let mut crowd = build()?;
             let steps = if arguments.quick { 1 } else { STEPS };
-            let mut last = crowd.step(dt)?;
-            let begin = Instant::now();
-            for _ in 0..steps {
-                last = crowd.step(dt)?;
-            }
-            let time = begin.elapsed().as_secs_f64() * 1.0e3 / f64::from(steps);
+            let (time, last) = run_steps(&mut crowd, dt, steps)?;
+            let searching = 1.0e3 * last.searching.as_secs_f64();
+            let by_device = match device_search() {
+                Some((search, _)) => {
+                    let mut other = build()?;
+                    other.set_search(search);
+                    let (time, _) = run_steps(&mut other, dt, steps)?;
+                    if other.molecules() != crowd.molecules() {
+                        return Err("the device has moved molecules elsewhere".into());
+                    }
+                    format!("{time:.1}")
+                }
+                None => "–".into(),
+            };
             println!(
-                "| {file} | {} | {spread} | {time:.1} | {} | {} | {} | {} | {never_free} |",
+                "| {file} | {} | {spread} | {time:.1} | {searching:.1} | {by_device} | {} | {} | {} | {} | {never_free} |",
                 list.len() * template.atom_count(),
                 last.candidates,
                 last.confirmed,
@@ -147,11 +152,43 @@ fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Milliseconds of a step, and what happened in the last one.
+fn run_steps(
+    crowd: &mut BrownianMolecules,
+    dt: f64,
+    steps: u32,
+) -> Result<(f64, MoleculesReport), Box<dyn Error>> {
+    let mut last = crowd.step(dt)?;
+    let begin = Instant::now();
+    for _ in 0..steps {
+        last = crowd.step(dt)?;
+    }
+    let time = begin.elapsed().as_secs_f64() * 1.0e3 / f64::from(steps);
+    Ok((time, last))
+}
+
+/// A search on any adapter, even one in software, and its name.
+#[cfg(feature = "gpu")]
+fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
+
+    let device = GpuDevice::headless(&GpuOptions::default()).ok()?;
+    let name = device.summary().to_string();
+    let grid = GpuGrid::new(Arc::new(device)).ok()?;
+    Some((Box::new(grid), name))
+}
+
+/// There is none in a program without the feature.
+#[cfg(not(feature = "gpu"))]
+fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
+    None
+}
+
 /// Proteins at the places of a lattice, each turned until it is free, and how many never
 /// were.
 fn place(template: &Arc<MoleculeTemplate>, count: u32) -> (Vec<Pose>, u32) {
     let body = DockingMolecule::new(template.clone());
-    let distance = (template.mass() * NM3_PER_DA as f32 / FILLED as f32).cbrt();
+    let distance = (protein_volume(f64::from(template.mass())) / FILLED).cbrt() as f32;
     let along = (1..).find(|k: &u32| k.pow(3) >= count).unwrap_or(1);
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut poses: Vec<Pose> = Vec::new();

@@ -1,14 +1,13 @@
 //! The simple alternative: a grid at a fixed step that is short enough to miss nothing.
 
 use std::error::Error;
-use std::time::Instant;
 
 use bevy_rapier_molecules::motion::time_varying::{SphereMotion, TimeVaryingConfig};
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use bevy_rapier_molecules::search::{HierarchicalGrid, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 
-use crate::{Arguments, follow};
+use crate::{Arguments, clock, follow};
 
 /// How deep spheres may get before a step sees it: a tenth of the smallest radius.
 const DEPTH: f64 = 0.1;
@@ -68,7 +67,7 @@ fn time(
         .map(|one| one.radius as f32)
         .collect();
     let (mut spheres, mut pairs) = (SphereSet::new(), PairBuffer::new());
-    let begin = Instant::now();
+    let begin = clock::now();
     for step in 1..=steps {
         let now = f64::from(step) * dt;
         spheres.clear();
@@ -80,5 +79,5 @@ fn time(
         let found = search.find_pairs(&spheres, 0.0, &mut pairs);
         found.map_err(|error| error.to_string())?;
     }
-    Ok(begin.elapsed().as_secs_f64() / (f64::from(steps) * dt))
+    Ok((clock::now() - begin) / (f64::from(steps) * dt))
 }

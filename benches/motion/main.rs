@@ -2,10 +2,11 @@
 //!
 //! `cargo bench --bench motion -- [events] [table] [fixed] [large] [brownian] [--out DIR]`
 //! runs some or all of them; plots are SVG and PNG files in DIR, which is in the target
-//! folder if not given.
+//! folder if not given. Times of one thread are those that it had a processor.
 #![allow(clippy::print_stdout, reason = "the tables are the purpose")]
 
 mod brownian;
+mod clock;
 mod events;
 mod fixed_step;
 #[path = "../../examples/common/plots.rs"]
@@ -14,7 +15,6 @@ mod table;
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use bevy_rapier_molecules::motion::time_varying::{
     Detector, EventCounts, TimeVarying, TimeVaryingConfig,
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A run of the time-varying bounds.
 pub struct Run {
-    /// Seconds that a simulated second takes.
+    /// Seconds of the processor that a simulated second takes.
     pub seconds: f64,
     /// The events of all seconds.
     pub counts: EventCounts,
@@ -73,13 +73,15 @@ pub fn follow(
     settings: &TimeVaryingConfig,
     simulated: f64,
 ) -> Result<Run, Box<dyn Error>> {
-    let mut motion = ForcedSpheres::new(config)?;
-    let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
-    let begin = Instant::now();
-    let mut detector = TimeVarying::new(&spheres, walls, settings, 0.0, &mut motion)?;
-    detector.advance(simulated, &mut motion)?;
+    let prepare = || Ok(ForcedSpheres::new(config)?);
+    let (seconds, detector) = clock::time(prepare, |mut motion| {
+        let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+        let mut detector = TimeVarying::new(&spheres, walls, settings, 0.0, &mut motion)?;
+        detector.advance(simulated, &mut motion)?;
+        Ok(detector)
+    })?;
     Ok(Run {
-        seconds: begin.elapsed().as_secs_f64() / simulated,
+        seconds: seconds / simulated,
         counts: detector.counts(),
         sides: detector.sides().collect(),
     })

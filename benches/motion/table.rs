@@ -4,14 +4,13 @@
 //! today, and with all crossings found first, as the paper describes it.
 
 use std::error::Error;
-use std::time::Instant;
 
 use bevy_rapier_molecules::motion::time_varying::{
     Detector, Hubbard, HubbardConfig, HubbardSweep, TimeVaryingConfig,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 
-use crate::{Arguments, follow};
+use crate::{Arguments, clock, follow};
 
 /// A row: spheres, simulated seconds of the time-varying bounds and of the two sweeps, and
 /// the ratio of the paper.
@@ -71,17 +70,18 @@ fn hubbard(
 ) -> Result<f64, Box<dyn Error>> {
     let mut best = f64::INFINITY;
     for interval in INTERVALS {
-        let mut motion = ForcedSpheres::new(config)?;
-        let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         let settings = HubbardConfig {
             interval,
             sweep,
             ..HubbardConfig::default()
         };
-        let begin = Instant::now();
-        let mut detector = Hubbard::new(&spheres, walls, &settings, 0.0, &mut motion)?;
-        detector.advance(simulated, &mut motion)?;
-        best = best.min(begin.elapsed().as_secs_f64() / simulated);
+        let prepare = || Ok(ForcedSpheres::new(config)?);
+        let (seconds, ()) = clock::time(prepare, |mut motion| {
+            let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+            let mut detector = Hubbard::new(&spheres, walls, &settings, 0.0, &mut motion)?;
+            Ok(detector.advance(simulated, &mut motion)?)
+        })?;
+        best = best.min(seconds / simulated);
     }
     Ok(best)
 }

@@ -1,25 +1,24 @@
 //! The proteins: placed, relaxed until none overlap, and moved.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
-use bevy_rapier_molecules::motion::brownian::{BrownianMolecule, BrownianMolecules, Medium};
+use bevy_rapier_molecules::motion::brownian::{
+    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, Outcome, hydrodynamic_radius,
+    protein_volume,
+};
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};
 use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
+use bevy_rapier_molecules::search::{AutoGrid, Pair, SearchError};
 use glam::{DVec3, Vec3};
 
-use super::{AnyError, Arguments};
+use super::{AnyError, Arguments, backend, device_search};
 
 /// The proteins, in turn.
 const PROTEINS: [&str; 4] = ["1ubq.cif", "t4_lysozyme_l99a.pdb", "dhfr.pdb", "1gzx.pdb"];
-
-/// Volume of a dalton of protein, nm³ (0.73 cm³/g).
-const NM3_PER_DA: f64 = 1.212e-3;
-
-/// A shell of water moves along: the radius that counts in water over that of the volume.
-const HYDRATED: f64 = 1.2;
 
 /// Parts of space that can be filled.
 const FILLED: std::ops::RangeInclusive<f64> = 0.001..=0.4;
@@ -33,6 +32,8 @@ pub struct Sample {
     pub moved: f64,
     /// What it would be for proteins that are alone, nm².
     pub alone: f64,
+    /// Proteins of a cluster on average, as a protein sees it.
+    pub cluster: f64,
 }
 
 impl Sample {
@@ -52,6 +53,10 @@ pub struct Cytoplasm {
     /// Mean diffusion coefficient of those that are alone, nm²/s.
     diffusion: f64,
     history: Vec<Sample>,
+    /// Chance that two that meet stick together.
+    stick: f64,
+    /// Name of the device that searches.
+    adapter: Option<String>,
     /// Half of a side of the box, nm.
     pub half: f32,
 }
@@ -69,13 +74,17 @@ impl Cytoplasm {
                 format!("--spread must be positive and at most 0.5, and is {value}").into(),
             );
         }
+        if !(0.0..=1.0).contains(&arguments.stick) {
+            let value = arguments.stick;
+            return Err(format!("--stick must be from 0 to 1, and is {value}").into());
+        }
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules");
         let templates: Result<Vec<_>, _> = PROTEINS
             .iter()
             .map(|file| load(folder.join(file), &LoadOptions::default()).map(Arc::new))
             .collect();
         let templates = templates?;
-        let volume = |template: &MoleculeTemplate| f64::from(template.mass()) * NM3_PER_DA;
+        let volume = |template: &MoleculeTemplate| protein_volume(f64::from(template.mass()));
         let mean = templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
         let radii = templates
             .iter()
@@ -98,8 +107,8 @@ impl Cytoplasm {
         let crowd = relaxer.into_crowd();
         let medium = Medium::default();
         let molecule = |member: &bevy_rapier_molecules::crowd::CrowdMember| {
-            let volume = volume(&templates[member.template as usize]);
-            let radius = HYDRATED * (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt();
+            let mass = templates[member.template as usize].mass();
+            let radius = hydrodynamic_radius(f64::from(mass));
             BrownianMolecule::in_medium(member.template, member.pose, radius, &medium)
         };
         let molecules: Vec<BrownianMolecule> = crowd.members().iter().map(molecule).collect();
@@ -116,23 +125,43 @@ impl Cytoplasm {
         });
         let half = reach.fold(0.0, f32::max);
         let walls = Wall::room(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
+        let mut crowd =
+            BrownianMolecules::new(&templates, &molecules, walls.to_vec(), arguments.seed)?;
+        let device = device_search::for_backend(arguments.backend);
+        let adapter = device.map(|(search, adapter)| {
+            crowd.set_search(search);
+            adapter
+        });
         Ok(Self {
             start: molecules.iter().map(|one| one.pose.position).collect(),
-            crowd: BrownianMolecules::new(&templates, &molecules, walls.to_vec(), arguments.seed)?,
+            crowd,
             templates,
             // Along each axis the spread is sqrt(2 D t).
             step: 0.5 * arguments.spread * arguments.spread / fastest.max(f64::MIN_POSITIVE),
             time: 0.0,
             diffusion,
             history: Vec::new(),
+            stick: arguments.stick,
+            adapter,
             half,
         })
     }
 
     /// One step.
     pub fn step(&mut self) -> Result<(), AnyError> {
-        self.crowd.step(self.step)?;
+        match self.try_step() {
+            // The device is to blame, not the proteins.
+            Err(MoleculesError::Search(SearchError::Device(fault))) => {
+                backend::say_fallback(&fault);
+                self.crowd.set_search(Box::new(AutoGrid::new()));
+                self.adapter = None;
+                self.try_step()?;
+            }
+            done => done?,
+        }
         self.time += self.step;
+        let sizes = self.crowd.clusters().map(|cluster| cluster.len() as f64);
+        let cluster = sizes.map(|size| size * size).sum::<f64>();
         let places = self.crowd.molecules().iter().zip(&self.start);
         let squares =
             places.map(|(one, start)| f64::from(one.pose.position.distance_squared(*start)));
@@ -140,8 +169,40 @@ impl Cytoplasm {
             time_ns: self.time * 1e9,
             moved: squares.sum::<f64>() / self.start.len().max(1) as f64,
             alone: 6.0 * self.diffusion * self.time,
+            cluster: cluster / self.start.len().max(1) as f64,
         });
         Ok(())
+    }
+
+    fn try_step(&mut self) -> Result<(), MoleculesError> {
+        let (stick, steps) = (self.stick, self.history.len() as u64);
+        self.crowd.step_with(self.step, &mut |pair: Pair| {
+            if chance(pair, steps) < stick {
+                Outcome::Stick
+            } else {
+                Outcome::Bounce
+            }
+        })?;
+        Ok(())
+    }
+
+    /// How many clusters of two and more there are of each size, the smallest first.
+    pub fn cluster_sizes(&self) -> BTreeMap<usize, usize> {
+        let mut sizes = BTreeMap::new();
+        for cluster in self.crowd.clusters().filter(|cluster| cluster.len() > 1) {
+            *sizes.entry(cluster.len()).or_default() += 1;
+        }
+        sizes
+    }
+
+    /// Whether proteins may stick at all.
+    pub fn sticks(&self) -> bool {
+        self.stick > 0.0
+    }
+
+    /// Who searches, if a device does.
+    pub fn adapter(&self) -> Option<&str> {
+        self.adapter.as_deref()
     }
 
     pub fn molecules(&self) -> &[BrownianMolecule] {
@@ -179,4 +240,14 @@ impl Cytoplasm {
     pub fn history(&self) -> &[Sample] {
         &self.history
     }
+}
+
+/// A number from 0 to 1 for two proteins in a step, the same in every run.
+fn chance(pair: Pair, step: u64) -> f64 {
+    let mut state = (u64::from(pair.a) << 32 | u64::from(pair.b)) ^ step << 20;
+    // SplitMix64.
+    for factor in [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB_u64] {
+        state = (state ^ state >> 30).wrapping_mul(factor);
+    }
+    (state >> 11) as f64 / (1_u64 << 53) as f64
 }

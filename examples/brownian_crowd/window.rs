@@ -11,14 +11,12 @@ use egui_plot::{Legend, Line, Plot, PlotPoints};
 use super::AnyError;
 use super::cytoplasm::{Cytoplasm, Sample};
 use super::open_window;
-use super::orbit::{Orbit, OrbitPlugin};
+use super::orbit::Orbit;
 use super::picture::{self, Shot};
+use super::stage::{self, BACKGROUND, StagePlugin};
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
 const FRAMES: u32 = 3;
-
-/// Colour behind everything, and of the fog.
-const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
 /// Most points of a line: more than pixels.
 const MOST_POINTS: usize = 400;
@@ -45,32 +43,22 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
             app
         }
     };
-    app.add_plugins((
-        MoleculeRenderPlugin,
-        OrbitPlugin {
-            buttons: &[MouseButton::Right],
-        },
-    ))
-    .insert_resource(ClearColor(BACKGROUND))
-    .insert_resource(MoleculeLook {
-        colour: ColourMode::Template,
-        depth_cue: DepthCue {
-            colour: BACKGROUND,
+    app.add_plugins((MoleculeRenderPlugin, StagePlugin))
+        .insert_resource(MoleculeLook {
+            colour: ColourMode::Template,
+            depth_cue: DepthCue {
+                colour: BACKGROUND,
+                ..default()
+            },
             ..default()
-        },
-        ..default()
-    })
-    .insert_resource(GlobalAmbientLight {
-        brightness: 500.0,
-        ..default()
-    })
-    .insert_resource(Proteins {
-        cytoplasm,
-        runs: shot.is_none(),
-        message: None,
-    })
-    .add_systems(Startup, set_up)
-    .add_systems(Update, (step, keys, show).chain());
+        })
+        .insert_resource(Proteins {
+            cytoplasm,
+            runs: shot.is_none(),
+            message: None,
+        })
+        .add_systems(Startup, set_up)
+        .add_systems(Update, (step, keys, show).chain());
     if shot.is_some() {
         return picture::finish(app);
     }
@@ -78,23 +66,12 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
 }
 
 fn set_up(mut commands: Commands, proteins: Res<Proteins>) {
-    commands.spawn((
-        Camera3d::default(),
-        Msaa::Off,
-        Orbit {
-            focus: Vec3::ZERO,
-            distance: 3.5 * proteins.cytoplasm.half,
-            yaw: 0.6,
-            pitch: 0.4,
-        },
-        children![(
-            DirectionalLight {
-                illuminance: 9_000.0,
-                ..default()
-            },
-            Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
-        )],
-    ));
+    commands.spawn(stage::camera(Orbit {
+        focus: Vec3::ZERO,
+        distance: 3.5 * proteins.cytoplasm.half,
+        yaw: 0.6,
+        pitch: 0.4,
+    }));
     commands.spawn(DrawnCrowd {
         templates: proteins.cytoplasm.templates().to_vec(),
         ..default()
@@ -194,6 +171,22 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                     plot.line(Line::new("in the crowd", points(|sample| sample.moved)));
                     plot.line(Line::new("alone", points(|sample| sample.alone)));
                 });
+            if cytoplasm.sticks() {
+                ui.strong("Proteins of a cluster, as a protein sees it, over ns");
+                Plot::new("clusters")
+                    .height(120.0)
+                    .include_x(0.0)
+                    .include_y(1.0)
+                    .show(ui, |plot| {
+                        plot.line(Line::new("mean", points(|sample| sample.cluster)));
+                    });
+                let sizes = cytoplasm.cluster_sizes();
+                let sizes: Vec<String> = sizes
+                    .iter()
+                    .map(|(size, count)| format!("{count} of {size}"))
+                    .collect();
+                ui.label(format!("Clusters: {}", sizes.join(", ")));
+            }
             ui.weak("Space pause   T colours   Esc quit");
         });
     Ok(())

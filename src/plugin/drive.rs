@@ -53,11 +53,13 @@ where
         .configure_sets(
             MoleculeSubstep,
             (
+                MoleculeSystems::Diffuse,
                 MoleculeSystems::Gather,
                 MoleculeSystems::Detect,
                 MoleculeSystems::Respond,
                 MoleculeSystems::Apply,
                 MoleculeSystems::Step,
+                MoleculeSystems::Watch,
             )
                 .chain(),
         )
@@ -255,5 +257,6 @@ fn step_rapier<Hooks>(
         simulation.send_bevy_events(&mut collisions, &mut forces);
         molecules.times.step += begin.elapsed();
         molecules.times.substeps += 1;
+        molecules.clock += f64::from(substep);
     }
 }

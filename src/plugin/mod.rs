@@ -9,11 +9,13 @@
 //! ```text
 //! PhysicsSet::SyncBackend      bodies and colliders from components   (Rapier)
 //! PhysicsSet::StepSimulation   for each substep: schedule MoleculeSubstep
+//!     MoleculeSystems::Diffuse     Brownian motion
 //!     MoleculeSystems::Gather      bodies → spheres
 //!     MoleculeSystems::Detect      spheres → pairs that touch
 //!     MoleculeSystems::Respond     contacts and springs → impulses
 //!     MoleculeSystems::Apply       impulses → bodies
 //!     MoleculeSystems::Step        one step of Rapier
+//!     MoleculeSystems::Watch       who met, of those with an acceleration bound
 //! MoleculeSystems::Publish     messages, events, diagnostics
 //! PhysicsSet::Writeback        components from bodies                 (Rapier)
 //! ```
@@ -29,6 +31,13 @@
 //! atoms, pairs and contacts stay there. A GPU that fails costs nothing but its speed: the
 //! processor solves the same substep, and a [`MoleculeBackendFault`] tells.
 //!
+//! # In a cell
+//!
+//! Molecules with [`BrownianMotion`] diffuse, and never overlap by an atom; what they
+//! diffuse in, and how fast it is shown, is in [`BrownianSettings`]. Molecules with an
+//! [`AccelerationBound`] move as Rapier says. Both are told by [`MoleculesMet`] when they
+//! meet, and [`OnMeeting`] or a [`MeetingRule`] decide whether they bounce, stick or pass.
+//!
 //! # Asking and seeing
 //!
 //! [`TouchingMolecules`] tells who touches whom, [`MoleculeQueries`] which atom a ray or
@@ -41,11 +50,14 @@
 
 mod assets;
 mod backend;
+mod bounds;
+mod brownian;
 mod compartments;
 mod components;
 #[cfg_attr(not(feature = "gpu"), path = "no_device.rs")]
 mod device;
 mod diagnostics;
+mod diffusion;
 #[cfg(feature = "draw")]
 mod drawing;
 mod drive;
@@ -55,6 +67,7 @@ mod faults;
 mod gizmos;
 mod hooks;
 mod joints;
+mod meetings;
 #[cfg(feature = "gizmos")]
 mod outline;
 #[cfg(feature = "draw")]
@@ -74,6 +87,8 @@ pub use backend::{
     BackendReflection, DeviceFaultReflection, MoleculeAdapter, MoleculeBackend,
     MoleculeBackendFault,
 };
+pub use bounds::AccelerationBound;
+pub use brownian::{BrownianMotion, BrownianSettings};
 pub use compartments::{
     Compartment, CompartmentPlace, CompartmentSpring, InCompartment, ParryShape,
 };
@@ -88,6 +103,7 @@ pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, Touch
 pub use faults::{FaultReason, MoleculeFault};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
+pub use meetings::{MeetingRule, MoleculesMet, OnMeeting};
 #[cfg(feature = "draw")]
 pub use picking::{MoleculePicker, PickedAtom};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
@@ -113,6 +129,8 @@ use crate::dynamics::ContactSolverConfig;
 /// Stages of the molecules in a frame. See the [module](self) page for the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
+    /// In [`MoleculeSubstep`]: moves the molecules with [`BrownianMotion`].
+    Diffuse,
     /// In [`MoleculeSubstep`]: reads the Rapier bodies, moves the spheres with them.
     Gather,
     /// In [`MoleculeSubstep`]: finds the molecules that touch.
@@ -123,6 +141,8 @@ pub enum MoleculeSystems {
     Apply,
     /// In [`MoleculeSubstep`]: one step of Rapier.
     Step,
+    /// In [`MoleculeSubstep`]: finds out which molecules with an [`AccelerationBound`] met.
+    Watch,
     /// In Rapier's schedule, before [`PhysicsSet::SyncBackend`]: gives loaded molecules
     /// their body.
     Prepare,
@@ -254,6 +274,11 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<Colliding>()
             .register_type::<Compartment>()
             .register_type::<InCompartment>()
+            .register_type::<BrownianMotion>()
+            .register_type::<BrownianSettings>()
+            .register_type::<AccelerationBound>()
+            .register_type::<OnMeeting>()
+            .register_type::<MoleculesMet>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
@@ -267,9 +292,12 @@ impl Plugin for MoleculePhysicsPlugin {
             .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(world::SolverAtStart(self.solver))
             .init_resource::<prepare::PreparedTemplates>()
+            .init_resource::<BrownianSettings>()
+            .init_resource::<MeetingRule>()
             .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()
             .add_message::<MoleculeContactStopped>()
+            .add_message::<MoleculesMet>()
             .add_message::<MoleculeFault>()
             .add_message::<MoleculeBackendFault>()
             .add_observer(world::adopt_context)
@@ -281,7 +309,10 @@ impl Plugin for MoleculePhysicsPlugin {
         app.add_systems(
             MoleculeSubstep,
             (
-                substep::gather.in_set(MoleculeSystems::Gather),
+                diffusion::diffuse.in_set(MoleculeSystems::Diffuse),
+                (bounds::note_starts, substep::gather)
+                    .chain()
+                    .in_set(MoleculeSystems::Gather),
                 substep::detect.in_set(MoleculeSystems::Detect),
                 (
                     supports::find_supports,
@@ -291,6 +322,7 @@ impl Plugin for MoleculePhysicsPlugin {
                     .chain()
                     .in_set(MoleculeSystems::Respond),
                 substep::apply.in_set(MoleculeSystems::Apply),
+                bounds::watch_meetings.in_set(MoleculeSystems::Watch),
             ),
         );
     }
@@ -345,10 +377,14 @@ fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
                 backend::assign_searches,
                 substep::update_surfaces,
                 surfaces::place_surfaces,
+                brownian::collect_diffusing,
+                bounds::collect_watched,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),
-            events::publish_changes.in_set(MoleculeSystems::Publish),
+            (events::publish_changes, meetings::publish_meetings)
+                .chain()
+                .in_set(MoleculeSystems::Publish),
         ),
     );
 }

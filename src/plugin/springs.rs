@@ -28,6 +28,17 @@ impl CheckedPlace {
     pub(super) fn excess(&self, surface: &CompartmentSurface, pose: &Pose) -> Excess {
         self.belonging.excess(surface.surface(), pose)
     }
+
+    /// Whether a molecule may move like that: it is in place afterwards, or no further out
+    /// of it than before.
+    pub(super) fn allows(&self, surface: &CompartmentSurface, from: &Pose, to: &Pose) -> bool {
+        let after = self.excess(surface, to);
+        if after.is_in_place() {
+            return true;
+        }
+        let before = self.excess(surface, from);
+        after.height.abs() <= before.height.abs() && after.tilt <= before.tilt
+    }
 }
 
 /// Checks where molecules belong when they are told so.

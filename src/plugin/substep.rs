@@ -49,6 +49,8 @@ pub(super) fn collect_members(
             continue;
         }
         world.outdated = false;
+        world.diffusing.outdated = true;
+        world.watched.outdated = true;
         let mut found: Vec<_> = molecules
             .iter()
             .filter(|(.., link)| link.0 == context)

@@ -11,7 +11,10 @@ use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
 use super::backend::Searcher;
+use super::bounds::Watched;
+use super::brownian::Diffusing;
 use super::events::TouchLedger;
+use super::meetings::MoleculesMet;
 use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
 use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
@@ -62,6 +65,12 @@ pub struct MoleculeWorld {
     /// Whether the last search failed: said once, not every substep.
     pub(super) failing: bool,
     pub(super) searcher: Searcher,
+    /// Time that has been simulated, s.
+    pub(super) clock: f64,
+    pub(super) diffusing: Diffusing,
+    pub(super) watched: Watched,
+    /// Who met in this frame.
+    pub(super) meetings: Vec<MoleculesMet>,
 }
 
 impl Default for MoleculeWorld {
@@ -79,6 +88,10 @@ impl Default for MoleculeWorld {
             times: MoleculeTimes::default(),
             failing: false,
             searcher: Searcher::default(),
+            clock: 0.0,
+            diffusing: Diffusing::default(),
+            watched: Watched::default(),
+            meetings: Vec::new(),
         }
     }
 }
@@ -123,6 +136,19 @@ impl MoleculeWorld {
         self.substep
     }
 
+    /// Time that has been simulated in this context, s.
+    #[must_use]
+    pub fn clock(&self) -> f64 {
+        self.clock
+    }
+
+    /// Molecules that diffuse as one because they stick to each other: clusters of two and
+    /// more, each in the order of entities. See [`OnMeeting`](super::OnMeeting).
+    #[must_use]
+    pub fn clusters(&self) -> Vec<Vec<Entity>> {
+        self.diffusing.clusters()
+    }
+
     /// The molecules, in the order of the crowd's members.
     pub fn molecules(&self) -> impl ExactSizeIterator<Item = Entity> + '_ {
         self.members.iter().map(|member| member.entity)
@@ -132,6 +158,8 @@ impl MoleculeWorld {
 /// Time that the stages of a frame took, all substeps together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoleculeTimes {
+    /// Moving the molecules that diffuse.
+    pub diffuse: Duration,
     /// Reading the bodies and moving the spheres.
     pub gather: Duration,
     /// Finding the pairs.

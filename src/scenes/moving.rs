@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::apart::{ApartError, part};
+use super::pieces::Traveller;
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
@@ -62,17 +63,6 @@ impl ForcedSpheresConfig {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct State {
-    /// When the sphere was here, s.
-    time: f64,
-    position: DVec3,
-    velocity: DVec3,
-    /// Acceleration of now, nm/s², and which of the forces of its life it is.
-    acceleration: DVec3,
-    piece: u64,
-}
-
 /// Spheres in a box, each pushed by forces of random directions that change four times a
 /// second; elastic collisions with each other and with the walls. Masses (Da) are volumes
 /// (nm³).
@@ -82,7 +72,7 @@ struct State {
 pub struct ForcedSpheres {
     config: ForcedSpheresConfig,
     spheres: Vec<MovingSphere>,
-    states: Vec<State>,
+    states: Vec<Traveller>,
     masses: Vec<f64>,
     contacts: Vec<Contact>,
     wall_impulse: DVec3,
@@ -117,13 +107,7 @@ impl ForcedSpheres {
         let states = places
             .iter()
             .zip(&velocities)
-            .map(|(&position, &velocity)| State {
-                time: 0.0,
-                position,
-                velocity,
-                acceleration: DVec3::ZERO,
-                piece: 0,
-            });
+            .map(|(&position, &velocity)| Traveller::new(position, velocity));
         let mut moving = Self {
             config: *config,
             masses: radii.iter().map(|radius| radius.powi(3)).collect(),
@@ -203,26 +187,9 @@ impl ForcedSpheres {
 impl SphereMotion for ForcedSpheres {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
         let mut state = self.states[sphere as usize];
-        loop {
-            let end = (state.piece + 1) as f64 * FORCE_SECONDS;
-            let to = time.min(end);
-            let step = to - state.time;
-            if step > 0.0 {
-                state.position += step * (state.velocity + 0.5 * step * state.acceleration);
-                state.velocity += step * state.acceleration;
-                state.time = to;
-            }
-            if time < end {
-                break;
-            }
-            state.piece += 1;
-            state.acceleration = self.force(sphere, state.piece);
-        }
+        state.go(time, FORCE_SECONDS, |_, piece| self.force(sphere, piece));
         self.states[sphere as usize] = state;
-        Probe {
-            position: state.position,
-            velocity: state.velocity,
-        }
+        state.probe()
     }
 
     fn collide(&mut self, contact: &Contact) {

@@ -8,6 +8,8 @@ fn brownian_crowd_names_its_options() {
         "--molecules",
         "--filled",
         "--spread",
+        "--stick",
+        "--backend",
         "--seed",
         "--steps",
         "--headless",
@@ -29,6 +31,47 @@ fn proteins_in_a_crowd_are_slower_than_alone_and_the_same_every_time() {
 }
 
 #[test]
+fn proteins_that_stick_form_clusters() {
+    let arguments = ["--molecules", "64", "--steps", "40", "--stick"];
+    let report = json(
+        &run(
+            "brownian_crowd",
+            &[&arguments[..], &["--report", "-"]].concat(),
+        ),
+        0,
+    );
+    let clusters = report["clusters"].as_object().unwrap();
+    let proteins: u64 = clusters
+        .iter()
+        .map(|(size, count)| size.parse::<u64>().unwrap() * count.as_u64().unwrap())
+        .sum();
+    assert!((10..=64).contains(&proteins), "{clusters:?}");
+    assert!(report["mean_cluster"].as_f64().unwrap() > 2.0);
+}
+
+#[cfg(feature = "draw")]
+#[test]
+fn a_gpu_finds_the_same_proteins_as_the_processor() {
+    if crate::gpu_device::device().is_none() {
+        return;
+    }
+    let arguments = ["--molecules", "64", "--steps", "20", "--report", "-"];
+    let report = |backend: &str| {
+        let backend = ["--backend", backend];
+        json(
+            &run("brownian_crowd", &[&arguments[..], &backend].concat()),
+            0,
+        )
+    };
+    let (cpu, gpu) = (report("cpu"), report("gpu"));
+    assert_eq!(gpu["backend"], "gpu");
+    assert!(gpu["adapter"].is_string() && cpu["adapter"].is_null());
+    for figure in ["slowed_to", "collisions_a_step"] {
+        assert_eq!(cpu[figure], gpu[figure]);
+    }
+}
+
+#[test]
 fn brownian_crowd_refuses_bad_input_in_one_sentence() {
     for filled in ["0", "0.9", "nan"] {
         let arguments = ["--headless", "--filled", filled];
@@ -36,6 +79,8 @@ fn brownian_crowd_refuses_bad_input_in_one_sentence() {
     }
     let spread = ["--headless", "--spread=-1"];
     assert_refused("brownian_crowd", &spread, "spread");
+    let stick = ["--headless", "--stick=2"];
+    assert_refused("brownian_crowd", &stick, "--stick must be from");
     let folder = ["--report", "/nowhere/report.json"];
     assert_refused("brownian_crowd", &folder, "no folder");
 }

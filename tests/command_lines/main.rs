@@ -2,6 +2,7 @@
 
 mod broad_phase_race;
 mod brownian_crowd;
+mod circulating_particles;
 mod docking;
 #[cfg(feature = "draw")]
 #[path = "../gpu_device/mod.rs"]

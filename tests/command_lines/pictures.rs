@@ -189,3 +189,16 @@ fn the_race_of_broad_phases_is_pictured() {
     let race = ["--spheres", "300", "--steps", "4"];
     picture("race.png", "broad_phase_race", &race);
 }
+
+#[test]
+fn moving_things_are_pictured() {
+    let seconds = ["--particles", "200", "--seconds", "2", "--subspaces"];
+    let Some(bare) = picture("particles.png", "circulating_particles", &seconds) else {
+        return;
+    };
+    let bounds = [&seconds[..], &["--bounds"]].concat();
+    let veiled = picture("bounds.png", "circulating_particles", &bounds).unwrap();
+    assert_ne!(bare, veiled);
+    let crowd = ["--molecules", "30", "--stick", "--steps", "10"];
+    picture("crowd.png", "brownian_crowd", &crowd);
+}

@@ -8,6 +8,7 @@
 #![cfg(feature = "gpu")]
 
 mod atoms;
+mod brownian;
 mod clusters;
 mod crowd;
 mod crowd_faults;

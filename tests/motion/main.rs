@@ -7,3 +7,4 @@ mod molecules;
 mod reference;
 mod unknown_ways;
 mod walls;
+mod watch;

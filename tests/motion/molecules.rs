@@ -5,10 +5,11 @@ use std::sync::Arc;
 use bevy_rapier_molecules::docking::{DockingMolecule, interferes};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoleculesError,
+    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, MoveRules, Outcome,
 };
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::search::{BruteForce, Pair};
 use glam::{DVec3, Quat, Vec3};
 
 /// Hydrodynamic radius of ubiquitin, nm.
@@ -95,6 +96,141 @@ fn one_thread_and_two_move_molecules_alike() {
         })
     };
     assert_eq!(run(1), run(2));
+}
+
+#[test]
+fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
+    let mut crowd = crowd(4, 2);
+    let mut stick = |_: Pair| Outcome::Stick;
+    let mut stuck = 0;
+    for _ in 0..100 {
+        stuck += crowd.step_with(step_seconds(), &mut stick).unwrap().stuck;
+    }
+    assert!(stuck > 5);
+    assert_eq!(crowd.clusters().map(<[u32]>::len).sum::<usize>(), 64);
+    let mut by_size: Vec<Vec<u32>> = crowd.clusters().map(<[u32]>::to_vec).collect();
+    by_size.sort_by_key(Vec::len);
+    let largest = by_size.pop().unwrap();
+    assert!(largest.len() > 2 && crowd.cluster(largest[1]) == Some(&largest[..]));
+    // Where the others are, as the first one sees them.
+    let seen = |crowd: &BrownianMolecules| -> Vec<Vec3> {
+        let first = crowd.molecules()[largest[0] as usize].pose;
+        let places = largest.iter().map(|&k| crowd.molecules()[k as usize].pose);
+        places
+            .map(|pose| first.inverse_transform_point(pose.position))
+            .collect()
+    };
+    let before = (seen(&crowd), crowd.molecules()[largest[0] as usize].pose);
+    for _ in 0..40 {
+        crowd.step(step_seconds()).unwrap();
+    }
+    for (now, then) in seen(&crowd).iter().zip(&before.0) {
+        assert!(now.distance(*then) < 1.0e-4, "{now} {then}");
+    }
+    let now = crowd.molecules()[largest[0] as usize].pose;
+    assert!(now.position.distance(before.1.position) > 0.05);
+    assert!(now.rotation.angle_between(before.1.rotation) > 0.01);
+    let body = DockingMolecule::new(ubiquitin());
+    for (a, one) in crowd.molecules().iter().enumerate() {
+        for other in &crowd.molecules()[a + 1..] {
+            assert!(interferes(&body, &one.pose, &body, &other.pose).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_pair_that_sticks_diffuses_as_a_sphere_of_their_volume() {
+    let medium = Medium::default();
+    let one = |x: f32| {
+        let pose = Pose::from_translation(Vec3::X * x);
+        BrownianMolecule::in_medium(0, pose, RADIUS_NM, &medium)
+    };
+    // Pairs far from each other.
+    let molecules: Vec<_> = (0..2000)
+        .map(|k| one(200.0 * (k / 2) as f32 + 5.0 * (k % 2) as f32))
+        .collect();
+    let mut crowd = BrownianMolecules::new(&[ubiquitin()], &molecules, Vec::new(), 3).unwrap();
+    for k in 0..1000 {
+        crowd.join(2 * k, 2 * k + 1).unwrap();
+    }
+    let middle = |crowd: &BrownianMolecules, k: usize| {
+        let [a, b] = [0, 1].map(|one| crowd.molecules()[2 * k + one].pose.position.as_dvec3());
+        0.5 * (a + b)
+    };
+    let mut squares = 0.0;
+    let dt = step_seconds();
+    for _ in 0..20 {
+        let before: Vec<DVec3> = (0..1000).map(|k| middle(&crowd, k)).collect();
+        crowd.step(dt).unwrap();
+        let ways = before.iter().enumerate();
+        squares += ways
+            .map(|(k, before)| middle(&crowd, k).distance_squared(*before))
+            .sum::<f64>();
+    }
+    let expected = 6.0 * medium.translational(RADIUS_NM * 2.0_f64.cbrt()) * dt;
+    let ratio = squares / 20_000.0 / expected;
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
+#[test]
+fn rules_decide_where_molecules_go_and_who_passes_through_whom() {
+    struct Rules(usize);
+    impl MoveRules for Rules {
+        fn meet(&mut self, _pair: Pair) -> Outcome {
+            self.0 += 1;
+            Outcome::Pass
+        }
+
+        fn may_move(&self, molecule: u32, _from: &Pose, to: &Pose) -> bool {
+            molecule != 3 && to.is_finite()
+        }
+    }
+    let mut crowd = crowd(3, 2);
+    let start = crowd.molecules().to_vec();
+    let mut rules = Rules(0);
+    for _ in 0..40 {
+        crowd.step_with(step_seconds(), &mut rules).unwrap();
+    }
+    assert!(rules.0 > 5);
+    assert_eq!(crowd.molecules()[3].pose, start[3].pose);
+    assert_ne!(crowd.molecules()[4].pose, start[4].pose);
+}
+
+#[test]
+fn long_steps_are_split_and_nobody_jumps_through_another() {
+    let mut crowd = crowd(3, 2);
+    let longest = crowd.longest_step();
+    let spread = (2.0 * crowd.molecules()[0].diffusion * longest).sqrt();
+    assert!((0.1..0.3).contains(&spread), "{spread}");
+    assert_eq!(crowd.steps_for(3.5 * longest), 4);
+    let report = crowd
+        .advance(100.5 * longest, &mut |_: Pair| Outcome::Bounce)
+        .unwrap();
+    assert_eq!(report.steps, 101);
+    assert!(!crowd.collisions().is_empty() && crowd.collisions().is_sorted());
+    // Whoever does not move needs no steps.
+    let still = BrownianMolecule {
+        diffusion: 0.0,
+        rotational_diffusion: 0.0,
+        ..crowd.molecules()[0]
+    };
+    crowd.set_molecules(&[still]).unwrap();
+    assert_eq!(crowd.longest_step(), f64::INFINITY);
+    assert_eq!(crowd.steps_for(1.0), 1);
+    crowd.step(1.0).unwrap();
+    assert_eq!(crowd.molecules()[0].pose, still.pose);
+}
+
+#[test]
+fn who_searches_does_not_matter() {
+    let [mut one, mut other] = [crowd(3, 7), crowd(3, 7)];
+    other.set_search(Box::new(BruteForce));
+    for _ in 0..20 {
+        one.step(step_seconds()).unwrap();
+        other.step(step_seconds()).unwrap();
+    }
+    assert_eq!(one.molecules(), other.molecules());
+    assert_eq!(one.collisions(), other.collisions());
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod backend_contacts;
 #[cfg(feature = "gpu")]
 mod backend_faults;
 mod bodies;
+mod bounds;
+mod brownian;
 mod common;
 mod compartments;
 mod contacts;

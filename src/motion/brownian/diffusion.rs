@@ -17,6 +17,26 @@ const NM2_PER_M2: f64 = 1.0e18;
 /// Metres of a nanometre.
 const M_PER_NM: f64 = 1.0e-9;
 
+/// Volume of a dalton of protein, nm³ (0.73 cm³/g).
+pub const PROTEIN_NM3_PER_DA: f64 = 1.212e-3;
+
+/// A shell of water moves along: the radius that counts in water over that of the volume.
+const HYDRATED: f64 = 1.2;
+
+/// The volume of a protein of so many daltons, nm³.
+#[must_use]
+pub fn protein_volume(mass: f64) -> f64 {
+    mass * PROTEIN_NM3_PER_DA
+}
+
+/// The radius of the sphere that is dragged in water as a globular protein of so many
+/// daltons is, nm.
+#[must_use]
+pub fn hydrodynamic_radius(mass: f64) -> f64 {
+    let volume = protein_volume(mass);
+    HYDRATED * (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt()
+}
+
 /// What particles diffuse in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Medium {
@@ -100,6 +120,13 @@ impl BrownianParticle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_protein_drags_its_water_along() {
+        // Ubiquitin, 8.6 kDa: 1.6 to 1.7 nm; lysozyme, 14.3 kDa: 1.9 to 2.0 nm.
+        assert!((1.6..1.7).contains(&hydrodynamic_radius(8_600.0)));
+        assert!((1.85..2.0).contains(&hydrodynamic_radius(14_300.0)));
+    }
 
     #[test]
     fn a_protein_in_water_diffuses_as_measured() {

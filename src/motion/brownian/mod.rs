@@ -27,11 +27,15 @@ mod fine_steps;
 mod molecules;
 mod neighbours;
 mod noise;
-mod shape;
 
 pub use crowd::{BrownianConfig, BrownianCrowd};
-pub use diffusion::{BOLTZMANN, BrownianParticle, Medium, ROOM_TEMPERATURE_K, WATER_VISCOSITY};
-pub use molecules::{BrownianMolecule, BrownianMolecules, MoleculesError, MoleculesReport};
+pub use diffusion::{
+    BOLTZMANN, BrownianParticle, Medium, PROTEIN_NM3_PER_DA, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
+    hydrodynamic_radius, protein_volume,
+};
+pub use molecules::{
+    BrownianMolecule, BrownianMolecules, MoleculesError, MoleculesReport, MoveRules,
+};
 
 use glam::DVec3;
 
@@ -62,9 +66,10 @@ pub struct Meeting {
 }
 
 /// What a collision does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// They bounce.
+    /// They bounce. Default.
+    #[default]
     Bounce,
     /// They stick together from now on. At walls: the particle stays where it is for the
     /// rest of the step.

@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::cost::best_side;
 use super::crossing::{CLEAR, Crossing, next_crossing};
 use super::grids::{Grids, MOST_LEVELS, RADII_PER_SIDE};
-use super::queue::{Event, Kind, Queue};
+use super::queue::{Event, Kind, Queue, Slot};
 use super::tracker::{Seen, Tracker};
 use super::{
     Detector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
@@ -28,8 +28,6 @@ struct End {
     due: f64,
     /// Changes whenever `due` does.
     ticket: u32,
-    /// Changes whenever its next crossing does.
-    crossing: u32,
 }
 
 /// The detector of Kim, Guibas and Shin.
@@ -85,12 +83,11 @@ impl TimeVarying {
             reset: f64::INFINITY,
             due: f64::INFINITY,
             ticket: 0,
-            crossing: 0,
         };
         let mut detector = Self {
             tracker,
             grids,
-            queue: Queue::new(),
+            queue: Queue::new(spheres.len()),
             ends: vec![never; spheres.len()],
             now: start,
             still: (start, 0),
@@ -113,6 +110,20 @@ impl TimeVarying {
     /// Sides of the subspaces, from fine to coarse, nm.
     pub fn sides(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.grids.count()).map(|k| self.grids.finest() * f64::from(1_u32 << k))
+    }
+
+    /// The subspaces that the bound of a sphere is in: their side, and the lowest and the
+    /// highest corner of the box that they make up, nm.
+    #[must_use]
+    pub fn subspaces(&self, sphere: u32) -> Option<(f64, [DVec3; 2])> {
+        if sphere as usize >= self.ends.len() {
+            return None;
+        }
+        let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
+        let corner = |cell: [i64; 3], beyond: f64| {
+            DVec3::from_array(cell.map(|k| (k as f64 + beyond) * side))
+        };
+        Some((side, [corner(range.low, 0.0), corner(range.high, 1.0)]))
     }
 
     /// Tells that the velocity of a sphere has jumped now, for a reason of the caller's: it
@@ -157,20 +168,18 @@ impl TimeVarying {
     fn plan_crossing(&mut self, sphere: u32) {
         let index = sphere as usize;
         let growing = self.tracker.bounds[index].growing(self.now);
-        let end = &mut self.ends[index];
-        end.crossing = end.crossing.wrapping_add(1);
         // What comes after the end is planned then.
-        let within = end.due - self.now;
+        let within = self.ends[index].due - self.now;
         let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
-        if let Some((time, crossing)) = next_crossing(&growing, &range, side, within) {
-            self.queue.push(Event {
+        match next_crossing(&growing, &range, side, within) {
+            Some((time, crossing)) => self.queue.set(Event {
                 time: self.now + time,
                 kind: Kind::Crossing,
                 sphere,
-                ticket: end.crossing,
                 other: crossing.code(),
                 other_ticket: 0,
-            });
+            }),
+            None => self.queue.clear(Slot::new(sphere, true)),
         }
     }
 
@@ -212,48 +221,45 @@ impl TimeVarying {
             end.ticket
         };
         let ticket = claim(sphere);
+        if !first.time.is_finite() {
+            self.queue.clear(Slot::new(sphere, false));
+            return;
+        }
         let colliding = first.kind == Kind::Colliding;
         let other_ticket = if colliding { claim(first.other) } else { 0 };
-        if first.time.is_finite() {
-            self.queue.push(Event {
-                time: first.time,
-                kind: first.kind,
-                sphere,
-                ticket,
-                other: first.other,
-                other_ticket,
+        let event = Event {
+            time: first.time,
+            kind: first.kind,
+            sphere,
+            other: first.other,
+            other_ticket,
+        };
+        self.queue.set(event);
+        if colliding {
+            self.queue.set(Event {
+                sphere: first.other,
+                other: sphere,
+                other_ticket: ticket,
+                ..event
             });
         }
     }
 
     fn handle(&mut self, event: &Event, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
         let Event { sphere, other, .. } = *event;
-        let end = &self.ends[sphere as usize];
-        let is_current = end.ticket == event.ticket;
         match event.kind {
             Kind::Crossing => {
-                if end.crossing == event.ticket {
-                    self.cross(sphere, Crossing::from_code(other));
-                }
+                self.cross(sphere, Crossing::from_code(other));
                 return Ok(());
             }
-            Kind::Colliding => {
-                let other_is_current = self.ends[other as usize].ticket == event.other_ticket;
-                if !(is_current && other_is_current) {
-                    // One of them has had another end, and the other one needs one.
-                    for (which, needs) in [(sphere, is_current), (other, other_is_current)] {
-                        if needs {
-                            self.plan(which);
-                        }
-                    }
-                    return Ok(());
-                }
+            // The other one may have had another end, and this one needs one now.
+            Kind::Colliding if self.ends[other as usize].ticket == event.other_ticket => {
                 self.tracker.meet(sphere, other, self.now, motion)?;
                 self.renew(other);
                 self.renew(sphere);
                 self.plan(other);
             }
-            _ if !is_current => return Ok(()),
+            Kind::Colliding => {}
             Kind::Resetting => {
                 self.tracker.counts.resetting += 1;
                 self.tracker.reset(sphere, self.now, motion)?;
@@ -372,18 +378,14 @@ impl Detector for TimeVarying {
             let (time, now) = (until, self.now);
             return Err(MotionError::Past { time, now });
         }
-        while let Some(event) = self.queue.peek().copied() {
+        while let Some(event) = self.queue.first().copied() {
             if event.time > until {
                 break;
             }
-            self.queue.pop();
             self.check_progress(&event)?;
             self.now = self.now.max(event.time);
-            if let Err(error) = self.handle(&event, motion) {
-                // Whoever goes on meets it again.
-                self.queue.push(event);
-                return Err(error);
-            }
+            // It stays until it is handled: whoever goes on after an error meets it again.
+            self.handle(&event, motion)?;
         }
         self.now = until;
         Ok(())

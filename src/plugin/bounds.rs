@@ -1,0 +1,215 @@
+//! Molecules that promise a bound on their acceleration, and are told when they meet.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
+use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBodySet};
+
+use super::brownian::pose;
+use super::components::Molecule;
+use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
+use super::prepare::PreparedMolecule;
+use super::world::{Member, MoleculeWorld};
+use crate::molecule::MoleculeTemplate;
+use crate::motion::brownian::MoleculesError;
+use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
+
+/// A bound on the acceleration that forces and fields give a molecule, nm/s².
+///
+/// Molecules that have one are told when they meet, by
+/// [`MoleculesMet`](super::MoleculesMet), with the time: time-varying bounds of their
+/// bounding spheres find out who may, however fast they are, and their atoms confirm it.
+/// Molecules that are far from each other cost next to nothing.
+///
+/// The bound is a promise about what moves the molecule on its own. One that is hit or
+/// kicked may be pushed harder: that is noticed. Default: 9.81, Rapier's gravity.
+#[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
+#[reflect(Component, Debug, Default, PartialEq)]
+#[require(Molecule)]
+pub struct AccelerationBound(pub f32);
+
+impl Default for AccelerationBound {
+    fn default() -> Self {
+        Self(9.81)
+    }
+}
+
+/// The molecules of a context that are watched.
+#[derive(Default)]
+pub(super) struct Watched {
+    /// Whether the members of the context are others now.
+    pub outdated: bool,
+    watch: Option<MoleculeWatch>,
+    /// Who they are, by the numbers of the context's members.
+    numbers: Vec<u32>,
+    starts: Vec<MovingPose>,
+    ends: Vec<MovingPose>,
+    shapes: Vec<(Arc<MoleculeTemplate>, WatchedShape)>,
+}
+
+impl Watched {
+    /// Begins to watch the members that have a bound.
+    fn rebuild(
+        &mut self,
+        members: &[Member],
+        bodies: &RigidBodySet,
+        molecules: &Query<(&PreparedMolecule, &AccelerationBound)>,
+        clock: f64,
+    ) -> Result<(), MoleculesError> {
+        self.watch = None;
+        self.numbers.clear();
+        let mut watched = Vec::new();
+        for (member, number) in members.iter().zip(0..) {
+            if let Ok((prepared, bound)) = molecules.get(member.entity) {
+                let template = prepared.shared().template();
+                watched.push((self.shape(template)?, f64::from(bound.0)));
+                self.numbers.push(number);
+            }
+        }
+        if watched.is_empty() {
+            self.shapes.clear();
+            return Ok(());
+        }
+        read(&self.numbers, members, bodies, &mut self.starts);
+        self.watch = Some(MoleculeWatch::new(&watched, &self.starts, clock)?);
+        Ok(())
+    }
+
+    fn shape(&mut self, template: &Arc<MoleculeTemplate>) -> Result<WatchedShape, MoleculesError> {
+        let known = self.shapes.iter();
+        let mut known = known.filter(|(one, _)| Arc::ptr_eq(one, template));
+        if let Some((_, shape)) = known.next() {
+            return Ok(shape.clone());
+        }
+        let shape = WatchedShape::new(template.clone())?;
+        self.shapes.push((template.clone(), shape.clone()));
+        Ok(shape)
+    }
+}
+
+/// Reads where watched molecules are. One that is nowhere stays at the origin.
+fn read(numbers: &[u32], members: &[Member], bodies: &RigidBodySet, into: &mut Vec<MovingPose>) {
+    into.clear();
+    into.extend(numbers.iter().map(|&number| {
+        let body = bodies.get(members[number as usize].body);
+        let velocity = body.map_or(Vec3::ZERO, |body| body.linvel());
+        let velocity = if velocity.is_finite() {
+            velocity.as_dvec3()
+        } else {
+            default()
+        };
+        let pose = pose(body).unwrap_or_default();
+        MovingPose { pose, velocity }
+    }));
+}
+
+/// Collects the molecules that are watched when something about them has changed.
+pub(super) fn collect_watched(
+    mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
+    molecules: Query<(&PreparedMolecule, &AccelerationBound)>,
+    changed: Query<(), (With<PreparedMolecule>, Changed<AccelerationBound>)>,
+    mut removed: RemovedComponents<AccelerationBound>,
+) {
+    let any = !changed.is_empty() || removed.read().count() > 0;
+    for (context, mut world, bodies) in &mut worlds {
+        if !(any || world.watched.outdated) {
+            continue;
+        }
+        let MoleculeWorld {
+            watched,
+            members,
+            clock,
+            ..
+        } = &mut *world;
+        watched.outdated = false;
+        if let Err(error) = watched.rebuild(members, &bodies.bodies, &molecules, *clock) {
+            error!("nobody is told when molecules of context {context} meet: {error}");
+        }
+    }
+}
+
+/// Takes down where watched molecules are before a step.
+pub(super) fn note_starts(mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>) {
+    for (mut world, bodies) in &mut worlds {
+        if world.substep.is_none() || world.watched.watch.is_none() {
+            continue;
+        }
+        let MoleculeWorld {
+            watched, members, ..
+        } = &mut *world;
+        let Watched {
+            numbers, starts, ..
+        } = watched;
+        read(numbers, members, &bodies.bodies, starts);
+    }
+}
+
+/// Finds out who met in a step, and makes those stick that do.
+pub(super) fn watch_meetings(
+    rule: Res<MeetingRule>,
+    mut worlds: Query<(
+        Entity,
+        &mut MoleculeWorld,
+        &RapierRigidBodySet,
+        &mut RapierContextJoints,
+    )>,
+    answers: Query<&OnMeeting>,
+) {
+    for (context, mut world, bodies, mut joints) in &mut worlds {
+        let world = &mut *world;
+        let Some(dt) = world.substep.filter(|dt| *dt > 0.0) else {
+            continue;
+        };
+        let Watched {
+            watch: Some(watch),
+            numbers,
+            starts,
+            ends,
+            ..
+        } = &mut world.watched
+        else {
+            continue;
+        };
+        read(numbers, &world.members, &bodies.bodies, ends);
+        let met = match watch.step(f64::from(dt), starts, ends) {
+            Ok(met) => met,
+            Err(error) => {
+                error!("molecules of context {context} are watched anew: {error}");
+                world.watched.outdated = true;
+                continue;
+            }
+        };
+        for meeting in met {
+            let [one, other] =
+                [meeting.a, meeting.b].map(|index| world.members[numbers[index as usize] as usize]);
+            let [a, b] = [one, other].map(|member| answers.get(member.entity).copied());
+            let mut decided = rule.decide(MoleculesMet {
+                molecule: one.entity,
+                other: other.entity,
+                time: meeting.time,
+                outcome: a.unwrap_or_default().of_both(b.unwrap_or_default()),
+            });
+            match decided.outcome {
+                OnMeeting::Bounce => {}
+                // The solver has stopped them already.
+                OnMeeting::Pass => decided.outcome = OnMeeting::Bounce,
+                OnMeeting::Stick => stick(one, other, &bodies.bodies, &mut joints),
+            }
+            world.meetings.push(decided);
+        }
+    }
+}
+
+/// Joins two bodies as they are.
+fn stick(one: Member, other: Member, bodies: &RigidBodySet, joints: &mut RapierContextJoints) {
+    let (Some(a), Some(b)) = (bodies.get(one.body), bodies.get(other.body)) else {
+        return;
+    };
+    let joint = FixedJointBuilder::new()
+        .local_frame1(a.position().inverse() * *b.position())
+        .contacts_enabled(false);
+    joints
+        .impulse_joints
+        .insert(one.body, other.body, joint, true);
+}

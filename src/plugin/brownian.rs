@@ -1,0 +1,227 @@
+//! Molecules that diffuse.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
+use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
+
+use super::components::Molecule;
+use super::prepare::PreparedMolecule;
+use super::world::{Member, MoleculeWorld};
+use crate::molecule::MoleculeTemplate;
+use crate::motion::brownian::{
+    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, ROOM_TEMPERATURE_K,
+    WATER_VISCOSITY, hydrodynamic_radius,
+};
+use crate::pose::Pose;
+
+/// A molecule that diffuses: in each substep it is displaced and turned at random, and goes
+/// back if it would overlap another molecule by an atom, or leave its
+/// [`Compartment`](super::Compartment). Those that meet are told by
+/// [`MoleculesMet`](super::MoleculesMet).
+///
+/// In water a molecule forgets its velocity within picoseconds. So it has none from substep
+/// to substep: contacts, springs and forces move it for the substep that they act in, and no
+/// longer. It does not fall, unless it has a [`GravityScale`] of its own.
+///
+/// How long a second takes in the molecules' world is said by [`BrownianSettings`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
+#[reflect(Component, Debug, Default, PartialEq)]
+#[require(Molecule, GravityScale(0.0))]
+pub struct BrownianMotion {
+    /// Diffusion coefficient, nm²/s. Default: that of a sphere of `radius`, after Stokes
+    /// and Einstein.
+    pub diffusion: Option<f64>,
+    /// Rotational diffusion coefficient, rad²/s. Default: that of a sphere of `radius`.
+    pub rotational_diffusion: Option<f64>,
+    /// Radius of the sphere that is dragged as much, nm. Default: that of a globular
+    /// protein of the molecule's mass with its shell of water.
+    pub radius: Option<f64>,
+}
+
+impl BrownianMotion {
+    /// Both coefficients, nm²/s and rad²/s, of a molecule of `mass` Da in a medium.
+    #[must_use]
+    pub fn coefficients(&self, mass: f64, medium: &Medium) -> [f64; 2] {
+        let radius = self.radius.unwrap_or_else(|| hydrodynamic_radius(mass));
+        [
+            self.diffusion
+                .unwrap_or_else(|| medium.translational(radius)),
+            self.rotational_diffusion
+                .unwrap_or_else(|| medium.rotational(radius)),
+        ]
+    }
+}
+
+/// What molecules with [`BrownianMotion`] diffuse in, and how fast it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
+#[reflect(Resource, Debug, Default, PartialEq)]
+pub struct BrownianSettings {
+    /// Temperature, K. Default: 298.
+    pub temperature: f64,
+    /// Viscosity, Pa s. Default: that of water, 0.89e-3.
+    pub viscosity: f64,
+    /// Time that molecules diffuse for in each second of the physics world, s. Default:
+    /// 1e-9, in which a small protein comes a nanometre far.
+    pub pace: f64,
+    /// Seed of all steps. Default: 1.
+    pub seed: u64,
+    /// A substep in which molecules could jump through each other is split into up to so
+    /// many steps; what is left then is not simulated, and the log says so. Default: 64.
+    pub most_steps: u32,
+}
+
+impl Default for BrownianSettings {
+    fn default() -> Self {
+        Self {
+            temperature: ROOM_TEMPERATURE_K,
+            viscosity: WATER_VISCOSITY,
+            pace: 1.0e-9,
+            seed: 1,
+            most_steps: 64,
+        }
+    }
+}
+
+impl BrownianSettings {
+    /// Temperature and viscosity.
+    #[must_use]
+    pub fn medium(&self) -> Medium {
+        Medium {
+            temperature: self.temperature,
+            viscosity: self.viscosity,
+        }
+    }
+}
+
+/// The molecules of a context, as those that diffuse see them.
+#[derive(Default)]
+pub(super) struct Diffusing {
+    /// Whether the members of the context are others now.
+    pub outdated: bool,
+    /// All members: those that do not diffuse are in the way of those that do. None if
+    /// nobody does.
+    pub crowd: Option<BrownianMolecules>,
+    /// Who they are, in the order of the crowd, and whether they diffuse.
+    pub members: Vec<(Entity, bool)>,
+    templates: Vec<Arc<MoleculeTemplate>>,
+    /// Whether it has been said that time is short, and that a step failed.
+    pub said: [bool; 2],
+}
+
+impl Diffusing {
+    /// Takes the members of the context as they are now. Those that stuck together still
+    /// do.
+    fn rebuild(
+        &mut self,
+        members: &[Member],
+        bodies: &RigidBodySet,
+        molecules: &Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
+        settings: &BrownianSettings,
+    ) -> Result<(), MoleculesError> {
+        let clusters = self.clusters();
+        let before = self.crowd.take();
+        self.members.clear();
+        if !members.iter().any(|member| {
+            let found = molecules.get(member.entity);
+            found.is_ok_and(|(_, brownian)| brownian.is_some())
+        }) {
+            return Ok(());
+        }
+        let mut crowd = match before {
+            Some(crowd) => crowd,
+            None => {
+                self.templates.clear();
+                BrownianMolecules::new(&[], &[], Vec::new(), settings.seed)?
+            }
+        };
+        crowd.set_seed(settings.seed);
+        let mut list = Vec::new();
+        for member in members {
+            let Ok((prepared, brownian)) = molecules.get(member.entity) else {
+                continue;
+            };
+            let template = prepared.shared().template();
+            let known = self
+                .templates
+                .iter()
+                .position(|known| Arc::ptr_eq(known, template));
+            let number = match known {
+                Some(number) => number as u32,
+                None => {
+                    self.templates.push(template.clone());
+                    crowd.add_template(template.clone())?
+                }
+            };
+            let mass = f64::from(template.mass());
+            let [diffusion, rotational_diffusion] = brownian.map_or([0.0; 2], |brownian| {
+                brownian.coefficients(mass, &settings.medium())
+            });
+            list.push(BrownianMolecule {
+                template: number,
+                pose: pose(bodies.get(member.body)).unwrap_or_default(),
+                diffusion,
+                rotational_diffusion,
+            });
+            self.members.push((member.entity, brownian.is_some()));
+        }
+        crowd.set_molecules(&list)?;
+        let find = |entity: &Entity| {
+            let found = self.members.binary_search_by_key(entity, |member| member.0);
+            found.ok().map(|at| at as u32)
+        };
+        for cluster in &clusters {
+            let mut left = cluster.iter().filter_map(find);
+            if let Some(first) = left.next() {
+                left.try_for_each(|other| crowd.join(first, other))?;
+            }
+        }
+        self.crowd = Some(crowd);
+        Ok(())
+    }
+
+    /// Who sticks to whom: clusters of two and more.
+    pub fn clusters(&self) -> Vec<Vec<Entity>> {
+        let clusters = self.crowd.iter().flat_map(BrownianMolecules::clusters);
+        clusters
+            .filter(|cluster| cluster.len() > 1)
+            .map(|cluster| {
+                let entity = |index: &u32| self.members[*index as usize].0;
+                cluster.iter().map(entity).collect()
+            })
+            .collect()
+    }
+}
+
+/// Where a body is, if that is a place.
+pub(super) fn pose(body: Option<&RigidBody>) -> Option<Pose> {
+    let position = body?.position();
+    let pose = Pose::new(position.translation, position.rotation);
+    pose.is_finite().then_some(pose)
+}
+
+/// Collects the molecules that diffuse when something about them has changed.
+pub(super) fn collect_diffusing(
+    settings: Res<BrownianSettings>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
+    molecules: Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
+    changed: Query<(), (With<PreparedMolecule>, Changed<BrownianMotion>)>,
+    mut removed: RemovedComponents<BrownianMotion>,
+) {
+    let any = !changed.is_empty() || removed.read().count() > 0 || settings.is_changed();
+    for (context, mut world, bodies) in &mut worlds {
+        if !(any || world.diffusing.outdated) {
+            continue;
+        }
+        let MoleculeWorld {
+            diffusing, members, ..
+        } = &mut *world;
+        diffusing.outdated = false;
+        diffusing.said = [false; 2];
+        if let Err(error) = diffusing.rebuild(members, &bodies.bodies, &molecules, &settings) {
+            error!("the molecules of context {context} do not diffuse: {error}");
+            diffusing.crowd = None;
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A substep of the molecules that diffuse.
+
+use std::time::Instant;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::RapierRigidBodySet;
+use bevy_rapier3d::rapier::math::Pose as RapierPose;
+
+use super::brownian::{BrownianSettings, pose};
+use super::compartments::InCompartment;
+use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
+use super::springs::CheckedPlace;
+use super::surfaces::CompartmentSurface;
+use super::world::MoleculeWorld;
+use crate::motion::brownian::{MoveRules, Outcome};
+use crate::pose::Pose;
+use crate::search::Pair;
+
+/// Where a molecule belongs.
+type Fence<'a> = (&'a CheckedPlace, &'a CompartmentSurface);
+
+/// A molecule of a step.
+struct Walker<'a> {
+    entity: Entity,
+    /// Whether it moves at all.
+    diffuses: bool,
+    fence: Option<Fence<'a>>,
+    answer: OnMeeting,
+}
+
+/// What molecules may do in a step, and have done.
+struct Rules<'a> {
+    walkers: Vec<Walker<'a>>,
+    rule: &'a MeetingRule,
+    time: f64,
+    met: Vec<MoleculesMet>,
+}
+
+impl MoveRules for Rules<'_> {
+    fn meet(&mut self, pair: Pair) -> Outcome {
+        let [one, other] = [pair.a, pair.b].map(|index| &self.walkers[index as usize]);
+        let mut meeting = self.rule.decide(MoleculesMet {
+            molecule: one.entity,
+            other: other.entity,
+            time: self.time,
+            outcome: one.answer.of_both(other.answer),
+        });
+        if meeting.outcome == OnMeeting::Stick && !(one.diffuses && other.diffuses) {
+            meeting.outcome = OnMeeting::Bounce;
+        }
+        // A substep of many steps is one meeting.
+        let told = self.met.iter().any(|met| {
+            (met.molecule, met.other) == (meeting.molecule, meeting.other)
+                && met.outcome == meeting.outcome
+        });
+        if !told {
+            self.met.push(meeting);
+        }
+        meeting.outcome.into()
+    }
+
+    fn may_move(&self, molecule: u32, from: &Pose, to: &Pose) -> bool {
+        let walker = &self.walkers[molecule as usize];
+        walker.diffuses
+            && walker
+                .fence
+                .is_none_or(|(place, surface)| place.allows(surface, from, to))
+    }
+}
+
+/// Moves the molecules that diffuse.
+pub(super) fn diffuse(
+    settings: Res<BrownianSettings>,
+    rule: Res<MeetingRule>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
+    places: Query<(&InCompartment, &CheckedPlace)>,
+    surfaces: Query<&CompartmentSurface>,
+    answers: Query<&OnMeeting>,
+) {
+    for (context, mut world, mut bodies) in &mut worlds {
+        let world = &mut *world;
+        let (Some(dt), Some(crowd)) = (world.substep, &mut world.diffusing.crowd) else {
+            continue;
+        };
+        let begin = Instant::now();
+        let mut walkers = Vec::new();
+        for (index, &(entity, diffuses)) in world.diffusing.members.iter().enumerate() {
+            let body = bodies.bodies.get(world.members[index].body);
+            let here = pose(body).is_some_and(|pose| crowd.set_pose(index as u32, pose).is_ok());
+            let moves = body.is_some_and(|body| body.is_dynamic() && body.is_enabled());
+            let fence = places.get(entity).ok().and_then(|(place, checked)| {
+                let surface = surfaces.get(place.compartment).ok()?;
+                Some((checked, surface))
+            });
+            walkers.push(Walker {
+                entity,
+                diffuses: diffuses && here && moves,
+                fence,
+                answer: answers.get(entity).copied().unwrap_or_default(),
+            });
+        }
+        let mut time = f64::from(dt) * settings.pace;
+        let most = f64::from(settings.most_steps.max(1)) * crowd.longest_step();
+        if time > most {
+            time = most;
+            let said = std::mem::replace(&mut world.diffusing.said[0], true);
+            if !said {
+                warn!(
+                    "molecules of context {context} diffuse more slowly than asked for: a \
+                     substep of {dt} s would need more than {} steps",
+                    settings.most_steps
+                );
+            }
+        }
+        // A pace of nothing is a pause.
+        if time > 0.0 {
+            let mut rules = Rules {
+                walkers,
+                rule: &rule,
+                time: world.clock,
+                met: Vec::new(),
+            };
+            match crowd.advance(time, &mut rules) {
+                Ok(_) => world.diffusing.said[1] = false,
+                Err(error) => {
+                    let said = std::mem::replace(&mut world.diffusing.said[1], true);
+                    if !said {
+                        error!("the molecules of context {context} do not diffuse now: {error}");
+                    }
+                }
+            }
+            walkers = rules.walkers;
+            world.meetings.append(&mut rules.met);
+        }
+        for ((walker, one), member) in walkers.iter().zip(crowd.molecules()).zip(&world.members) {
+            if !walker.diffuses {
+                continue;
+            }
+            if let Some(body) = bodies.bodies.get_mut(member.body) {
+                let Pose { position, rotation } = one.pose;
+                body.set_linvel(Vec3::ZERO, false);
+                body.set_angvel(Vec3::ZERO, false);
+                body.set_position(RapierPose::from_parts(position, rotation), true);
+            }
+        }
+        world.times.diffuse += begin.elapsed();
+    }
+}

@@ -1,0 +1,145 @@
+//! Molecules that meet in time: what it does, and who is told.
+
+use std::fmt;
+
+use bevy::prelude::*;
+
+use super::world::MoleculeWorld;
+use crate::motion::brownian::Outcome;
+
+/// What a molecule does when it meets another one, as [`BrownianMotion`] and
+/// [`AccelerationBound`] find out.
+///
+/// Two molecules pass through each other if either one passes, and stick if both stick;
+/// else they bounce. A [`MeetingRule`] may decide otherwise.
+///
+/// [`BrownianMotion`]: super::BrownianMotion
+/// [`AccelerationBound`]: super::AccelerationBound
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
+#[reflect(Component, Debug, Default, PartialEq)]
+pub enum OnMeeting {
+    /// It bounces. Default.
+    #[default]
+    Bounce,
+    /// It sticks. Two that diffuse become a cluster, which diffuses as one; two that Rapier
+    /// moves get a fixed joint. One that diffuses does not stick to one that does not.
+    Stick,
+    /// It passes through the other one, if either diffuses. Molecules that Rapier moves
+    /// bounce: for them there are the groups of a
+    /// [`MoleculeMaterial`](super::MoleculeMaterial).
+    Pass,
+}
+
+impl OnMeeting {
+    /// What two molecules do that have these.
+    #[must_use]
+    pub fn of_both(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Pass, _) | (_, Self::Pass) => Self::Pass,
+            (Self::Stick, Self::Stick) => Self::Stick,
+            _ => Self::Bounce,
+        }
+    }
+}
+
+impl From<OnMeeting> for Outcome {
+    fn from(outcome: OnMeeting) -> Self {
+        match outcome {
+            OnMeeting::Bounce => Self::Bounce,
+            OnMeeting::Stick => Self::Stick,
+            OnMeeting::Pass => Self::Pass,
+        }
+    }
+}
+
+/// Two molecules met: atoms of theirs touch, or would have.
+///
+/// Written once as a message, with `molecule` before `other` in the order of `Entity`, and
+/// triggered as an event on either entity. In each context the order is that of the
+/// substeps, then of time, then of the entities: the same from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Message, EntityEvent, Reflect)]
+#[reflect(Debug, PartialEq)]
+pub struct MoleculesMet {
+    /// The molecule that the event is about.
+    #[event_target]
+    pub molecule: Entity,
+    /// The molecule that it met.
+    pub other: Entity,
+    /// When, s of the physics world, of which the context has seen so many. For molecules
+    /// that diffuse, the beginning of the substep.
+    pub time: f64,
+    /// What they do.
+    pub outcome: OnMeeting,
+}
+
+/// Decides what molecules do that meet. The meeting already says what their [`OnMeeting`]s
+/// would have them do.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # let mut app = App::new();
+/// // Molecules stick in the first ten seconds only.
+/// app.insert_resource(MeetingRule::new(|meeting| match meeting.outcome {
+///     OnMeeting::Stick if meeting.time > 10.0 => OnMeeting::Bounce,
+///     outcome => outcome,
+/// }));
+/// ```
+#[derive(Resource)]
+pub struct MeetingRule(Box<dyn Fn(&MoleculesMet) -> OnMeeting + Send + Sync>);
+
+impl MeetingRule {
+    /// A rule. It is asked once for each meeting, in the order of the messages.
+    #[must_use]
+    pub fn new(rule: impl Fn(&MoleculesMet) -> OnMeeting + Send + Sync + 'static) -> Self {
+        Self(Box::new(rule))
+    }
+
+    /// The meeting with its outcome decided.
+    pub(super) fn decide(&self, mut meeting: MoleculesMet) -> MoleculesMet {
+        meeting.outcome = (self.0)(&meeting);
+        meeting
+    }
+}
+
+impl Default for MeetingRule {
+    /// As the components say.
+    fn default() -> Self {
+        Self::new(|meeting| meeting.outcome)
+    }
+}
+
+impl fmt::Debug for MeetingRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MeetingRule")
+    }
+}
+
+/// Tells the world who met in this frame.
+pub(super) fn publish_meetings(
+    mut commands: Commands,
+    mut worlds: Query<&mut MoleculeWorld>,
+    mut messages: MessageWriter<MoleculesMet>,
+) {
+    for mut world in &mut worlds {
+        if world.meetings.is_empty() {
+            continue;
+        }
+        for meeting in std::mem::take(&mut world.meetings) {
+            let MoleculesMet {
+                molecule, other, ..
+            } = meeting;
+            for (molecule, other) in [(molecule, other), (other, molecule)] {
+                // Whoever is gone by now is not told.
+                if commands.get_entity(molecule).is_ok() {
+                    commands.trigger(MoleculesMet {
+                        molecule,
+                        other,
+                        ..meeting
+                    });
+                }
+            }
+            messages.write(meeting);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The circulating particles from the command line.
+
+use super::program::{assert_help_names, assert_refused, json, run};
+
+#[test]
+fn circulating_particles_names_its_options() {
+    let options = [
+        "--particles",
+        "--acceleration",
+        "--side",
+        "--seed",
+        "--backend",
+        "--seconds",
+        "--headless",
+        "--report",
+        "--bounds",
+        "--subspaces",
+        "--screenshot",
+    ];
+    assert_help_names("circulating_particles", &options);
+}
+
+#[test]
+fn particles_rise_in_the_middle_and_never_overlap() {
+    let arguments = [
+        "--particles",
+        "200",
+        "--seconds",
+        "4",
+        "--backend",
+        "gpu",
+        "--report",
+        "-",
+    ];
+    let output = run("circulating_particles", &arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("do not run on a GPU"), "{said}");
+    let report = json(&output, 0);
+    assert_eq!(report["backend"], "cpu");
+    assert!(report["contacts"].as_u64().unwrap() > 10);
+    assert!(report["deepest"].as_f64().unwrap() < 1.0e-5);
+    assert!(report["rise_in_the_middle"].as_f64().unwrap() > 1.0);
+    assert!(report["rise_at_the_sides"].as_f64().unwrap() < 0.0);
+}
+
+#[test]
+fn circulating_particles_refuses_bad_input_in_one_sentence() {
+    for (option, value, said) in [
+        ("--particles", "0", "--particles must be from"),
+        ("--acceleration", "nan", "--acceleration must be positive"),
+        ("--seconds", "1e9", "--seconds must be from"),
+        ("--side", "0", "side of the finest subspaces"),
+    ] {
+        let argument = format!("{option}={value}");
+        assert_refused("circulating_particles", &["--headless", &argument], said);
+    }
+}
