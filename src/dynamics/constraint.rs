@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use super::engine::CarriedImpulse;
 use super::groups::Sphere;
 use super::{ContactMaterial, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
@@ -179,6 +180,18 @@ impl ContactConstraint {
             let across = friction - self.normal * friction.dot(self.normal);
             self.friction_impulse = across.clamp_length_max(self.friction * self.normal_impulse);
         }
+    }
+
+    /// The contact with what somebody else found that it carries.
+    pub(super) fn resumed(mut self, carried: &CarriedImpulse) -> Self {
+        self.normal_mass = 0.0;
+        if carried.takes_part {
+            self.take_part();
+        }
+        self.normal_impulse = carried.normal_impulse;
+        self.friction_impulse = carried.friction_impulse;
+        self.bounce_speed = carried.bounce_speed;
+        self
     }
 
     /// A contact between no one.

@@ -12,7 +12,7 @@ use super::{
     ContactConstraint, ContactGroups, ContactMaterial, ContactSolverConfig, CrowdTouch, Impulse,
     MemberSpheres, MovingBody, Support,
 };
-use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
+use crate::search::{DeviceFault, GridCell, Pair, SearchError, SearchTimes};
 
 /// What an engine is to solve. Bodies, here and in all that an engine sees, are numbered by
 /// owners of spheres; obstacles follow.
@@ -60,6 +60,24 @@ pub struct CarriedContacts {
     pub touching: Vec<[u32; 2]>,
     /// Length of the substep, s; none if there was none.
     pub dt: Option<f32>,
+}
+
+/// What a contact carries to the next substep. From that and from the bodies it can be made
+/// anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CarriedImpulse {
+    /// The spheres, or the two halves of the key of a support.
+    pub spheres: Pair,
+    /// Impulse along the normal, Da·nm/s.
+    pub normal_impulse: f32,
+    /// Impulse of friction, Da·nm/s.
+    pub friction_impulse: Vec3,
+    /// Speed at which the bodies should part after a bounce, nm/s.
+    pub bounce_speed: f32,
+    /// Whether it took part.
+    pub takes_part: bool,
+    /// Whether it is a contact with something outside the crowd.
+    pub held: bool,
 }
 
 /// Finds and solves the contacts of a crowd on some device.
@@ -121,6 +139,13 @@ pub trait ContactEngine: Send + Sync {
     /// # Errors
     /// [`DeviceFault`] if the device fails.
     fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault>;
+
+    /// Reads what the contacts of the last substep carry, and no more: those that take part,
+    /// by their bodies, and then all with obstacles.
+    ///
+    /// # Errors
+    /// [`DeviceFault`] if the device fails.
+    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceFault>;
 
     /// Forgets the contacts of the last substep.
     fn forget(&mut self);

@@ -40,6 +40,7 @@ mod layout;
 mod material;
 mod members;
 mod offload;
+mod past;
 mod results;
 mod rows;
 mod solver;
@@ -52,7 +53,9 @@ pub use config::ContactSolverConfig;
 pub use constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
 pub(crate) use constraint::DEEP_SHARE;
-pub use engine::{CarriedContacts, ContactEngine, EngineAnswer, EngineFound, EngineSubstep};
+pub use engine::{
+    CarriedContacts, CarriedImpulse, ContactEngine, EngineAnswer, EngineFound, EngineSubstep,
+};
 pub use found::{FoundGroups, GroupSearch, PairGroup};
 pub use grouped::Grouped;
 pub use material::{ContactGroups, ContactMaterial, Softness};

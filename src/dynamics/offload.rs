@@ -4,23 +4,15 @@
 //! They come back when members change and are sent there again, which is rare, and when a
 //! device fails that still answers.
 //!
-//! A device that is lost takes them along. So the bodies of the last [`KEPT`] substeps are
-//! kept, and the processor solves these substeps again: beginning with the contacts that
-//! were last sent, if that is not longer ago, which is as good as if they had come back;
-//! else with none, and then the impulses that contacts carry are good guesses. Bodies are
-//! always where they were, and the substep is solved in either case.
+//! A device that is lost takes them along: see [`Past`].
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::engine::{CarriedContacts, ContactEngine, EngineAnswer, EngineFound, EngineSubstep};
+use super::past::Past;
 use super::step::{CrowdContacts, CrowdContactsError};
-use super::{ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, Support};
+use super::{ContactConstraint, CrowdTouch};
 use crate::search::{DeviceFault, SearchError, SearchTimes};
-
-/// Substeps that can be solved again: enough for most of what contacts carry, and few
-/// enough to be kept and done.
-const KEPT: usize = 8;
 
 /// An engine at work.
 pub(super) struct Offload {
@@ -44,23 +36,6 @@ pub(super) struct Offload {
     answer: EngineAnswer,
     /// The contacts, if somebody asked for them.
     fetched: OnceLock<Vec<ContactConstraint>>,
-}
-
-/// What is needed to solve the last substeps again.
-#[derive(Default)]
-struct Past {
-    /// Contacts at the beginning of the first of them; none if that was too long ago.
-    base: Option<CarriedContacts>,
-    substeps: VecDeque<PastSubstep>,
-}
-
-#[derive(Default)]
-struct PastSubstep {
-    bodies: Vec<MovingBody>,
-    obstacles: Vec<u64>,
-    supports: Vec<(Support, [u32; 2])>,
-    dt: f32,
-    config: ContactSolverConfig,
 }
 
 impl Offload {
@@ -113,35 +88,6 @@ impl Offload {
         self.fetched.take();
         self.engine().forget();
     }
-
-    /// Keeps a substep that was solved.
-    fn remember(&mut self, bodies: &[MovingBody], problem: &Told<'_>) {
-        let mut kept = if self.past.substeps.len() < KEPT {
-            PastSubstep::default()
-        } else {
-            self.past.base = None;
-            self.past.substeps.pop_front().unwrap_or_default()
-        };
-        kept.bodies.clear();
-        kept.bodies.extend_from_slice(bodies);
-        for owner in &self.answer.woken {
-            kept.bodies[*owner as usize].asleep = false;
-        }
-        kept.obstacles.clear();
-        kept.obstacles.extend_from_slice(problem.obstacles);
-        kept.supports.clear();
-        kept.supports.extend_from_slice(problem.supports);
-        (kept.dt, kept.config) = (problem.dt, *problem.config);
-        self.past.substeps.push_back(kept);
-    }
-}
-
-/// A substep beside its bodies.
-struct Told<'a> {
-    obstacles: &'a [u64],
-    supports: &'a [(Support, [u32; 2])],
-    dt: f32,
-    config: &'a ContactSolverConfig,
 }
 
 impl CrowdContacts {
@@ -288,10 +234,7 @@ impl CrowdContacts {
             let carried = self.solver.carried(touching.collect());
             offload.engine().take_over(&carried)?;
             offload.obstacles.clone_from(&self.obstacles);
-            offload.past = Past {
-                base: Some(carried),
-                ..Past::default()
-            };
+            offload.past = Past::beginning_with(carried);
         }
         let members = self.active.len();
         let now = |id: &u64| self.obstacles.iter().position(|other| other == id);
@@ -315,13 +258,14 @@ impl CrowdContacts {
         offload.carries = offload.carries || answered.is_ok();
         answered?;
         offload.obstacles.clone_from(&self.obstacles);
-        let told = Told {
-            obstacles: &self.obstacles,
-            supports: &self.supports,
-            dt,
-            config: &self.config,
-        };
-        offload.remember(&self.bodies, &told);
+        offload
+            .past
+            .remember(&substep, &self.obstacles, &offload.answer.woken);
+        if offload.past.is_long()
+            && let Ok(carried) = offload.engine().impulses()
+        {
+            offload.past.begin_anew(carried);
+        }
         self.solver.forget();
         self.solver.set_impulses(&offload.answer.impulses);
         self.to_wake.clear();
@@ -394,48 +338,5 @@ impl CrowdContacts {
             deepest: f32::NEG_INFINITY,
         };
         members.flatten().map(touch).collect()
-    }
-
-    /// Solves substeps again whose contacts are lost.
-    fn solve_again(&mut self, past: Past) {
-        let now = (
-            std::mem::take(&mut self.bodies),
-            std::mem::take(&mut self.obstacles),
-            std::mem::take(&mut self.supports),
-            std::mem::take(&mut self.touches),
-            self.config,
-        );
-        self.solver.forget();
-        if let Some(base) = past.base
-            && let Some(first) = past.substeps.front()
-        {
-            let bodies = self.active.len() + first.obstacles.len();
-            // Contacts with obstacles are told anew.
-            let contacts = base.contacts.into_iter().filter(|contact| !contact.held);
-            let base = CarriedContacts {
-                contacts: contacts.collect(),
-                ..base
-            };
-            self.solver.restore(&base, &first.config, bodies);
-        }
-        for substep in past.substeps {
-            let before = std::mem::replace(&mut self.obstacles, substep.obstacles);
-            (self.bodies, self.supports) = (substep.bodies, substep.supports);
-            self.rename_obstacles(&before);
-            self.config = substep.config;
-            self.place();
-            let (search, groups) = (&mut self.search, &mut self.groups);
-            let (spheres, margin) = (&self.spheres, substep.config.foresight);
-            if crate::pool::in_pool(|| search.find(spheres, margin, groups)).is_ok() {
-                self.solve(substep.dt);
-                self.touches.clear();
-                self.collect_touches();
-            }
-        }
-        std::mem::swap(&mut self.touches_before, &mut self.touches);
-        let before = std::mem::replace(&mut self.obstacles, now.1);
-        (self.bodies, self.supports, self.touches, self.config) = (now.0, now.2, now.3, now.4);
-        self.rename_obstacles(&before);
-        self.place();
     }
 }

@@ -76,8 +76,8 @@ pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use clusters::{GpuClusterParams, GpuClusters};
 pub use crowd::{
-    GpuContacts, GpuCrowdBody, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse,
-    GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+    GpuContacts, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup,
+    GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
 };
 pub use device::GpuDevice;
 pub use error::GpuError;

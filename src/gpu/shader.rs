@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use super::constants::declarations;
 use super::crowd::shader::{
-    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PREPARE, CROWD_SIDES,
-    CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
+    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PACK, CROWD_PREPARE,
+    CROWD_SIDES, CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
 };
 
 /// A module of WGSL: one or more files of `shaders/`, of which the last has the kernels.
@@ -429,4 +429,5 @@ pub const SHADERS: &[Shader] = &[
     CROWD_SIDES,
     CROWD_SOLVE,
     CROWD_BODIES,
+    CROWD_PACK,
 ];

@@ -210,7 +210,7 @@ fn sleepers_are_woken_by_the_same() {
 
 /// A floor below the balls, as an engine would tell of it; the floor has another number
 /// from substep to substep.
-fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
+pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
     let still = |id| Obstacle {
         id,
         body: MovingBody::default(),
@@ -266,9 +266,8 @@ fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
     (obstacles, supports)
 }
 
-#[test]
-fn floors_and_plates_hold_molecules_as_on_the_processor() {
-    let Some(device) = device() else { return };
+/// Balls on top of each other, above that floor.
+pub fn pile() -> SmallWorld {
     let kind = ball();
     let molecules = (0..24).map(|k| {
         let place = Vec3::new(
@@ -286,7 +285,13 @@ fn floors_and_plates_hold_molecules_as_on_the_processor() {
     });
     let mut world = SmallWorld::new(molecules.collect(), ContactMaterial::default());
     world.gravity = Vec3::Y * -9.81;
-    let mut twins = Twins::new(world, &device);
+    world
+}
+
+#[test]
+fn floors_and_plates_hold_molecules_as_on_the_processor() {
+    let Some(device) = device() else { return };
+    let mut twins = Twins::new(pile(), &device);
     for turn in 0..25 {
         let (obstacles, supports) = floor(&twins.world, turn);
         twins.step_on(&obstacles, &supports);

@@ -7,6 +7,7 @@ use bevy_rapier_molecules::dynamics::CrowdContacts;
 use bevy_rapier_molecules::gpu::{GpuContacts, GpuDevice, GpuOptions};
 use bevy_rapier_molecules::search::DeviceFault;
 
+use super::crowd::{floor, pile};
 use super::crowd_twin::{SUBSTEP, Twins, heap, lipids};
 use crate::gpu_device::unless_required;
 use crate::small_world::SmallWorld;
@@ -31,7 +32,7 @@ fn gather(world: &SmallWorld, contacts: &mut CrowdContacts) {
 
 #[test]
 fn a_device_lost_between_substeps_is_replaced_within_one() {
-    for after in [0, 1, 3, 8] {
+    for after in [0, 1, 15, 16, 17, 30, 32, 45] {
         let Some(device) = own_device(&GpuOptions::default()) else {
             return;
         };
@@ -51,7 +52,7 @@ fn a_device_lost_between_substeps_is_replaced_within_one() {
     }
 }
 
-/// Long after contacts were last sent, what they carry is made anew from the bodies of the
+/// What contacts carry is made anew from what came back of them and from the bodies of the
 /// last substeps: a heap goes on falling and settling as if nothing had happened.
 #[test]
 fn a_device_lost_after_long_leaves_a_heap_sound() {
@@ -73,6 +74,31 @@ fn a_device_lost_after_long_leaves_a_heap_sound() {
     assert_eq!(fault(&mut broken.contacts), Some(DeviceFault::Lost));
     let energies = [&broken, &whole].map(SmallWorld::kinetic_energy);
     assert!(energies[0] < 1.5 * energies[1] + 10.0, "{energies:?}");
+}
+
+/// Supports and sleepers come through it, and so does who nobody tells who touches whom.
+#[test]
+fn a_device_lost_under_a_heap_on_a_floor_is_replaced() {
+    for (after, tells) in [(5, true), (20, true), (20, false)] {
+        let Some(device) = own_device(&GpuOptions::default()) else {
+            return;
+        };
+        let mut twins = Twins::new(pile(), &device);
+        if !tells {
+            let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
+            twins.device.set_engine(Box::new(engine), false);
+        }
+        for turn in 0..after + 6 {
+            if turn == after {
+                device.raw().destroy();
+            }
+            let (obstacles, supports) = floor(&twins.world, turn);
+            twins.solve_on(&obstacles, &supports);
+            twins.assert_close(10.0);
+            twins.world.go_on(SUBSTEP);
+        }
+        assert_eq!(fault(&mut twins.device), Some(DeviceFault::Lost));
+    }
 }
 
 #[test]

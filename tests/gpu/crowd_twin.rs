@@ -50,6 +50,13 @@ impl Twins {
 
     /// As [`step`](Self::step), with something outside to lean on.
     pub fn step_on(&mut self, obstacles: &[Obstacle], supports: &[Support]) {
+        self.solve_on(obstacles, supports);
+        assert_eq!(self.device.touches(), self.world.contacts.touches());
+        self.world.go_on(SUBSTEP);
+    }
+
+    /// Finds and solves the contacts of both.
+    pub fn solve_on(&mut self, obstacles: &[Obstacle], supports: &[Support]) {
         let (molecules, gravity) = (&self.world.molecules, self.world.gravity);
         for contacts in [&mut self.world.contacts, &mut self.device] {
             contacts
@@ -59,11 +66,9 @@ impl Twins {
             contacts.set_supports(obstacles, supports.iter().copied());
             contacts.respond(SUBSTEP);
         }
-        assert_eq!(self.device.touches(), self.world.contacts.touches());
         let candidates = self.world.contacts.candidate_pairs();
         assert_eq!(self.device.candidate_pairs(), candidates);
         assert_eq!(self.device.to_wake(), self.world.contacts.to_wake());
-        self.world.go_on(SUBSTEP);
     }
 
     /// Both answers, body by body.

@@ -4,12 +4,12 @@ use std::fs;
 use std::mem::offset_of;
 
 use bevy_rapier_molecules::gpu::{
-    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdChange, GpuCrowdContact,
-    GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface,
-    GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel, GpuMeasure,
-    GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose, GpuPush, GpuRadixParams,
-    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
-    GpuTransformParams, SHADERS, Shader,
+    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange,
+    GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport,
+    GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
+    GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose, GpuPush,
+    GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuSortParams, GpuTransformParams, SHADERS, Shader,
 };
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -422,6 +422,16 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             spare_three,
         );
     }
+    assert_mirrors!(
+        GpuCrowdCarried,
+        "crowd_pack",
+        "CrowdCarried",
+        spheres,
+        normal_impulse,
+        bounce_speed,
+        friction_impulse,
+        state,
+    );
     for shader in ["groups", "crowd_groups"] {
         assert_mirrors!(
             GpuPairGroup,

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::GpuContacts;
 use super::stock::{Held, StockSize};
-use super::tables::{GpuCrowdContact, GpuCrowdGroup};
+use super::tables::{GpuCrowdCarried, GpuCrowdContact, GpuCrowdGroup};
 use crate::dynamics::digest::MOST as MOST_KEPT;
-use crate::dynamics::{CarriedContacts, ContactConstraint};
+use crate::dynamics::{CarriedContacts, CarriedImpulse, ContactConstraint};
+use crate::gpu::buffer::GpuVec;
 use crate::gpu::error::GpuError;
+use crate::gpu::kernel::{Length, begin_pass};
 
 impl GpuContacts {
     /// Sends contacts to where those of the substep before are.
@@ -81,6 +83,53 @@ impl GpuContacts {
             }
         }
         Ok(carried)
+    }
+}
+
+impl GpuContacts {
+    /// Reads what the contacts of the substep before carry.
+    pub(super) fn receive_impulses(&mut self) -> Result<Vec<CarriedImpulse>, GpuError> {
+        let device = Arc::clone(&self.device);
+        let before = &self.before;
+        let groups = before.group_count();
+        if groups == 0 {
+            return Ok(Vec::new());
+        }
+        let mut places = GpuVec::<u32>::new(&device, "places of carried", groups as usize)?;
+        places.resize(&device, groups as usize)?;
+        let plan = self.scanner.plan(&device, &places, Length::Host(groups))?;
+        let params = (0, &before.params);
+        let listed = (1, before.groups.buffer());
+        let target = (3, places.buffer());
+        let count = &self.kernels.count_carried;
+        let counted = count.bind(&device, &[params, listed, target])?;
+        let mut encoder = device.encoder("count carried");
+        {
+            let pass = &mut begin_pass(&mut encoder, "count carried");
+            count.record_threads(pass, &counted, groups);
+            self.scanner.record(pass, &plan);
+        }
+        self.readback
+            .record(&device, &mut encoder, plan.total(), 0..1)?;
+        device.submit(encoder)?;
+        let total = self
+            .readback
+            .read(&device, |total: &[u32]| total.first().copied().unwrap_or(0))?;
+        let mut carried = GpuVec::<GpuCrowdCarried>::new(&device, "carried", total as usize)?;
+        carried.resize(&device, total as usize)?;
+        let pack = &self.kernels.pack_carried;
+        let contacts = (2, before.contacts.buffer());
+        let packed = [params, listed, contacts, target, (4, carried.buffer())];
+        let packed = pack.bind(&device, &packed)?;
+        let mut encoder = device.encoder("pack carried");
+        pack.record_threads(
+            &mut begin_pass(&mut encoder, "pack carried"),
+            &packed,
+            groups,
+        );
+        device.submit(encoder)?;
+        let carried = carried.read(&device)?;
+        Ok(carried.iter().map(Into::into).collect())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The kernels that solve contacts, and what each of them binds.
 
 use super::shader::{
-    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PREPARE, CROWD_SIDES,
-    CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
+    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PACK, CROWD_PREPARE,
+    CROWD_SIDES, CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
 };
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
@@ -29,6 +29,8 @@ pub(super) struct CrowdKernels {
     pub follow: Kernel,
     pub start_warm: Kernel,
     pub solve: Kernel,
+    pub count_carried: Kernel,
+    pub pack_carried: Kernel,
 }
 
 impl CrowdKernels {
@@ -54,6 +56,8 @@ impl CrowdKernels {
             follow: kernel(&CROWD_SOLVE, "follow_bodies")?,
             start_warm: kernel(&CROWD_SOLVE, "start_warm")?,
             solve: kernel(&CROWD_SOLVE, "solve_groups")?,
+            count_carried: kernel(&CROWD_PACK, "count_carried")?,
+            pack_carried: kernel(&CROWD_PACK, "pack_carried")?,
         })
     }
 }

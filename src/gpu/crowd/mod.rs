@@ -30,8 +30,8 @@ mod stock;
 mod tables;
 
 pub use tables::{
-    GpuCrowdBody, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams,
-    GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+    GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse,
+    GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
 };
 
 use std::sync::Arc;
@@ -54,13 +54,14 @@ use super::groups::{GpuGroups, GroupCount};
 use super::kernel::begin_pass;
 use super::radix::RadixSorter;
 use super::readback::Readback;
+use super::scan::Scanner;
 use super::search::write;
 use super::searched::Searched;
 use crate::dynamics::digest::MOST as MOST_KEPT;
 use crate::dynamics::{
-    CarriedContacts, ContactEngine, ContactGroups, ContactMaterial, ContactSolverConfig,
-    CrowdTouch, EngineAnswer, EngineFound, EngineSubstep, GroupSearch, Impulse, MemberSpheres,
-    MovingBody,
+    CarriedContacts, CarriedImpulse, ContactEngine, ContactGroups, ContactMaterial,
+    ContactSolverConfig, CrowdTouch, EngineAnswer, EngineFound, EngineSubstep, GroupSearch,
+    Impulse, MemberSpheres, MovingBody,
 };
 use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
 
@@ -73,6 +74,7 @@ pub struct GpuContacts {
     placed: Option<Placed>,
     kernels: CrowdKernels,
     sorter: RadixSorter,
+    scanner: Scanner,
     arrays: CrowdArrays,
     /// Contacts of this substep, and of the one before.
     now: Stock,
@@ -98,6 +100,7 @@ impl GpuContacts {
             placed: None,
             kernels: CrowdKernels::new(&device)?,
             sorter: RadixSorter::new(&device)?,
+            scanner: Scanner::new(&device)?,
             arrays: CrowdArrays::new(&device)?,
             now: Stock::new(&device)?,
             before: Stock::new(&device)?,
@@ -454,6 +457,10 @@ impl ContactEngine for GpuContacts {
 
     fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault> {
         self.receive().map_err(|error| self.failed(error))
+    }
+
+    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceFault> {
+        self.receive_impulses().map_err(|error| self.failed(error))
     }
 
     fn forget(&mut self) {

@@ -141,3 +141,14 @@ pub(in crate::gpu) const CROWD_BODIES: Shader = Shader {
         include_str!("../../../shaders/crowd_bodies.wgsl"),
     ],
 };
+
+/// What contacts carry.
+pub(in crate::gpu) const CROWD_PACK: Shader = Shader {
+    name: "crowd_pack",
+    parts: &[
+        DISPATCH,
+        PARAMS,
+        CONTACT,
+        include_str!("../../../shaders/crowd_pack.wgsl"),
+    ],
+};

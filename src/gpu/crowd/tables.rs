@@ -4,8 +4,8 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::dynamics::{
-    ContactConstraint, ContactGroups, ContactMaterial, CrowdTouch, Impulse, MovingBody, Softness,
-    Support,
+    CarriedImpulse, ContactConstraint, ContactGroups, ContactMaterial, CrowdTouch, Impulse,
+    MovingBody, Softness, Support,
 };
 use crate::search::Pair;
 
@@ -352,4 +352,34 @@ pub struct GpuCrowdChange {
     pub angular_b: [f32; 3],
     /// Not used.
     pub spare_three: f32,
+}
+
+/// What a contact carries to the next substep; `CrowdCarried` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuCrowdCarried {
+    /// The spheres, or the two halves of the key of a support.
+    pub spheres: [u32; 2],
+    /// Impulse along the normal, Da·nm/s.
+    pub normal_impulse: f32,
+    /// Speed at which the bodies should part after a bounce, nm/s.
+    pub bounce_speed: f32,
+    /// Impulse of friction, Da·nm/s.
+    pub friction_impulse: [f32; 3],
+    /// 1 if it takes part, and 2 more if it is a support.
+    pub state: u32,
+}
+
+impl From<&GpuCrowdCarried> for CarriedImpulse {
+    fn from(carried: &GpuCrowdCarried) -> Self {
+        let [a, b] = carried.spheres;
+        Self {
+            spheres: Pair { a, b },
+            normal_impulse: carried.normal_impulse,
+            bounce_speed: carried.bounce_speed,
+            friction_impulse: carried.friction_impulse.into(),
+            takes_part: carried.state & 1 != 0,
+            held: carried.state & 2 != 0,
+        }
+    }
 }
