@@ -5,7 +5,7 @@ use std::error::Error;
 use bevy_rapier_molecules::motion::time_varying::TimeVaryingConfig;
 use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
-use crate::plots::{Axes, Line, Plot};
+use crate::plots::{Line, Plot};
 use crate::{Arguments, follow};
 
 /// Seconds that the paper simulates.
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         let plot = Plot {
             title,
             names: ["spheres", unit],
-            axes: Axes::Linear,
+            logarithmic: false,
             lines,
         };
         println!("\nPlot: {}.svg and .png", stem.display());

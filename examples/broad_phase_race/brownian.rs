@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::plots::{Axes, Line, Plot};
+use crate::plots::{Line, Plot};
 use crate::table;
 use crate::timing::median;
 
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let plot = Plot {
         title: "Brownian motion: naive, A, B, C",
         names: ["particles", "ms a step"],
-        axes: Axes::Logarithmic,
+        logarithmic: true,
         lines: &lines,
     };
     plot.write(&arguments.out.join("brownian"))?;

@@ -11,7 +11,7 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::SphereSet;
 
 use crate::Arguments;
-use crate::plots::{Axes, Line, Plot};
+use crate::plots::{Line, Plot};
 use crate::table;
 use crate::timing::{MOST_FOR_SLOW_ONES, SphereRunner};
 
@@ -246,7 +246,7 @@ fn draw(arguments: &Arguments, stage: &str, outcomes: &[Outcome]) -> Result<(), 
     let plot = Plot {
         title: &format!("Falling spheres, {stage} steps"),
         names: ["spheres", "ms a step"],
-        axes: Axes::Logarithmic,
+        logarithmic: true,
         lines: &lines,
     };
     plot.write(&arguments.out.join(format!("falling_{stage}")))

@@ -54,21 +54,13 @@ impl Line {
     }
 }
 
-/// How coordinates become places.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Axes {
-    /// From zero.
-    Linear,
-    /// Both logarithmic.
-    Logarithmic,
-}
-
 /// Lines over two axes.
 pub struct Plot<'a> {
     pub title: &'a str,
     /// Names of the axes, with units.
     pub names: [&'a str; 2],
-    pub axes: Axes,
+    /// Whether both axes are logarithmic; if not, they start at zero.
+    pub logarithmic: bool,
     pub lines: &'a [Line],
 }
 
@@ -96,15 +88,13 @@ impl Plot<'_> {
     fn range(&self, pick: fn(&(f64, f64)) -> f64) -> Range<f64> {
         let values = || self.lines.iter().flat_map(|line| &line.points).map(pick);
         let high = values().fold(0.0, f64::max);
-        match self.axes {
-            Axes::Linear => 0.0..1.05 * high,
-            Axes::Logarithmic => {
-                let positive = values().filter(|value| *value > 0.0);
-                let low = positive.fold(f64::INFINITY, f64::min);
-                // A little air, and something to see if there is one point only.
-                low / 1.2..high * 1.2
-            }
+        if !self.logarithmic {
+            return 0.0..1.05 * high;
         }
+        let positive = values().filter(|value| *value > 0.0);
+        let low = positive.fold(f64::INFINITY, f64::min);
+        // A little air, and something to see if there is one point only.
+        low / 1.2..high * 1.2
     }
 
     fn draw<DB>(
@@ -118,11 +108,10 @@ impl Plot<'_> {
         DB::ErrorType: 'static,
     {
         area.fill(&WHITE)?;
-        match self.axes {
-            Axes::Linear => self.draw_chart(area, x.clone(), y.clone())?,
-            Axes::Logarithmic => {
-                self.draw_chart(area, x.clone().log_scale(), y.clone().log_scale())?;
-            }
+        if self.logarithmic {
+            self.draw_chart(area, x.clone().log_scale(), y.clone().log_scale())?;
+        } else {
+            self.draw_chart(area, x.clone(), y.clone())?;
         }
         area.present()?;
         Ok(())
