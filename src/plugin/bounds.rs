@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
-use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBodySet};
+use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
 
 use super::brownian::pose;
 use super::components::Molecule;
@@ -93,7 +93,7 @@ fn read(numbers: &[u32], members: &[Member], bodies: &RigidBodySet, into: &mut V
     into.clear();
     into.extend(numbers.iter().map(|&number| {
         let body = bodies.get(members[number as usize].body);
-        let velocity = body.map_or(Vec3::ZERO, |body| body.linvel());
+        let velocity = body.map_or(Vec3::ZERO, RigidBody::linvel);
         let velocity = if velocity.is_finite() {
             velocity.as_dvec3()
         } else {

@@ -104,7 +104,7 @@ pub(super) struct Diffusing {
     /// nobody does.
     pub crowd: Option<BrownianMolecules>,
     /// Who they are, in the order of the crowd, and whether they diffuse.
-    pub members: Vec<(Entity, bool)>,
+    pub members: Vec<(Member, bool)>,
     templates: Vec<Arc<MoleculeTemplate>>,
     /// Whether it has been said that time is short, and that a step failed.
     pub said: [bool; 2],
@@ -164,11 +164,12 @@ impl Diffusing {
                 diffusion,
                 rotational_diffusion,
             });
-            self.members.push((member.entity, brownian.is_some()));
+            self.members.push((*member, brownian.is_some()));
         }
         crowd.set_molecules(&list)?;
         let find = |entity: &Entity| {
-            let found = self.members.binary_search_by_key(entity, |member| member.0);
+            let known = |(member, _): &(Member, bool)| member.entity;
+            let found = self.members.binary_search_by_key(entity, known);
             found.ok().map(|at| at as u32)
         };
         for cluster in &clusters {
@@ -187,7 +188,7 @@ impl Diffusing {
         clusters
             .filter(|cluster| cluster.len() > 1)
             .map(|cluster| {
-                let entity = |index: &u32| self.members[*index as usize].0;
+                let entity = |index: &u32| self.members[*index as usize].0.entity;
                 cluster.iter().map(entity).collect()
             })
             .collect()

@@ -84,9 +84,10 @@ pub(super) fn diffuse(
         };
         let begin = Instant::now();
         let mut walkers = Vec::new();
-        for (index, &(entity, diffuses)) in world.diffusing.members.iter().enumerate() {
-            let body = bodies.bodies.get(world.members[index].body);
-            let here = pose(body).is_some_and(|pose| crowd.set_pose(index as u32, pose).is_ok());
+        for (&(member, diffuses), index) in world.diffusing.members.iter().zip(0..) {
+            let entity = member.entity;
+            let body = bodies.bodies.get(member.body);
+            let here = pose(body).is_some_and(|pose| crowd.set_pose(index, pose).is_ok());
             let moves = body.is_some_and(|body| body.is_dynamic() && body.is_enabled());
             let fence = places.get(entity).ok().and_then(|(place, checked)| {
                 let surface = surfaces.get(place.compartment).ok()?;
@@ -132,7 +133,8 @@ pub(super) fn diffuse(
             walkers = rules.walkers;
             world.meetings.append(&mut rules.met);
         }
-        for ((walker, one), member) in walkers.iter().zip(crowd.molecules()).zip(&world.members) {
+        let members = world.diffusing.members.iter();
+        for ((walker, one), (member, _)) in walkers.iter().zip(crowd.molecules()).zip(members) {
             if !walker.diffuses {
                 continue;
             }
