@@ -22,7 +22,9 @@ fn molecules_diffuse_on_the_cpu_and_with_the_pairs_of_a_gpu_alike() {
             BrownianMolecule::in_medium(0, pose, 1.7, &Medium::default())
         })
         .collect();
-    let build = || BrownianMolecules::new(&[template.clone()], &molecules, Vec::new(), 5).unwrap();
+    let build = || {
+        BrownianMolecules::new(std::slice::from_ref(&template), &molecules, Vec::new(), 5).unwrap()
+    };
     let [mut processor, mut other] = [build(), build()];
     other.set_search(Box::new(GpuGrid::new(device).unwrap()));
     let dt = 0.5 * 0.1 * 0.1 / molecules[0].diffusion;
