@@ -80,6 +80,9 @@ struct Row {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
+    if arguments.proxies == 0 {
+        return Err("--proxies must be at least 1".into());
+    }
     let shot = arguments.picture.shot()?;
     let mut shown = Vec::new();
     let options = LoadOptions {

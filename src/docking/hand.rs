@@ -146,7 +146,7 @@ impl Hand {
     /// The motion of a frame of so many seconds, along axes that are turned by `axes`.
     #[must_use]
     pub fn motion(&self, reach: &Reach, axes: Quat, seconds: f32) -> Motion {
-        let seconds = seconds.clamp(0.0, self.longest_frame);
+        let seconds = seconds.min(self.longest_frame).max(0.0);
         Motion {
             translation: axes * reach.shift * self.speed * seconds,
             rotation: axes * reach.turn * self.turning * seconds,

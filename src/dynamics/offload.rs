@@ -91,6 +91,13 @@ impl Offload {
 }
 
 impl CrowdContacts {
+    /// Whether [`touches`](Self::touches) says who touches whom: always, unless an engine
+    /// was told not to.
+    #[must_use]
+    pub fn tells_touches(&self) -> bool {
+        self.offload.as_ref().is_none_or(|offload| offload.tells)
+    }
+
     /// Lets `engine` find and solve the contacts from now on; with `tells`, who touches whom
     /// comes back as well, and else [`touches`](Self::touches) stays empty. Members and
     /// contacts stay.
@@ -99,6 +106,8 @@ impl CrowdContacts {
     /// [`set_search`](Self::set_search).
     pub fn set_engine(&mut self, engine: Box<dyn ContactEngine>, tells: bool) {
         self.stop_engine();
+        // What the former one failed of says nothing about this one.
+        self.take_search_fault();
         self.offload = Some(Offload {
             name: engine.name(),
             engine: Mutex::new(engine),

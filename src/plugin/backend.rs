@@ -279,8 +279,9 @@ pub(super) fn assign_searches(
             choice: backend.choice,
             gave_up: world.searcher.gave_up.take().filter(|_| !renewed),
         };
-        let work = backend.slot.work(backend.search_only);
-        match work.filter(|_| gpu) {
+        let search_only = backend.search_only;
+        let work = gpu.then(|| backend.slot.work(search_only)).flatten();
+        match work {
             Some(Ok(DeviceWork::Search(search))) => world.contacts.set_group_search(search),
             Some(Ok(DeviceWork::Contacts(engine))) => {
                 world.contacts.set_engine(engine, !backend.skip_touches);

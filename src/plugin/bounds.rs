@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
 
-use super::brownian::pose;
+use super::brownian::{BrownianMotion, pose};
 use super::components::Molecule;
 use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
 use super::prepare::PreparedMolecule;
@@ -155,6 +155,7 @@ pub(super) fn watch_meetings(
         &mut RapierContextJoints,
     )>,
     answers: Query<&OnMeeting>,
+    diffusing: Query<(), With<BrownianMotion>>,
 ) {
     for (context, mut world, bodies, mut joints) in &mut worlds {
         let world = &mut *world;
@@ -183,6 +184,13 @@ pub(super) fn watch_meetings(
         for meeting in met {
             let [one, other] =
                 [meeting.a, meeting.b].map(|index| world.members[numbers[index as usize] as usize]);
+            // Meetings of those that diffuse have been told already.
+            if [one, other]
+                .iter()
+                .any(|member| diffusing.contains(member.entity))
+            {
+                continue;
+            }
             let [a, b] = [one, other].map(|member| answers.get(member.entity).copied());
             let mut decided = rule.decide(MoleculesMet {
                 molecule: one.entity,
@@ -201,11 +209,15 @@ pub(super) fn watch_meetings(
     }
 }
 
-/// Joins two bodies as they are.
+/// Joins two bodies as they are, once.
 fn stick(one: Member, other: Member, bodies: &RigidBodySet, joints: &mut RapierContextJoints) {
     let (Some(a), Some(b)) = (bodies.get(one.body), bodies.get(other.body)) else {
         return;
     };
+    let joined = joints.impulse_joints.joints_between(one.body, other.body);
+    if joined.count() > 0 {
+        return;
+    }
     let joint = FixedJointBuilder::new()
         .local_frame1(a.position().inverse() * *b.position())
         .contacts_enabled(false);

@@ -105,6 +105,8 @@ pub(super) struct Diffusing {
     pub crowd: Option<BrownianMolecules>,
     /// Who they are, in the order of the crowd, and whether they diffuse.
     pub members: Vec<(Member, bool)>,
+    /// Members of the context that pass through each other in this substep.
+    pub passing: Vec<[u32; 2]>,
     templates: Vec<Arc<MoleculeTemplate>>,
     /// Whether it has been said that time is short, and that a step failed.
     pub said: [bool; 2],
@@ -155,9 +157,18 @@ impl Diffusing {
                 }
             };
             let mass = f64::from(template.mass());
-            let [diffusion, rotational_diffusion] = brownian.map_or([0.0; 2], |brownian| {
+            let mut coefficients = brownian.map_or([0.0; 2], |brownian| {
                 brownian.coefficients(mass, &settings.medium())
             });
+            if !coefficients
+                .iter()
+                .all(|one| one.is_finite() && *one >= 0.0)
+            {
+                let entity = member.entity;
+                error!("molecule {entity} cannot diffuse by {coefficients:?} nm²/s and rad²/s");
+                coefficients = [0.0; 2];
+            }
+            let [diffusion, rotational_diffusion] = coefficients;
             list.push(BrownianMolecule {
                 template: number,
                 pose: pose(bodies.get(member.body)).unwrap_or_default(),

@@ -20,6 +20,8 @@ impl MoleculeDiagnostics {
     pub const RESPOND: DiagnosticPath = DiagnosticPath::const_new("molecules/respond");
     /// Time to write impulses, ms.
     pub const APPLY: DiagnosticPath = DiagnosticPath::const_new("molecules/apply");
+    /// Time to move the molecules that diffuse, ms.
+    pub const DIFFUSE: DiagnosticPath = DiagnosticPath::const_new("molecules/diffuse");
     /// Time of Rapier's own step, ms.
     pub const STEP: DiagnosticPath = DiagnosticPath::const_new("molecules/step");
     /// Number of molecules.
@@ -48,6 +50,7 @@ impl Plugin for MoleculeDiagnosticsPlugin {
             app.add_plugins(DiagnosticsPlugin);
         }
         for (path, suffix) in [
+            (MoleculeDiagnostics::DIFFUSE, " ms"),
             (MoleculeDiagnostics::GATHER, " ms"),
             (MoleculeDiagnostics::DETECT, " ms"),
             (MoleculeDiagnostics::RESPOND, " ms"),
@@ -71,6 +74,9 @@ fn measure(mut diagnostics: Diagnostics, model: Res<ContactModel>, worlds: Query
     let mut add = |path: &DiagnosticPath, value: fn(&MoleculeWorld) -> f64| {
         diagnostics.add_measurement(path, || sum(value));
     };
+    add(&MoleculeDiagnostics::DIFFUSE, |world| {
+        world.times.diffuse.as_secs_f64() * 1e3
+    });
     add(&MoleculeDiagnostics::GATHER, |world| {
         world.times.gather.as_secs_f64() * 1e3
     });

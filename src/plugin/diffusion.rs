@@ -1,5 +1,6 @@
 //! A substep of the molecules that diffuse.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use bevy::prelude::*;
@@ -33,29 +34,31 @@ struct Rules<'a> {
     walkers: Vec<Walker<'a>>,
     rule: &'a MeetingRule,
     time: f64,
-    met: Vec<MoleculesMet>,
+    /// Who met in this substep: however many steps it has, that is one meeting.
+    met: BTreeMap<[u32; 2], MoleculesMet>,
 }
 
 impl MoveRules for Rules<'_> {
     fn meet(&mut self, pair: Pair) -> Outcome {
-        let [one, other] = [pair.a, pair.b].map(|index| &self.walkers[index as usize]);
-        let mut meeting = self.rule.decide(MoleculesMet {
-            molecule: one.entity,
-            other: other.entity,
-            time: self.time,
-            outcome: one.answer.of_both(other.answer),
+        let Self {
+            walkers,
+            rule,
+            time,
+            met,
+        } = self;
+        let meeting = met.entry([pair.a, pair.b]).or_insert_with(|| {
+            let [one, other] = [pair.a, pair.b].map(|index| &walkers[index as usize]);
+            let mut meeting = rule.decide(MoleculesMet {
+                molecule: one.entity,
+                other: other.entity,
+                time: *time,
+                outcome: one.answer.of_both(other.answer),
+            });
+            if meeting.outcome == OnMeeting::Stick && !(one.diffuses && other.diffuses) {
+                meeting.outcome = OnMeeting::Bounce;
+            }
+            meeting
         });
-        if meeting.outcome == OnMeeting::Stick && !(one.diffuses && other.diffuses) {
-            meeting.outcome = OnMeeting::Bounce;
-        }
-        // A substep of many steps is one meeting.
-        let told = self.met.iter().any(|met| {
-            (met.molecule, met.other) == (meeting.molecule, meeting.other)
-                && met.outcome == meeting.outcome
-        });
-        if !told {
-            self.met.push(meeting);
-        }
         meeting.outcome.into()
     }
 
@@ -119,7 +122,7 @@ pub(super) fn diffuse(
                 walkers,
                 rule: &rule,
                 time: world.clock,
-                met: Vec::new(),
+                met: BTreeMap::new(),
             };
             match crowd.advance(time, &mut rules) {
                 Ok(_) => world.diffusing.said[1] = false,
@@ -131,7 +134,16 @@ pub(super) fn diffuse(
                 }
             }
             walkers = rules.walkers;
-            world.meetings.append(&mut rules.met);
+            let number = |index: u32| {
+                let (member, _) = world.diffusing.members.get(index as usize)?;
+                world.member_of.get(&member.body).copied()
+            };
+            let passed = rules.met.iter();
+            let passed = passed.filter(|(_, met)| met.outcome == OnMeeting::Pass);
+            world.diffusing.passing = passed
+                .filter_map(|(&[a, b], _)| Some([number(a)?, number(b)?]))
+                .collect();
+            world.meetings.extend(rules.met.into_values());
         }
         let members = world.diffusing.members.iter();
         for ((walker, one), (member, _)) in walkers.iter().zip(crowd.molecules()).zip(members) {

@@ -86,12 +86,22 @@ pub(super) fn collect_members(
     }
 }
 
-/// Wakes molecules that touched one that is gone.
+/// Wakes molecules that touched one that is gone, or all where nobody knows who did.
 fn wake_bereaved(world: &MoleculeWorld, members: &[Member], bodies: &mut RigidBodySet) {
     let find = |entity| {
         let at = members.binary_search_by_key(&entity, |member| member.entity);
         at.ok().map(|at| members[at].body)
     };
+    if !world.contacts.tells_touches() {
+        if world.members.iter().any(|one| find(one.entity).is_none()) {
+            for member in members {
+                if let Some(body) = bodies.get_mut(member.body) {
+                    body.wake_up(true);
+                }
+            }
+        }
+        return;
+    }
     for pair in world.ledger.touching() {
         match (find(pair.a), find(pair.b)) {
             (Some(left), None) | (None, Some(left)) => {
@@ -174,6 +184,9 @@ pub(super) fn gather(
         let begin = Instant::now();
         let world = &mut *world;
         world.contacts.clear_exempt();
+        for [one, other] in world.diffusing.passing.drain(..) {
+            world.contacts.exempt(one, other);
+        }
         for_each_exempt(joints, |one, other| {
             let [one, other] = [one, other].map(|body| world.member_of.get(&body).copied());
             if let (Some(one), Some(other)) = (one, other) {

@@ -94,7 +94,7 @@ fn proxies_are_measured_in_a_table_and_in_a_report() {
     );
     assert!(report[0]["overestimate"].as_f64().unwrap() > 0.0);
     assert_refused("proxies", &["nowhere.pdb"], "nowhere.pdb");
-    assert_refused("proxies", &[file, "--proxies", "0"], "prox");
+    assert_refused("proxies", &[file, "--proxies", "0"], "--proxies must be");
 }
 
 #[test]

@@ -65,11 +65,13 @@ fn molecules_show_whether_they_collide() {
     let (mut app, picture, molecules) = physics();
     let shot = shoot(&mut app, &picture);
     let [one, other, free] = [-2.1, -1.4, 2.0].map(|x| pixel(&shot, x));
+    // Shades differ from molecule to molecule, from dark to bright.
+    let is_more = |more: u8, less: u8| i32::from(more) > i32::from(less) + 60;
     assert!(
-        one[0] > 2 * one[1] && other[0] > 2 * other[1],
+        is_more(one[0], one[1]) && is_more(other[0], other[1]),
         "{one:?} {other:?}"
     );
-    assert!(free[1] > 2 * free[0], "{free:?}");
+    assert!(is_more(free[1], free[0]), "{free:?}");
     // Deep overlaps are brighter than none.
     app.world_mut().resource_mut::<MoleculeLook>().colour = ColourMode::Penetration;
     let shot = shoot(&mut app, &picture);

@@ -165,7 +165,7 @@ impl MoleculeWatch {
         watch.touching = overlapping
             .filter(|&pair| {
                 let poses = [0, 1].map(|k| at(places, pair, k));
-                watch.atoms_are_within(TOUCH_NM, pair, poses)
+                watch.atoms_are_within(PARTED_NM, pair, poses)
             })
             .collect();
         Ok(watch)

@@ -11,7 +11,7 @@
 use super::code::{CellBox, MOST_BITS};
 use crate::search::boxes::BoxExtent;
 
-/// Edge of a leaf, in mean sides of a box, before it becomes a power of two.
+/// Edge of a leaf, in median sides of a box, before it becomes a power of two.
 const SIDES_PER_LEAF: f64 = 1.5;
 
 /// The leaves of a tree.
@@ -27,7 +27,7 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    /// Leaves for boxes within `extent` whose mean side is `side` nm; the smallest that
+    /// Leaves for boxes within `extent` whose median side is `side` nm; the smallest that
     /// codes can tell apart if that is zero.
     pub(super) fn new(extent: &BoxExtent, side: f64) -> Self {
         let (low, high) = (extent.low.as_dvec3(), extent.high.as_dvec3());

@@ -22,7 +22,7 @@
 //! wants them as small as they can be.
 //!
 //! The paper leaves the parallel construction open (section 7.2). Codes are made by many
-//! tasks, records have a total order so that any parallel sort gives the same array, and
+//! tasks, each part of the records is sorted by one task, and
 //! tasks sweep from different places: the lists do not depend on the threads.
 
 mod code;

@@ -36,7 +36,7 @@ impl Sorter {
         let parts = (count / RECORDS_PER_PART)
             .next_power_of_two()
             .min(MOST_PARTS)
-            .min(1 << width);
+            .min(1_usize.checked_shl(width).unwrap_or(usize::MAX));
         let shift = width - parts.ilog2();
         let part = |record: &Record| (record.code.key() >> shift) as usize;
         self.offsets.clear();

@@ -80,9 +80,11 @@ impl BrownianMolecules {
     }
 
     /// The point that a body turns about, nm: the centre of the volume of its members, which
-    /// goes with 1 / D³.
+    /// goes with 1 / D³, or that of their places if one of them only turns.
     pub(super) fn centre(&self, body: &Body) -> DVec3 {
-        let weight = |member: u32| self.molecules[member as usize].diffusion.powi(-3);
+        let volume = |member: u32| self.molecules[member as usize].diffusion.powi(-3);
+        let known = body.members.iter().all(|&one| volume(one).is_finite());
+        let weight = |member: u32| if known { volume(member) } else { 1.0 };
         let place = |member: u32| self.places[member as usize].0;
         match body.members[..] {
             [] => DVec3::ZERO,

@@ -310,15 +310,21 @@ impl BrownianMolecules {
         let shapes = self.molecules.iter().map(|one| self.shape(one));
         let thinnest = shapes.map(Shape::thickness).fold(f32::INFINITY, f32::min);
         let spread = SPREAD * f64::from(thinnest);
-        let longest = |molecule: &BrownianMolecule| {
-            let arm = f64::from(self.shape(molecule).bounding_radius());
-            let fastest = molecule
-                .diffusion
-                .max(molecule.rotational_diffusion * arm * arm);
+        let longest = |body: &clusters::Body| {
+            let centre = self.centre(body);
+            let reach = |&member: &u32| {
+                let radius = self
+                    .shape(&self.molecules[member as usize])
+                    .bounding_radius();
+                self.places[member as usize].0.distance(centre) + f64::from(radius)
+            };
+            let arm = body.members.iter().map(reach).fold(0.0, f64::max);
+            let fastest = body.diffusion.max(body.rotational_diffusion * arm * arm);
             0.5 * spread * spread / fastest
         };
-        self.molecules
+        self.bodies
             .iter()
+            .filter(|body| !body.members.is_empty())
             .map(longest)
             .fold(f64::INFINITY, f64::min)
     }
