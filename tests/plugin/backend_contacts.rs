@@ -8,6 +8,7 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::search::DeviceFault;
+use bevy_rapier3d::prelude::Sleeping;
 
 use super::backend::*;
 use super::common::*;
@@ -114,6 +115,29 @@ fn who_touches_whom_is_told_unless_nobody_wants_it() {
     backend_mut(&mut app).skip_touches = false;
     run(&mut app, 2);
     assert!(touching(&mut app) > 0);
+}
+
+#[test]
+fn sleepers_wake_when_one_of_them_is_gone_though_nobody_knows_who_touched_it() {
+    let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
+        return;
+    };
+    backend_mut(&mut app).skip_touches = true;
+    let heap = spawn_heap(&mut app);
+    run(&mut app, 4);
+    let is_asleep = |app: &App, bar: Entity| app.world().get::<Sleeping>(bar).unwrap().sleeping;
+    for bar in &heap {
+        app.world_mut().entity_mut(*bar).insert(Sleeping {
+            sleeping: true,
+            ..default()
+        });
+    }
+    run(&mut app, 1);
+    let asleep = heap.iter().filter(|bar| is_asleep(&app, **bar)).count();
+    assert_eq!(asleep, heap.len());
+    app.world_mut().despawn(heap[0]);
+    run(&mut app, 2);
+    assert!(heap[1..].iter().all(|bar| !is_asleep(&app, *bar)));
 }
 
 #[test]

@@ -197,9 +197,10 @@ fn the_same_seed_gives_the_same_bits_for_one_thread_and_two() {
     assert!(!one.1.is_empty());
     assert_eq!(one, run(2, 5));
     assert_ne!(one, run(1, 6));
-    // Substeps follow each other, and in each the smaller entity comes first.
-    let order = |met: &MoleculesMet| met.time;
-    assert!(one.1.is_sorted_by_key(order));
+    // Substeps follow each other, in each one a pair meets once, and the smaller entity
+    // comes first.
+    let order = |met: &MoleculesMet| (met.time, met.molecule, met.other);
+    assert!(one.1.is_sorted_by(|one, other| order(one) < order(other)));
     assert!(one.1.iter().all(|met| met.molecule < met.other));
 }
 
@@ -263,6 +264,34 @@ fn a_rule_has_the_last_word_and_entities_are_told() {
     assert!(clusters(&mut app).is_empty());
     let told = app.world().resource::<Told>().0;
     assert!(told > 0 && told as usize == 2 * met(&app).len(), "{told}");
+}
+
+#[test]
+fn molecules_that_pass_go_through_each_other_and_nobody_pushes_them() {
+    let (mut app, molecules) = cell(2, 3);
+    for molecule in &molecules {
+        app.world_mut()
+            .entity_mut(*molecule)
+            .insert(OnMeeting::Pass);
+    }
+    listen(&mut app);
+    let body = DockingMolecule::new(Arc::new(real("1ubq.cif")));
+    let mut overlapping = 0;
+    for _ in 0..20 {
+        run(&mut app, 1);
+        let now = poses(&app, &molecules);
+        for (k, one) in now.iter().enumerate() {
+            let others = now[k + 1..].iter();
+            let inside = others.filter(|other| !interferes(&body, one, &body, other).is_empty());
+            overlapping += inside.count();
+        }
+        for molecule in &molecules {
+            let velocity = app.world().get::<Velocity>(*molecule).unwrap();
+            assert_eq!(velocity.linear, Vec3::ZERO, "somebody pushed");
+        }
+    }
+    assert!(overlapping > 10, "{overlapping}");
+    assert!(met(&app).iter().all(|met| met.outcome == OnMeeting::Pass));
 }
 
 #[test]
