@@ -123,7 +123,9 @@ fn sleepers_wake_when_one_of_them_is_gone_though_nobody_knows_who_touched_it() {
         return;
     };
     backend_mut(&mut app).skip_touches = true;
-    let heap = spawn_heap(&mut app);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let heap = [0.0, 5.0, 10.0].map(|x| spawn(&mut app, &template, Vec3::X * x));
     run(&mut app, 4);
     let is_asleep = |app: &App, bar: Entity| app.world().get::<Sleeping>(bar).unwrap().sleeping;
     for bar in &heap {
