@@ -11,7 +11,7 @@ impl CrowdContacts {
     /// were set aside get another chance.
     ///
     /// # Errors
-    /// [`SearchError`] if there are more spheres than can be numbered; the crowd is
+    /// [`CrowdContactsError`] if there are more spheres than can be numbered; the crowd is
     /// empty then.
     pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), CrowdContactsError> {
         self.bring_back();
