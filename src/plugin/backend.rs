@@ -77,7 +77,8 @@ pub struct MoleculeBackend {
     pub search_only: bool,
     /// A GPU that also solves does not tell who touches whom: there are no touch events
     /// then, nobody is [`Colliding`](super::Colliding), and as little as possible comes back
-    /// from the device. Contacts and sleep are as always.
+    /// from the device. Contacts are as always; since nobody knows who rested on a molecule
+    /// that is gone, all sleepers of its context wake.
     ///
     /// Default: `false`.
     pub skip_touches: bool,

@@ -22,8 +22,8 @@
 //! wants them as small as they can be.
 //!
 //! The paper leaves the parallel construction open (section 7.2). Codes are made by many
-//! tasks, each part of the records is sorted by one task, and
-//! tasks sweep from different places: the lists do not depend on the threads.
+//! tasks, each part of the records is sorted by one task, and tasks sweep from different
+//! places: the lists do not depend on the threads.
 
 mod code;
 mod lattice;
