@@ -55,9 +55,10 @@
 //! One unit of length is a nanometre; masses are dalton, angles radian. Structure
 //! files have ångström, and readers and writers convert.
 //!
-//! # One iteration, one substep
+//! # One step
 //!
-//! The relaxer moves poses; the plugin gives Rapier's bodies impulses. Both go round:
+//! The relaxer moves poses; the plugin gives Rapier's bodies impulses, in every substep.
+//! Both go round in the same way, on the processor or on a GPU:
 //!
 //! ```text
 //!  templates + poses ──gather──▶ SphereSet ──grid──▶ sorted cells ──search──▶ pairs
@@ -66,6 +67,14 @@
 //!         │                                                                    │
 //!  pushes or impulses ◀──────── respond: contact law + springs ◀───────────────┘
 //! ```
+//!
+//! | stage | what it does | room |
+//! |---|---|---|
+//! | gather | atoms, or what stands for them, from the body frames to the world | [`spheres`], [`detail`] |
+//! | grid | cells, counting sort | [`search`] |
+//! | search | pairs of spheres of different molecules that overlap | [`search`] |
+//! | respond | what contacts and springs do to each molecule | [`contact`], [`force`], [`compartment`], [`dynamics`] |
+//! | apply | poses in a relaxer; impulses on bodies in a Rapier world, which then steps | [`relax`], [`plugin`] |
 //!
 //! # Rooms
 //!
@@ -95,10 +104,40 @@
 //! | [`pose`] | position and rotation |
 //! | [`backend`] | who does the work: the processor, or a GPU |
 //!
-//! The algorithms are those of J. Pauschenwein, *Real-Time Collision Detection and
-//! Handling of Molecules for Animation and Modelling* (TU Wien, 2022): fixed-radius
-//! nearest neighbours on a counting-sorted grid, reaction forces, and springs that
-//! hold molecules in their compartment. Where ours differ, the room says so.
+//! # Papers
+//!
+//! Each room's page says what it has from whom, and where ours differs.
+//!
+//! | paper | what comes from it |
+//! |---|---|
+//! | J. Pauschenwein, *Real-Time Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien, 2022 ("the thesis") | [`search::UniformGrid`] (FFRNN: fixed-radius nearest neighbours on a counting-sorted grid), [`force`], [`compartment`], [`relax`], `gpu`, [`proxy`] |
+//! | C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of moving particles*, 2002 | [`search::swept`], [`motion::brownian`] |
+//! | L. Poirrier, *An efficient space partitioning technique based on linear kd-trees*, 2009 | [`search::LinearKdTree`], [`search::SweepAndPrune`], falling spheres in [`scenes`] |
+//! | G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 | [`docking`], [`molecule::LocalGrid`] |
+//! | H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among Moving Spheres with Unknown Trajectories*, 2005 | [`motion::time_varying`], [`search::HierarchicalGrid`] |
+//!
+//! # Words
+//!
+//! | word | what it means here |
+//! |---|---|
+//! | template | the atoms of one kind of molecule in its body frame, with mass and inertia |
+//! | molecule, member | a template at a pose; a member is one of a crowd |
+//! | sphere, owner | an atom or a proxy in the world, and the molecule that it belongs to |
+//! | proxy | a sphere that stands for a cluster of atoms |
+//! | detail | what stands for a molecule: its atoms, proxies, or both in turn |
+//! | candidate | a pair that may overlap; a *pair* is one that does |
+//! | overlap, penetration | two spheres of different owners that share space, and how deep, nm |
+//! | contact | an overlap that a law or a solver answers |
+//! | touch | two molecules with at least one contact |
+//! | meeting | two that touch in mid-motion, and when |
+//! | clash | an overlap of two parts of a structure, for a report |
+//! | tolerance | distance of centres below which atoms count as overlapping, nm, in the place of their radii |
+//! | margin | how far spheres may be apart and still be a pair, nm |
+//! | clearance | gap that a relaxation leaves between atoms, nm |
+//! | leeway | how far a molecule may be off its place before a spring pulls, nm or radian |
+//! | compartment, leaflet | a surface or volume that holds molecules; a side of it |
+//! | backend, device | who does the work; the GPU that does |
+//! | iteration, step, substep | a round of the relaxer; a step of the world, and a part of it |
 //!
 //! # Determinism
 //!
