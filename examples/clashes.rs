@@ -26,7 +26,7 @@ use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use backend::BackendArguments;
-use common::{AnyError, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, CommonArguments, Head};
 use picture::PictureArguments;
 
 #[path = "common/backend.rs"]
@@ -63,11 +63,9 @@ struct Arguments {
     #[arg(long)]
     waters: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
-    output: OutputArguments,
+    common: CommonArguments,
     /// Print the report to standard output: short for --report -.
     #[arg(long, conflicts_with = "report")]
     json: bool,
@@ -100,10 +98,9 @@ struct Output<'a> {
 
 fn run(mut arguments: Arguments) -> Result<(), AnyError> {
     if arguments.json {
-        arguments.output.report = Some("-".into());
+        arguments.common.report = Some("-".into());
     }
-    arguments.output.check()?;
-    arguments.threads.start()?;
+    arguments.common.prepare()?;
     let clash_options = ClashOptions {
         tolerance: arguments.tolerance,
         worst: arguments.worst,
@@ -128,8 +125,8 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         by: arguments.by,
         report: &report,
     };
-    arguments.output.write(&output)?;
-    arguments.output.tell(|out| write_table(out, &output))?;
+    arguments.common.write(&output)?;
+    arguments.common.tell(|out| write_table(out, &output))?;
     match shot {
         Some(shot) => draw(&parts, arguments.tolerance, &shot),
         None => Ok(()),

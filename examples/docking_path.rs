@@ -27,7 +27,7 @@ use bevy_rapier_molecules::pose::Pose;
 use clap::Parser;
 use serde::Serialize;
 
-use common::{AnyError, Device, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, CommonArguments, Device, Head};
 use seed::SeedArguments;
 
 mod common;
@@ -61,9 +61,7 @@ struct Arguments {
     #[command(flatten)]
     seed: SeedArguments,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    output: OutputArguments,
+    common: CommonArguments,
 }
 
 /// What `--report` writes.
@@ -85,9 +83,8 @@ struct Report {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    arguments.output.check()?;
+    arguments.common.prepare()?;
     common::check_target(&arguments.file)?;
-    arguments.threads.start()?;
     let seed = arguments.seed.or(None);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules");
     let molecule = |name: &str| load(format!("{folder}/{name}"), &LoadOptions::default());
@@ -114,8 +111,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         distance_to_file_nm: end.position.distance(crystal.position),
         overlaps: session.clashes().len(),
     };
-    arguments.output.write(&report)?;
-    arguments.output.tell(|out| {
+    arguments.common.write(&report)?;
+    arguments.common.tell(|out| {
         writeln!(
             out,
             "{} straight pieces at {} of the radii\n\

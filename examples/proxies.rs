@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use backend::BackendArguments;
 use common::report::round;
-use common::{AnyError, Device, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, CommonArguments, Device, Head};
 
 #[path = "common/backend.rs"]
 mod backend;
@@ -67,11 +67,9 @@ struct Arguments {
     #[arg(long)]
     save: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
-    output: OutputArguments,
+    common: CommonArguments,
     #[command(flatten)]
     picture: picture::PictureArguments,
 }
@@ -102,8 +100,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     if arguments.proxies == 0 {
         return Err("--proxies must be at least 1".into());
     }
-    arguments.output.check()?;
-    arguments.threads.start()?;
+    arguments.common.prepare()?;
     let shot = arguments.picture.shot()?;
     let options = LoadOptions {
         radius_scale: arguments.radius_scale,
@@ -141,9 +138,9 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         atoms: structures.iter().map(|row| row.atoms).sum(),
         structures,
     };
-    arguments.output.write(&report)?;
+    arguments.common.write(&report)?;
     arguments
-        .output
+        .common
         .tell(|out| write_table(out, &report.structures))?;
     match shot {
         Some(shot) => draw(&shown, &shot),

@@ -48,7 +48,7 @@ use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use backend::BackendArguments;
-use common::{AnyError, Device, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, CommonArguments, Device, Head};
 use table::{Table, Tables};
 
 fn main() -> ExitCode {
@@ -84,11 +84,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: u32,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
-    output: OutputArguments,
+    common: CommonArguments,
     #[command(flatten)]
     picture: picture::PictureArguments,
 }
@@ -126,12 +124,12 @@ struct Report {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    arguments.output.check()?;
+    arguments.common.prepare()?;
     if arguments.most < falling::FEWEST {
         return Err(format!("--most must be at least {}", falling::FEWEST).into());
     }
     let shot = arguments.picture.shot()?;
-    if shot.is_some() && arguments.output.report.is_some() {
+    if shot.is_some() && arguments.common.report.is_some() {
         return Err("there is no --report of a --screenshot: give one of both".into());
     }
     if arguments.show {
@@ -140,7 +138,6 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         }
         picture::check_adapter()?;
     }
-    arguments.threads.start()?;
     if shot.is_some() || arguments.show {
         return screen::run(arguments.spheres, arguments.steps, shot.as_ref());
     }
@@ -154,8 +151,8 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
         .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
     let begin = Instant::now();
     let machine = timing::machine();
-    arguments.output.tell(|out| writeln!(out, "{machine}\n"))?;
-    let mut tables = Tables::new(&arguments.output);
+    arguments.common.tell(|out| writeln!(out, "{machine}\n"))?;
+    let mut tables = Tables::new(&arguments.common);
     let mut device = Device::default();
     for experiment in Experiment::value_variants() {
         if !arguments.experiments.is_empty() && !arguments.experiments.contains(experiment) {
@@ -171,7 +168,7 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
             Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,
         }
     }
-    arguments.output.write(&Report {
+    arguments.common.write(&Report {
         head: Head::new(None, device, begin.elapsed()),
         machine,
         tables: tables.into_inner(),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::common::OutputArguments;
+use crate::common::CommonArguments;
 
 /// A table under a title.
 #[derive(Serialize)]
@@ -30,15 +30,15 @@ impl Table {
 
 /// All tables of a run.
 pub struct Tables<'a> {
-    output: &'a OutputArguments,
+    common: &'a CommonArguments,
     tables: Vec<Table>,
 }
 
 impl<'a> Tables<'a> {
     /// None yet.
-    pub fn new(output: &'a OutputArguments) -> Self {
+    pub fn new(common: &'a CommonArguments) -> Self {
         Self {
-            output,
+            common,
             tables: Vec::new(),
         }
     }
@@ -55,7 +55,7 @@ impl<'a> Tables<'a> {
             columns,
             rows,
         };
-        self.output.tell(|out| table.write(out))?;
+        self.common.tell(|out| table.write(out))?;
         self.tables.push(table);
         Ok(())
     }

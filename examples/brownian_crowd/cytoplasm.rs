@@ -92,7 +92,7 @@ impl Cytoplasm {
             .map(|one| one.bounding_radius())
             .sum::<f32>();
         let spacing = (mean / arguments.filled).cbrt() as f32;
-        let seed = arguments.seed.or(None);
+        let seed = arguments.scene.seed.or(None);
         let config = CrowdedBox {
             molecules: arguments.molecules,
             spacing: spacing / (radii / templates.len() as f32),
@@ -128,7 +128,7 @@ impl Cytoplasm {
         let half = reach.fold(0.0, f32::max);
         let walls = Wall::room(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
         let mut crowd = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
-        let backend = arguments.backend.backend.unwrap_or_default();
+        let backend = arguments.scene.backend.backend.unwrap_or_default();
         let (search, device) = device_search::for_backend(backend);
         if let Some(search) = search {
             crowd.set_search(search);

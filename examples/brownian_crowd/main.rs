@@ -19,15 +19,11 @@ use std::time::Instant;
 use clap::Parser;
 use serde::Serialize;
 
-use backend::BackendArguments;
 use common::report::round;
-use common::{AnyError, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, Head};
 use cytoplasm::{Cytoplasm, Sample};
-use screen::{Screen, ScreenArguments};
-use seed::SeedArguments;
+use screen::{SceneArguments, Screen};
 
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 mod cytoplasm;
@@ -37,8 +33,6 @@ mod device_search;
 mod fallback;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-#[path = "../common/seed.rs"]
-mod seed;
 #[path = "../common/stage.rs"]
 mod stage;
 mod window;
@@ -89,15 +83,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]
-    seed: SeedArguments,
-    #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    backend: BackendArguments,
-    #[command(flatten)]
-    output: OutputArguments,
-    #[command(flatten)]
-    screen: ScreenArguments,
+    scene: SceneArguments,
 }
 
 /// Most proteins: with more, their atoms could not be numbered with 32 bits.
@@ -130,8 +116,7 @@ struct StepMilliseconds {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let screen = arguments.screen.choose(&arguments.output)?;
-    arguments.threads.start()?;
+    let screen = arguments.scene.prepare()?;
     let mut cytoplasm = Cytoplasm::new(arguments)?;
     match screen.announced() {
         Screen::Window => window::run(cytoplasm, None),
@@ -156,7 +141,7 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
     let time = begin.elapsed();
     let each = |sum: f64| sum / f64::from(steps.max(1));
     let last = cytoplasm.history().last();
-    let seed = arguments.seed.or(None);
+    let seed = arguments.scene.seed.or(None);
     let report = Report {
         head: Head::new(Some(seed), cytoplasm.device().clone(), time),
         molecules: cytoplasm.molecules().len(),
@@ -172,8 +157,11 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
         clusters: cytoplasm.cluster_sizes(),
         mean_cluster: last.map_or(1.0, |sample| sample.cluster),
     };
-    arguments.output.write(&report)?;
-    arguments.output.tell(|out| write_summary(out, &report))?;
+    arguments.scene.common.write(&report)?;
+    arguments
+        .scene
+        .common
+        .tell(|out| write_summary(out, &report))?;
     Ok(())
 }
 

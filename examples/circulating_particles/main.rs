@@ -20,15 +20,11 @@ use bevy_rapier_molecules::backend::Backend;
 use clap::Parser;
 use serde::Serialize;
 
-use backend::BackendArguments;
 use common::report::round;
-use common::{AnyError, Device, Head, OutputArguments, ThreadArguments};
+use common::{AnyError, Device, Head};
 use particles::Particles;
-use screen::{Screen, ScreenArguments};
-use seed::SeedArguments;
+use screen::{SceneArguments, Screen};
 
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/fallback.rs"]
@@ -38,8 +34,6 @@ mod panels;
 mod particles;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-#[path = "../common/seed.rs"]
-mod seed;
 #[path = "../common/stage.rs"]
 mod stage;
 mod window;
@@ -82,15 +76,7 @@ pub struct Arguments {
     #[arg(long)]
     subspaces: bool,
     #[command(flatten)]
-    seed: SeedArguments,
-    #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    backend: BackendArguments,
-    #[command(flatten)]
-    output: OutputArguments,
-    #[command(flatten)]
-    screen: ScreenArguments,
+    scene: SceneArguments,
 }
 
 /// What `--report` writes.
@@ -117,7 +103,7 @@ struct Report {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let screen = arguments.screen.choose(&arguments.output)?;
+    let screen = arguments.scene.prepare()?;
     let default = match &screen {
         Screen::Picture(_) => 3.0,
         _ => 7.0,
@@ -126,9 +112,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
         return Err(format!("--seconds must be from 0 to {MOST_SECONDS}, and is {seconds}").into());
     }
-    arguments.threads.start()?;
     let mut particles = Particles::new(arguments)?;
-    let device = match arguments.backend.backend {
+    let device = match arguments.scene.backend.backend {
         Some(Backend::Gpu) => {
             fallback::processor(&"events that follow from each other do not run on a GPU")
         }
@@ -156,7 +141,7 @@ fn headless(
     let counts = particles.counts();
     let [rise_in_the_middle_nm_per_s, rise_at_the_sides_nm_per_s] = particles.rise();
     let report = Report {
-        head: Head::new(Some(arguments.seed.or(None)), device, time),
+        head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
         particles: arguments.particles,
         simulated_seconds: seconds,
         seconds_per_simulated_second: if seconds > 0.0 {
@@ -175,8 +160,11 @@ fn headless(
         rise_at_the_sides_nm_per_s,
         max_penetration_nm: particles.deepest(),
     };
-    arguments.output.write(&report)?;
-    arguments.output.tell(|out| write_summary(out, &report))?;
+    arguments.scene.common.write(&report)?;
+    arguments
+        .scene
+        .common
+        .tell(|out| write_summary(out, &report))?;
     Ok(())
 }
 

@@ -37,7 +37,7 @@ impl Particles {
         let config = CirculatingSpheresConfig {
             count,
             acceleration,
-            seed: arguments.seed.or(None),
+            seed: arguments.scene.seed.or(None),
             ..CirculatingSpheresConfig::default()
         };
         let mut motion = CirculatingSpheres::new(&config)?;

@@ -1,18 +1,18 @@
 //! What all examples share: options, reports, and how they end.
 //!
 //! The other rooms beside this file are for some of them only. Those include them by path,
-//! so that nobody carries what they do not use: [`seed`](seed.rs), [`backend`](backend.rs)
-//! and [`screen`](screen/mod.rs) are options as well.
+//! so that nobody carries what they do not use. [`screen`](screen/mod.rs) has the options of
+//! all that have a window.
 
+mod arguments;
 pub mod report;
-mod threads;
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 use std::process::{ExitCode, Termination};
 
-pub use report::{Device, Head, OutputArguments, check_target};
-pub use threads::ThreadArguments;
+pub use arguments::CommonArguments;
+pub use report::{Device, Head, check_target};
 
 /// An error that may cross threads; its text is one sentence.
 pub type AnyError = Box<dyn Error + Send + Sync>;

@@ -1,68 +1,12 @@
-//! `--report` and `--quiet`: JSON for programs, a summary for people.
+//! What reports have in common: where they go, how they begin, and how their numbers look.
 
-use std::fs;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use bevy_rapier_molecules::backend::Backend;
-use clap::Args;
 use serde::Serialize;
 
 use super::AnyError;
-
-/// Path that stands for standard output.
-const STDOUT: &str = "-";
-
-/// Options of every example.
-#[derive(Args)]
-pub struct OutputArguments {
-    /// Write a JSON report to this file, - for standard output.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Show no progress and no summary.
-    #[arg(long)]
-    pub quiet: bool,
-}
-
-impl OutputArguments {
-    /// Finds out before the work whether the report can be written after it.
-    pub fn check(&self) -> Result<(), AnyError> {
-        match &self.report {
-            Some(path) => check_target(path),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes the report, if one is asked for.
-    pub fn write(&self, report: &impl Serialize) -> Result<(), AnyError> {
-        let Some(path) = &self.report else {
-            return Ok(());
-        };
-        let mut text = serde_json::to_string_pretty(report)?;
-        text.push('\n');
-        if path == Path::new(STDOUT) {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        } else {
-            fs::write(path, text)
-                .map_err(|error| format!("cannot write '{}': {error}", path.display()))?;
-        }
-        Ok(())
-    }
-
-    /// Tells people on standard output, unless that belongs to the report, or they want to
-    /// be left alone.
-    pub fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        if self.quiet || self.report.as_deref() == Some(Path::new(STDOUT)) {
-            return Ok(());
-        }
-        let mut out = BufWriter::new(io::stdout().lock());
-        write(&mut out)?;
-        out.flush()
-    }
-}
 
 /// Finds out before the work whether a file can be written after it.
 pub fn check_target(path: &Path) -> Result<(), AnyError> {

@@ -6,10 +6,8 @@ use bevy_rapier_molecules::docking::ResponseMode;
 use bevy_rapier_molecules::molecule::DEFAULT_RADIUS_SCALE;
 use clap::{Parser, ValueEnum};
 
-use super::backend::BackendArguments;
-use super::common::{self, OutputArguments, ThreadArguments};
-use super::screen::ScreenArguments;
-use super::seed::SeedArguments;
+use super::common;
+use super::screen::SceneArguments;
 
 /// Docks a ligand to a receptor by hand, from a log, or by a search.
 ///
@@ -56,15 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "play")]
     pub steps: Option<usize>,
     #[command(flatten)]
-    pub seed: SeedArguments,
-    #[command(flatten)]
-    pub threads: ThreadArguments,
-    #[command(flatten)]
-    pub backend: BackendArguments,
-    #[command(flatten)]
-    pub output: OutputArguments,
-    #[command(flatten)]
-    pub screen: ScreenArguments,
+    pub scene: SceneArguments,
 }
 
 /// What happens when molecules meet.

@@ -41,7 +41,7 @@ struct Report {
 
 /// Plays what there is to play, and reports on everything since the beginning.
 pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(), AnyError> {
-    let device = match arguments.backend.backend {
+    let device = match arguments.scene.backend.backend {
         Some(Backend::Gpu) => fallback::processor(&"bodies are in the window only"),
         _ => Device::default(),
     };
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
     });
     let micros = |time: Duration| round(time.as_secs_f64() * 1e6);
     let report = Report {
-        head: Head::new(Some(arguments.seed.or(None)), device, time),
+        head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
         molecules: 2,
         atoms: atoms(Part::Receptor) + atoms(Part::Ligand),
         receptor: name(Part::Receptor),
@@ -81,8 +81,11 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
             "brute force finds {overlaps} overlaps, and not {found}"
         ));
     }
-    arguments.output.write(&report)?;
-    arguments.output.tell(|out| write_summary(out, &report))?;
+    arguments.scene.common.write(&report)?;
+    arguments
+        .scene
+        .common
+        .tell(|out| write_summary(out, &report))?;
     match report.ended_the_same {
         Some(false) => stopped("the log was played, but did not end where it was recorded".into()),
         _ => Ok(()),

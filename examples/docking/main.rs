@@ -27,8 +27,6 @@ use screen::Screen;
 
 mod anaglyph;
 mod arguments;
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
@@ -48,8 +46,6 @@ mod panels;
 mod push;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-#[path = "../common/seed.rs"]
-mod seed;
 mod switches;
 mod view;
 mod window;
@@ -59,11 +55,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let screen = arguments.screen.choose(&arguments.output)?;
+    let screen = arguments.scene.prepare()?;
     if let Some(file) = &arguments.log {
         common::check_target(file)?;
     }
-    arguments.threads.start()?;
     let mut dock = Dock::new(arguments)?;
     if let Some(file) = &arguments.log {
         dock.record(file)?;
@@ -84,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 }
 
 fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
-    let bar = if arguments.output.quiet {
+    let bar = if arguments.scene.common.quiet {
         ProgressBar::hidden()
     } else {
         ProgressBar::new(0)
@@ -92,7 +87,7 @@ fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
     let bar = bar.with_style(ProgressStyle::with_template(
         "searching {wide_bar} {pos}/{len} {eta}",
     )?);
-    let result = dock.search(arguments.seed.or(None), &|done, all| {
+    let result = dock.search(arguments.scene.seed.or(None), &|done, all| {
         bar.set_length(u64::from(all));
         bar.set_position(u64::from(done));
     });

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result
     dock.has_physics = shot.is_none();
     app.add_plugins((
         PushPlugin {
-            backend: arguments.backend.backend.unwrap_or_default(),
+            backend: arguments.scene.backend.backend.unwrap_or_default(),
         },
         OrbitPlugin {
             buttons: &[MouseButton::Right],

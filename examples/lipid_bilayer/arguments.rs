@@ -7,13 +7,11 @@ use std::sync::Arc;
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use clap::Parser;
 
-use super::backend::BackendArguments;
 use super::common::AnyError;
 use super::molecules::MoleculeKind;
 use super::preset::{BUNDLED, Law, MAX_RADIUS_NM, MAX_TOLERANCE_NM, Preset};
 use super::relaxation::{self, RelaxArguments};
-use super::screen::ScreenArguments;
-use super::seed::SeedArguments;
+use super::screen::SceneArguments;
 
 /// Area of a leaflet at its heads for each lipid, unless told otherwise, nm²: that
 /// of 500 + 120 lipids at 5.2 nm.
@@ -49,13 +47,9 @@ pub struct Arguments {
     #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
     tilt_leeway: Option<f32>,
     #[command(flatten)]
-    pub seed: SeedArguments,
-    #[command(flatten)]
-    pub backend: BackendArguments,
-    #[command(flatten)]
     pub relaxation: RelaxArguments,
     #[command(flatten)]
-    pub screen: ScreenArguments,
+    pub scene: SceneArguments,
     /// Steps without a window, or before a picture: at most so many iterations [default:
     /// until it comes to rest].
     #[arg(long, value_name = "N", conflicts_with = "max_iterations")]
@@ -114,8 +108,8 @@ impl Arguments {
                 relaxation::Law::Projection => Law::Projection,
             };
         }
-        preset.seed = self.seed.or(Some(preset.seed));
-        preset.backend = self.backend.backend.unwrap_or(preset.backend);
+        preset.seed = self.scene.seed.or(Some(preset.seed));
+        preset.backend = self.scene.backend.backend.unwrap_or(preset.backend);
         preset.max_iterations = relaxation.max_iterations.unwrap_or(preset.max_iterations);
         preset.cut_open |= self.cut_open;
         self.size.apply(&mut preset)?;

@@ -25,8 +25,6 @@ use relaxation::{Scene, Settings};
 use screen::Screen;
 
 mod arguments;
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "draw")]
@@ -41,8 +39,6 @@ mod preset;
 mod relaxation;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-#[path = "../common/seed.rs"]
-mod seed;
 mod simulation;
 #[cfg(feature = "draw")]
 mod worker;
@@ -52,23 +48,23 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
-    let output = &arguments.relaxation.output;
+    let common = &arguments.scene.common;
     if arguments.list_presets {
-        output.tell(arguments::list_presets)?;
+        common.tell(arguments::list_presets)?;
         return Ok(ExitCode::SUCCESS);
     }
     let preset = arguments.preset()?;
     let mut config = preset.config();
     config.max_time = arguments.relaxation.max_time()?;
     config.max_iterations = arguments.steps.unwrap_or(config.max_iterations);
-    let mut screen = arguments.screen.choose(output)?;
+    let mut screen = arguments.scene.prepare()?;
     // Molecules are written at the end, which a window does not have.
-    if arguments.relaxation.export.is_some() {
+    let export = arguments.relaxation.export.as_deref();
+    if export.is_some() {
         screen = Screen::Nowhere(None);
     }
     #[cfg(feature = "draw")]
     if !matches!(screen, Screen::Nowhere(_)) {
-        arguments.relaxation.threads.start()?;
         editor::run(preset, screen, arguments.steps, arguments.panel)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -76,8 +72,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
         config,
         backend: preset.backend,
         seed: preset.seed,
+        export,
     };
-    relaxation::run(&arguments.relaxation, settings, || {
+    relaxation::run(common, settings, || {
         let scene = scene(preset)?;
         screen.announced();
         Ok(scene)

@@ -3,10 +3,8 @@
 use bevy_rapier_molecules::prelude::ContactModel;
 use clap::{Parser, ValueEnum};
 
-use super::backend::BackendArguments;
-use super::common::{EXIT_CODES, OutputArguments, ThreadArguments};
-use super::screen::ScreenArguments;
-use super::seed::SeedArguments;
+use super::common::EXIT_CODES;
+use super::screen::SceneArguments;
 
 /// Steps without a window, unless told otherwise: ten seconds.
 const STEPS: u32 = 600;
@@ -48,15 +46,7 @@ pub struct Arguments {
     #[arg(long)]
     pub tint: bool,
     #[command(flatten)]
-    pub seed: SeedArguments,
-    #[command(flatten)]
-    pub threads: ThreadArguments,
-    #[command(flatten)]
-    pub backend: BackendArguments,
-    #[command(flatten)]
-    pub output: OutputArguments,
-    #[command(flatten)]
-    pub screen: ScreenArguments,
+    pub scene: SceneArguments,
 }
 
 /// The contact models by name.

@@ -51,12 +51,13 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     progress.clear();
 
     let figures = measure(app.world_mut())?;
-    let seed = arguments.seed.or(None);
+    let seed = arguments.scene.seed.or(None);
     let head = Head::new(Some(seed), device(app.world()), time);
     let report = Report::new(head, arguments, &figures, &times);
-    arguments.output.write(&report)?;
+    arguments.scene.common.write(&report)?;
     arguments
-        .output
+        .scene
+        .common
         .tell(|out| report::write_summary(out, &report))?;
     Ok(())
 }
@@ -108,7 +109,7 @@ fn app(arguments: &Arguments) -> App {
         .add_systems(Last, remember_fault);
     app.finish();
     app.cleanup();
-    if arguments.threads.threads == 1 {
+    if arguments.scene.common.threads == 1 {
         // A pool of one still runs beside the main thread.
         let mut schedules = app.world_mut().resource_mut::<Schedules>();
         for (_, schedule) in schedules.iter_mut() {
@@ -128,7 +129,7 @@ struct Progress {
 
 impl Progress {
     fn new(arguments: &Arguments) -> Self {
-        let quiet = arguments.output.quiet;
+        let quiet = arguments.scene.common.quiet;
         let bar = (!quiet && io::stderr().is_terminal())
             .then(|| ProgressBar::new(arguments.steps.into()));
         Self {

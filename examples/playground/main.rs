@@ -22,8 +22,6 @@ use common::AnyError;
 use screen::Screen;
 
 mod arguments;
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
@@ -41,8 +39,6 @@ mod report;
 mod scene;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-#[path = "../common/seed.rs"]
-mod seed;
 mod window;
 
 fn main() -> ExitCode {
@@ -50,8 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let screen = arguments.screen.choose(&arguments.output)?;
-    arguments.threads.start()?;
+    let screen = arguments.scene.prepare()?;
     match screen.announced() {
         Screen::Window => window::run(arguments, None),
         Screen::Picture(shot) => window::run(arguments, Some(&shot)),
@@ -61,7 +56,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 
 /// Bevy's threads, as many as there are for the rest.
 fn task_pools(arguments: &Arguments) -> TaskPoolPlugin {
-    let task_pool_options = match arguments.threads.threads {
+    let task_pool_options = match arguments.scene.common.threads {
         0 => TaskPoolOptions::default(),
         threads => TaskPoolOptions::with_num_threads(threads.into()),
     };

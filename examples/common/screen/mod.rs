@@ -1,8 +1,13 @@
-//! `--headless` and `--screenshot`: in a window, in a picture, or not seen at all.
+//! Examples with a window: their options, and whether they are seen in it, in a picture, or
+//! not at all.
 
+#[path = "../backend.rs"]
+mod backend;
 mod display;
 #[path = "../picture/mod.rs"]
 pub mod picture;
+#[path = "../seed.rs"]
+mod seed;
 #[cfg(feature = "draw")]
 pub mod window;
 
@@ -10,12 +15,20 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::common::{AnyError, OutputArguments};
+use crate::common::{AnyError, CommonArguments};
+use backend::BackendArguments;
 use picture::{PictureArguments, Shot};
+use seed::SeedArguments;
 
 /// Options of every example that has a window.
 #[derive(Args)]
-pub struct ScreenArguments {
+pub struct SceneArguments {
+    #[command(flatten)]
+    pub seed: SeedArguments,
+    #[command(flatten)]
+    pub backend: BackendArguments,
+    #[command(flatten)]
+    pub common: CommonArguments,
     /// Run without a window, which is also what happens where there is no display, and with
     /// --report or --quiet.
     #[arg(long, conflicts_with = "screenshot")]
@@ -36,23 +49,25 @@ pub enum Screen {
     Nowhere(Option<String>),
 }
 
-impl ScreenArguments {
-    /// Decides, and finds out before the work whether it can be drawn after it.
-    pub fn choose(&self, output: &OutputArguments) -> Result<Screen, AnyError> {
-        output.check()?;
+impl SceneArguments {
+    /// Decides where, and finds out before the work whether it can be drawn after it. To be
+    /// called once, before anything else.
+    pub fn prepare(&self) -> Result<Screen, AnyError> {
+        let common = &self.common;
+        common.prepare()?;
         if let Some(shot) = self.picture.shot()? {
-            return match output.report {
+            return match common.report {
                 Some(_) => Err("there is no --report of a --screenshot: give one of both".into()),
                 None => Ok(Screen::Picture(shot)),
             };
         }
-        if self.headless || output.quiet {
+        if self.headless || common.quiet {
             return Ok(Screen::Nowhere(None));
         }
         if !display::is_there() {
             return Ok(Screen::Nowhere(Some("there is no display".into())));
         }
-        if output.report.is_some() {
+        if common.report.is_some() {
             return Ok(Screen::Nowhere(None));
         }
         Ok(match picture::check_adapter() {

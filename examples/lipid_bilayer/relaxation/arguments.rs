@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::common::{AnyError, OutputArguments, ThreadArguments, check_target};
+use crate::common::AnyError;
 
 /// Options of a relaxation without a window.
 #[derive(Args)]
@@ -23,10 +23,6 @@ pub struct RelaxArguments {
     /// a window.
     #[arg(long, value_name = "FILE", conflicts_with = "screenshot")]
     pub export: Option<PathBuf>,
-    #[command(flatten)]
-    pub threads: ThreadArguments,
-    #[command(flatten)]
-    pub output: OutputArguments,
 }
 
 /// The laws by name.
@@ -48,13 +44,5 @@ impl RelaxArguments {
             format!("--max-seconds must be a number of seconds, not negative, and is {seconds}")
         })?;
         Ok(Some(time))
-    }
-
-    /// Finds out before the work whether its files can be written after it.
-    pub(super) fn check_targets(&self) -> Result<(), AnyError> {
-        if let Some(path) = &self.export {
-            check_target(path)?;
-        }
-        self.output.check()
     }
 }

@@ -22,7 +22,7 @@ use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warning
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
 
-use crate::common::{AnyError, Device, EXIT_CODES, Head, STOPPED};
+use crate::common::{AnyError, CommonArguments, Device, EXIT_CODES, Head, STOPPED, check_target};
 use crate::fallback;
 use progress::Progress;
 use report::{Report, StageMilliseconds};
@@ -56,27 +56,29 @@ pub struct Scene<D> {
 }
 
 /// What a relaxation is told, and who does it.
-pub struct Settings {
+pub struct Settings<'a> {
     /// Law and stop criteria.
     pub config: RelaxConfig,
     /// Who does the work.
     pub backend: Backend,
     /// Seed of the scene, for the report.
     pub seed: u64,
+    /// Where the molecules are written to.
+    pub export: Option<&'a Path>,
 }
 
-/// Builds a scene and relaxes it on the threads that `arguments` ask for, then
-/// reports, exports and sums up.
+/// Builds a scene and relaxes it, then reports, exports and sums up.
 pub fn run<D: Serialize + Send>(
-    arguments: &RelaxArguments,
+    common: &CommonArguments,
     settings: Settings,
     build: impl FnOnce() -> Result<Scene<D>, AnyError> + Send,
 ) -> Result<ExitCode, AnyError> {
-    arguments.check_targets()?;
+    if let Some(path) = settings.export {
+        check_target(path)?;
+    }
     let stop = interruption()?;
-    arguments.threads.start()?;
     // On one of the threads, who would otherwise be called anew for each stage.
-    rayon::scope(|_| relax(arguments, settings, build()?, &stop))
+    rayon::scope(|_| relax(common, settings, build()?, &stop))
 }
 
 /// A flag that is set when the user or the system asks to stop. Asked again, the
@@ -93,7 +95,7 @@ fn interruption() -> Result<Arc<AtomicBool>, ctrlc::Error> {
 }
 
 fn relax<D: Serialize>(
-    arguments: &RelaxArguments,
+    common: &CommonArguments,
     settings: Settings,
     scene: Scene<D>,
     stop: &AtomicBool,
@@ -102,6 +104,7 @@ fn relax<D: Serialize>(
         config,
         backend,
         seed,
+        export: target,
     } = settings;
     let warnings = capacity_warnings(&scene.crowd);
     if let Some(hopeless) = warnings.iter().find(|w| w.coverage > HOPELESS_COVERAGE) {
@@ -111,12 +114,12 @@ fn relax<D: Serialize>(
     for warning in &warnings {
         writeln!(io::stderr(), "warning: {warning}")?;
     }
-    if let Some(path) = &arguments.export {
+    if let Some(path) = target {
         rehearse_export(path, &scene.crowd)?;
     }
     let (molecules, atoms) = (scene.crowd.members().len(), scene.crowd.atom_count());
 
-    let mut progress = Progress::new(arguments.output.quiet);
+    let mut progress = Progress::new(common.quiet);
     let begin = Instant::now();
     let mut relaxer = Relaxer::with_backend(scene.crowd, config, backend)?;
     let before = relaxer.stages();
@@ -158,20 +161,20 @@ fn relax<D: Serialize>(
         details: &scene.details,
     };
     // The report first: an export that fails must not take it along.
-    arguments.output.write(&report)?;
-    let exported = match &arguments.export {
+    common.write(&report)?;
+    let exported = match target {
         Some(path) => {
             progress.say(&format!("exporting {atoms} atoms to {}", path.display()));
             let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
             progress.clear();
-            Some((path.as_path(), written?))
+            Some((path, written?))
         }
         None => {
             progress.clear();
             None
         }
     };
-    arguments.output.tell(|out| {
+    common.tell(|out| {
         write_summary(out, &scene.headline, &report)?;
         if let Some((path, summary)) = exported {
             let templates = relaxer.crowd().templates();
