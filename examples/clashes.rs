@@ -14,7 +14,6 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use bevy_rapier_molecules::contact::clashes::{
@@ -169,6 +168,8 @@ fn draw(
     tolerance: Option<f32>,
     shot: &picture::Shot,
 ) -> Result<(), AnyError> {
+    use std::sync::Arc;
+
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
 

@@ -119,8 +119,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
              ends {:.4} nm from the crystal's pose with {} overlaps",
             report.pieces, report.radius_scale, report.distance_to_file_nm, report.overlaps
         )
-    })?;
-    Ok(())
+    })
 }
 
 /// Poses of the ligand from where it belongs to the outside.

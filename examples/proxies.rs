@@ -138,10 +138,9 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         atoms: structures.iter().map(|row| row.atoms).sum(),
         structures,
     };
-    arguments.common.write(&report)?;
-    arguments
-        .common
-        .tell(|out| write_table(out, &report.structures))?;
+    let common = &arguments.common;
+    common.write(&report)?;
+    common.tell(|out| write_table(out, &report.structures))?;
     match shot {
         Some(shot) => draw(&shown, &shot),
         None => Ok(()),

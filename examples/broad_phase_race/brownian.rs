@@ -84,8 +84,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         }
         rows.push(row);
     }
-    tables.add("**Slices against cubes**, ever denser.", header, rows)?;
-    Ok(())
+    tables.add("**Slices against cubes**, ever denser.", header, rows)
 }
 
 /// Median time of a step of each algorithm, ms.

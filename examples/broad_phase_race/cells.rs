@@ -43,6 +43,5 @@ pub fn run(tables: &mut Tables) -> Result<(), AnyError> {
         "**Average atoms per cell**, cells as wide as the largest atom.",
         header,
         rows,
-    )?;
-    Ok(())
+    )
 }

@@ -57,8 +57,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         "**One large sphere** among 10,000 of a liquid.",
         header,
         rows?,
-    )?;
-    Ok(())
+    )
 }
 
 fn row<const N: usize>(

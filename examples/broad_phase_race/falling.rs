@@ -1,6 +1,5 @@
 //! Poirrier's workload: spheres that fall on a floor, early and late.
 
-use std::io;
 use std::ops::RangeInclusive;
 
 use bevy_rapier_molecules::scenes::{FallingSpheres, STEPS_TO_FALL};
@@ -187,8 +186,7 @@ fn gravities(counts: &[u32], tables: &mut Tables) -> Result<(), AnyError> {
         "**Candidates for each sphere** in the late steps: of kd-tree-2, and in brackets boxes.",
         header,
         rows,
-    )?;
-    Ok(())
+    )
 }
 
 fn time_of(outcome: &Outcome, name: &str) -> Option<f64> {
@@ -201,7 +199,7 @@ fn report(
     stage: &str,
     steps: &RangeInclusive<u32>,
     outcomes: &[Outcome],
-) -> io::Result<()> {
+) -> Result<(), AnyError> {
     let names: Vec<&str> = outcomes
         .first()
         .map(|outcome| outcome.times.iter().map(|(name, _)| *name).collect())

@@ -55,8 +55,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     }
     let mut header = table::words(&["scene", "spheres", "pairs"]);
     header.extend(table::words(&names));
-    tables.add("**Other scenes**, everything moving.", header, rows)?;
-    Ok(())
+    tables.add("**Other scenes**, everything moving.", header, rows)
 }
 
 /// Single spheres of 0.1 nm, `spacing` nm apart on the average, and perhaps a giant.

@@ -49,6 +49,5 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     header.extend(columns.map(|name| format!("{name}, whole")));
     header.extend(columns.map(|name| format!("{name}, split")));
     let title = format!("**Splitting of boxes in the linear kd-tree**, {count} spheres.");
-    tables.add(&title, header, rows)?;
-    Ok(())
+    tables.add(&title, header, rows)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::common::CommonArguments;
+use crate::common::{AnyError, CommonArguments};
 
 /// A table under a title.
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ impl<'a> Tables<'a> {
         title: &str,
         columns: Vec<String>,
         rows: Vec<Vec<String>>,
-    ) -> io::Result<()> {
+    ) -> Result<(), AnyError> {
         let table = Table {
             title: title.to_owned(),
             columns,

@@ -157,12 +157,9 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
         clusters: cytoplasm.cluster_sizes(),
         mean_cluster: last.map_or(1.0, |sample| sample.cluster),
     };
-    arguments.scene.common.write(&report)?;
-    arguments
-        .scene
-        .common
-        .tell(|out| write_summary(out, &report))?;
-    Ok(())
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| write_summary(out, &report))
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {

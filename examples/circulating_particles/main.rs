@@ -160,12 +160,9 @@ fn headless(
         rise_at_the_sides_nm_per_s,
         max_penetration_nm: particles.deepest(),
     };
-    arguments.scene.common.write(&report)?;
-    arguments
-        .scene
-        .common
-        .tell(|out| write_summary(out, &report))?;
-    Ok(())
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| write_summary(out, &report))
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {

@@ -59,12 +59,15 @@ impl CommonArguments {
 
     /// Tells people on standard output, unless that belongs to the report, or they want to
     /// be left alone.
-    pub fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub fn tell(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), AnyError> {
         if self.quiet || self.report.as_deref() == Some(Path::new(STDOUT)) {
             return Ok(());
         }
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)?;
-        out.flush()
+        Ok(out.flush()?)
     }
 }

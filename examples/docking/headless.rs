@@ -81,11 +81,9 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
             "brute force finds {overlaps} overlaps, and not {found}"
         ));
     }
-    arguments.scene.common.write(&report)?;
-    arguments
-        .scene
-        .common
-        .tell(|out| write_summary(out, &report))?;
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| write_summary(out, &report))?;
     match report.ended_the_same {
         Some(false) => stopped("the log was played, but did not end where it was recorded".into()),
         _ => Ok(()),

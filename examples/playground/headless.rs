@@ -54,12 +54,9 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let seed = arguments.scene.seed.or(None);
     let head = Head::new(Some(seed), device(app.world()), time);
     let report = Report::new(head, arguments, &figures, &times);
-    arguments.scene.common.write(&report)?;
-    arguments
-        .scene
-        .common
-        .tell(|out| report::write_summary(out, &report))?;
-    Ok(())
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| report::write_summary(out, &report))
 }
 
 /// Why the processor finds the contacts that a GPU was to find.
