@@ -35,10 +35,18 @@ mod molecules;
 #[cfg(feature = "draw")]
 #[path = "../common/orbit.rs"]
 mod orbit;
+#[cfg_attr(
+    not(feature = "draw"),
+    expect(dead_code, reason = "some of it is for the editor")
+)]
 mod preset;
 mod relaxation;
 #[path = "../common/screen/mod.rs"]
 mod screen;
+#[cfg_attr(
+    not(feature = "draw"),
+    expect(dead_code, reason = "some of it is for the editor")
+)]
 mod simulation;
 #[cfg(feature = "draw")]
 mod worker;
