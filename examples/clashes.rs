@@ -1,23 +1,21 @@
 //! Which atoms of different parts of a structure file are too close?
 //!
 //! ```text
-//! cargo run --release --example clashes -- FILE [--by chain|residue|model]
-//!     [--tolerance NM] [--worst N] [--waters] [--threads N] [--backend auto|cpu|gpu]
-//!     [--report FILE.json] [--screenshot FILE.png]
+//! cargo run --release --example clashes -- structure.pdb
+//! cargo run --release --example clashes -- vesicle.pdb --by residue --tolerance 0.2
+//! cargo run --release --example clashes -- structure.cif --report - --worst 100
+//! cargo run --release --example clashes -- structure.cif --screenshot clashes.png
 //! ```
 //!
 //! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
-//! der Waals radii) overlap. Exit code 0 if the file was searched, with or without
-//! clashes, and 2 if it could not be.
+//! der Waals radii) overlap. A file that was searched is done, with or without clashes.
+//! `--help` lists the options and the exit codes.
 
-use std::error::Error;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
-use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::contact::clashes::{
     Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
@@ -26,6 +24,8 @@ use bevy_rapier_molecules::search::SearchError;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
+use backend::BackendArguments;
+use common::{AnyError, CommonArguments, Head};
 use picture::PictureArguments;
 
 #[path = "common/backend.rs"]
@@ -33,24 +33,26 @@ mod backend;
 mod common;
 #[path = "common/device_search.rs"]
 mod device_search;
+#[path = "common/fallback.rs"]
+mod fallback;
 #[path = "common/picture/mod.rs"]
 mod picture;
-#[path = "common/report_file.rs"]
-mod report_file;
 
 fn main() -> ExitCode {
-    common::finish(run(&Arguments::parse()))
+    common::finish(run(Arguments::parse()))
 }
 
 /// Counts the pairs of atoms of different parts that are too close, and lists the worst.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 struct Arguments {
     /// Structure file: .pdb, .ent, .cif or .bcif, plain or gzipped.
     file: PathBuf,
     /// What is a part. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]
     by: By,
-    /// Atoms closer than this many nm clash [default: when their spheres overlap].
+    /// Atoms closer than this many nm overlap [default: when their spheres do, 0.7 of the
+    /// van der Waals radii].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
     /// How many of the worst clashes to list.
@@ -59,17 +61,13 @@ struct Arguments {
     /// Keep waters.
     #[arg(long)]
     waters: bool,
-    /// Threads to use, 0 for all.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Who searches: a GPU if there is a real one, the processor, or any GPU, even one in
-    /// software.
-    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
-    #[arg(value_parser = backend::parser())]
-    backend: Backend,
-    /// Write the clashes as JSON to FILE; "-" prints them instead of the table.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    backend: BackendArguments,
+    #[command(flatten)]
+    common: CommonArguments,
+    /// Print the report to standard output: short for --report -.
+    #[arg(long, conflicts_with = "report")]
+    json: bool,
     #[command(flatten)]
     picture: PictureArguments,
 }
@@ -89,22 +87,25 @@ enum By {
 /// What `--report` writes.
 #[derive(Serialize)]
 struct Output<'a> {
+    #[serde(flatten)]
+    head: Head,
     file: &'a str,
     by: By,
-    /// Who searched.
-    backend: Backend,
-    /// The device that did, if it was not the processor.
-    adapter: Option<&'a str>,
-    /// How long the search took.
-    seconds: f64,
     #[serde(flatten)]
     report: &'a ClashReport,
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads)
-        .build_global()?;
+fn run(mut arguments: Arguments) -> Result<(), AnyError> {
+    if arguments.json {
+        arguments.common.report = Some("-".into());
+    }
+    arguments.common.prepare()?;
+    let clash_options = ClashOptions {
+        tolerance: arguments.tolerance,
+        worst: arguments.worst,
+    };
+    // Before anybody looks for a device.
+    clash_options.check()?;
     let options = LoadOptions {
         waters: arguments.waters,
         ..LoadOptions::default()
@@ -115,51 +116,45 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
         By::Model => SplitBy::Model,
     };
     let parts = load_structure(&arguments.file, &options)?.split_by(by, &options)?;
-    let placed: Vec<_> = parts
-        .iter()
-        .map(|part| (&*part.template, part.pose))
-        .collect();
-    let options = ClashOptions {
-        tolerance: arguments.tolerance,
-        worst: arguments.worst,
-    };
-    // Before anybody looks for a device.
-    options.check()?;
-    if let Some(path) = &arguments.report {
-        report_file::check_target(path)?;
-    }
     let shot = arguments.picture.shot()?;
-    let begin = Instant::now();
-    let (report, adapter) = match device_search::for_backend(arguments.backend) {
-        Some((mut search, adapter)) => match find_clashes_with(&placed, &options, &mut *search) {
-            Err(ClashError::Search(SearchError::Device(fault))) => {
-                backend::say_fallback(&fault);
-                (find_clashes(&placed, &options)?, None)
-            }
-            report => (report?, Some(adapter)),
-        },
-        None => (find_clashes(&placed, &options)?, None),
-    };
+    let (head, report) = search(&arguments, &parts, &clash_options)?;
     let output = Output {
+        head,
         file: &arguments.file.to_string_lossy(),
         by: arguments.by,
-        backend: used(adapter.as_deref()),
-        adapter: adapter.as_deref(),
-        seconds: report_file::round(begin.elapsed().as_secs_f64()),
         report: &report,
     };
-    if let Some(path) = &arguments.report {
-        report_file::write_json(&output, path)?;
-    }
-    if arguments.report.as_deref() != Some(Path::new(report_file::STDOUT)) {
-        let mut out = BufWriter::new(io::stdout().lock());
-        write_table(&mut out, &output)?;
-        out.flush()?;
-    }
+    arguments.common.write(&output)?;
+    arguments.common.tell(|out| write_table(out, &output))?;
     match shot {
         Some(shot) => draw(&parts, arguments.tolerance, &shot),
         None => Ok(()),
     }
+}
+
+/// Finds the clashes, on the backend that was asked for.
+fn search(
+    arguments: &Arguments,
+    parts: &[MoleculePart],
+    options: &ClashOptions,
+) -> Result<(Head, ClashReport), AnyError> {
+    let placed: Vec<_> = parts
+        .iter()
+        .map(|part| (&*part.template, part.pose))
+        .collect();
+    let begin = Instant::now();
+    let backend = arguments.backend.backend.unwrap_or_default();
+    let (search, mut device) = device_search::for_backend(backend);
+    let on_device = search.map(|mut search| find_clashes_with(&placed, options, &mut *search));
+    let report = match on_device {
+        Some(Err(ClashError::Search(SearchError::Device(fault)))) => {
+            device = fallback::processor(&fault);
+            find_clashes(&placed, options)?
+        }
+        Some(report) => report?,
+        None => find_clashes(&placed, options)?,
+    };
+    Ok((Head::new(None, device, begin.elapsed()), report))
 }
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
@@ -172,11 +167,12 @@ fn draw(
     parts: &[MoleculePart],
     tolerance: Option<f32>,
     shot: &picture::Shot,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+) -> Result<(), AnyError> {
+    use std::sync::Arc;
+
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
 
-    picture::check_adapter()?;
     let mut templates = Vec::with_capacity(parts.len());
     for part in parts {
         templates.push(Arc::new(match tolerance {
@@ -230,30 +226,18 @@ fn draw(
 }
 
 #[cfg(not(feature = "draw"))]
-fn draw(
-    _: &[MoleculePart],
-    _: Option<f32>,
-    _: &picture::Shot,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
-    Err("this program was built without the feature `draw`".into())
+fn draw(_: &[MoleculePart], _: Option<f32>, _: &picture::Shot) -> Result<(), AnyError> {
+    picture::check_adapter()
 }
 
-/// Who searched, if it was on that device.
-fn used(adapter: Option<&str>) -> Backend {
-    match adapter {
-        Some(_) => Backend::Gpu,
-        None => Backend::Cpu,
-    }
-}
-
-fn write_table(out: &mut impl Write, output: &Output) -> io::Result<()> {
+fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {
     let report = output.report;
     writeln!(
         out,
         "{}: {} atoms in {} parts",
         output.file, report.atoms, report.parts
     )?;
-    if let Some(adapter) = output.adapter {
+    if let Some(adapter) = &output.head.device.adapter {
         writeln!(out, "searched on {adapter}")?;
     }
     match report.tolerance_nm {

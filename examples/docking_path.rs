@@ -2,28 +2,37 @@
 //! L99A, sliding, as a log that `docking::log` plays back.
 //!
 //! ```text
-//! cargo run --release --example docking_path -- OUT.log [--radius-scale X] [--seed N]
+//! cargo run --release --example docking_path -- way.log
+//! cargo run --release --example docking_path -- way.log --radius-scale 0.6 --seed 2 --report -
+//! cargo run --release --example docking -- --play way.log
 //! ```
 //!
 //! The rigid structure is closed: with radii as they are no way is found. All atoms are made
 //! smaller on the way; at the end they get their size again, and the ligand fits where it is.
-//! Exit code 0 if a way was written, and 2 if there was none or it could not be.
+//! If there is no way it is not done, and nothing is written. `--help` lists the exit codes.
 
-use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
 use bevy_rapier_molecules::docking::log::Recorder;
 use bevy_rapier_molecules::docking::search::{Docking, WayConfig, motion_between};
 use bevy_rapier_molecules::docking::{Input, Part, ResponseMode, Session, TOLERANCE_NM};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
+use bevy_rapier_molecules::pose::Pose;
 use clap::Parser;
+use serde::Serialize;
+
+use common::{AnyError, CommonArguments, Device, Head};
+use seed::SeedArguments;
 
 mod common;
+#[path = "common/seed.rs"]
+mod seed;
 
 /// Branches after which no way is taken to exist.
 const BRANCHES: u32 = 1_000_000;
@@ -37,33 +46,86 @@ fn main() -> ExitCode {
 
 /// Writes the way of p-xylene into the cavity of T4 lysozyme, as a log of `docking`.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 struct Arguments {
     /// The log.
     file: PathBuf,
     /// Radii of the atoms on the way, in units of those at its ends.
-    #[arg(long, value_name = "X", default_value_t = 0.5)]
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.5,
+        allow_negative_numbers = true
+    )]
     radius_scale: f32,
-    /// Seed of the search for a way.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArguments,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let Arguments {
-        file,
-        radius_scale: radii,
-        seed,
-    } = arguments;
-    let mut out = io::stdout().lock();
+/// What `--report` writes.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    head: Head,
+    molecules: usize,
+    atoms: usize,
+    radius_scale: f32,
+    /// Straight pieces of the way.
+    pieces: usize,
+    /// Inputs of the log.
+    steps: u32,
+    /// Distance of the ligand's centre from where its file has it, at the end, nm.
+    distance_to_file_nm: f32,
+    /// Atoms of receptor and ligand that overlap at the end.
+    overlaps: usize,
+}
+
+fn run(arguments: &Arguments) -> Result<(), AnyError> {
+    arguments.common.prepare()?;
+    common::check_target(&arguments.file)?;
+    let seed = arguments.seed.or(None);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules");
     let molecule = |name: &str| load(format!("{folder}/{name}"), &LoadOptions::default());
     let receptor = Arc::new(molecule("t4_lysozyme_l99a.pdb")?);
     let ligand = Arc::new(molecule("p_xylene.pdb")?);
+    let atoms = receptor.atom_count() + ligand.atom_count();
     let crystal = ligand.file_pose();
-    let mut session = Session::new(Arc::clone(&receptor), Arc::clone(&ligand));
-    session.apply(&Input::Radii(*radii))?;
+    let mut session = Session::new(receptor, ligand);
+    session.apply(&Input::Radii(arguments.radius_scale))?;
 
-    let [large, small] = [receptor, ligand].map(TypedMolecule::new);
+    let begin = Instant::now();
+    let mut way = way_out(&session, &crystal, seed)?;
+    let time = begin.elapsed();
+    way.reverse();
+    let steps = write_log(&arguments.file, &mut session, &way)?;
+    let end = session.pose(Part::Ligand);
+    let report = Report {
+        head: Head::new(Some(seed), Device::default(), time),
+        molecules: 2,
+        atoms,
+        radius_scale: arguments.radius_scale,
+        pieces: way.len() - 1,
+        steps,
+        distance_to_file_nm: end.position.distance(crystal.position),
+        overlaps: session.clashes().len(),
+    };
+    arguments.common.write(&report)?;
+    arguments.common.tell(|out| {
+        writeln!(
+            out,
+            "{} straight pieces at {} of the radii\n\
+             ends {:.4} nm from the crystal's pose with {} overlaps",
+            report.pieces, report.radius_scale, report.distance_to_file_nm, report.overlaps
+        )
+    })
+}
+
+/// Poses of the ligand from where it belongs to the outside.
+fn way_out(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>, AnyError> {
+    let [large, small] = [Part::Receptor, Part::Ligand]
+        .map(|part| TypedMolecule::new(Arc::clone(session.template(part))));
     // No energy is asked for on a way; the coarsest will do.
     let coarse = EnergyConfig {
         spacing: 0.2,
@@ -77,23 +139,25 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         energy: &energy,
     };
     let config = WayConfig {
-        seed: *seed,
+        seed,
         branches: BRANCHES,
         tolerance: TOLERANCE_NM,
     };
-    let mut way = docking
-        .way_out(&crystal, &config)?
-        .ok_or("no way out of the cavity was found")?;
-    let pieces = way.len() - 1;
-    writeln!(out, "{pieces} straight pieces at {radii} of the radii")?;
-    way.reverse();
+    let way = docking.way_out(crystal, &config)?;
+    let sentence = "no way out of the cavity was found: a smaller --radius-scale may help";
+    Ok(way.ok_or_else(|| io::Error::new(ErrorKind::Interrupted, sentence))?)
+}
 
+/// Moves the ligand along the way and writes down how, in so many inputs.
+fn write_log(file: &Path, session: &mut Session, way: &[Pose]) -> Result<u32, AnyError> {
     session.apply(&Input::Response(ResponseMode::Slide))?;
     session.apply(&Input::Place(Part::Ligand, way[0]))?;
     let log = File::create(file)
         .map_err(|error| format!("cannot write '{}': {error}", file.display()))?;
-    let mut recorder = Recorder::new(BufWriter::new(log), &session)?;
-    let mut feed = |session: &mut Session, input: Input| -> Result<(), Box<dyn Error>> {
+    let mut recorder = Recorder::new(BufWriter::new(log), session)?;
+    let mut inputs = 0;
+    let mut feed = |session: &mut Session, input: Input| -> Result<(), AnyError> {
+        inputs += 1;
         recorder.record(&input)?;
         session.apply(&input)?;
         Ok(())
@@ -104,17 +168,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         let steps = length.max(whole.rotation.length() / STEP.1).ceil().max(1.0) as u32;
         for left in (1..=steps).rev() {
             let rest = motion_between(&session.pose(Part::Ligand), target);
-            feed(&mut session, Input::Move(rest.scaled(1.0 / left as f32)))?;
+            feed(session, Input::Move(rest.scaled(1.0 / left as f32)))?;
         }
     }
-    feed(&mut session, Input::Radii(1.0))?;
-    recorder.finish(&session)?;
-    let end = session.pose(Part::Ligand);
-    writeln!(
-        out,
-        "ends {:.4} nm from the crystal's pose with {} overlaps",
-        end.position.distance(crystal.position),
-        session.clashes().len()
-    )?;
-    Ok(())
+    feed(session, Input::Radii(1.0))?;
+    recorder.finish(session)?;
+    Ok(inputs)
 }

@@ -1,20 +1,20 @@
 //! Few spheres in the place of many atoms: how good are they?
 //!
 //! ```text
-//! cargo run --release --example proxies -- FILE... [--proxies N | --tolerance NM]
-//!     [--radius-scale X] [--backend auto|cpu|gpu] [--save] [--report FILE.json]
-//!     [--screenshot FILE.png]
+//! cargo run --release --example proxies -- protein.pdb lipid.pdb --proxies 17
+//! cargo run --release --example proxies -- protein.pdb --tolerance 0.3 --save
+//! cargo run --release --example proxies -- protein.pdb --screenshot proxies.png
 //! ```
 //!
 //! Prints a table. With `--screenshot` a picture shows the molecules side by side, each
 //! with its proxies over its atoms. With `--save` the proxies go to FILE.proxy.ron, from where
-//! `ProxyCache::load` reads them. Exit code 0 if all files were good, and 2 if one was not.
+//! `ProxyCache::load` reads them. `--help` lists the options and the exit codes.
 
-use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::molecule::{DEFAULT_RADIUS_SCALE, LoadOptions, MoleculeTemplate, load};
@@ -24,13 +24,17 @@ use bevy_rapier_molecules::proxy::{
 use clap::Parser;
 use serde::Serialize;
 
+use backend::BackendArguments;
+use common::report::round;
+use common::{AnyError, CommonArguments, Device, Head};
+
 #[path = "common/backend.rs"]
 mod backend;
 mod common;
+#[path = "common/fallback.rs"]
+mod fallback;
 #[path = "common/picture/mod.rs"]
 mod picture;
-#[path = "common/report_file.rs"]
-mod report_file;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
 
 /// Makes the proxies of structure files, and measures them.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 struct Arguments {
     /// Structure files: .pdb, .ent, .cif or .bcif, plain or gzipped.
     #[arg(required = true)]
@@ -46,25 +51,37 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PROXIES)]
     proxies: usize,
     /// As many as it takes for their surface to be nowhere further than this many nm from
-    /// that of the atoms.
-    #[arg(long, value_name = "NM", conflicts_with = "proxies")]
+    /// that of the atoms; found by the processor.
+    #[arg(
+        long,
+        value_name = "NM",
+        conflicts_with = "proxies",
+        allow_negative_numbers = true
+    )]
     tolerance: Option<f32>,
     /// Radii of the atoms in units of their van der Waals radii.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
+    #[arg(allow_negative_numbers = true)]
     radius_scale: f32,
-    /// Who clusters the atoms: the same proxies in any case. With --tolerance it is the
-    /// processor.
-    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
-    #[arg(value_parser = backend::parser())]
-    backend: Backend,
     /// Save the proxies beside each file.
     #[arg(long)]
     save: bool,
-    /// Write the table as JSON to FILE; "-" prints that instead of the table.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    backend: BackendArguments,
+    #[command(flatten)]
+    common: CommonArguments,
     #[command(flatten)]
     picture: picture::PictureArguments,
+}
+
+/// What `--report` writes.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    head: Head,
+    molecules: usize,
+    atoms: usize,
+    structures: Vec<Row>,
 }
 
 /// What `--report` writes of each molecule.
@@ -79,37 +96,32 @@ struct Row {
     largest_distance_nm: f64,
 }
 
-fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
+fn run(arguments: &Arguments) -> Result<(), AnyError> {
     if arguments.proxies == 0 {
         return Err("--proxies must be at least 1".into());
     }
+    arguments.common.prepare()?;
     let shot = arguments.picture.shot()?;
-    let mut shown = Vec::new();
     let options = LoadOptions {
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
     };
-    if let Some(path) = &arguments.report {
-        report_file::check_target(path)?;
-    }
-    let mut rows = Vec::new();
+    let mut shown = Vec::new();
+    let mut structures = Vec::new();
+    let (mut device, mut time) = (Device::default(), Duration::ZERO);
     for file in &arguments.files {
         let template = Arc::new(load(file, &options)?);
+        let begin = Instant::now();
         let set = match arguments.tolerance {
             Some(tolerance) => ProxySet::for_tolerance(&*template, tolerance, PROXY_SEED)?,
-            None => proxies(&template, arguments)?,
+            None => {
+                let (set, who) = proxies(&template, arguments)?;
+                device = who;
+                set
+            }
         };
-        let quality = set.quality(&*template)?;
-        let name = file.file_name().unwrap_or(file.as_os_str());
-        rows.push(Row {
-            structure: name.to_string_lossy().into_owned(),
-            atoms: template.atom_count(),
-            proxies: set.len(),
-            atom_volume_nm3: report_file::round(quality.atom_volume_nm3.into()),
-            proxy_volume_nm3: report_file::round(quality.proxy_volume_nm3.into()),
-            overestimate: report_file::round(quality.overestimate().into()),
-            largest_distance_nm: report_file::round(quality.largest_distance_nm.into()),
-        });
+        time += begin.elapsed();
+        structures.push(row(file, &template, &set)?);
         shown.push((template.clone(), set.len() as u32));
         if arguments.save {
             let cache = ProxyCache::new(template);
@@ -117,20 +129,40 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error + Send + Sync>> 
             cache.save(proxy_file_of(file))?;
         }
     }
-    if let Some(path) = &arguments.report {
-        report_file::write_json(&rows, path)?;
+    if arguments.tolerance.is_some() && arguments.backend.backend == Some(Backend::Gpu) {
+        device = fallback::processor(&"a tolerance is met by trying, which no GPU does");
     }
-    if arguments.report.as_deref() != Some(Path::new(report_file::STDOUT)) {
-        write_table(&rows)?;
+    let report = Report {
+        head: Head::new(Some(PROXY_SEED), device, time),
+        molecules: structures.len(),
+        atoms: structures.iter().map(|row| row.atoms).sum(),
+        structures,
+    };
+    let common = &arguments.common;
+    common.write(&report)?;
+    common.tell(|out| write_table(out, &report.structures))?;
+    match shot {
+        Some(shot) => draw(&shown, &shot),
+        None => Ok(()),
     }
-    if let Some(shot) = shot {
-        draw(&shown, &shot)?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn write_table(rows: &[Row]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// How good the proxies of a molecule are.
+fn row(file: &Path, template: &MoleculeTemplate, set: &ProxySet) -> Result<Row, AnyError> {
+    let quality = set.quality(template)?;
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    Ok(Row {
+        structure: name.to_string_lossy().into_owned(),
+        atoms: template.atom_count(),
+        proxies: set.len(),
+        atom_volume_nm3: round(quality.atom_volume_nm3.into()),
+        proxy_volume_nm3: round(quality.proxy_volume_nm3.into()),
+        overestimate: round(quality.overestimate().into()),
+        largest_distance_nm: round(quality.largest_distance_nm.into()),
+    })
+}
+
+fn write_table(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     writeln!(
         out,
         "| structure | atoms | proxies | atoms, nm³ | proxies, nm³ | overestimate | farthest, nm |"
@@ -149,49 +181,59 @@ fn write_table(rows: &[Row]) -> io::Result<()> {
             row.largest_distance_nm
         )?;
     }
-    out.flush()
+    Ok(())
 }
 
-/// As many proxies as were asked for, on the backend that was.
-#[cfg(feature = "gpu")]
+/// As many proxies as were asked for, and who found them.
 fn proxies(
     template: &MoleculeTemplate,
     arguments: &Arguments,
-) -> Result<ProxySet, Box<dyn Error + Send + Sync>> {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions};
-
-    let on_gpu = || -> Result<_, GpuError> {
-        let device = GpuDevice::for_backend(arguments.backend, &GpuOptions::default())?;
-        device
-            .map(|device| device.proxies(template, arguments.proxies, PROXY_SEED))
-            .transpose()
+) -> Result<(ProxySet, Device), AnyError> {
+    let backend = arguments.backend.backend.unwrap_or_default();
+    let device = match on_gpu(template, arguments.proxies, backend) {
+        Ok(Some((set, adapter))) => {
+            let device = Device {
+                backend: Backend::Gpu,
+                adapter: Some(adapter),
+                fell_back: None,
+            };
+            return Ok((set, device));
+        }
+        Ok(None) => Device::default(),
+        Err(error) => fallback::processor(&error),
     };
-    match on_gpu() {
-        Ok(Some(set)) => return Ok(set?),
-        Ok(None) => {}
-        Err(error) => backend::say_fallback(&error),
-    }
-    Ok(ProxySet::from_atoms(
-        template,
-        arguments.proxies,
-        PROXY_SEED,
-    )?)
+    let set = ProxySet::from_atoms(template, arguments.proxies, PROXY_SEED)?;
+    Ok((set, device))
 }
 
-/// As many proxies as were asked for.
-#[cfg(not(feature = "gpu"))]
-fn proxies(
+/// The proxies that a GPU finds, and its name; none if the processor is to find them.
+#[cfg(feature = "gpu")]
+fn on_gpu(
     template: &MoleculeTemplate,
-    arguments: &Arguments,
-) -> Result<ProxySet, Box<dyn Error + Send + Sync>> {
-    if arguments.backend == Backend::Gpu {
-        backend::say_fallback(&"this program was built without the feature `gpu`");
+    count: usize,
+    backend: Backend,
+) -> Result<Option<(ProxySet, String)>, AnyError> {
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+
+    let Some(device) = GpuDevice::for_backend(backend, &GpuOptions::default())? else {
+        return Ok(None);
+    };
+    // Atoms that cannot have proxies are the processor's, which says why.
+    let set = device.proxies(template, count, PROXY_SEED)?.ok();
+    Ok(set.map(|set| (set, device.summary().to_string())))
+}
+
+/// None: there is no GPU in a program without the feature.
+#[cfg(not(feature = "gpu"))]
+fn on_gpu(
+    _: &MoleculeTemplate,
+    _: usize,
+    backend: Backend,
+) -> Result<Option<(ProxySet, String)>, AnyError> {
+    match backend {
+        Backend::Gpu => Err("this program was built without the feature `gpu`".into()),
+        _ => Ok(None),
     }
-    Ok(ProxySet::from_atoms(
-        template,
-        arguments.proxies,
-        PROXY_SEED,
-    )?)
 }
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
@@ -204,15 +246,11 @@ const GAP_NM: f32 = 0.6;
 
 /// A picture of molecules side by side, each with so many proxies over its atoms.
 #[cfg(feature = "draw")]
-fn draw(
-    shown: &[(Arc<MoleculeTemplate>, u32)],
-    shot: &picture::Shot,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<(), AnyError> {
     use bevy::camera::ScalingMode;
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
 
-    picture::check_adapter()?;
     let mut app = picture::app(shot, FRAMES, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().colour));
@@ -286,9 +324,6 @@ fn draw(
 }
 
 #[cfg(not(feature = "draw"))]
-fn draw(
-    _: &[(Arc<MoleculeTemplate>, u32)],
-    _: &picture::Shot,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
-    Err("this program was built without the feature `draw`".into())
+fn draw(_: &[(Arc<MoleculeTemplate>, u32)], _: &picture::Shot) -> Result<(), AnyError> {
+    picture::check_adapter()
 }

@@ -1,6 +1,5 @@
 //! Johnson and Whalley's figure 6: the naive algorithm, A, B and C under Brownian motion.
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::search::swept::{
@@ -12,8 +11,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
+use crate::common::AnyError;
 use crate::plots::{Line, Plot};
-use crate::table;
+use crate::table::{self, Tables};
 use crate::timing::median;
 
 /// Radius of a particle, nm.
@@ -28,7 +28,7 @@ const SPARSE: f32 = 1.0e-5;
 /// Steps that are timed, after one that is not.
 const STEPS: usize = 25;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let counts: &[u32] = if arguments.quick {
         &[50, 100]
     } else {
@@ -51,14 +51,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let header = table::words(&["particles", "naive", "A", "B", "C"]);
     let title =
         format!("**Brownian motion**, particles fill {SPARSE} of space; ms a step, one thread.");
-    table::print(&title, &header, &rows);
+    tables.add(&title, header, rows)?;
     let plot = Plot {
         title: "Brownian motion: naive, A, B, C",
         names: ["particles", "ms a step"],
         logarithmic: true,
         lines: &lines,
     };
-    plot.write(&arguments.out.join("brownian"))?;
+    let plotted = plot.write(&arguments.out.join("brownian"));
+    plotted.map_err(|error| error.to_string())?;
 
     let counts: &[u32] = if arguments.quick {
         &[100]
@@ -83,12 +84,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         }
         rows.push(row);
     }
-    table::print("**Slices against cubes**, ever denser.", &header, &rows);
-    Ok(())
+    tables.add("**Slices against cubes**, ever denser.", header, rows)
 }
 
 /// Median time of a step of each algorithm, ms.
-fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, Box<dyn Error>> {
+fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, AnyError> {
     let sets = walk(count, ratio)?;
     let mut searches: Vec<Box<dyn SweptSearch>> = vec![Box::new(SweptBruteForce::sequential())];
     for version in [CellListVersion::A, CellListVersion::B, CellListVersion::C] {
@@ -117,7 +117,7 @@ fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, Box<dyn E
 }
 
 /// Particles at random places and their Brownian steps.
-fn walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+fn walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, AnyError> {
     let mut random = Pcg64Mcg::seed_from_u64(u64::from(count));
     let volume = 4.0 / 3.0 * std::f32::consts::PI * RADIUS_NM.powi(3);
     let edge = (count as f32 * volume / ratio).cbrt();

@@ -1,13 +1,12 @@
 //! Turk's table 1: atoms per cell of a full grid and of one hashed to 4,096 cells.
 
-use std::error::Error;
-
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::cell_occupancy;
 use bevy_rapier_molecules::spheres::SphereSet;
 
-use crate::table;
+use crate::common::AnyError;
+use crate::table::{self, Tables};
 
 const FILES: [&str; 8] = [
     "4c64_dna.pdb",
@@ -20,7 +19,7 @@ const FILES: [&str; 8] = [
     "1gzx.pdb",
 ];
 
-pub fn run() -> Result<(), Box<dyn Error>> {
+pub fn run(tables: &mut Tables) -> Result<(), AnyError> {
     let mut rows = Vec::new();
     for file in FILES {
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -40,10 +39,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         ]);
     }
     let header = table::words(&["structure", "atoms", "hashed, 4096 cells", "full grid"]);
-    table::print(
+    tables.add(
         "**Average atoms per cell**, cells as wide as the largest atom.",
-        &header,
-        &rows,
-    );
-    Ok(())
+        header,
+        rows,
+    )
 }

@@ -1,7 +1,5 @@
 //! Where one search overtakes another: what recommendations are made from.
 
-use std::error::Error;
-
 use bevy_rapier_molecules::search::SearchKind;
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -9,13 +7,14 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::table;
+use crate::common::AnyError;
+use crate::table::{self, Tables};
 use crate::timing::{SphereRunner, race};
 
 /// Frames; they are small.
 const FRAMES: usize = 60;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let counts: &[u32] = if arguments.quick {
         &[16]
     } else {
@@ -26,13 +25,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         SearchKind::UniformGrid,
         SearchKind::SweepAndPrune,
     ];
-    let rows: Result<Vec<_>, Box<dyn Error>> = counts
+    let rows: Result<Vec<_>, AnyError> = counts
         .iter()
         .map(|&count| row(count.to_string(), kinds, |seed| liquid(count, 1.0, seed)))
         .collect();
     let mut header = table::words(&["spheres"]);
     header.extend(kinds.map(|kind| kind.to_string()));
-    table::print("**Few spheres** of a liquid.", &header, &rows?);
+    tables.add("**Few spheres** of a liquid.", header, rows?)?;
 
     let factors: &[f32] = if arguments.quick {
         &[2.0]
@@ -44,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         SearchKind::BoxGrid,
         SearchKind::KdTree2,
     ];
-    let rows: Result<Vec<_>, Box<dyn Error>> = factors
+    let rows: Result<Vec<_>, AnyError> = factors
         .iter()
         .map(|&factor| {
             row(factor.to_string(), kinds, |seed| {
@@ -54,19 +53,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         .collect();
     let mut header = table::words(&["largest ÷ other radii"]);
     header.extend(kinds.map(|kind| kind.to_string()));
-    table::print(
+    tables.add(
         "**One large sphere** among 10,000 of a liquid.",
-        &header,
-        &rows?,
-    );
-    Ok(())
+        header,
+        rows?,
+    )
 }
 
 fn row<const N: usize>(
     first: String,
     kinds: [SearchKind; N],
-    scene: impl Fn(u64) -> Result<SphereSet, Box<dyn Error>>,
-) -> Result<Vec<String>, Box<dyn Error>> {
+    scene: impl Fn(u64) -> Result<SphereSet, AnyError>,
+) -> Result<Vec<String>, AnyError> {
     let mut runners: Vec<SphereRunner> = kinds.map(|kind| SphereRunner::new(kind.search())).into();
     let frames: Result<Vec<SphereSet>, _> = (0..FRAMES as u64).map(scene).collect();
     race(&mut runners, &frames?)?;
@@ -81,7 +79,7 @@ fn row<const N: usize>(
 
 /// Spheres of 0.1 nm at the density of a liquid, the first of them `factor` times as large.
 /// Seeds move them a little.
-fn liquid(count: u32, factor: f32, seed: u64) -> Result<SphereSet, Box<dyn Error>> {
+fn liquid(count: u32, factor: f32, seed: u64) -> Result<SphereSet, AnyError> {
     let mut places = Pcg64Mcg::seed_from_u64(9);
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let edge = (count as f32 / 100.0).cbrt();

@@ -1,6 +1,5 @@
 //! Poirrier's workload: spheres that fall on a floor, early and late.
 
-use std::error::Error;
 use std::ops::RangeInclusive;
 
 use bevy_rapier_molecules::scenes::{FallingSpheres, STEPS_TO_FALL};
@@ -11,8 +10,9 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::SphereSet;
 
 use crate::Arguments;
+use crate::common::AnyError;
 use crate::plots::{Line, Plot};
-use crate::table;
+use crate::table::{self, Tables};
 use crate::timing::{MOST_FOR_SLOW_ONES, SphereRunner};
 
 /// Fewest spheres.
@@ -48,7 +48,7 @@ struct Outcome {
     candidates: [f64; 3],
 }
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let most = if arguments.quick {
         FEWEST
     } else {
@@ -63,16 +63,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         for &count in &counts {
             outcomes.push(measure(count, steps.clone())?);
         }
-        report(stage, &steps, &outcomes);
+        report(tables, stage, &steps, &outcomes)?;
         draw(arguments, stage, &outcomes)?;
     }
     let few = |count: &&u32| **count as usize <= MOST_FOR_SLOW_ONES;
     let counts: Vec<u32> = counts.iter().filter(few).copied().collect();
-    gravities(&counts)
+    gravities(&counts, tables)
 }
 
 /// Lets the spheres fall, and times every search in `steps`.
-fn measure(count: u32, steps: RangeInclusive<u32>) -> Result<Outcome, Box<dyn Error>> {
+fn measure(count: u32, steps: RangeInclusive<u32>) -> Result<Outcome, AnyError> {
     let mut runners = SphereRunner::for_spheres(count as usize);
     runners
         .retain(|runner| count <= MOST_FOR_HASH_GRID || runner.name != SearchKind::HashGrid.name());
@@ -112,8 +112,8 @@ fn measure(count: u32, steps: RangeInclusive<u32>) -> Result<Outcome, Box<dyn Er
 fn fall(
     mut falling: FallingSpheres,
     last: u32,
-    mut show: impl FnMut(u32, &SphereSet, &PairBuffer) -> Result<(), Box<dyn Error>>,
-) -> Result<(), Box<dyn Error>> {
+    mut show: impl FnMut(u32, &SphereSet, &PairBuffer) -> Result<(), AnyError>,
+) -> Result<(), AnyError> {
     let (mut grid, mut pairs) = (UniformGrid::new(), PairBuffer::new());
     for step in 0..=last {
         falling.advance();
@@ -141,7 +141,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn add(&mut self, spheres: &SphereSet, pairs: &PairBuffer) -> Result<(), Box<dyn Error>> {
+    fn add(&mut self, spheres: &SphereSet, pairs: &PairBuffer) -> Result<(), AnyError> {
         let mut boxes = BoxSet::new();
         boxes.set_around_spheres(spheres, 0.0)?;
         let mut tree = LinearKdTree::new();
@@ -161,7 +161,7 @@ impl Candidates {
 }
 
 /// How the candidates of the late steps depend on gravity, which the paper does not give.
-fn gravities(counts: &[u32]) -> Result<(), Box<dyn Error>> {
+fn gravities(counts: &[u32], tables: &mut Tables) -> Result<(), AnyError> {
     let mut rows = Vec::new();
     for gravity in GRAVITIES {
         let steps = STEPS_TO_FALL / gravity.sqrt();
@@ -182,12 +182,11 @@ fn gravities(counts: &[u32]) -> Result<(), Box<dyn Error>> {
     }
     let mut header = table::words(&["gravity", "steps to fall"]);
     header.extend(counts.iter().map(|count| format!("{count} spheres")));
-    table::print(
+    tables.add(
         "**Candidates for each sphere** in the late steps: of kd-tree-2, and in brackets boxes.",
-        &header,
-        &rows,
-    );
-    Ok(())
+        header,
+        rows,
+    )
 }
 
 fn time_of(outcome: &Outcome, name: &str) -> Option<f64> {
@@ -195,7 +194,12 @@ fn time_of(outcome: &Outcome, name: &str) -> Option<f64> {
     *time
 }
 
-fn report(stage: &str, steps: &RangeInclusive<u32>, outcomes: &[Outcome]) {
+fn report(
+    tables: &mut Tables,
+    stage: &str,
+    steps: &RangeInclusive<u32>,
+    outcomes: &[Outcome],
+) -> Result<(), AnyError> {
     let names: Vec<&str> = outcomes
         .first()
         .map(|outcome| outcome.times.iter().map(|(name, _)| *name).collect())
@@ -225,10 +229,10 @@ fn report(stage: &str, steps: &RangeInclusive<u32>, outcomes: &[Outcome]) {
         steps.start(),
         steps.end()
     );
-    table::print(&title, &header, &rows);
+    tables.add(&title, header, rows)
 }
 
-fn draw(arguments: &Arguments, stage: &str, outcomes: &[Outcome]) -> Result<(), Box<dyn Error>> {
+fn draw(arguments: &Arguments, stage: &str, outcomes: &[Outcome]) -> Result<(), AnyError> {
     let Some(first) = outcomes.first() else {
         return Ok(());
     };
@@ -249,5 +253,6 @@ fn draw(arguments: &Arguments, stage: &str, outcomes: &[Outcome]) -> Result<(), 
         logarithmic: true,
         lines: &lines,
     };
-    plot.write(&arguments.out.join(format!("falling_{stage}")))
+    let plotted = plot.write(&arguments.out.join(format!("falling_{stage}")));
+    Ok(plotted.map_err(|error| error.to_string())?)
 }

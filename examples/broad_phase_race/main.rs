@@ -2,20 +2,19 @@
 //! same spheres and boxes, as Markdown tables and plots (SVG and PNG).
 //!
 //! ```text
-//! cargo run --release --features parallel --example broad_phase_race -- [EXPERIMENT...]
-//!     [--out DIR] [--most N] [--backend auto|cpu|gpu] [--quick]
-//! cargo run --release --example broad_phase_race -- --show [--spheres N]
+//! cargo run --release --features parallel --example broad_phase_race -- --most 100000
+//! cargo run --release --example broad_phase_race -- vesicle others --report race.json
+//! cargo run --release --example broad_phase_race -- --show --spheres 5000
 //! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
 //! ```
 //!
 //! Without `--features parallel` Rapier's tree has one thread. Searches take turns frame by
-//! frame, and of all frames the median counts, so that a noisy machine is noisy to all.
-#![allow(clippy::print_stdout, reason = "the tables are the purpose")]
+//! frame, and of all frames the median counts, so that a noisy machine is noisy to all. Key
+//! of the window: Esc quits. `--help` lists the options and the exit codes.
 
 mod brownian;
 mod cells;
 mod crossovers;
-mod device;
 mod falling;
 mod others;
 mod screen;
@@ -28,28 +27,39 @@ mod vesicle;
 mod backend;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/display.rs"]
+#[path = "../common/device_search.rs"]
+mod device_search;
+#[path = "../common/screen/display.rs"]
 mod display;
-#[path = "../common/window.rs"]
-mod open_window;
+#[path = "../common/fallback.rs"]
+mod fallback;
 #[path = "../common/picture/mod.rs"]
 mod picture;
 #[path = "../common/plots.rs"]
 mod plots;
+#[path = "../common/screen/window.rs"]
+mod window;
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use bevy_rapier_molecules::backend::Backend;
 use clap::{Parser, ValueEnum};
+use serde::Serialize;
+
+use backend::BackendArguments;
+use common::{AnyError, CommonArguments, Device, Head};
+use table::{Table, Tables};
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
 /// Races broad phases against each other and against Rapier's.
+///
+/// A GPU joins in the race for the atoms of a vesicle.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
     /// What to run [default: all].
     #[arg(value_enum)]
@@ -60,26 +70,29 @@ pub struct Arguments {
     /// Most falling spheres.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     most: u32,
-    /// Whose grid joins the race for the atoms of a vesicle: a GPU's if there is a real one,
-    /// nobody's but the processor's, or that of any GPU, even one in software.
-    #[arg(long, value_name = "WHERE", default_value_t = Backend::Auto)]
-    #[arg(value_parser = backend::parser())]
-    backend: Backend,
     /// Small scenes and few frames, to see that it works.
     #[arg(long)]
     quick: bool,
     /// Show the race in a window instead: a panel for each search.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["screenshot", "report"])]
     show: bool,
     /// With --show or --screenshot: falling spheres.
     #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SHOWN)))]
     spheres: u32,
-    /// With --screenshot: frames before the picture.
+    /// Steps without a window, or before a picture: frames of --screenshot.
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: u32,
     #[command(flatten)]
+    backend: BackendArguments,
+    #[command(flatten)]
+    common: CommonArguments,
+    #[command(flatten)]
     picture: picture::PictureArguments,
 }
+
+/// Most spheres on the screen, for each search.
+const MOST_SHOWN: u32 = 1_000_000;
 
 /// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,39 +113,64 @@ enum Experiment {
     Falling,
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let shot = arguments.picture.shot()?;
-    if shot.is_some() || arguments.show {
-        if shot.is_none() && !display::is_there() {
-            return Err("there is no display: --screenshot FILE.png needs none".into());
-        }
-        picture::check_adapter()?;
-        return screen::run(arguments.spheres, arguments.steps, shot.as_ref());
-    }
-    measure(arguments).map_err(|error| error.to_string().into())
+/// What `--report` writes.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    head: Head,
+    /// The processor, and what Rapier was built with.
+    machine: String,
+    tables: Vec<Table>,
 }
 
-/// Runs the experiments.
-fn measure(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+fn run(arguments: &Arguments) -> Result<(), AnyError> {
+    arguments.common.prepare()?;
     if arguments.most < falling::FEWEST {
         return Err(format!("--most must be at least {}", falling::FEWEST).into());
     }
-    std::fs::create_dir_all(&arguments.out)
-        .map_err(|error| format!("{}: {error}", arguments.out.display()))?;
-    println!("{}\n", timing::machine());
+    let shot = arguments.picture.shot()?;
+    if shot.is_some() && arguments.common.report.is_some() {
+        return Err("there is no --report of a --screenshot: give one of both".into());
+    }
+    if arguments.show {
+        if !display::is_there() {
+            return Err("there is no display: --screenshot FILE.png needs none".into());
+        }
+        picture::check_adapter()?;
+    }
+    if shot.is_some() || arguments.show {
+        return screen::run(arguments.spheres, arguments.steps, shot.as_ref());
+    }
+    measure(arguments)
+}
+
+/// Runs the experiments.
+fn measure(arguments: &Arguments) -> Result<(), AnyError> {
+    let out = &arguments.out;
+    std::fs::create_dir_all(out)
+        .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
+    let begin = Instant::now();
+    let machine = timing::machine();
+    arguments.common.tell(|out| writeln!(out, "{machine}\n"))?;
+    let mut tables = Tables::new(&arguments.common);
+    let mut device = Device::default();
     for experiment in Experiment::value_variants() {
         if !arguments.experiments.is_empty() && !arguments.experiments.contains(experiment) {
             continue;
         }
         match experiment {
-            Experiment::Falling => falling::run(arguments)?,
-            Experiment::Splitting => splitting::run(arguments)?,
-            Experiment::Brownian => brownian::run(arguments)?,
-            Experiment::Cells => cells::run()?,
-            Experiment::Vesicle => vesicle::run(arguments)?,
-            Experiment::Others => others::run(arguments)?,
-            Experiment::Crossovers => crossovers::run(arguments)?,
+            Experiment::Falling => falling::run(arguments, &mut tables)?,
+            Experiment::Splitting => splitting::run(arguments, &mut tables)?,
+            Experiment::Brownian => brownian::run(arguments, &mut tables)?,
+            Experiment::Cells => cells::run(&mut tables)?,
+            Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
+            Experiment::Others => others::run(arguments, &mut tables)?,
+            Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,
         }
     }
-    Ok(())
+    arguments.common.write(&Report {
+        head: Head::new(None, device, begin.elapsed()),
+        machine,
+        tables: tables.into_inner(),
+    })
 }

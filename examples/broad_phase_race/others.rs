@@ -1,7 +1,5 @@
 //! A sparse gas, one giant among many, and a loose pile of proteins.
 
-use std::error::Error;
-
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -10,7 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::table;
+use crate::common::AnyError;
+use crate::table::{self, Tables};
 use crate::timing::{SphereRunner, race};
 
 /// Frames, the first of which warms up.
@@ -19,7 +18,7 @@ const FRAMES: usize = 8;
 /// How far spheres move between frames along each axis, nm.
 const MOTION_NM: f32 = 0.05;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let count = if arguments.quick { 1000 } else { 20_000 };
     let scenes = [
         ("sparse gas", gas(count, 5.0, None)?),
@@ -56,12 +55,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     let mut header = table::words(&["scene", "spheres", "pairs"]);
     header.extend(table::words(&names));
-    table::print("**Other scenes**, everything moving.", &header, &rows);
-    Ok(())
+    tables.add("**Other scenes**, everything moving.", header, rows)
 }
 
 /// Single spheres of 0.1 nm, `spacing` nm apart on the average, and perhaps a giant.
-fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, AnyError> {
     let mut random = Pcg64Mcg::seed_from_u64(3);
     let edge = spacing * (count as f32).cbrt();
     let mut first = SphereSet::new();
@@ -76,7 +74,7 @@ fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, B
 }
 
 /// Haemoglobins on a lattice, turned at random, their balls `gap` nm apart.
-fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, AnyError> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1gzx.pdb");
     let protein = load(path, &LoadOptions::default())?;
     let mut random = Pcg64Mcg::seed_from_u64(4);
@@ -96,7 +94,7 @@ fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, Box<dyn Error>> {
 }
 
 /// Frames in which each sphere moves a little.
-fn moving(first: SphereSet, random: &mut Pcg64Mcg) -> Result<Vec<SphereSet>, Box<dyn Error>> {
+fn moving(first: SphereSet, random: &mut Pcg64Mcg) -> Result<Vec<SphereSet>, AnyError> {
     let mut frames = vec![first];
     for frame in 1..FRAMES {
         let before = &frames[frame - 1];

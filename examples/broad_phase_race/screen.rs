@@ -1,7 +1,6 @@
 //! The race on the screen: a panel for each search, all with the same falling spheres. Each
 //! panel gets the same time in a frame, so that the faster search is ahead.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,9 +12,10 @@ use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::scenes::FallingSpheres;
 
-use crate::open_window;
+use crate::common::AnyError;
 use crate::picture::{self, Shot};
 use crate::timing::SphereRunner;
+use crate::window;
 
 /// Part of space that the spheres fill at the start.
 const RATIO: f32 = 0.1;
@@ -31,8 +31,6 @@ const BUDGET: Duration = Duration::from_millis(4);
 
 /// Colour behind everything.
 const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
-
-type AnyError = Box<dyn Error + Send + Sync>;
 
 /// A search and its spheres.
 struct Lane {
@@ -84,7 +82,7 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
     }
     let mut app = match shot {
         Some(shot) => picture::app(shot, frames.max(3), |plugins| plugins),
-        None => open_window::app("Race of broad phases"),
+        None => window::app("Race of broad phases", |plugins| plugins),
     };
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(BACKGROUND))
@@ -102,7 +100,7 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
     if shot.is_some() {
         return picture::finish(app);
     }
-    open_window::finish(app)
+    window::finish(app)
 }
 
 /// Columns and rows of the panels.

@@ -1,6 +1,5 @@
 //! Poirrier's table 1: what splitting boxes does for the linear kd-tree.
 
-use std::error::Error;
 use std::f64::consts::PI;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,13 +8,14 @@ use bevy_rapier_molecules::search::boxes::BoxSet;
 use bevy_rapier_molecules::search::{LinearKdTree, Selection};
 
 use crate::Arguments;
-use crate::table;
+use crate::common::AnyError;
+use crate::table::{self, Tables};
 
 /// The paper's number of spheres, and the parts of space that they fill.
 const SPHERES: u32 = 10_000;
 const RATIOS: [f32; 5] = [0.01, 0.05, 0.1, 0.5, 1.0];
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let count = if arguments.quick { 500 } else { SPHERES };
     let mut rows = Vec::new();
     for ratio in RATIOS {
@@ -49,6 +49,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     header.extend(columns.map(|name| format!("{name}, whole")));
     header.extend(columns.map(|name| format!("{name}, split")));
     let title = format!("**Splitting of boxes in the linear kd-tree**, {count} spheres.");
-    table::print(&title, &header, &rows);
-    Ok(())
+    tables.add(&title, header, rows)
 }

@@ -1,14 +1,69 @@
-//! Markdown tables.
+//! Markdown tables, which are also what the report has.
 
-/// Prints a table under a title, numbers to the right.
-pub fn print(title: &str, header: &[String], rows: &[Vec<String>]) {
-    println!("{title}\n");
-    println!("| {} |", header.join(" | "));
-    println!("|---|{}", "--:|".repeat(header.len().saturating_sub(1)));
-    for row in rows {
-        println!("| {} |", row.join(" | "));
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::common::{AnyError, CommonArguments};
+
+/// A table under a title.
+#[derive(Serialize)]
+pub struct Table {
+    title: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Writes it as Markdown, numbers to the right.
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}\n", self.title)?;
+        writeln!(out, "| {} |", self.columns.join(" | "))?;
+        let numbers = self.columns.len().saturating_sub(1);
+        writeln!(out, "|---|{}", "--:|".repeat(numbers))?;
+        for row in &self.rows {
+            writeln!(out, "| {} |", row.join(" | "))?;
+        }
+        writeln!(out)
     }
-    println!();
+}
+
+/// All tables of a run.
+pub struct Tables<'a> {
+    common: &'a CommonArguments,
+    tables: Vec<Table>,
+}
+
+impl<'a> Tables<'a> {
+    /// None yet.
+    pub fn new(common: &'a CommonArguments) -> Self {
+        Self {
+            common,
+            tables: Vec::new(),
+        }
+    }
+
+    /// Shows a table, and keeps it for the report.
+    pub fn add(
+        &mut self,
+        title: &str,
+        columns: Vec<String>,
+        rows: Vec<Vec<String>>,
+    ) -> Result<(), AnyError> {
+        let table = Table {
+            title: title.to_owned(),
+            columns,
+            rows,
+        };
+        self.common.tell(|out| table.write(out))?;
+        self.tables.push(table);
+        Ok(())
+    }
+
+    /// The tables, in order.
+    pub fn into_inner(self) -> Vec<Table> {
+        self.tables
+    }
 }
 
 /// Three digits or so; nothing if there is no number.

@@ -1,6 +1,5 @@
 //! Boxes and atoms of a vesicle of POPC lipids.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
@@ -15,8 +14,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::device;
-use crate::table;
+use crate::common::{AnyError, Device};
+use crate::device_search;
+use crate::table::{self, Tables};
 use crate::timing::{BoxRunner, SphereRunner, race};
 
 /// Area of a leaflet at its heads for each lipid, nm².
@@ -32,7 +32,7 @@ const TURN_PER_NM: f32 = 1.0;
 /// Frames, the first of which warms up.
 const FRAMES: usize = 16;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError> {
     let sizes: &[u32] = if arguments.quick {
         &[1000]
     } else {
@@ -54,8 +54,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     header.push("Rapier ÷ box-grid".to_owned());
     let title =
         "**Boxes of molecules**: a vesicle of POPC. Of Rapier the update of its tree alone.";
-    table::print(title, &header, &rows);
-    atoms(arguments)
+    tables.add(title, header, rows)?;
+    atoms(arguments, tables)
 }
 
 /// Those who search boxes; brute force only if there are few.
@@ -75,7 +75,7 @@ fn race_boxes(
     poses: &[Pose],
     motion: &str,
     distance: f32,
-) -> Result<Vec<String>, Box<dyn Error>> {
+) -> Result<Vec<String>, AnyError> {
     let frames = motion_of(poses, distance);
     let runs: Vec<_> = runs(poses.len(), lipid.atom_count()).collect();
     let mut runners = box_runners(poses.len());
@@ -114,14 +114,16 @@ fn race_boxes(
     Ok(row)
 }
 
-/// Atoms, all lipids moving.
-fn atoms(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+/// Atoms, all lipids moving; and who searched for them beside the processor.
+fn atoms(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError> {
     let lipids = if arguments.quick { 1000 } else { 7462 };
     let lipid = Arc::new(load(
         concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb"),
         &LoadOptions::default(),
     )?);
     let poses = poses(&lipid, lipids)?;
+    let backend = arguments.backend.backend.unwrap_or_default();
+    let mut device: Option<Device> = None;
     let mut rows = Vec::new();
     for (motion, distance) in MOTIONS {
         let frames: Result<Vec<SphereSet>, _> = motion_of(&poses, distance)
@@ -131,7 +133,12 @@ fn atoms(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             .collect();
         let frames = frames?;
         let mut runners = SphereRunner::for_spheres(frames[0].len());
-        runners.extend(device::grid(arguments.backend).map(SphereRunner::new));
+        // One that is not there is looked for once.
+        if device.as_ref().is_none_or(|known| known.adapter.is_some()) {
+            let (search, found) = device_search::for_backend(backend);
+            runners.extend(search.map(SphereRunner::new));
+            device = Some(found);
+        }
         let pairs = race(&mut runners, &frames)?;
         if rows.is_empty() {
             let mut header = table::words(&["motion", "pairs"]);
@@ -151,11 +158,11 @@ fn atoms(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         "**Atoms**: the {} atoms of {lipids} lipids, radii by element.",
         lipids as usize * lipid.atom_count()
     );
-    table::print(&title, &header, &rows);
-    Ok(())
+    tables.add(&title, header, rows)?;
+    Ok(device.unwrap_or_default())
 }
 
-fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, Box<dyn Error>> {
+fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, AnyError> {
     let config = VesicleConfig {
         size: VesicleSize::Density {
             lipids,
@@ -188,7 +195,7 @@ fn motion_of(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
     frames
 }
 
-fn place(lipid: &MoleculeTemplate, poses: &[Pose]) -> Result<SphereSet, Box<dyn Error>> {
+fn place(lipid: &MoleculeTemplate, poses: &[Pose]) -> Result<SphereSet, AnyError> {
     let molecules = poses.iter().map(|pose| (lipid, *pose));
     Ok(SphereSet::from_molecules(molecules)?)
 }

@@ -15,7 +15,8 @@ use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
 use bevy_rapier_molecules::search::{AutoGrid, Pair, SearchError};
 use glam::{DVec3, Vec3};
 
-use super::{AnyError, Arguments, backend, device_search};
+use super::common::{AnyError, Device};
+use super::{Arguments, device_search, fallback};
 
 /// The proteins, in turn.
 const PROTEINS: [&str; 4] = ["1ubq.cif", "t4_lysozyme_l99a.pdb", "dhfr.pdb", "1gzx.pdb"];
@@ -55,8 +56,8 @@ pub struct Cytoplasm {
     history: Vec<Sample>,
     /// Chance that two that meet stick together.
     stick: f64,
-    /// Name of the device that searches.
-    adapter: Option<String>,
+    /// Who searches.
+    device: Device,
     /// Half of a side of the box, nm.
     pub half: f32,
 }
@@ -91,10 +92,11 @@ impl Cytoplasm {
             .map(|one| one.bounding_radius())
             .sum::<f32>();
         let spacing = (mean / arguments.filled).cbrt() as f32;
+        let seed = arguments.scene.seed.or(None);
         let config = CrowdedBox {
             molecules: arguments.molecules,
             spacing: spacing / (radii / templates.len() as f32),
-            seed: arguments.seed,
+            seed,
             ..CrowdedBox::default()
         };
         let crowd = crowded_box(&templates, &config)?;
@@ -125,13 +127,12 @@ impl Cytoplasm {
         });
         let half = reach.fold(0.0, f32::max);
         let walls = Wall::room(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
-        let mut crowd =
-            BrownianMolecules::new(&templates, &molecules, walls.to_vec(), arguments.seed)?;
-        let device = device_search::for_backend(arguments.backend);
-        let adapter = device.map(|(search, adapter)| {
+        let mut crowd = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
+        let backend = arguments.scene.backend.backend.unwrap_or_default();
+        let (search, device) = device_search::for_backend(backend);
+        if let Some(search) = search {
             crowd.set_search(search);
-            adapter
-        });
+        }
         Ok(Self {
             start: molecules.iter().map(|one| one.pose.position).collect(),
             crowd,
@@ -142,7 +143,7 @@ impl Cytoplasm {
             diffusion,
             history: Vec::new(),
             stick: arguments.stick,
-            adapter,
+            device,
             half,
         })
     }
@@ -152,9 +153,8 @@ impl Cytoplasm {
         match self.try_step() {
             // The device is to blame, not the proteins.
             Err(MoleculesError::Search(SearchError::Device(fault))) => {
-                backend::say_fallback(&fault);
+                self.device = fallback::processor(&fault);
                 self.crowd.set_search(Box::new(AutoGrid::new()));
-                self.adapter = None;
                 self.try_step()?;
             }
             done => done?,
@@ -200,9 +200,9 @@ impl Cytoplasm {
         self.stick > 0.0
     }
 
-    /// Who searches, if a device does.
-    pub fn adapter(&self) -> Option<&str> {
-        self.adapter.as_deref()
+    /// Who searches.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     pub fn molecules(&self) -> &[BrownianMolecule] {

@@ -1,64 +1,74 @@
 //! A crowded cytoplasm: proteins that diffuse and never overlap by an atom.
 //!
 //! ```text
-//! cargo run --release --example brownian_crowd -- [--molecules 300] [--filled 0.25]
+//! cargo run --release --example brownian_crowd -- --molecules 300 --filled 0.25
 //! cargo run --release --example brownian_crowd -- --headless --steps 400 --report -
 //! cargo run --release --example brownian_crowd -- --screenshot crowd.png --steps 50
 //! cargo run --release --example brownian_crowd -- --stick 0.02
 //! ```
 //!
 //! The panel plots how far proteins have come against how far they would have come alone,
-//! and how large clusters are if proteins stick. Keys: Space pauses, T changes the colours.
-//! Mouse: right turns, wheel zooms. Exit code 0 if all went well, and 2 if something was
-//! wrong with the input.
+//! and how large clusters are if proteins stick. Keys: Space pauses, T changes the colours,
+//! Esc quits. Mouse: right turns, wheel zooms. `--help` lists the options and the exit codes.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use bevy_rapier_molecules::backend::Backend;
 use clap::Parser;
 use serde::Serialize;
 
+use common::report::round;
+use common::{AnyError, Head};
 use cytoplasm::{Cytoplasm, Sample};
+use screen::{SceneArguments, Screen};
 
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
 mod cytoplasm;
 #[path = "../common/device_search.rs"]
 mod device_search;
-#[path = "../common/display.rs"]
-mod display;
-#[path = "../common/window.rs"]
-mod open_window;
-#[path = "../common/orbit.rs"]
-mod orbit;
-#[path = "../common/picture/mod.rs"]
-mod picture;
-#[path = "../common/report_file.rs"]
-mod report_file;
+#[path = "../common/fallback.rs"]
+mod fallback;
+#[path = "../common/screen/mod.rs"]
+mod screen;
 #[path = "../common/stage.rs"]
 mod stage;
 mod window;
 
-/// An error whose text is one sentence.
-type AnyError = Box<dyn Error + Send + Sync>;
+fn main() -> ExitCode {
+    common::finish(run(&Arguments::parse()))
+}
 
 /// Proteins of the bundled set diffuse in a box and collide by their atoms.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
     /// Number of proteins.
-    #[arg(long, value_name = "N", default_value_t = 300)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 300,
+        visible_alias = "proteins"
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_PROTEINS))]
     molecules: u32,
     /// Part of the box that they fill, by their mass.
-    #[arg(long, value_name = "X", default_value_t = 0.25)]
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.25,
+        allow_negative_numbers = true
+    )]
     filled: f64,
     /// Spread of the fastest protein's step along each axis, nm.
-    #[arg(long, value_name = "NM", default_value_t = 0.1)]
+    #[arg(
+        long,
+        value_name = "NM",
+        default_value_t = 0.1,
+        allow_negative_numbers = true
+    )]
     spread: f64,
     /// Chance that two proteins which meet stick together from then on, from 0 to 1.
     #[arg(
@@ -67,35 +77,23 @@ pub struct Arguments {
         default_value_t = 0.0,
         default_missing_value = "1"
     )]
-    #[arg(num_args = 0..=1)]
+    #[arg(num_args = 0..=1, allow_negative_numbers = true)]
     stick: f64,
-    /// Who finds the proteins that may meet: a GPU if there is a real one, the processor, or
-    /// any GPU, even one in software. The result is the same.
-    #[arg(long, value_name = "BACKEND", default_value_t = Backend::Auto)]
-    #[arg(value_parser = backend::parser())]
-    backend: Backend,
-    /// Seed of places, rotations and steps.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Steps without a window, or before a picture. Default: 400, and 1 for a picture.
+    /// Steps without a window, or before a picture [default: 400, and 1 for a picture].
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
-    /// No window: run, and say how far proteins came.
-    #[arg(long)]
-    headless: bool,
-    /// Write a JSON report to this file ('-' for standard output), without a window.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
     #[command(flatten)]
-    picture: picture::PictureArguments,
+    scene: SceneArguments,
 }
 
-/// What is written down.
+/// Most proteins: with more, their atoms could not be numbered with 32 bits.
+const MOST_PROTEINS: i64 = 1_000_000;
+
+/// What `--report` writes.
 #[derive(Serialize)]
-struct Report<'a> {
-    backend: Backend,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    adapter: Option<&'a str>,
+struct Report {
+    #[serde(flatten)]
+    head: Head,
     molecules: usize,
     atoms: usize,
     filled: f64,
@@ -103,92 +101,94 @@ struct Report<'a> {
     step_ns: f64,
     /// Mean squared displacement over that of proteins that are alone.
     slowed_to: f64,
-    collisions_a_step: f64,
-    ms_a_step: f64,
+    collisions_per_step: f64,
+    ms_per_step: StepMilliseconds,
     /// How many clusters of two and more proteins there are of each size.
     clusters: BTreeMap<usize, usize>,
     /// Proteins of a cluster on average, as a protein sees it.
     mean_cluster: f64,
 }
 
-fn main() -> ExitCode {
-    common::finish(run(&Arguments::parse()))
+/// Mean time of a step, ms.
+#[derive(Serialize)]
+struct StepMilliseconds {
+    total: f64,
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let shot = arguments.picture.shot()?;
-    if let Some(path) = &arguments.report {
-        report_file::check_target(path)?;
-    }
-    let windowed =
-        shot.is_none() && !arguments.headless && arguments.report.is_none() && display::is_there();
-    if shot.is_some() || windowed {
-        picture::check_adapter()?;
-    }
+    let screen = arguments.scene.prepare()?;
     let mut cytoplasm = Cytoplasm::new(arguments)?;
-    if let Some(shot) = &shot {
-        for _ in 0..arguments.steps.unwrap_or(1) {
-            cytoplasm.step()?;
+    match screen.announced() {
+        Screen::Window => window::run(cytoplasm, None),
+        Screen::Picture(shot) => {
+            for _ in 0..arguments.steps.unwrap_or(1) {
+                cytoplasm.step()?;
+            }
+            window::run(cytoplasm, Some(&shot))
         }
-        return window::run(cytoplasm, Some(shot));
+        Screen::Nowhere(_) => headless(arguments, &mut cytoplasm),
     }
-    if windowed {
-        return window::run(cytoplasm, None);
-    }
-    headless(arguments, &mut cytoplasm)
 }
 
 fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyError> {
     let steps = arguments.steps.unwrap_or(400);
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     let mut collisions = 0;
     for _ in 0..steps {
         cytoplasm.step()?;
         collisions += cytoplasm.collisions();
     }
+    let time = begin.elapsed();
     let each = |sum: f64| sum / f64::from(steps.max(1));
     let last = cytoplasm.history().last();
+    let seed = arguments.scene.seed.or(None);
     let report = Report {
-        backend: match cytoplasm.adapter() {
-            Some(_) => Backend::Gpu,
-            None => Backend::Cpu,
-        },
-        adapter: cytoplasm.adapter(),
+        head: Head::new(Some(seed), cytoplasm.device().clone(), time),
         molecules: cytoplasm.molecules().len(),
         atoms: cytoplasm.atom_count(),
         filled: arguments.filled,
         steps,
         step_ns: cytoplasm.step_seconds() * 1e9,
         slowed_to: last.map_or(1.0, Sample::slowed_to),
-        collisions_a_step: each(collisions as f64),
-        ms_a_step: report_file::round(each(begin.elapsed().as_secs_f64() * 1e3)),
+        collisions_per_step: each(collisions as f64),
+        ms_per_step: StepMilliseconds {
+            total: round(each(time.as_secs_f64() * 1e3)),
+        },
         clusters: cytoplasm.cluster_sizes(),
         mean_cluster: last.map_or(1.0, |sample| sample.cluster),
     };
-    if let Some(path) = &arguments.report {
-        return report_file::write_json(&report, path);
-    }
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| write_summary(out, &report))
+}
+
+fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     writeln!(
-        io::stdout().lock(),
+        out,
         "{} proteins, {} atoms: {} steps of {:.3} ns at {:.1} ms each\n\
          {:.0} collisions a step; squared displacements are {:.2} of those of proteins alone",
         report.molecules,
         report.atoms,
         report.steps,
         report.step_ns,
-        report.ms_a_step,
-        report.collisions_a_step,
+        report.ms_per_step.total,
+        report.collisions_per_step,
         report.slowed_to,
     )?;
     if !report.clusters.is_empty() {
-        let sizes = report.clusters.iter();
-        let sizes: Vec<String> = sizes
-            .map(|(size, count)| format!("{count} of {size}"))
-            .collect();
-        writeln!(io::stdout().lock(), "clusters: {}", sizes.join(", "))?;
+        writeln!(out, "clusters: {}", in_words(&report.clusters))?;
     }
-    if let Some(adapter) = report.adapter {
-        writeln!(io::stdout().lock(), "pairs by {adapter}")?;
+    if let Some(adapter) = &report.head.device.adapter {
+        writeln!(out, "pairs by {adapter}")?;
     }
     Ok(())
+}
+
+/// How many clusters there are of each size, such as `3 of 2, 1 of 5`.
+fn in_words(clusters: &BTreeMap<usize, usize>) -> String {
+    let sizes = clusters.iter();
+    let sizes: Vec<String> = sizes
+        .map(|(size, count)| format!("{count} of {size}"))
+        .collect();
+    sizes.join(", ")
 }

@@ -8,11 +8,12 @@ use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_rapier_molecules::prelude::*;
 use egui_plot::{Legend, Line, Plot, PlotPoints};
 
-use super::AnyError;
+use super::common::AnyError;
 use super::cytoplasm::{Cytoplasm, Sample};
-use super::open_window;
-use super::orbit::Orbit;
-use super::picture::{self, Shot};
+use super::in_words;
+use super::screen::picture::{self, Shot};
+use super::screen::window;
+use super::stage::orbit::Orbit;
 use super::stage::{self, BACKGROUND, StagePlugin};
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
@@ -37,7 +38,7 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
         None => {
-            let mut app = open_window::app("Crowded cytoplasm");
+            let mut app = window::app("Crowded cytoplasm", |plugins| plugins);
             app.add_plugins(EguiPlugin::default())
                 .add_systems(EguiPrimaryContextPass, panel);
             app
@@ -62,7 +63,7 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
     if shot.is_some() {
         return picture::finish(app);
     }
-    open_window::finish(app)
+    window::finish(app)
 }
 
 fn set_up(mut commands: Commands, proteins: Res<Proteins>) {
@@ -180,12 +181,8 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                     .show(ui, |plot| {
                         plot.line(Line::new("mean", points(|sample| sample.cluster)));
                     });
-                let sizes = cytoplasm.cluster_sizes();
-                let sizes: Vec<String> = sizes
-                    .iter()
-                    .map(|(size, count)| format!("{count} of {size}"))
-                    .collect();
-                ui.label(format!("Clusters: {}", sizes.join(", ")));
+                let clusters = in_words(&cytoplasm.cluster_sizes());
+                ui.label(format!("Clusters: {clusters}"));
             }
             ui.weak("Space pause   T colours   Esc quit");
         });

@@ -9,75 +9,66 @@
 //! A velocity field takes them up in the middle and down along the sides. The detector of
 //! collisions does not know it: it asks where particles are, and knows a bound on their
 //! acceleration. Keys: B shows the time-varying bounds, G the subspaces that they are in,
-//! Space pauses, Esc quits. Mouse: right turns, wheel zooms. Exit code 0 if all went well,
-//! and 2 if something was wrong with the input.
+//! Space pauses, Esc quits. Mouse: right turns, wheel zooms. `--help` lists the options and
+//! the exit codes.
 
-use std::error::Error;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use bevy_rapier_molecules::backend::Backend;
 use clap::Parser;
 use serde::Serialize;
 
+use common::report::round;
+use common::{AnyError, Device, Head};
 use particles::Particles;
+use screen::{SceneArguments, Screen};
 
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/display.rs"]
-mod display;
-#[path = "../common/window.rs"]
-mod open_window;
-#[path = "../common/orbit.rs"]
-mod orbit;
+#[path = "../common/fallback.rs"]
+mod fallback;
+#[path = "../common/panels.rs"]
+mod panels;
 mod particles;
-#[path = "../common/picture/mod.rs"]
-mod picture;
-#[path = "../common/report_file.rs"]
-mod report_file;
+#[path = "../common/screen/mod.rs"]
+mod screen;
 #[path = "../common/stage.rs"]
 mod stage;
 mod window;
 
-/// An error whose text is one sentence.
-type AnyError = Box<dyn Error + Send + Sync>;
-
 /// Longest run without a window, s.
 const MOST_SECONDS: f64 = 3600.0;
 
+fn main() -> ExitCode {
+    common::finish(run(&Arguments::parse()))
+}
+
 /// Particles circulate in a box of 200 nm and collide.
+///
+/// Events follow from each other, so that the processor does the work, with one thread.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
     /// Number of particles.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     particles: u32,
     /// Bound on their acceleration, nm/s².
-    #[arg(long, value_name = "A", default_value_t = 30.0)]
+    #[arg(
+        long,
+        value_name = "A",
+        default_value_t = 30.0,
+        allow_negative_numbers = true
+    )]
     acceleration: f64,
-    /// Side of the finest subspaces, nm. Default: what the cost model finds best.
-    #[arg(long, value_name = "NM")]
+    /// Side of the finest subspaces, nm [default: what the cost model finds best].
+    #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     side: Option<f64>,
-    /// Seed of radii and places.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Who finds collisions. Events follow from each other, so that it is always the
-    /// processor.
-    #[arg(long, value_name = "BACKEND", default_value_t = Backend::Auto)]
-    #[arg(value_parser = backend::parser())]
-    backend: Backend,
-    /// Simulated seconds without a window, or before a picture. Default: 7, and 3 for a
-    /// picture.
-    #[arg(long, value_name = "S")]
+    /// Simulated seconds without a window, or before a picture [default: 7, and 3 for a
+    /// picture].
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seconds: Option<f64>,
-    /// No window: run, and say what happened.
-    #[arg(long)]
-    headless: bool,
-    /// Write a JSON report to this file ('-' for standard output), without a window.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
     /// Show the time-varying bounds.
     #[arg(long)]
     bounds: bool,
@@ -85,18 +76,19 @@ pub struct Arguments {
     #[arg(long)]
     subspaces: bool,
     #[command(flatten)]
-    picture: picture::PictureArguments,
+    scene: SceneArguments,
 }
 
-/// What is written down.
+/// What `--report` writes.
 #[derive(Serialize)]
 struct Report {
+    #[serde(flatten)]
+    head: Head,
     particles: u32,
-    backend: Backend,
-    seconds: f64,
-    seconds_a_simulated_second: f64,
+    simulated_seconds: f64,
+    seconds_per_simulated_second: f64,
     /// Sides of the subspaces, nm.
-    sides: Vec<f64>,
+    sides_nm: Vec<f64>,
     entering: u64,
     leaving: u64,
     resetting: u64,
@@ -104,86 +96,89 @@ struct Report {
     contacts: u64,
     wall_contacts: u64,
     /// Mean velocity upwards of those in the middle and of those at the sides, nm/s.
-    rise_in_the_middle: f64,
-    rise_at_the_sides: f64,
-    /// Deepest overlap of two particles at the end, nm.
-    deepest: f64,
-}
-
-fn main() -> ExitCode {
-    common::finish(run(&Arguments::parse()))
+    rise_in_the_middle_nm_per_s: f64,
+    rise_at_the_sides_nm_per_s: f64,
+    /// Deepest overlap of two particles at the end, nm; 0 if there is none.
+    max_penetration_nm: f64,
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let shot = arguments.picture.shot()?;
-    if let Some(path) = &arguments.report {
-        report_file::check_target(path)?;
-    }
-    let default = if shot.is_some() { 3.0 } else { 7.0 };
+    let screen = arguments.scene.prepare()?;
+    let default = match &screen {
+        Screen::Picture(_) => 3.0,
+        _ => 7.0,
+    };
     let seconds = arguments.seconds.unwrap_or(default);
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
         return Err(format!("--seconds must be from 0 to {MOST_SECONDS}, and is {seconds}").into());
     }
-    let windowed =
-        shot.is_none() && !arguments.headless && arguments.report.is_none() && display::is_there();
-    if shot.is_some() || windowed {
-        picture::check_adapter()?;
-    }
     let mut particles = Particles::new(arguments)?;
-    if arguments.backend == Backend::Gpu {
-        backend::say_fallback(&"events that follow from each other do not run on a GPU");
+    let device = match arguments.scene.backend.backend {
+        Some(Backend::Gpu) => {
+            fallback::processor(&"events that follow from each other do not run on a GPU")
+        }
+        _ => Device::default(),
+    };
+    match screen.announced() {
+        Screen::Window => window::run(particles, arguments, None),
+        Screen::Picture(shot) => {
+            particles.advance(seconds)?;
+            window::run(particles, arguments, Some(&shot))
+        }
+        Screen::Nowhere(_) => headless(arguments, &mut particles, seconds, device),
     }
-    if let Some(shot) = &shot {
-        particles.advance(seconds)?;
-        return window::run(particles, arguments, Some(shot));
-    }
-    if windowed {
-        return window::run(particles, arguments, None);
-    }
-    headless(arguments, &mut particles, seconds)
 }
 
 fn headless(
     arguments: &Arguments,
     particles: &mut Particles,
     seconds: f64,
+    device: Device,
 ) -> Result<(), AnyError> {
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     particles.advance(seconds)?;
-    let took = begin.elapsed().as_secs_f64() / seconds.max(f64::MIN_POSITIVE);
+    let time = begin.elapsed();
     let counts = particles.counts();
-    let [rise_in_the_middle, rise_at_the_sides] = particles.rise();
+    let [rise_in_the_middle_nm_per_s, rise_at_the_sides_nm_per_s] = particles.rise();
     let report = Report {
+        head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
         particles: arguments.particles,
-        backend: Backend::Cpu,
-        seconds,
-        seconds_a_simulated_second: report_file::round(took),
-        sides: particles.sides(),
+        simulated_seconds: seconds,
+        seconds_per_simulated_second: if seconds > 0.0 {
+            round(time.as_secs_f64() / seconds)
+        } else {
+            0.0
+        },
+        sides_nm: particles.sides(),
         entering: counts.entering,
         leaving: counts.leaving,
         resetting: counts.resetting,
         colliding: counts.colliding,
         contacts: counts.contacts,
         wall_contacts: counts.wall_contacts,
-        rise_in_the_middle,
-        rise_at_the_sides,
-        deepest: particles.deepest(),
+        rise_in_the_middle_nm_per_s,
+        rise_at_the_sides_nm_per_s,
+        max_penetration_nm: particles.deepest(),
     };
-    if let Some(path) = &arguments.report {
-        return report_file::write_json(&report, path);
-    }
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| write_summary(out, &report))
+}
+
+fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let sides: Vec<String> = report
-        .sides
+        .sides_nm
         .iter()
         .map(|side| format!("{side:.1}"))
         .collect();
     writeln!(
-        io::stdout().lock(),
-        "{} particles, {seconds} s: {:.4} s of work a second, subspaces of {} nm\n\
+        out,
+        "{} particles, {} s: {:.4} s of work a second, subspaces of {} nm\n\
          {} entering, {} leaving, {} resetting, {} colliding events\n\
          {} contacts, {} with walls; upwards with {:.1} nm/s in the middle and {:.1} at the sides",
         report.particles,
-        report.seconds_a_simulated_second,
+        report.simulated_seconds,
+        report.seconds_per_simulated_second,
         sides.join(", "),
         report.entering,
         report.leaving,
@@ -191,8 +186,7 @@ fn headless(
         report.colliding,
         report.contacts,
         report.wall_contacts,
-        report.rise_in_the_middle,
-        report.rise_at_the_sides,
-    )?;
-    Ok(())
+        report.rise_in_the_middle_nm_per_s,
+        report.rise_at_the_sides_nm_per_s,
+    )
 }

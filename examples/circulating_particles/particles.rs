@@ -6,7 +6,8 @@ use bevy_rapier_molecules::motion::time_varying::{
 use bevy_rapier_molecules::scenes::{CirculatingSpheres, CirculatingSpheresConfig};
 use glam::DVec3;
 
-use super::{AnyError, Arguments};
+use super::Arguments;
+use super::common::AnyError;
 
 /// How far from the middle line "in the middle" is, as a part of the side of the box; and
 /// how near to a side "at the sides".
@@ -36,7 +37,7 @@ impl Particles {
         let config = CirculatingSpheresConfig {
             count,
             acceleration,
-            seed: arguments.seed,
+            seed: arguments.scene.seed.or(None),
             ..CirculatingSpheresConfig::default()
         };
         let mut motion = CirculatingSpheres::new(&config)?;

@@ -6,12 +6,14 @@ use bevy::app::AppExit;
 use bevy::prelude::*;
 use glam::DVec3;
 
-use super::open_window;
-use super::orbit::Orbit;
+use super::Arguments;
+use super::common::AnyError;
+use super::panels::{self, Figures};
 use super::particles::Particles;
-use super::picture::{self, Shot};
+use super::screen::picture::{self, Shot};
+use super::screen::window;
+use super::stage::orbit::Orbit;
 use super::stage::{self, StagePlugin};
-use super::{AnyError, Arguments};
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
 const FRAMES: u32 = 3;
@@ -61,8 +63,9 @@ pub fn run(
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
         None => {
-            let mut app = open_window::app("Circulating particles");
-            app.add_systems(Update, write_panel.after(show));
+            let mut app = window::app("Circulating particles", |plugins| plugins);
+            app.add_systems(Startup, add_panels)
+                .add_systems(Update, write_figures.after(show));
             app
         }
     };
@@ -80,8 +83,7 @@ pub fn run(
     if shot.is_some() {
         return picture::finish(app);
     }
-    app.add_systems(Startup, add_panel);
-    open_window::finish(app)
+    window::finish(app)
 }
 
 fn set_up(
@@ -223,30 +225,17 @@ fn draw_lines(scene: Res<Scene>, mut gizmos: Gizmos) {
     }
 }
 
-#[derive(Component)]
-struct Panel;
-
-fn add_panel(mut commands: Commands) {
-    commands.spawn((
-        Panel,
-        Text::default(),
-        TextFont::from_font_size(15.0),
-        Node {
-            position_type: PositionType::Absolute,
-            top: px(10),
-            left: px(10),
-            ..default()
-        },
-    ));
+fn add_panels(mut commands: Commands) {
+    let keys = "B bounds   G subspaces   Space pause   Esc quit\n\
+                right mouse: turn   wheel: zoom";
+    panels::spawn(&mut commands, "", keys, 14.0);
 }
 
-fn write_panel(scene: Res<Scene>, mut panels: Query<&mut Text, With<Panel>>) {
+fn write_figures(scene: Res<Scene>, mut texts: Query<&mut Text, With<Figures>>) {
     let counts = scene.particles.counts();
-    let message = scene.message.as_deref().unwrap_or_default();
-    let text = format!(
+    let mut figures = format!(
         "{} particles, {:.1} s: {} contacts\n\
-         {} entering, {} leaving, {} resetting, {} colliding events\n\
-         B bounds   G subspaces   Space pause   Esc quit\n{message}",
+         {} entering, {} leaving, {} resetting, {} colliding events",
         scene.particles.radii().len(),
         scene.particles.time(),
         counts.contacts,
@@ -255,7 +244,9 @@ fn write_panel(scene: Res<Scene>, mut panels: Query<&mut Text, With<Panel>>) {
         counts.resetting,
         counts.colliding,
     );
-    for mut panel in &mut panels {
-        panel.0.clone_from(&text);
+    if let Some(message) = &scene.message {
+        figures.push('\n');
+        figures.push_str(message);
     }
+    panels::show(&figures, &mut texts);
 }

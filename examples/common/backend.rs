@@ -1,19 +1,20 @@
 //! `--backend`: who does the work.
 
-use std::fmt::Display;
-use std::io::{self, Write};
-
 use bevy_rapier_molecules::backend::Backend;
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// Reads the name of a backend.
-pub fn parser() -> impl TypedValueParser<Value = Backend> {
-    PossibleValuesParser::new(Backend::ALL.map(Backend::name))
-        .try_map(|name| name.parse::<Backend>())
+/// Option of every example in which a GPU may do some of the work.
+#[derive(Args)]
+pub struct BackendArguments {
+    /// Who does the work: a GPU if there is a real one, the processor, or any GPU, even one
+    /// in software [default: auto].
+    #[arg(long, value_name = "WHERE", value_parser = parser())]
+    pub backend: Option<Backend>,
 }
 
-/// Says that the processor does what a GPU was to do.
-pub fn say_fallback(reason: &dyn Display) {
-    // A warning that cannot be shown is no reason to stop.
-    let _ = writeln!(io::stderr(), "warning: on the CPU, since {reason}");
+/// Reads the name of a backend.
+fn parser() -> impl TypedValueParser<Value = Backend> {
+    PossibleValuesParser::new(Backend::ALL.map(Backend::name))
+        .try_map(|name| name.parse::<Backend>())
 }

@@ -3,38 +3,41 @@
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::search::PairSearch;
 
-use super::backend::say_fallback;
+use crate::common::Device;
+use crate::fallback;
 
-/// A search of a device, and the name of the device.
-pub type DeviceSearch = (Box<dyn PairSearch>, String);
-
-/// The search of a device and its name; none if the processor is to search.
+/// The search of a GPU, or none if the processor is to search; and who searches.
 #[cfg(feature = "gpu")]
-pub fn for_backend(backend: Backend) -> Option<DeviceSearch> {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
+pub fn for_backend(backend: Backend) -> (Option<Box<dyn PairSearch>>, Device) {
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuGrid, GpuOptions};
 
-    let device = match GpuDevice::for_backend(backend, &GpuOptions::default()) {
-        Ok(device) => device?,
-        Err(error) => {
-            say_fallback(&error);
-            return None;
-        }
+    let on_gpu = || -> Result<_, GpuError> {
+        let Some(device) = GpuDevice::for_backend(backend, &GpuOptions::default())? else {
+            return Ok(None);
+        };
+        let adapter = device.summary().to_string();
+        Ok(Some((GpuGrid::new(device)?, adapter)))
     };
-    let name = device.summary().to_string();
-    match GpuGrid::new(device) {
-        Ok(grid) => Some((Box::new(grid), name)),
-        Err(error) => {
-            say_fallback(&error);
-            None
+    match on_gpu() {
+        Ok(Some((grid, adapter))) => {
+            let device = Device {
+                backend: Backend::Gpu,
+                adapter: Some(adapter),
+                fell_back: None,
+            };
+            (Some(Box::new(grid)), device)
         }
+        Ok(None) => (None, Device::default()),
+        Err(error) => (None, fallback::processor(&error)),
     }
 }
 
-/// The search of a device and its name: there is none in a program without the feature.
+/// No search: there is none in a program without the feature.
 #[cfg(not(feature = "gpu"))]
-pub fn for_backend(backend: Backend) -> Option<DeviceSearch> {
-    if backend == Backend::Gpu {
-        say_fallback(&"this program was built without the feature `gpu`");
-    }
-    None
+pub fn for_backend(backend: Backend) -> (Option<Box<dyn PairSearch>>, Device) {
+    let device = match backend {
+        Backend::Gpu => fallback::processor(&"this program was built without the feature `gpu`"),
+        _ => Device::default(),
+    };
+    (None, device)
 }

@@ -1,9 +1,12 @@
 //! What windows with one scene share: a camera that turns about it, a light that goes with
 //! the camera, and a background.
 
+#[path = "orbit.rs"]
+pub mod orbit;
+
 use bevy::prelude::*;
 
-use super::orbit::{Orbit, OrbitPlugin};
+use orbit::{Orbit, OrbitPlugin};
 
 /// Colour behind everything, and of fog.
 pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);

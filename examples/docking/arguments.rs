@@ -2,34 +2,35 @@
 
 use std::path::PathBuf;
 
-use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::docking::ResponseMode;
 use bevy_rapier_molecules::molecule::DEFAULT_RADIUS_SCALE;
 use clap::{Parser, ValueEnum};
 
-use super::picture::PictureArguments;
+use super::common;
+use super::screen::SceneArguments;
 
 /// Docks a ligand to a receptor by hand, from a log, or by a search.
+///
+/// Random is only what --search does. A GPU works in the window only, where it finds the
+/// contacts of bodies that push each other.
 #[derive(Parser)]
+#[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
-    /// Molecule that is docked to: .pdb, .ent, .cif or .bcif, plain or gzipped. Default:
-    /// T4 lysozyme L99A.
+    /// Molecule that is docked to: .pdb, .ent, .cif or .bcif, plain or gzipped [default: T4
+    /// lysozyme L99A].
     pub receptor: Option<PathBuf>,
-    /// Molecule that is docked. Default: p-xylene.
+    /// Molecule that is docked [default: p-xylene].
     #[arg(requires = "receptor")]
     pub ligand: Option<PathBuf>,
     /// What happens when molecules meet.
     #[arg(long, value_enum, default_value_t = Mode::Slide)]
     pub response: Mode,
-    /// In the window, who finds the contacts of bodies that push each other: cpu, gpu, or
-    /// auto for a GPU if there is a real one and enough to do.
-    #[arg(long, value_name = "BACKEND", default_value_t = Backend::Auto)]
-    pub backend: Backend,
     /// Where the ligand begins.
     #[arg(long, value_enum, default_value_t = Start::Outside)]
     pub start: Start,
-    /// Radii of atoms in units of their van der Waals radii.
+    /// Radii of the atoms in units of their van der Waals radii.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
+    #[arg(allow_negative_numbers = true)]
     pub radius_scale: f32,
     /// Time each check also by brute force.
     #[arg(short, long)]
@@ -43,26 +44,17 @@ pub struct Arguments {
     /// Look for the place where the ligand belongs, and begin there.
     #[arg(long, conflicts_with = "play")]
     pub search: bool,
-    /// With --search: seed of the random numbers.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
     /// How the molecules are seen by two eyes.
     #[arg(long, value_enum, default_value_t = Stereo::Off)]
     pub stereo: Stereo,
     /// Draw only every third pixel of the receptor, so that the ligand is seen inside.
     #[arg(long)]
     pub transparent: bool,
-    /// No window: play or search, and say where the ligand is.
-    #[arg(long)]
-    pub headless: bool,
-    /// Write a JSON report to this file ('-' for standard output), without a window.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Most inputs that are played. Default: all.
-    #[arg(long, value_name = "N")]
+    /// Steps without a window, or before a picture: inputs of --play [default: all].
+    #[arg(long, value_name = "N", requires = "play")]
     pub steps: Option<usize>,
     #[command(flatten)]
-    pub picture: PictureArguments,
+    pub scene: SceneArguments,
 }
 
 /// What happens when molecules meet.

@@ -14,8 +14,8 @@ use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
-use super::AnyError;
 use super::arguments::{Arguments, Start};
+use super::common::AnyError;
 
 /// Room between the molecules at the start, nm.
 const ROOM_NM: f32 = 0.3;

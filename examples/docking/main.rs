@@ -1,27 +1,29 @@
 //! Docks a ligand to a receptor: Turk's bump, with what its users asked for.
 //!
 //! ```text
-//! cargo run --release --example docking -- [RECEPTOR LIGAND] [--response slide|cue|stop|push]
+//! cargo run --release --example docking -- receptor.pdb ligand.pdb --response push
 //! cargo run --release --example docking -- --log session.log
-//! cargo run --release --example docking -- --play session.log [--headless]
+//! cargo run --release --example docking -- --play session.log --headless
 //! cargo run --release --example docking -- --search --seed 1 --headless
 //! cargo run --release --example docking -- --stereo anaglyph --screenshot dock.png
 //! cargo run --release --example docking --features gamepad
 //! ```
 //!
-//! Without molecules it takes T4 lysozyme L99A and p-xylene. The window lists its keys. With
-//! the response `push` both molecules are bodies of a Rapier world there; a log has the poses
-//! that they reach.
-//! Exit code 0 if all went well, and 2 if something was wrong with the input.
+//! Without molecules it takes T4 lysozyme L99A and p-xylene. With the response `push` both
+//! molecules are bodies of a Rapier world in the window; a log has the poses that they reach.
+//! Keys: arrows and Page keys move, W S A D Q E turn, 1 to 4 choose the response, Esc quits;
+//! the window lists the others. `--help` lists the options and the exit codes.
 
-use std::error::Error;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use arguments::Arguments;
+use common::AnyError;
 use dock::Dock;
+use screen::Screen;
 
 mod anaglyph;
 mod arguments;
@@ -29,65 +31,63 @@ mod arguments;
 mod common;
 mod controls;
 mod cues;
-#[path = "../common/display.rs"]
-mod display;
 mod dock;
+#[path = "../common/fallback.rs"]
+mod fallback;
 #[cfg(feature = "gamepad")]
 mod gamepad;
 mod hands;
 mod headless;
-#[path = "../common/window.rs"]
-mod open_window;
 #[path = "../common/orbit.rs"]
 mod orbit;
 mod overlay;
-#[path = "../common/picture/mod.rs"]
-mod picture;
+#[path = "../common/panels.rs"]
+mod panels;
 mod push;
-#[path = "../common/report_file.rs"]
-mod report_file;
+#[path = "../common/screen/mod.rs"]
+mod screen;
 mod switches;
 mod view;
 mod window;
-
-/// An error whose text is one sentence.
-type AnyError = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
-    let shot = arguments.picture.shot()?;
-    if let Some(path) = &arguments.report {
-        report_file::check_target(path)?;
-    }
-    if shot.is_some() {
-        picture::check_adapter()?;
+    let screen = arguments.scene.prepare()?;
+    if let Some(file) = &arguments.log {
+        common::check_target(file)?;
     }
     let mut dock = Dock::new(arguments)?;
     if let Some(file) = &arguments.log {
         dock.record(file)?;
     }
+    let screen = screen.announced();
+    let begin = Instant::now();
     if arguments.search {
         search(arguments, &mut dock)?;
     }
-    if let Some(shot) = &shot {
-        dock.play(usize::MAX);
-        return window::run(arguments, dock, Some(shot));
+    match screen {
+        Screen::Window => window::run(arguments, dock, None),
+        Screen::Picture(shot) => {
+            dock.play(usize::MAX);
+            window::run(arguments, dock, Some(&shot))
+        }
+        Screen::Nowhere(_) => headless::run(arguments, &mut dock, begin),
     }
-    if arguments.headless || arguments.report.is_some() || !display::is_there() {
-        return headless::run(arguments, &mut dock);
-    }
-    picture::check_adapter()?;
-    window::run(arguments, dock, None)
 }
 
 fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
-    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
+    let bar = if arguments.scene.common.quiet {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new(0)
+    };
+    let bar = bar.with_style(ProgressStyle::with_template(
         "searching {wide_bar} {pos}/{len} {eta}",
     )?);
-    let result = dock.search(arguments.seed, &|done, all| {
+    let result = dock.search(arguments.scene.seed.or(None), &|done, all| {
         bar.set_length(u64::from(all));
         bar.set_position(u64::from(done));
     });

@@ -6,6 +6,7 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::Backend;
 
 use super::controls::name_of;
+use super::panels::{self, Figures};
 use super::switches::{Moves, Switches};
 use super::window::Docked;
 
@@ -17,9 +18,6 @@ impl Plugin for OverlayPlugin {
         app.add_systems(Startup, spawn).add_systems(Update, update);
     }
 }
-
-#[derive(Component)]
-struct Figures;
 
 /// Frames between two timings of checks.
 const TIMED_EVERY: u32 = 20;
@@ -38,38 +36,8 @@ const PAD: &str = super::gamepad::HELP;
 const PAD: &str = "";
 
 fn spawn(mut commands: Commands) {
-    let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
-    let text = |text: &str, size: f32| {
-        (
-            Text::new(text),
-            TextFont::from_font_size(size),
-            TextColor(Color::srgb(0.95, 0.96, 0.98)),
-        )
-    };
-    let node = Node {
-        position_type: PositionType::Absolute,
-        left: px(12),
-        padding: UiRect::axes(px(12), px(8)),
-        border_radius: BorderRadius::all(px(6)),
-        ..default()
-    };
-    let top = Node {
-        top: px(12),
-        max_width: px(640),
-        ..node.clone()
-    };
-    commands
-        .spawn((top, panel))
-        .with_child((text("", 15.0), Figures));
-    let bottom = Node {
-        bottom: px(12),
-        max_width: percent(96),
-        ..node
-    };
     let help = format!("{KEYS}\n{PAD}");
-    commands
-        .spawn((bottom, panel))
-        .with_child(text(help.trim_end(), 12.0));
+    panels::spawn(&mut commands, "", help.trim_end(), 12.0);
 }
 
 fn update(
@@ -142,9 +110,5 @@ fn update(
         figures.push('\n');
         figures.push_str(message);
     }
-    for mut text in &mut texts {
-        if text.0 != figures {
-            text.0.clone_from(&figures);
-        }
-    }
+    panels::show(&figures, &mut texts);
 }

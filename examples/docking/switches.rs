@@ -54,8 +54,7 @@ impl From<&Arguments> for Switches {
             moves: Moves::Molecule,
             object_space: false,
             transparent: arguments.transparent.then_some(Part::Receptor),
-            // A picture would show them or not by chance.
-            flash: arguments.picture.screenshot.is_none(),
+            flash: true,
             beep: false,
             rocking: 0.0,
             stereo: arguments.stereo,

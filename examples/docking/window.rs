@@ -6,17 +6,17 @@ use bevy::app::AppExit;
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::Part;
 
-use super::AnyError;
 use super::anaglyph::AnaglyphPlugin;
 use super::arguments::Arguments;
+use super::common::AnyError;
 use super::controls::ControlsPlugin;
 use super::cues::CuesPlugin;
 use super::dock::Dock;
-use super::open_window;
 use super::orbit::OrbitPlugin;
 use super::overlay::OverlayPlugin;
-use super::picture::{self, Shot};
 use super::push::{PushPlugin, PushSystems, Pushed};
+use super::screen::picture::{self, Shot};
+use super::screen::window;
 use super::switches::Switches;
 use super::view::ViewPlugin;
 
@@ -34,13 +34,13 @@ pub struct Docked(pub Dock);
 pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        None => open_window::app("Docking"),
+        None => window::app("Docking", |plugins| plugins),
     };
     // In a picture nothing moves any more.
     dock.has_physics = shot.is_none();
     app.add_plugins((
         PushPlugin {
-            backend: arguments.backend,
+            backend: arguments.scene.backend.backend.unwrap_or_default(),
         },
         OrbitPlugin {
             buttons: &[MouseButton::Right],
@@ -51,7 +51,11 @@ pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result
         ControlsPlugin,
         CuesPlugin,
     ))
-    .insert_resource(Switches::from(arguments))
+    .insert_resource(Switches {
+        // A picture would show them or not by chance.
+        flash: shot.is_none(),
+        ..Switches::from(arguments)
+    })
     .insert_resource(Docked(dock))
     .add_systems(Update, play)
     .add_systems(PostUpdate, give_bodies.before(PushSystems::Make))
@@ -62,7 +66,7 @@ pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result
     if shot.is_some() {
         return picture::finish(app);
     }
-    open_window::finish(app)
+    window::finish(app)
 }
 
 /// Plays a log, a little in each frame.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use clap::Parser;
 
+use super::common::AnyError;
 use super::molecules::MoleculeKind;
-use super::picture::PictureArguments;
 use super::preset::{BUNDLED, Law, MAX_RADIUS_NM, MAX_TOLERANCE_NM, Preset};
-use super::relaxation::{self, AnyError, RelaxArguments};
+use super::relaxation::{self, RelaxArguments};
+use super::screen::SceneArguments;
 
 /// Area of a leaflet at its heads for each lipid, unless told otherwise, nm²: that
 /// of 500 + 120 lipids at 5.2 nm.
@@ -21,7 +22,7 @@ const AREA_PER_LIPID_NM2: f32 = 1.23;
 /// With a display it is an editor: every parameter can be changed while it runs. The size
 /// is either --outer, --inner and --radius, or --lipids and --area-per-lipid.
 #[derive(Parser)]
-#[command(after_help = relaxation::AFTER_HELP)]
+#[command(after_help = relaxation::after_help())]
 pub struct Arguments {
     /// Start from a preset: a .ron file, or one of --list-presets. Other options go
     /// before it.
@@ -35,8 +36,8 @@ pub struct Arguments {
     /// Structure file of the lipid [default: the POPC that comes with the program].
     #[arg(long, value_name = "FILE")]
     lipid: Option<PathBuf>,
-    /// Atoms of different lipids closer than this many nm overlap [default: when
-    /// their spheres do, 0.7 of the van der Waals radii].
+    /// Atoms closer than this many nm overlap [default: when their spheres do, 0.7 of the
+    /// van der Waals radii].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
     /// How far lipids may leave their distance from the mid-surface, nm [default: 0.2].
@@ -48,9 +49,10 @@ pub struct Arguments {
     #[command(flatten)]
     pub relaxation: RelaxArguments,
     #[command(flatten)]
-    pub picture: PictureArguments,
-    /// With --screenshot: iterations before the picture [default: until it comes to rest].
-    #[arg(long, value_name = "N")]
+    pub scene: SceneArguments,
+    /// Steps without a window, or before a picture: at most so many iterations [default:
+    /// until it comes to rest].
+    #[arg(long, value_name = "N", conflicts_with = "max_iterations")]
     pub steps: Option<u32>,
     /// With --screenshot: show the editor's panels, too.
     #[arg(long, requires = "screenshot")]
@@ -106,8 +108,8 @@ impl Arguments {
                 relaxation::Law::Projection => Law::Projection,
             };
         }
-        preset.seed = relaxation.seed.unwrap_or(preset.seed);
-        preset.backend = relaxation.backend.unwrap_or(preset.backend);
+        preset.seed = self.scene.seed.or(Some(preset.seed));
+        preset.backend = self.scene.backend.backend.unwrap_or(preset.backend);
         preset.max_iterations = relaxation.max_iterations.unwrap_or(preset.max_iterations);
         preset.cut_open |= self.cut_open;
         self.size.apply(&mut preset)?;
@@ -128,15 +130,14 @@ fn named(name: &Path) -> Result<Preset, AnyError> {
     })
 }
 
-/// Prints a line for each preset that comes with the program: its name, and what it is,
+/// Writes a line for each preset that comes with the program: its name, and what it is,
 /// which is the first line of its file.
-pub fn list_presets() -> io::Result<()> {
-    let mut out = io::stdout().lock();
+pub fn list_presets(out: &mut dyn Write) -> io::Result<()> {
     for (name, _, text) in BUNDLED {
         let first = text.lines().next().unwrap_or_default();
         writeln!(out, "{name}\t{}", first.trim_start_matches("// "))?;
     }
-    out.flush()
+    Ok(())
 }
 
 impl SizeArguments {

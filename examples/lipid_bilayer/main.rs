@@ -11,99 +11,82 @@
 //!
 //! With a display it is an editor: drag with the mouse to turn, wheel to zoom, and change
 //! every parameter while it runs. Without arguments: 500 + 120 POPC lipids at 5.2 nm.
-//! `--help` lists the rest.
+//! `--help` lists the options and the exit codes.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 use serde::Serialize;
 
 use arguments::Arguments;
+use common::AnyError;
 use preset::Preset;
-use relaxation::{AnyError, Scene, Settings};
+use relaxation::{Scene, Settings};
+use screen::Screen;
 
 mod arguments;
-#[path = "../common/backend.rs"]
-mod backend;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/display.rs"]
-mod display;
 #[cfg(feature = "draw")]
 mod editor;
+#[path = "../common/fallback.rs"]
+mod fallback;
 mod molecules;
 #[cfg(feature = "draw")]
 #[path = "../common/orbit.rs"]
 mod orbit;
-#[path = "../common/picture/mod.rs"]
-mod picture;
+#[cfg_attr(
+    not(feature = "draw"),
+    expect(dead_code, reason = "some of it is for the editor")
+)]
 mod preset;
-#[path = "../common/relaxation/mod.rs"]
 mod relaxation;
+#[path = "../common/screen/mod.rs"]
+mod screen;
+#[cfg_attr(
+    not(feature = "draw"),
+    expect(dead_code, reason = "some of it is for the editor")
+)]
 mod simulation;
 #[cfg(feature = "draw")]
 mod worker;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    common::finish(run(&arguments))
+    common::finish(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
+    let common = &arguments.scene.common;
     if arguments.list_presets {
-        arguments::list_presets()?;
+        common.tell(arguments::list_presets)?;
         return Ok(ExitCode::SUCCESS);
     }
     let preset = arguments.preset()?;
-    let max_time = arguments.relaxation.max_time()?;
+    let mut config = preset.config();
+    config.max_time = arguments.relaxation.max_time()?;
+    config.max_iterations = arguments.steps.unwrap_or(config.max_iterations);
+    let mut screen = arguments.scene.prepare()?;
+    // Molecules are written at the end, which a window does not have.
+    let export = arguments.relaxation.export.as_deref();
+    if export.is_some() {
+        screen = Screen::Nowhere(None);
+    }
     #[cfg(feature = "draw")]
-    if let Some(screen) = screen(arguments, &preset)? {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(arguments.relaxation.threads.into())
-            .build_global()?;
-        editor::run(preset, screen)?;
+    if !matches!(screen, Screen::Nowhere(_)) {
+        editor::run(preset, screen, arguments.steps, arguments.panel)?;
         return Ok(ExitCode::SUCCESS);
     }
-    #[cfg(not(feature = "draw"))]
-    if arguments.picture.screenshot.is_some() {
-        return Err("this program was built without the feature `draw`".into());
-    }
-    let mut config = preset.config();
-    config.max_time = max_time;
     let settings = Settings {
         config,
         backend: preset.backend,
         seed: preset.seed,
+        export,
     };
-    relaxation::run(&arguments.relaxation, settings, || scene(preset))
-}
-
-/// Where to show it; none if it is to run without a window, or has to.
-#[cfg(feature = "draw")]
-fn screen(arguments: &Arguments, preset: &Preset) -> Result<Option<editor::Screen>, AnyError> {
-    if let Some(shot) = arguments.picture.shot()? {
-        picture::check_adapter()?;
-        return Ok(Some(editor::Screen::Picture {
-            shot,
-            steps: arguments.steps,
-            panel: arguments.panel,
-        }));
-    }
-    if arguments.relaxation.is_headless() {
-        return Ok(None);
-    }
-    let reason = if !display::is_there() {
-        "there is no display".to_owned()
-    } else if let Err(error) = picture::check_adapter() {
-        error.to_string()
-    } else {
-        return Ok(Some(editor::Screen::Window));
-    };
-    // What is impossible is the only thing to say, if it is.
-    simulation::build(preset)?;
-    writeln!(io::stderr(), "{reason}: it runs without a window")?;
-    Ok(None)
+    relaxation::run(common, settings, || {
+        let scene = scene(preset)?;
+        screen.announced();
+        Ok(scene)
+    })
 }
 
 /// What the report tells about the vesicle.
@@ -120,7 +103,6 @@ fn scene(preset: Preset) -> Result<Scene<Details>, AnyError> {
     let lipid = preset.molecule.name();
     let (outer, inner, radius) = (vesicle.outer, vesicle.inner, vesicle.radius);
     Ok(Scene {
-        name: "lipid_bilayer",
         headline: format!("{outer} outer + {inner} inner lipids ({lipid}) at {radius:.2} nm"),
         crowd: vesicle.crowd,
         tolerance: preset.tolerance,

@@ -8,14 +8,13 @@ use bevy::ecs::schedule::{Schedules, SingleThreadedExecutor};
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeWorld};
+use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeBackendFault, MoleculeWorld};
 use indicatif::ProgressBar;
 
-use super::AnyError;
 use super::arguments::Arguments;
+use super::common::{AnyError, Device, Head};
 use super::measure::measure;
 use super::report::{self, Report, StepTimes};
-use super::report_file::write_json;
 use super::scene::{self, ASSETS, STEP, ScenePlugin, Standing};
 
 /// Time between two looks at whether the files are loaded.
@@ -48,19 +47,39 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
         times.total += start.elapsed();
         progress.update(step + 1);
     }
-    let seconds = begin.elapsed().as_secs_f64();
+    let time = begin.elapsed();
     progress.clear();
 
     let figures = measure(app.world_mut())?;
-    let backend = app.world().resource::<MoleculeBackend>();
-    let report = Report::new(arguments, backend, &figures, &times, seconds);
-    if let Some(path) = &arguments.report {
-        write_json(&report, path)?;
+    let seed = arguments.scene.seed.or(None);
+    let head = Head::new(Some(seed), device(app.world()), time);
+    let report = Report::new(head, arguments, &figures, &times);
+    let common = &arguments.scene.common;
+    common.write(&report)?;
+    common.tell(|out| report::write_summary(out, &report))
+}
+
+/// Why the processor finds the contacts that a GPU was to find.
+#[derive(Resource, Default)]
+struct FellBack(Option<String>);
+
+fn remember_fault(
+    mut faults: MessageReader<MoleculeBackendFault>,
+    mut fell_back: ResMut<FellBack>,
+) {
+    for fault in faults.read() {
+        fell_back.0 = Some(fault.message.clone());
     }
-    if !(arguments.quiet || arguments.report_is_on_stdout()) {
-        report::write_summary(&report)?;
+}
+
+/// Who found the contacts of the crowd.
+fn device(world: &World) -> Device {
+    let backend = world.resource::<MoleculeBackend>();
+    Device {
+        backend: backend.chosen(),
+        adapter: backend.adapter().map(|adapter| adapter.description.clone()),
+        fell_back: world.resource::<FellBack>().0.clone(),
     }
-    Ok(())
 }
 
 /// An app without a window, ready to be updated.
@@ -83,9 +102,11 @@ fn app(arguments: &Arguments) -> App {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(
         STEP,
     )));
+    app.init_resource::<FellBack>()
+        .add_systems(Last, remember_fault);
     app.finish();
     app.cleanup();
-    if arguments.threads == 1 {
+    if arguments.scene.common.threads == 1 {
         // A pool of one still runs beside the main thread.
         let mut schedules = app.world_mut().resource_mut::<Schedules>();
         for (_, schedule) in schedules.iter_mut() {
@@ -105,7 +126,7 @@ struct Progress {
 
 impl Progress {
     fn new(arguments: &Arguments) -> Self {
-        let quiet = arguments.quiet;
+        let quiet = arguments.scene.common.quiet;
         let bar = (!quiet && io::stderr().is_terminal())
             .then(|| ProgressBar::new(arguments.steps.into()));
         Self {

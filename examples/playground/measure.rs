@@ -8,7 +8,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::{RapierRigidBodyHandle, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::RigidBody;
 
-use super::AnyError;
+use super::common::AnyError;
 use super::scene::Standing;
 
 /// What was measured.

@@ -6,6 +6,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::RapierConfiguration;
 
 use super::looks::Tint;
+use super::panels::{self, Figures};
 use super::scene::Standing;
 
 /// Shows the overlay.
@@ -17,47 +18,12 @@ impl Plugin for OverlayPlugin {
     }
 }
 
-#[derive(Component)]
-struct Figures;
-
 const KEYS: &str = "\
 C contacts   Space pause   R start again   N another protein   T colours   Esc quit\n\
 left mouse: grab and throw   right mouse: turn   wheel: zoom";
 
 fn spawn(mut commands: Commands) {
-    let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
-    let text = |text: &str, size: f32| {
-        (
-            Text::new(text),
-            TextFont::from_font_size(size),
-            TextColor(Color::srgb(0.95, 0.96, 0.98)),
-        )
-    };
-    let node = Node {
-        position_type: PositionType::Absolute,
-        left: px(12),
-        padding: UiRect::axes(px(12), px(8)),
-        border_radius: BorderRadius::all(px(6)),
-        ..default()
-    };
-    commands
-        .spawn((
-            Node {
-                top: px(12),
-                ..node.clone()
-            },
-            panel,
-        ))
-        .with_child((text("loading", 15.0), Figures));
-    commands
-        .spawn((
-            Node {
-                bottom: px(12),
-                ..node
-            },
-            panel,
-        ))
-        .with_child(text(KEYS, 14.0));
+    panels::spawn(&mut commands, "loading", KEYS, 14.0);
 }
 
 fn update(
@@ -105,11 +71,7 @@ fn update(
         smooth(&MoleculeDiagnostics::STEP),
         smooth(&FrameTimeDiagnosticsPlugin::FPS),
     );
-    for mut text in &mut texts {
-        if text.0 != figures {
-            text.0.clone_from(&figures);
-        }
-    }
+    panels::show(&figures, &mut texts);
 }
 
 fn value(

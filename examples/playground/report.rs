@@ -3,31 +3,26 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeTimes};
+use bevy_rapier_molecules::plugin::MoleculeTimes;
 use serde::Serialize;
 
 use super::arguments::{Arguments, Contacts};
+use super::common::Head;
+use super::common::report::round;
 use super::measure::Figures;
-use super::report_file::round;
 use super::scene::STEP;
 
 /// What `--report` writes, in this order. Everything is of the end of the run.
 #[derive(Serialize)]
 pub struct Report {
-    /// Name of the example.
-    pub scene: &'static str,
+    #[serde(flatten)]
+    pub head: Head,
     pub molecules: usize,
     pub atoms: usize,
     /// Blocks and balls.
     pub things: usize,
     /// `crowd` or `solver`.
     pub contacts: &'static str,
-    /// Who found the contacts of the crowd: `cpu` or `gpu`.
-    pub backend: &'static str,
-    /// The graphics adapter that did; null if the processor did.
-    pub adapter: Option<String>,
-    pub seed: u64,
-    pub threads: usize,
     pub steps: u32,
     pub substeps: u16,
     pub simulated_seconds: f64,
@@ -47,8 +42,6 @@ pub struct Report {
     pub outside: usize,
     /// Bodies whose pose or velocity is not finite.
     pub non_finite: usize,
-    /// Time of all steps, s.
-    pub seconds: f64,
     pub ms_per_step: StepMilliseconds,
     /// Fingerprint of the poses and velocities of all bodies: equal if every bit is.
     pub state_hash: String,
@@ -90,18 +83,12 @@ impl StepTimes {
 }
 
 impl Report {
-    pub fn new(
-        arguments: &Arguments,
-        backend: &MoleculeBackend,
-        figures: &Figures,
-        times: &StepTimes,
-        seconds: f64,
-    ) -> Self {
+    pub fn new(head: Head, arguments: &Arguments, figures: &Figures, times: &StepTimes) -> Self {
         let molecules = figures.molecules.max(1) as f64;
         let steps = f64::from(arguments.steps);
         let mean = |time: Duration| round(time.as_secs_f64() * 1e3 / steps.max(1.0));
         Self {
-            scene: "playground",
+            head,
             molecules: figures.molecules,
             atoms: figures.atoms,
             things: figures.things,
@@ -109,10 +96,6 @@ impl Report {
                 Contacts::Crowd => "crowd",
                 Contacts::Solver => "solver",
             },
-            backend: backend.chosen().name(),
-            adapter: backend.adapter().map(|adapter| adapter.description.clone()),
-            seed: arguments.seed,
-            threads: rayon::current_num_threads(),
             steps: arguments.steps,
             substeps: arguments.substeps,
             simulated_seconds: round(steps * f64::from(STEP)),
@@ -124,7 +107,6 @@ impl Report {
             max_penetration_share: figures.overlap.share,
             outside: figures.outside,
             non_finite: figures.non_finite,
-            seconds: round(seconds),
             ms_per_step: StepMilliseconds {
                 total: mean(times.total),
                 gather: mean(times.gather),
@@ -139,17 +121,18 @@ impl Report {
 }
 
 /// Writes how the run ended.
-pub fn write_summary(report: &Report) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let head = &report.head;
     writeln!(
         out,
-        "playground: {} molecules of {} atoms and {} other bodies, contacts by {}, found by {}, seed {}",
+        "{}: {} molecules of {} atoms and {} other bodies, contacts by {}, found by {}, seed {}",
+        head.scene,
         report.molecules,
         report.atoms,
         report.things,
         report.contacts,
-        report.adapter.as_deref().unwrap_or("the processor"),
-        report.seed
+        head.device.adapter.as_deref().unwrap_or("the processor"),
+        head.seed.unwrap_or_default()
     )?;
     writeln!(
         out,
@@ -173,8 +156,8 @@ pub fn write_summary(report: &Report) -> io::Result<()> {
         out,
         "{} steps in {:.2} s on {} threads; ms per step: {:.2} (gather {:.2}, detect {:.2}, respond {:.2}, apply {:.2}, Rapier {:.2})",
         report.steps,
-        report.seconds,
-        report.threads,
+        head.seconds,
+        head.threads,
         ms.total,
         ms.gather,
         ms.detect,

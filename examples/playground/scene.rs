@@ -56,9 +56,9 @@ impl From<&Arguments> for ScenePlugin {
     fn from(arguments: &Arguments) -> Self {
         Self {
             proteins: arguments.proteins as usize,
-            seed: arguments.seed,
+            seed: arguments.scene.seed.or(None),
             contacts: arguments.contacts.into(),
-            backend: arguments.backend,
+            backend: arguments.scene.backend.backend.unwrap_or_default(),
             substeps: arguments.substeps.into(),
         }
     }

@@ -4,18 +4,18 @@ use bevy::app::{AppExit, PluginGroupBuilder};
 use bevy::diagnostic::FrameTimeDiagnosticsPlugin;
 use bevy::light::CascadeShadowConfigBuilder;
 use bevy::prelude::*;
-use bevy::window::{PresentMode, WindowPlugin};
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 
-use super::AnyError;
 use super::arguments::Arguments;
+use super::common::AnyError;
 use super::controls::ControlsPlugin;
 use super::grab::GrabPlugin;
 use super::looks::LooksPlugin;
 use super::orbit::{Orbit, OrbitPlugin};
 use super::overlay::OverlayPlugin;
-use super::picture::{self, Shot};
 use super::scene::{self, ASSETS, ScenePlugin, Standing};
+use super::screen::picture::{self, Shot};
+use super::screen::window;
 
 /// Colour of the sky.
 pub const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
@@ -34,11 +34,7 @@ pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
     let mut app = match shot {
         // A picture is taken after at least one frame.
         Some(shot) => picture::app(shot, arguments.steps.max(1), change),
-        None => {
-            let mut app = App::new();
-            app.add_plugins(change(DefaultPlugins.set(window())));
-            app
-        }
+        None => window::app("Playground of proteins", change),
     };
     app.add_plugins((
         ScenePlugin::from(arguments),
@@ -70,22 +66,7 @@ pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
         app.add_systems(First, wait);
         return picture::finish(app);
     }
-    match app.run() {
-        AppExit::Success => Ok(()),
-        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
-    }
-}
-
-fn window() -> WindowPlugin {
-    WindowPlugin {
-        primary_window: Some(Window {
-            title: "Playground of proteins".into(),
-            resolution: (1280, 720).into(),
-            present_mode: PresentMode::AutoVsync,
-            ..default()
-        }),
-        ..default()
-    }
+    window::finish(app)
 }
 
 /// Frames count from the first step, and nothing is drawn before the last few.

@@ -37,10 +37,12 @@ fn particles_rise_in_the_middle_and_never_overlap() {
     assert!(said.contains("do not run on a GPU"), "{said}");
     let report = json(&output, 0);
     assert_eq!(report["backend"], "cpu");
+    assert!(report["fell_back"].is_string());
+    assert_eq!(report["simulated_seconds"], 4.0);
     assert!(report["contacts"].as_u64().unwrap() > 10);
-    assert!(report["deepest"].as_f64().unwrap() < 1.0e-5);
-    assert!(report["rise_in_the_middle"].as_f64().unwrap() > 1.0);
-    assert!(report["rise_at_the_sides"].as_f64().unwrap() < 0.0);
+    assert!(report["max_penetration_nm"].as_f64().unwrap() < 1.0e-5);
+    assert!(report["rise_in_the_middle_nm_per_s"].as_f64().unwrap() > 1.0);
+    assert!(report["rise_at_the_sides_nm_per_s"].as_f64().unwrap() < 0.0);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn docking_names_its_options() {
 fn a_log_is_played_to_the_crystal_pose_bit_for_bit() {
     let report = json(&run("docking", &["--play", WAY, "-b", "--report", "-"]), 0);
     assert_eq!(report["ended_the_same"], true);
-    assert_eq!(report["clashes"], 0);
+    assert_eq!(report["overlaps"], 0);
     assert!(report["distance_to_file_nm"].as_f64().unwrap() < 0.2);
     // By brute force as well: it would have been an error if that had found others.
     assert!(report["brute_force_us"].as_f64().unwrap() > 0.0);
@@ -98,7 +98,7 @@ fn molecules_push_each_other_without_a_window() {
     let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
     assert_eq!(
-        (&report["clashes"], &report["backend"]),
+        (&report["overlaps"], &report["backend"]),
         (&0.into(), &"cpu".into())
     );
     // The lipid gave way.

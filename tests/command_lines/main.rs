@@ -3,6 +3,7 @@
 mod broad_phase_race;
 mod brownian_crowd;
 mod circulating_particles;
+mod contract;
 mod docking;
 #[cfg(feature = "draw")]
 #[path = "../gpu_device/mod.rs"]
@@ -87,12 +88,14 @@ fn proxies_are_measured_in_a_table_and_in_a_report() {
         &run("proxies", &[file, "--proxies", "4", "--report", "-"]),
         0,
     );
-    assert_eq!(report[0]["structure"], "p_xylene.pdb");
     assert_eq!(
-        (&report[0]["atoms"], &report[0]["proxies"]),
-        (&18.into(), &4.into())
+        (&report["molecules"], &report["atoms"]),
+        (&1.into(), &18.into())
     );
-    assert!(report[0]["overestimate"].as_f64().unwrap() > 0.0);
+    let row = &report["structures"][0];
+    assert_eq!(row["structure"], "p_xylene.pdb");
+    assert_eq!((&row["atoms"], &row["proxies"]), (&18.into(), &4.into()));
+    assert!(row["overestimate"].as_f64().unwrap() > 0.0);
     assert_refused("proxies", &["nowhere.pdb"], "nowhere.pdb");
     assert_refused("proxies", &[file, "--proxies", "0"], "--proxies must be");
 }

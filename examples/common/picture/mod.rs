@@ -3,11 +3,12 @@
 #[cfg(feature = "draw")]
 mod offscreen;
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+
+use crate::common::{AnyError, check_target};
 
 #[cfg(feature = "draw")]
 pub use offscreen::{app, check_adapter, finish};
@@ -18,9 +19,14 @@ pub struct PictureArguments {
     /// Save a picture to this .png and quit. Needs no display, but an adapter, if only
     /// one in software.
     #[arg(long, value_name = "FILE")]
-    pub screenshot: Option<PathBuf>,
+    screenshot: Option<PathBuf>,
     /// With --screenshot: width and height, pixels.
-    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    #[arg(
+        long,
+        value_name = "WxH",
+        default_value = "1280x720",
+        requires = "screenshot"
+    )]
     size_of_picture: Size,
 }
 
@@ -57,26 +63,26 @@ pub struct Shot {
 }
 
 impl PictureArguments {
-    /// The picture, if one is asked for and can be written.
-    pub fn shot(&self) -> Result<Option<Shot>, Box<dyn Error + Send + Sync>> {
+    /// The picture, if one is asked for, and can be drawn and written.
+    pub fn shot(&self) -> Result<Option<Shot>, AnyError> {
         let Some(file) = &self.screenshot else {
             return Ok(None);
         };
-        let shown = file.display();
         if file.extension().is_none_or(|extension| extension != "png") {
-            return Err(format!("'{shown}' must end in .png").into());
+            return Err(format!("'{}' must end in .png", file.display()).into());
         }
-        if let Some(folder) = file.parent()
-            && !folder.as_os_str().is_empty()
-            && !folder.is_dir()
-        {
-            let folder = folder.display();
-            return Err(format!("cannot write '{shown}': there is no folder '{folder}'").into());
-        }
+        check_target(file)?;
+        check_adapter()?;
         let Size(width, height) = self.size_of_picture;
         Ok(Some(Shot {
             file: file.clone(),
             size: (width, height),
         }))
     }
+}
+
+/// Whether something can be drawn: not by this program.
+#[cfg(not(feature = "draw"))]
+pub fn check_adapter() -> Result<(), AnyError> {
+    Err("nothing can be drawn: this program was built without the feature `draw`".into())
 }

@@ -1,7 +1,5 @@
 //! Apps that draw into a picture.
 
-use std::error::Error;
-
 use bevy::app::PluginGroupBuilder;
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
@@ -9,9 +7,10 @@ use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::render::offscreen::{OffscreenPlugin, adapter, offscreen_plugins};
 
 use super::Shot;
+use crate::common::AnyError;
 
 /// Whether there is an adapter to draw with: Bevy's renderer does not ask, and panics.
-pub fn check_adapter() -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn check_adapter() -> Result<(), AnyError> {
     match adapter() {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("nothing can be drawn: {error}").into()),
@@ -41,7 +40,7 @@ pub fn app(
 }
 
 /// Runs the app until the picture is there.
-pub fn finish(mut app: App) -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn finish(mut app: App) -> Result<(), AnyError> {
     match app.run() {
         AppExit::Success => Ok(()),
         AppExit::Error(_) => Err("there is no picture: the lines above say why".into()),

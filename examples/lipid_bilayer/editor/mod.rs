@@ -10,37 +10,23 @@ mod plots;
 mod save_view;
 mod view;
 
-use bevy::app::AppExit;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::time::common_conditions::on_timer;
-use bevy::window::PresentMode;
 use bevy_egui::{EguiGlobalSettings, EguiPlugin};
 use bevy_rapier_molecules::render::MoleculeRenderPlugin;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 
+use super::common::AnyError;
 use super::orbit::{OrbitInput, OrbitPlugin};
-use super::picture::{self, Shot};
 use super::preset::Preset;
-use super::relaxation::AnyError;
+use super::screen::{Screen, picture, window};
 use super::simulation::{Sample, Simulation, Snapshot};
 use super::worker::{News, Worker};
 use files::Files;
 
 /// Frames that are drawn before a picture: panels need some to find their sizes.
 const FRAMES: u32 = 6;
-
-/// Where the editor is shown.
-pub enum Screen {
-    /// In a window.
-    Window,
-    /// In a picture, after so many iterations or at the end, with panels or without.
-    Picture {
-        shot: Shot,
-        steps: Option<u32>,
-        panel: bool,
-    },
-}
 
 /// Good or bad news for the panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,22 +57,28 @@ pub struct Editor {
     show_panels: bool,
 }
 
-/// Runs the editor until its window is closed, or its picture is saved.
-pub fn run(preset: Preset, screen: Screen) -> Result<(), AnyError> {
+/// Runs the editor until its window is closed, or its picture is saved: after so many
+/// iterations or at the end, with panels or without.
+pub fn run(
+    preset: Preset,
+    screen: Screen,
+    steps: Option<u32>,
+    panel: bool,
+) -> Result<(), AnyError> {
     // What is impossible is told before a window opens.
     let simulation = Simulation::new(preset.clone())?;
     let worker = Worker::new(simulation);
-    let (mut app, show_panels) = match &screen {
-        Screen::Window => (window(), true),
-        Screen::Picture { shot, panel, .. } => {
-            (picture::app(shot, FRAMES, |plugins| plugins), *panel)
-        }
+    let in_picture = matches!(screen, Screen::Picture(_));
+    let mut app = match &screen {
+        Screen::Picture(shot) => picture::app(shot, FRAMES, |plugins| plugins),
+        _ => window::app("Lipid bilayer", |plugins| {
+            plugins.set(RenderPlugin {
+                synchronous_pipeline_compilation: true,
+                ..default()
+            })
+        }),
     };
-    let wants_to_run = matches!(screen, Screen::Window);
-    match &screen {
-        Screen::Window => worker.run(None),
-        Screen::Picture { steps, .. } => worker.run(*steps),
-    }
+    worker.run(steps.filter(|_| in_picture));
     app.add_plugins((
         EguiPlugin::default(),
         MoleculeRenderPlugin,
@@ -103,10 +95,10 @@ pub fn run(preset: Preset, screen: Screen) -> Result<(), AnyError> {
         latest: None,
         history: Vec::new(),
         running: true,
-        wants_to_run,
+        wants_to_run: !in_picture,
         notice: None,
         files: Files::default(),
-        show_panels,
+        show_panels: panel || !in_picture,
     })
     .configure_sets(PostUpdate, OrbitInput.run_if(view::is_pointed_at))
     .add_systems(
@@ -121,41 +113,15 @@ pub fn run(preset: Preset, screen: Screen) -> Result<(), AnyError> {
     app.world_mut()
         .resource_mut::<EguiGlobalSettings>()
         .auto_create_primary_context = false;
-    if let Screen::Picture { steps, .. } = screen {
-        app.world_mut().resource_mut::<Offscreen>().hold = true;
-        let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
-            offscreen.hold = !editor.has_reached(steps);
-        };
-        app.add_systems(Update, hold);
-        return picture::finish(app);
+    if !in_picture {
+        return window::finish(app);
     }
-    match app.run() {
-        AppExit::Success => Ok(()),
-        AppExit::Error(_) => Err("the window had to be closed: the lines above say why".into()),
-    }
-}
-
-/// An app with a window.
-fn window() -> App {
-    let window = Window {
-        title: "Lipid bilayer".into(),
-        resolution: (1280, 720).into(),
-        present_mode: PresentMode::AutoVsync,
-        ..default()
+    app.world_mut().resource_mut::<Offscreen>().hold = true;
+    let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
+        offscreen.hold = !editor.has_reached(steps);
     };
-    let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(WindowPlugin {
-                primary_window: Some(window),
-                ..default()
-            })
-            .set(RenderPlugin {
-                synchronous_pipeline_compilation: true,
-                ..default()
-            }),
-    );
-    app
+    app.add_systems(Update, hold);
+    picture::finish(app)
 }
 
 impl Editor {

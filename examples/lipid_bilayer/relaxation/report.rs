@@ -2,27 +2,20 @@
 
 use std::time::Duration;
 
-use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
-use super::report_file::round;
+use crate::common::Head;
+use crate::common::report::round;
 
 /// What `--report` writes, in this order.
 #[derive(Debug, Serialize)]
 pub struct Report<'a, D> {
-    /// Name of the example.
-    pub scene: &'static str,
+    /// Who did the last iterations, and the time of all, detection at the start included.
+    #[serde(flatten)]
+    pub head: Head,
     pub molecules: usize,
     pub atoms: usize,
-    pub seed: u64,
-    pub threads: usize,
-    /// Who did the last iterations.
-    pub backend: Backend,
-    /// The device that did, if it was not the processor.
-    pub adapter: Option<&'a str>,
-    /// Why the processor did what another device was to do.
-    pub fell_back: Option<&'a str>,
     pub iterations: u32,
     pub converged: bool,
     pub reason: StopReason,
@@ -30,8 +23,6 @@ pub struct Report<'a, D> {
     pub overlaps_end: u64,
     pub max_penetration_nm: f32,
     pub out_of_place: u64,
-    /// Time of the relaxation, detection at the start included.
-    pub seconds: f64,
     pub ms_per_iteration: StageMilliseconds,
     /// `None` where the system does not tell.
     pub peak_memory_bytes: Option<u64>,

@@ -1,15 +1,12 @@
-//! What examples that relax a scene share: options, progress, interruption, report,
-//! export and summary.
+//! A relaxation without a window: options, progress, interruption, report, export and
+//! summary.
 
 mod arguments;
 mod memory;
 mod progress;
 mod report;
-#[path = "../report_file.rs"]
-mod report_file;
 mod summary;
 
-use std::error::Error;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -25,35 +22,29 @@ use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warning
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
 
+use crate::common::{AnyError, CommonArguments, Device, EXIT_CODES, Head, STOPPED, check_target};
+use crate::fallback;
 use progress::Progress;
 use report::{Report, StageMilliseconds};
 use summary::{write_export_summary, write_summary};
 
 pub use arguments::{Law, RelaxArguments};
 
-/// An error that may cross threads; its text is one sentence.
-pub type AnyError = Box<dyn Error + Send + Sync>;
-
-/// Exit code of a relaxation that did not come to rest.
-const NOT_CONVERGED: u8 = 1;
-
 /// Exit code after a second interruption: 128 + SIGINT, as shells have it.
 const KILLED: i32 = 130;
 
 /// What the end of `--help` says.
-pub const AFTER_HELP: &str = "\
-Ctrl-C stops the relaxation; report, export and summary are then of what was reached. \
-A second Ctrl-C ends the program at once.
-
-Exit codes:
-  0  the scene came to rest: no overlaps, everyone in place
-  1  it did not; report and export are written all the same
-  2  the input cannot be used, or a file cannot be read or written";
+pub fn after_help() -> String {
+    format!(
+        "Ctrl-C stops the relaxation; report, export and summary are then of what was reached. \
+         A second Ctrl-C ends the program at once. It is done when no lipids overlap and all \
+         are in place; if that is not reached, report and export are written all the same.\n\n\
+         {EXIT_CODES}"
+    )
+}
 
 /// A scene to be relaxed.
 pub struct Scene<D> {
-    /// Name of the example.
-    pub name: &'static str,
     /// What people want to know about it, in half a line.
     pub headline: String,
     /// The molecules.
@@ -65,28 +56,29 @@ pub struct Scene<D> {
 }
 
 /// What a relaxation is told, and who does it.
-pub struct Settings {
+pub struct Settings<'a> {
     /// Law and stop criteria.
     pub config: RelaxConfig,
     /// Who does the work.
     pub backend: Backend,
     /// Seed of the scene, for the report.
     pub seed: u64,
+    /// Where the molecules are written to.
+    pub export: Option<&'a Path>,
 }
 
-/// Builds a scene and relaxes it on the threads that `arguments` ask for, then
-/// reports, exports and sums up.
+/// Builds a scene and relaxes it, then reports, exports and sums up.
 pub fn run<D: Serialize + Send>(
-    arguments: &RelaxArguments,
+    common: &CommonArguments,
     settings: Settings,
     build: impl FnOnce() -> Result<Scene<D>, AnyError> + Send,
 ) -> Result<ExitCode, AnyError> {
-    arguments.check_targets()?;
+    if let Some(path) = settings.export {
+        check_target(path)?;
+    }
     let stop = interruption()?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.into())
-        .build()?;
-    pool.install(|| relax(arguments, settings, build()?, &stop))
+    // On one of the threads, who would otherwise be called anew for each stage.
+    rayon::scope(|_| relax(common, settings, build()?, &stop))
 }
 
 /// A flag that is set when the user or the system asks to stop. Asked again, the
@@ -103,7 +95,7 @@ fn interruption() -> Result<Arc<AtomicBool>, ctrlc::Error> {
 }
 
 fn relax<D: Serialize>(
-    arguments: &RelaxArguments,
+    common: &CommonArguments,
     settings: Settings,
     scene: Scene<D>,
     stop: &AtomicBool,
@@ -112,23 +104,22 @@ fn relax<D: Serialize>(
         config,
         backend,
         seed,
+        export: target,
     } = settings;
     let warnings = capacity_warnings(&scene.crowd);
     if let Some(hopeless) = warnings.iter().find(|w| w.coverage > HOPELESS_COVERAGE) {
         return Err(hopeless.to_string().into());
     }
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    if !arguments.quiet {
-        for warning in &warnings {
-            writeln!(io::stderr(), "warning: {warning}")?;
-        }
+    for warning in &warnings {
+        writeln!(io::stderr(), "warning: {warning}")?;
     }
-    if let Some(path) = &arguments.export {
+    if let Some(path) = target {
         rehearse_export(path, &scene.crowd)?;
     }
     let (molecules, atoms) = (scene.crowd.members().len(), scene.crowd.atom_count());
 
-    let mut progress = Progress::new(arguments.quiet);
+    let mut progress = Progress::new(common.quiet);
     let begin = Instant::now();
     let mut relaxer = Relaxer::with_backend(scene.crowd, config, backend)?;
     let before = relaxer.stages();
@@ -140,20 +131,20 @@ fn relax<D: Serialize>(
             ControlFlow::Continue(())
         }
     })?;
-    let seconds = begin.elapsed().as_secs_f64();
-    if let Some(reason) = outcome.fell_back.as_ref().filter(|_| !arguments.quiet) {
-        crate::backend::say_fallback(reason);
-    }
+    let time = begin.elapsed();
+    let device = match &outcome.fell_back {
+        Some(reason) => fallback::processor(reason),
+        None => Device {
+            backend: outcome.backend,
+            adapter: outcome.adapter.clone(),
+            fell_back: None,
+        },
+    };
 
     let report = Report {
-        scene: scene.name,
+        head: Head::new(Some(seed), device, time),
         molecules,
         atoms,
-        seed,
-        threads: rayon::current_num_threads(),
-        backend: outcome.backend,
-        adapter: outcome.adapter.as_deref(),
-        fell_back: outcome.fell_back.as_deref(),
         iterations: outcome.iterations,
         converged: outcome.converged(),
         reason: outcome.reason,
@@ -161,7 +152,6 @@ fn relax<D: Serialize>(
         overlaps_end: outcome.end.overlaps,
         max_penetration_nm: outcome.end.max_penetration_nm,
         out_of_place: outcome.end.out_of_place,
-        seconds: report_file::round(seconds),
         ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &before),
         peak_memory_bytes: memory::peak_bytes(),
         law: config.law.name(),
@@ -171,36 +161,32 @@ fn relax<D: Serialize>(
         details: &scene.details,
     };
     // The report first: an export that fails must not take it along.
-    if let Some(path) = &arguments.report {
-        report_file::write_json(&report, path)?;
-    }
-    let exported = match &arguments.export {
+    common.write(&report)?;
+    let exported = match target {
         Some(path) => {
             progress.say(&format!("exporting {atoms} atoms to {}", path.display()));
             let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
             progress.clear();
-            Some((path.as_path(), written?))
+            Some((path, written?))
         }
         None => {
             progress.clear();
             None
         }
     };
-    if !(arguments.quiet || arguments.report_is_on_stdout()) {
-        write_summary(&scene.headline, &report)?;
+    common.tell(|out| {
+        write_summary(out, &scene.headline, &report)?;
         if let Some((path, summary)) = exported {
-            let by_residue = relaxer
-                .crowd()
-                .templates()
-                .iter()
-                .all(|template| template.residues().len() == 1);
-            write_export_summary(path, &summary, by_residue, scene.tolerance)?;
+            let templates = relaxer.crowd().templates();
+            let by_residue = templates.iter().all(|one| one.residues().len() == 1);
+            write_export_summary(out, path, &summary, by_residue, scene.tolerance)?;
         }
-    }
+        Ok(())
+    })?;
     Ok(if report.converged {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(NOT_CONVERGED)
+        STOPPED.into()
     })
 }
 

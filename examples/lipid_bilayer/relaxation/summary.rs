@@ -9,12 +9,14 @@ use super::memory::Bytes;
 use super::report::Report;
 
 /// Writes what the scene is and how it ended.
-pub fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+pub fn write_summary<D>(out: &mut dyn Write, headline: &str, report: &Report<D>) -> io::Result<()> {
+    let head = &report.head;
     writeln!(
         out,
         "{}: {headline}, {} atoms, seed {}",
-        report.scene, report.atoms, report.seed
+        head.scene,
+        report.atoms,
+        head.seed.unwrap_or_default()
     )?;
     match report.tolerance_nm {
         Some(tolerance) => write!(out, "pairs of atoms closer than {tolerance} nm: ")?,
@@ -25,14 +27,14 @@ pub fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
         "{} → {}, deepest {:.4} nm; molecules out of place: {}",
         report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
     )?;
-    let place = match report.adapter {
-        Some(adapter) => adapter.to_owned(),
-        None => format!("{} threads", report.threads),
+    let place = match &head.device.adapter {
+        Some(adapter) => adapter.clone(),
+        None => format!("{} threads", head.threads),
     };
     writeln!(
         out,
         "{} iterations of the {} law in {:.2} s on {place}; {}",
-        report.iterations, report.law, report.seconds, report.reason
+        report.iterations, report.law, head.seconds, report.reason
     )?;
     let ms = &report.ms_per_iteration;
     writeln!(
@@ -53,12 +55,12 @@ pub fn write_summary<D>(headline: &str, report: &Report<D>) -> io::Result<()> {
 
 /// Writes where the molecules are, and how to check them.
 pub fn write_export_summary(
+    out: &mut dyn Write,
     path: &Path,
     summary: &ExportSummary,
     by_residue: bool,
     tolerance: Option<f32>,
 ) -> io::Result<()> {
-    let mut out = io::stdout().lock();
     let path = path.display();
     writeln!(
         out,
