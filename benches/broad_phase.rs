@@ -1,24 +1,24 @@
 //! How fast are broad phases, on boxes of molecules and on falling spheres?
 //!
-//! The tables of the README come from the example `broad_phase_race`, where the searches
-//! take turns; this bench watches each of them for changes. With `--features parallel`
-//! Rapier's tree has all threads.
-#![allow(
-    missing_docs,
-    reason = "criterion's macro makes an undocumented function"
-)]
+//! The tables of the README come from the example `broad_phase_race`, which has more scenes;
+//! this bench watches the searches for changes. With `--features parallel` Rapier's tree has
+//! all threads.
 
+mod common;
+
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::rapier::RapierBvh;
-use bevy_rapier_molecules::scenes::{FallingSpheres, VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::FallingSpheres;
 use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchKind, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use common::molecules::{popc, vesicle_of};
+use common::turns::{Laps, Rounds, in_turns, ms};
+use common::{Column, Done, NoSwitches, Part, Run, cells};
 use glam::Vec3;
 
 /// How far every lipid moves from frame to frame along each axis, nm: further than Rapier's
@@ -31,46 +31,55 @@ const LIPIDS: [u32; 2] = [7462, 29_850];
 /// Falling spheres.
 const SPHERES: [u32; 2] = [1000, 10_000];
 
-fn molecule_boxes(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("molecule_boxes");
-    group
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2));
-    for lipids in LIPIDS {
+/// Rounds of each scene.
+const ROUNDS: Rounds = Rounds {
+    least: 10,
+    most: 200,
+    time: Duration::from_secs(10),
+};
+
+fn main() -> ExitCode {
+    let about = "How fast broad phases are, on boxes of molecules and on falling spheres";
+    let parts = [
+        Part::new(
+            "boxes",
+            "boxes of the molecules of a vesicle, all of them moving",
+            molecule_boxes,
+        ),
+        Part::new("falling", "spheres that lie on a heap", falling_spheres),
+    ];
+    common::run("broad_phase", about, &parts)
+}
+
+fn molecule_boxes(run: &mut Run, _: &NoSwitches) -> Done {
+    let rounds = run.pick(ROUNDS, Rounds::exactly(1));
+    let vesicles = run.pick(LIPIDS, [150, 300]);
+    let title = "Boxes of the lipids of a vesicle, all of them moving; frames in turns.";
+    let mut table = run.table(title, columns("lipids"));
+    for lipids in vesicles {
         let frames = vesicle_frames(lipids);
         let quick = [SearchKind::BoxGrid, SearchKind::KdTree2];
         let own = quick.into_iter().filter_map(SearchKind::box_search);
         let rapier: Box<dyn BoxSearch> = Box::new(RapierBvh::new());
-        for mut search in own.chain([rapier]) {
-            let mut pairs = PairBuffer::new();
-            let mut turns = frames.iter().cycle();
-            group.bench_function(BenchmarkId::new(search.name(), lipids), |bencher| {
-                bencher.iter(|| {
-                    let boxes = turns.next().expect("there are frames");
-                    search
-                        .find_box_pairs(boxes, &mut pairs)
-                        .expect("boxes are finite")
-                });
-            });
+        let searches = own.chain([rapier]);
+        let mut searches: Vec<_> = searches.map(|one| (one, PairBuffer::new())).collect();
+        let laps = in_turns(rounds, &mut searches, |round, (search, pairs)| {
+            let boxes = &frames[round % frames.len()];
+            search
+                .find_box_pairs(boxes, pairs)
+                .expect("boxes are finite")
+        });
+        for ((search, _), laps) in searches.iter().zip(&laps) {
+            table.row(cells![lipids, search.name(), best(laps), median(laps)]);
         }
     }
-    group.finish();
+    Ok(())
 }
 
 /// The boxes of a vesicle's lipids in four places each.
 fn vesicle_frames(lipids: u32) -> Vec<BoxSet> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
-    let lipid = Arc::new(load(path, &LoadOptions::default()).expect("an asset"));
-    let size = VesicleSize::Density {
-        lipids,
-        area_per_lipid: 1.23,
-    };
-    let config = VesicleConfig {
-        size,
-        ..VesicleConfig::default()
-    };
-    let vesicle = vesicle(Arc::clone(&lipid), &config).expect("a vesicle");
+    let lipid = Arc::new(popc());
+    let vesicle = vesicle_of(&lipid, lipids);
     let atoms = lipid.atom_count() as u32;
     let runs: Vec<_> = (0..lipids).map(|k| k * atoms..(k + 1) * atoms).collect();
     let directions = [Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y];
@@ -90,29 +99,27 @@ fn vesicle_frames(lipids: u32) -> Vec<BoxSet> {
     frames.collect()
 }
 
-fn falling_spheres(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("falling_spheres");
-    group
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(1));
-    for count in SPHERES {
+fn falling_spheres(run: &mut Run, _: &NoSwitches) -> Done {
+    let rounds = run.pick(ROUNDS, Rounds::exactly(1));
+    let numbers = run.pick(&SPHERES[..], &SPHERES[..1]);
+    let title = "Falling spheres, steps 50 to 60 to and fro; frames in turns.";
+    let mut table = run.table(title, columns("spheres"));
+    for &count in numbers {
         let frames = late_frames(count);
-        for kind in SearchKind::ALL {
-            let (mut search, mut pairs) = (kind.search(), PairBuffer::new());
-            // To and fro: each frame follows one of its neighbours in time.
-            let mut turns = frames.iter().chain(frames.iter().rev()).cycle();
-            group.bench_function(BenchmarkId::new(kind.name(), count), |bencher| {
-                bencher.iter(|| {
-                    let spheres = turns.next().expect("there are frames");
-                    search
-                        .find_pairs(spheres, 0.0, &mut pairs)
-                        .expect("spheres are finite")
-                });
-            });
+        // To and fro: each frame follows one of its neighbours in time.
+        let frames: Vec<&SphereSet> = frames.iter().chain(frames.iter().rev()).collect();
+        let mut searches = SearchKind::ALL.map(|kind| (kind.search(), PairBuffer::new()));
+        let laps = in_turns(rounds, &mut searches, |round, (search, pairs)| {
+            let spheres = frames[round % frames.len()];
+            search
+                .find_pairs(spheres, 0.0, pairs)
+                .expect("spheres are finite")
+        });
+        for (kind, laps) in SearchKind::ALL.iter().zip(&laps) {
+            table.row(cells![count, kind.name(), best(laps), median(laps)]);
         }
     }
-    group.finish();
+    Ok(())
 }
 
 /// Steps 50 to 60 of falling spheres.
@@ -132,5 +139,19 @@ fn late_frames(count: u32) -> Vec<SphereSet> {
     frames
 }
 
-criterion_group!(benches, molecule_boxes, falling_spheres);
-criterion_main!(benches);
+fn columns(of: &str) -> Vec<Column> {
+    vec![
+        Column::number(of),
+        Column::text("search"),
+        Column::measured("best, ms", "ms"),
+        Column::measured("median, ms", "ms"),
+    ]
+}
+
+fn best(laps: &Laps) -> f64 {
+    ms(laps.best())
+}
+
+fn median(laps: &Laps) -> f64 {
+    ms(laps.median())
+}

@@ -1,19 +1,18 @@
 //! What a frame costs: molecules as one crowd, against the same atoms as Bevy's own
 //! instanced icosphere meshes.
 //!
-//! ```sh
-//! cargo bench --bench draw
-//! cargo bench --bench draw -- --rounds 5 --million
-//! ```
-//!
 //! Both worlds show a vesicle of POPC at 640 × 360 pixels with one light, without
 //! multisampling. A frame is everything from `App::update` until the device is done. The
 //! worlds take turns, and of each the best and the median frame count.
 
+mod common;
+
+use std::collections::HashMap;
 use std::error::Error;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bevy::app::{PluginsState, TerminalCtrlCHandlerPlugin};
 use bevy::camera::RenderTarget;
@@ -26,43 +25,48 @@ use bevy::tasks::tick_global_task_pools_on_main_thread;
 use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::{adapter, offscreen_plugins};
-use clap::Parser;
+use clap::Args;
+use common::molecules::{popc, vesicle_of};
+use common::turns::{Laps, Rounds, in_turns, ms};
+use common::{Cell, Column, Done, Part, Run};
 
 /// Picture, pixels.
 const SIZE: UVec2 = UVec2::new(640, 360);
 
-/// Area of each lipid at the heads, nm².
-const AREA_PER_LIPID: f32 = 1.23;
-
 /// Frames before the clock starts: pipelines and arrays are made in them.
 const WARM_UP: usize = 4;
 
-/// What a frame costs.
-#[derive(Debug, Parser)]
-struct Arguments {
+/// Atoms of the vesicles.
+const ATOMS: [usize; 3] = [30_000, 100_000, 1_000_000];
+
+/// Atoms from which on there are no meshes: a frame would take minutes.
+const TOO_MANY_FOR_MESHES: usize = 1_000_000;
+
+/// Atoms of a run that only shows that it works.
+const FEW_ATOMS: usize = 20_000;
+
+/// What only this bench has.
+#[derive(Args)]
+struct Switches {
     /// Frames of each world.
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, value_name = "N", default_value_t = 7)]
     rounds: usize,
-    /// Also draws a million atoms, as a crowd only.
-    #[arg(long)]
-    million: bool,
+    /// Atoms of the vesicles, with commas [default: 30,000, 100,000 and 1,000,000]; from a
+    /// million on there are no meshes.
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    atoms: Vec<usize>,
     /// Subdivisions of the icospheres: 1 is 80 triangles, Bevy's default is 5 with 720.
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 5])]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 5])]
     subdivisions: Vec<u32>,
-    /// Given by `cargo bench`.
-    #[arg(long, hide = true)]
-    bench: bool,
 }
 
 /// A world that draws.
 struct Stage {
-    name: String,
     app: App,
-    times: Vec<Duration>,
 }
 
 impl Stage {
-    fn new(name: impl Into<String>, distance: f32) -> Self {
+    fn new(distance: f32) -> Self {
         let mut app = App::new();
         app.add_plugins(
             offscreen_plugins()
@@ -93,48 +97,20 @@ impl Stage {
             DirectionalLight::default(),
             Transform::from_xyz(2.0, 4.0, 3.0).looking_at(Vec3::ZERO, Vec3::Y),
         ));
-        Self {
-            name: name.into(),
-            app,
-            times: Vec::new(),
-        }
+        Self { app }
     }
 
-    fn frame(&mut self) -> Duration {
-        let start = Instant::now();
+    /// A frame, until the device is done.
+    fn frame(&mut self) {
         self.app.update();
         let device = self.app.world().resource::<RenderDevice>();
         black_box(device.poll(PollType::wait_indefinitely()).ok());
-        start.elapsed()
     }
-
-    fn best(&self) -> Duration {
-        self.times.iter().min().copied().unwrap_or_default()
-    }
-
-    fn median(&self) -> Duration {
-        let mut times = self.times.clone();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied().unwrap_or_default()
-    }
-}
-
-/// A vesicle of about `atoms` atoms.
-fn lipids(lipid: &Arc<MoleculeTemplate>, atoms: usize) -> Result<Vesicle, Box<dyn Error>> {
-    let size = VesicleSize::Density {
-        lipids: (atoms / lipid.atom_count()) as u32,
-        area_per_lipid: AREA_PER_LIPID,
-    };
-    let config = VesicleConfig {
-        size,
-        ..VesicleConfig::default()
-    };
-    Ok(vesicle(lipid.clone(), &config)?)
 }
 
 /// The vesicle as one crowd.
 fn crowd_stage(vesicle: &Vesicle, distance: f32) -> Stage {
-    let mut stage = Stage::new("crowd", distance);
+    let mut stage = Stage::new(distance);
     stage.app.world_mut().spawn(DrawnCrowd::of(&vesicle.crowd));
     stage
 }
@@ -145,12 +121,11 @@ fn mesh_stage(
     distance: f32,
     subdivisions: u32,
 ) -> Result<Stage, Box<dyn Error>> {
-    let triangles = 20 * (subdivisions + 1).pow(2);
-    let mut stage = Stage::new(format!("icospheres, {triangles} triangles"), distance);
+    let mut stage = Stage::new(distance);
     let world = stage.app.world_mut();
     let sphere = Sphere::new(1.0).mesh().ico(subdivisions)?;
     let mesh = world.resource_mut::<Assets<Mesh>>().add(sphere);
-    let mut materials = std::collections::HashMap::new();
+    let mut materials = HashMap::new();
     for (template, pose) in vesicle.crowd.instances() {
         for atom in 0..template.atom_count() {
             let element = template.elements()[atom];
@@ -171,54 +146,69 @@ fn mesh_stage(
     Ok(stage)
 }
 
-#[expect(clippy::print_stdout, reason = "a bench prints its results")]
-fn report(stages: &[Stage], atoms: usize) {
-    let millis = |time: Duration| time.as_secs_f64() * 1.0e3;
-    let reference = stages[0].best();
-    for stage in stages {
-        println!(
-            "| {atoms} | {} | {:.1} | {:.1} | {:.1} | {:.1} |",
-            stage.name,
-            millis(stage.best()),
-            millis(stage.median()),
-            millis(stage.best()) * 1.0e6 / atoms as f64,
-            stage.best().as_secs_f64() / reference.as_secs_f64(),
-        );
-    }
+/// Columns of the best and the median frame of each world.
+fn columns(subdivisions: &[u32]) -> Vec<Column> {
+    let mut worlds = vec!["molecules drawn by this crate".to_owned()];
+    worlds.extend(subdivisions.iter().map(|subdivisions| {
+        let triangles = 20 * (subdivisions + 1).pow(2);
+        format!("icospheres of {triangles} triangles")
+    }));
+    let best = worlds.iter().map(|world| format!("{world}, ms"));
+    let median = worlds.iter().map(|world| format!("{world}, median, ms"));
+    let times = best.chain(median).map(|name| Column::measured(name, "ms"));
+    [Column::number("atoms")].into_iter().chain(times).collect()
 }
 
-#[expect(clippy::print_stdout, reason = "a bench prints its results")]
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = Arguments::parse();
-    println!("adapter: {}, {} × {} pixels\n", adapter()?, SIZE.x, SIZE.y);
-    println!("| atoms | world | best, ms | median, ms | ns an atom | ÷ crowd |");
-    println!("|--:|---|--:|--:|--:|--:|");
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
-    let lipid = Arc::new(load(file, &LoadOptions::default())?);
-    let sizes = [30_000, 100_000].into_iter();
-    for size in sizes.chain(arguments.million.then_some(1_000_000)) {
-        let vesicle = lipids(&lipid, size)?;
-        let atoms = vesicle.crowd.atom_count();
+fn main() -> ExitCode {
+    let about = "What a frame costs: molecules, and the same atoms as Bevy's instanced meshes";
+    let parts = [Part::new("frame", "a vesicle in both ways", frame)];
+    common::run("draw", about, &parts)
+}
+
+fn frame(run: &mut Run, switches: &Switches) -> Done {
+    run.note(&format!(
+        "Adapter: {}, {} × {} pixels.",
+        adapter()?,
+        SIZE.x,
+        SIZE.y
+    ));
+    let sizes = match &switches.atoms[..] {
+        [] => run.pick(&ATOMS[..], &[FEW_ATOMS]),
+        sizes => sizes,
+    };
+    let rounds = Rounds::exactly(run.pick(switches.rounds.max(1), 1));
+    let warm_up = run.pick(WARM_UP, 1);
+    let subdivisions = match &switches.subdivisions[..] {
+        [coarsest, ..] if run.quick => &[*coarsest][..],
+        all => all,
+    };
+    let title = format!("A frame, ms, best of {}.", rounds.least);
+    let lipid = Arc::new(popc());
+    let mut table = run.table(&title, columns(subdivisions));
+    for &size in sizes {
+        let vesicle = vesicle_of(&lipid, (size / lipid.atom_count()) as u32);
         // The whole vesicle fills the height of the view.
         let distance = 2.6 * (vesicle.radius + vesicle.head_distance);
         let mut stages = vec![crowd_stage(&vesicle, distance)];
-        if size < 1_000_000 {
-            for &subdivisions in &arguments.subdivisions {
-                stages.push(mesh_stage(&vesicle, distance, subdivisions)?);
+        if size < TOO_MANY_FOR_MESHES {
+            for &count in subdivisions {
+                stages.push(mesh_stage(&vesicle, distance, count)?);
             }
         }
         for stage in &mut stages {
-            for _ in 0..WARM_UP {
+            for _ in 0..warm_up {
                 stage.frame();
             }
         }
-        for _ in 0..arguments.rounds.max(1) {
-            for stage in &mut stages {
-                let time = stage.frame();
-                stage.times.push(time);
-            }
-        }
-        report(&stages, atoms);
+        let laps = in_turns(rounds, &mut stages, |_, stage| stage.frame());
+        let worlds = subdivisions.len() + 1;
+        let time = |of: fn(&Laps) -> Duration, world: usize| {
+            Cell::from(laps.get(world).map(|laps| ms(of(laps))))
+        };
+        let mut row = vec![Cell::from(vesicle.crowd.atom_count())];
+        row.extend((0..worlds).map(|world| time(Laps::best, world)));
+        row.extend((0..worlds).map(|world| time(Laps::median, world)));
+        table.row(row);
     }
     Ok(())
 }

@@ -1,30 +1,29 @@
 //! The two tables of the thesis for the graphics adapter at hand: FFRNN against brute
 //! force, and the stages of one iteration.
 //!
-//! ```text
-//! cargo bench --bench gpu -- [ATOMS...] [--brute-most N] [--stages N]
-//! ```
-//!
-//! `--help` says more. Scenes are vesicles of POPC at the density of the other benches.
-#![allow(clippy::print_stdout, reason = "the tables are the purpose")]
+//! `cargo bench --bench gpu -- --help` says more. Scenes are vesicles of POPC at the density
+//! of the other benches.
 
+mod common;
 #[allow(dead_code, reason = "the contestants of the CPU do not run here")]
 mod contest;
 
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::gpu::{
     GpuBruteForce, GpuDevice, GpuError, GpuGrid, GpuOptions, GpuRelaxEngine, PassTime,
 };
-use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::relax::engine::{
     CentreWeights, EngineError, EngineStep, Motion, RelaxEngine,
 };
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use bevy_rapier_molecules::search::PairSearch;
-use clap::Parser;
+use clap::Args;
+use common::molecules::{popc, vesicle_of};
+use common::turns::{Laps, ms, ratio};
+use common::{Column, Done, Part, Run, cells};
 use contest::TOLERANCE_NM;
 use contest::scene::Scene;
 
@@ -36,7 +35,10 @@ const ATOMS: [usize; 7] = [
 /// Atoms of the second table: those of the thesis.
 const STAGE_ATOMS: usize = 3_000_000;
 
-/// Atoms of both tables when `cargo test --benches` only wants to see them run.
+/// How many times faster than brute force FFRNN is in the thesis, on a GTX 970, by atoms.
+const THESIS: [(usize, f64); 3] = [(50_000, 6.8), (100_000, 28.0), (200_000, 89.0)];
+
+/// Atoms of both tables in a run that only shows that it works.
 const FEW_ATOMS: usize = 2000;
 
 /// Most atoms for brute force unless told otherwise: bearable on a real GPU, and patience
@@ -48,9 +50,6 @@ const ROUNDS: usize = 3;
 
 /// Iterations of which the mean counts.
 const ITERATIONS: u32 = 2;
-
-/// Area of a leaflet at its heads for each lipid, nm².
-const AREA_PER_LIPID_NM2: f32 = 1.23;
 
 /// Fewest lipids that make a vesicle of that density.
 const FEWEST_LIPIDS: usize = 150;
@@ -67,101 +66,132 @@ const STAGES: [&str; 8] = [
     "apply",
 ];
 
-/// FFRNN against brute force on the graphics adapter at hand, and the time of each stage of
-/// an iteration of the relaxer.
-#[derive(Parser)]
-struct Arguments {
-    /// Atoms of the scenes [default: 50,000 to 4,000,000].
+/// What only this bench has.
+#[derive(Args)]
+struct Switches {
+    /// Atoms of the scenes of `search`, with commas [default: 50,000 to 4,000,000].
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     atoms: Vec<usize>,
     /// Brute force is left out beyond this many atoms: its time grows with the square.
     #[arg(long, value_name = "N", default_value_t = BRUTE_MOST)]
     brute_most: usize,
-    /// Atoms of the table of stages, 0 for none [default: 3,000,000].
+    /// Atoms of `stages` [default: 3,000,000].
     #[arg(long, value_name = "N")]
-    stages: Option<usize>,
-    /// What cargo says when this is run in earnest.
-    #[arg(long, hide = true)]
-    bench: bool,
+    stage_atoms: Option<usize>,
 }
 
-fn main() {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    let about = "The two tables of the thesis, for the graphics adapter at hand";
+    let parts = [
+        Part::new("search", "FFRNN against brute force", |run, switches| {
+            on_device(run, switches, search)
+        }),
+        Part::new(
+            "stages",
+            "the time of each stage of an iteration of the relaxer",
+            |run, switches| on_device(run, switches, stages),
+        ),
+    ];
+    common::run("gpu", about, &parts)
+}
+
+/// Runs a part with the adapter at hand. That there is none, or that it ends where a scene
+/// is too large for it, is a result.
+fn on_device(
+    run: &mut Run,
+    switches: &Switches,
+    part: fn(&mut Run, &Switches, &Arc<GpuDevice>) -> Result<(), GpuError>,
+) -> Done {
     let device = match GpuDevice::headless(&GpuOptions::default()) {
         Ok(device) => Arc::new(device),
         Err(error) => {
-            println!("skipped: {error}");
-            return;
+            run.note(&format!("Skipped: {error}"));
+            return Ok(());
         }
     };
-    println!("On {}.\n", device.summary());
-    let sizes = match (&arguments.atoms[..], arguments.bench) {
-        ([], true) => &ATOMS[..],
-        ([], false) => &[FEW_ATOMS],
-        (atoms, _) => atoms,
-    };
-    let few_or = |many| if arguments.bench { many } else { FEW_ATOMS };
-    let stage_atoms = arguments.stages.unwrap_or_else(|| few_or(STAGE_ATOMS));
-    let done = compare(&device, sizes, arguments.brute_most).and_then(|()| match stage_atoms {
-        0 => Ok(()),
-        atoms => stages(&device, atoms),
-    });
-    if let Err(error) = done {
-        println!("\nended: {error}");
+    run.note(&format!("On {}.", device.summary()));
+    if let Err(error) = part(run, switches, &device) {
+        run.note(&format!("Ended: {error}"));
     }
+    Ok(())
 }
 
 /// The first table.
-fn compare(device: &Arc<GpuDevice>, sizes: &[usize], brute_most: usize) -> Result<(), GpuError> {
-    println!(
+fn search(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+    let sizes = match &switches.atoms[..] {
+        [] => run.pick(&ATOMS[..], &[FEW_ATOMS]),
+        sizes => sizes,
+    };
+    let brute_most = switches.brute_most;
+    let rounds = run.pick(ROUNDS, 1);
+    let title = format!(
         "Pairs of atoms of different molecules closer than {TOLERANCE_NM} nm, counted; ms, best \
-         of {ROUNDS}, brute force once and up to {brute_most} atoms. FFRNN includes sending the \
-         atoms; detect is the walk alone.\n"
+         of {rounds}, brute force once and up to {brute_most} atoms. FFRNN includes sending the \
+         atoms; detect is the walk alone."
     );
-    println!("| atoms | pairs | FFRNN | detect | brute force | brute force ÷ FFRNN |");
-    println!("|--:|--:|--:|--:|--:|--:|");
+    let columns = vec![
+        Column::number("atoms"),
+        Column::number("pairs"),
+        Column::measured("FFRNN", "ms"),
+        Column::measured("detect", "ms"),
+        Column::measured("brute force", "ms"),
+        Column::number("brute force ÷ FFRNN"),
+        Column::number("ratio in the thesis (GTX 970)"),
+    ];
+    let mut table = run.table(&title, columns);
     for &atoms in sizes {
         let scene = Scene::vesicle(atoms);
         let mut grid = GpuGrid::new(Arc::clone(device))?;
         grid.time_stages(true)?;
-        let mut best = Duration::MAX;
+        // The first search makes the arrays.
+        let mut pairs = count(&mut grid, &scene);
+        let mut laps = Laps::default();
         let mut detect = None;
-        let mut pairs = 0;
-        // Once more: the first search makes the arrays.
-        for round in 0..=ROUNDS {
-            let begin = Instant::now();
-            pairs = count(&mut grid, &scene);
-            if round > 0 && begin.elapsed() < best {
-                best = begin.elapsed();
-                let mut stages = grid.stage_times().iter();
-                detect = stages
-                    .find(|pass| pass.label == "detect")
-                    .map(|pass| pass.time);
+        for _ in 0..rounds {
+            let before = laps.best();
+            pairs = laps.time(|| count(&mut grid, &scene));
+            if laps.best() != before {
+                detect = walk_time(&grid);
             }
         }
-        let detect = detect.map_or("—".to_owned(), |time| format!("{:.2}", ms(time)));
         let brute = if scene.len() <= brute_most {
-            let mut search = GpuBruteForce::new(Arc::clone(device))?;
-            let begin = Instant::now();
-            let found = count(&mut search, &scene);
-            let time = begin.elapsed();
-            // Pairs at the very tolerance may be seen by one and not by the other.
-            assert!(
-                found.abs_diff(pairs) <= 2 + pairs / 100_000,
-                "brute force counts {found} pairs, and not {pairs}"
-            );
-            let ratio = time.as_secs_f64() / best.as_secs_f64();
-            format!("{:.1} | {ratio:.1}", ms(time))
+            Some(brute_force(device, &scene, pairs)?)
         } else {
-            "— | —".to_owned()
+            None
         };
-        println!(
-            "| {} | {pairs} | {:.2} | {detect} | {brute} |",
+        let best = laps.best();
+        let thesis = THESIS.iter().find(|row| row.0 == atoms);
+        table.row(cells![
             scene.len(),
-            ms(best)
-        );
+            pairs,
+            ms(best),
+            detect.map(ms),
+            brute.map(ms),
+            brute.map(|time| ratio(time, best)),
+            thesis.map(|row| row.1),
+        ]);
     }
-    println!();
     Ok(())
+}
+
+/// How long the neighbour walk of the last search took, if the adapter has a clock.
+fn walk_time(grid: &GpuGrid) -> Option<Duration> {
+    let mut stages = grid.stage_times().iter();
+    let walk = stages.find(|pass| pass.label == "detect")?;
+    Some(walk.time)
+}
+
+/// Time of one search by brute force, which must find the same.
+fn brute_force(device: &Arc<GpuDevice>, scene: &Scene, pairs: u64) -> Result<Duration, GpuError> {
+    let mut search = GpuBruteForce::new(Arc::clone(device))?;
+    let mut laps = Laps::default();
+    let found = laps.time(|| count(&mut search, scene));
+    // Pairs at the very tolerance may be seen by one and not by the other.
+    assert!(
+        found.abs_diff(pairs) <= 2 + pairs / 100_000,
+        "brute force counts {found} pairs, and not {pairs}"
+    );
+    Ok(laps.best())
 }
 
 fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
@@ -172,19 +202,12 @@ fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
 }
 
 /// The second table.
-fn stages(device: &Arc<GpuDevice>, atoms: usize) -> Result<(), GpuError> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
-    let lipid = load(path, &LoadOptions::default()).expect("the bundled lipid can be read");
-    let lipids = (atoms / lipid.atom_count()).max(FEWEST_LIPIDS) as u32;
-    let size = VesicleSize::Density {
-        lipids,
-        area_per_lipid: AREA_PER_LIPID_NM2,
-    };
-    let config = VesicleConfig {
-        size,
-        ..VesicleConfig::default()
-    };
-    let vesicle = vesicle(Arc::new(lipid), &config).expect("the vesicle is possible");
+fn stages(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+    let wanted = switches.stage_atoms;
+    let wanted = wanted.unwrap_or_else(|| run.pick(STAGE_ATOMS, FEW_ATOMS));
+    let lipid = Arc::new(popc());
+    let lipids = (wanted / lipid.atom_count()).max(FEWEST_LIPIDS) as u32;
+    let vesicle = vesicle_of(&lipid, lipids);
     let atoms = vesicle.crowd.atom_count();
     let passes = Arc::new(Mutex::new(Vec::new()));
     let mut failed = None;
@@ -209,30 +232,36 @@ fn stages(device: &Arc<GpuDevice>, atoms: usize) -> Result<(), GpuError> {
     }
     let whole = ms(begin.elapsed()) / f64::from(ITERATIONS);
     assert_eq!(relaxer.fell_back(), None);
-    println!(
-        "One iteration of the relaxer, {lipids} lipids, {atoms} atoms, mean of {ITERATIONS}:\n"
-    );
-    println!("| stage | ms | % |\n|---|--:|--:|");
     let passes = passes.lock().unwrap_or_else(PoisonError::into_inner);
     let time_of = |label: &str| {
         let passes = passes.iter().filter(|pass| pass.label == label);
         passes.map(|pass| ms(pass.time)).sum::<f64>() / f64::from(ITERATIONS)
     };
     let total: f64 = STAGES.iter().map(|stage| time_of(stage)).sum();
+    let title = format!(
+        "One iteration of the relaxer, {lipids} lipids, {atoms} atoms, mean of {ITERATIONS}."
+    );
+    let columns = vec![
+        Column::text("stage"),
+        Column::measured("ms", "ms").decimals(2),
+        Column::measured("%", "%").decimals(1),
+    ];
+    let mut table = run.table(&title, columns);
     if total == 0.0 {
-        println!("| whole, on the host's clock: the adapter has none | {whole:.2} | 100 |");
+        let name = "whole, on the host's clock: the adapter has none";
+        table.row(cells![name, whole, 100.0]);
         return Ok(());
     }
     for stage in STAGES {
         let time = time_of(stage);
-        println!("| {stage} | {time:.2} | {:.1} |", 100.0 * time / total);
+        table.row(cells![stage, time, 100.0 * time / total]);
     }
-    println!("| whole, on the host's clock | {whole:.2} | |");
+    table.row(cells!["whole, on the host's clock", whole, None]);
     let sorting = time_of("prefix sum") + time_of("sort");
-    println!(
-        "\nPrefix sum and sort: {:.1} % of an iteration.",
+    run.note(&format!(
+        "Prefix sum and sort: {:.1} % of an iteration.",
         100.0 * sorting / total
-    );
+    ));
     Ok(())
 }
 
@@ -270,8 +299,4 @@ impl RelaxEngine for Watched {
     fn take_stages(&mut self) -> StageTimes {
         self.engine.take_stages()
     }
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }

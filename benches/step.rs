@@ -2,20 +2,25 @@
 //! models against the same lipids as Rapier `Compound`s of balls.
 //!
 //! The worlds take turns, each time from the same start; of each step the best turn counts,
-//! and of these steps the median. Arguments are numbers of lipids; default: 746, which are
-//! 99,964 atoms. `overhead` measures what the plugin adds to Rapier's own step for 29,850
-//! lipids without colliders.
-#![allow(clippy::print_stdout, reason = "the table is the purpose")]
+//! and of these steps the median. There are 746 lipids, which are 99,964 atoms; `overhead`
+//! measures what the plugin adds to Rapier's own step for 29,850 without colliders.
+
+mod common;
 
 use std::ops::ControlFlow;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_rapier_molecules::plugin::{MoleculeTimes, MoleculeWorld};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
+use clap::Args;
+use common::molecules::{popc, vesicle_of};
+use common::turns::{Laps, ms, ratio};
+use common::{Cell, Column, Done, Part, Run, cells};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -31,10 +36,6 @@ const WARM_UP: usize = 3;
 /// Steps that are timed in each turn.
 const STEPS: usize = 5;
 
-/// Area of a leaflet at its heads for each lipid, nm²: as dense as rigid lipids can be
-/// packed without overlaps.
-const AREA_PER_LIPID_NM2: f32 = 1.23;
-
 /// Radius of atoms that touch when they are closer than 0.34 nm, as in the benches of the
 /// search, nm.
 const RADIUS_NM: f32 = 0.17;
@@ -45,6 +46,23 @@ const LIPIDS: u32 = 746;
 /// Lipids of the world whose overhead is measured.
 const MANY_LIPIDS: u32 = 29_850;
 
+/// Lipids of a run that only shows that it works.
+const FEW_LIPIDS: u32 = 150;
+
+/// Turns of each world.
+const TURNS: usize = 4;
+
+/// Steps whose stages are told.
+const STAGED_STEPS: usize = 15;
+
+/// States of the vesicles: their name, whether they are relaxed, and the radius of all
+/// atoms, if they have one.
+const STATES: [(&str, bool, Option<f32>); 3] = [
+    ("0.17 nm atoms, overlapping", false, Some(RADIUS_NM)),
+    ("radii by element, overlapping", false, None),
+    ("relaxed, nothing overlaps", true, None),
+];
+
 /// What a world is made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -53,6 +71,9 @@ enum Kind {
     Solver,
     Compound,
 }
+
+/// The worlds in their order; the last one is what the others are compared with.
+const KINDS: [Kind; 4] = [Kind::Crowd, Kind::CrowdOnly, Kind::Solver, Kind::Compound];
 
 impl Kind {
     fn name(self) -> &'static str {
@@ -75,8 +96,7 @@ impl Scene {
     /// A vesicle of `lipids` POPC, relaxed until nothing overlaps if that is wanted, with
     /// radii by element or one `radius` (nm) for all atoms.
     fn vesicle(lipids: u32, relaxed: bool, radius: Option<f32>) -> Self {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
-        let lipid = load(path, &LoadOptions::default()).expect("the bundled lipid can be read");
+        let lipid = popc();
         let lipid = match radius {
             Some(radius) => lipid
                 .with_uniform_radius(radius)
@@ -84,14 +104,7 @@ impl Scene {
             None => lipid,
         };
         let lipid = Arc::new(lipid);
-        let config = VesicleConfig {
-            size: VesicleSize::Density {
-                lipids,
-                area_per_lipid: AREA_PER_LIPID_NM2,
-            },
-            ..VesicleConfig::default()
-        };
-        let vesicle = vesicle(lipid.clone(), &config).expect("the vesicle is possible");
+        let vesicle = vesicle_of(&lipid, lipids);
         let mut relaxer = Relaxer::new(vesicle.crowd, RelaxConfig::default())
             .expect("the vesicle can be searched");
         if relaxed {
@@ -102,6 +115,10 @@ impl Scene {
         let crowd = relaxer.into_crowd();
         let poses = crowd.members().iter().map(|member| member.pose).collect();
         Self { lipid, poses }
+    }
+
+    fn atom_count(&self) -> usize {
+        self.poses.len() * self.lipid.atom_count()
     }
 
     /// An app with these lipids, after its first steps.
@@ -185,105 +202,108 @@ impl Scene {
     }
 }
 
-fn main() {
-    let in_earnest = std::env::args().any(|arg| arg == "--bench");
-    let mut sizes: Vec<u32> = std::env::args()
-        .filter_map(|arg| arg.parse().ok())
-        .collect();
-    let overhead_only = std::env::args().any(|arg| arg == "overhead");
-    println!(
-        "ms a step of 1/60 s in a headless Bevy app, {} threads.\n",
-        rayon::current_num_threads()
-    );
-    if sizes.is_empty() && !overhead_only {
-        // `cargo test --benches` only wants to see it run.
-        sizes.push(if in_earnest { LIPIDS } else { 20 });
-    }
-    for lipids in sizes {
-        let turns = if in_earnest { 4 } else { 1 };
-        let overlapping = Scene::vesicle(lipids, false, Some(RADIUS_NM));
-        compare(
-            &overlapping,
-            "atoms of 0.17 nm at random places, overlapping",
-            turns,
-        );
-        let overlapping = Scene::vesicle(lipids, false, None);
-        compare(
-            &overlapping,
-            "radii by element, at random places, overlapping",
-            turns,
-        );
-        let relaxed = Scene::vesicle(lipids, true, None);
-        compare(
-            &relaxed,
-            "radii by element, relaxed until nothing overlaps",
-            turns,
-        );
-    }
-    if in_earnest {
-        overhead();
-    }
+/// What only this bench has.
+#[derive(Args)]
+struct Switches {
+    /// Lipids of the worlds that are compared, with commas [default: 746].
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    lipids: Vec<u32>,
 }
 
-fn compare(scene: &Scene, state: &str, turns: usize) {
-    let kinds = [Kind::Crowd, Kind::CrowdOnly, Kind::Solver, Kind::Compound];
-    let mut times = [[Duration::MAX; STEPS]; 4];
+fn main() -> ExitCode {
+    let about = "What a step of 1/60 s costs in a headless Bevy app";
+    let parts = [
+        Part::new(
+            "worlds",
+            "both contact models against Rapier's compounds of balls",
+            worlds,
+        ),
+        Part::new(
+            "overhead",
+            "the stages of a step of 29,850 lipids without colliders",
+            overhead,
+        ),
+    ];
+    common::run("step", about, &parts)
+}
+
+fn worlds(run: &mut Run, switches: &Switches) -> Done {
+    let few_or_many = [run.pick(LIPIDS, FEW_LIPIDS)];
+    let sizes = match &switches.lipids[..] {
+        [] => &few_or_many[..],
+        sizes => sizes,
+    };
+    for &lipids in sizes {
+        let mut medians = Vec::new();
+        let mut atoms = 0;
+        for (_, relaxed, radius) in STATES {
+            let scene = Scene::vesicle(lipids, relaxed, radius);
+            atoms = scene.atom_count();
+            medians.push(compare(&scene, run.pick(TURNS, 1)));
+        }
+        let mut columns = vec![Column::text("world")];
+        columns.extend(STATES.map(|(state, ..)| Column::measured(state, "ms").decimals(2)));
+        let faster = "times faster than compounds: ";
+        columns.extend(STATES.map(|(state, ..)| Column::number(format!("{faster}{state}"))));
+        let title = format!("{lipids} lipids, {atoms} atoms, ms a step.");
+        let mut table = run.table(&title, columns);
+        for (world, kind) in KINDS.iter().enumerate() {
+            let mut row = vec![Cell::from(kind.name())];
+            row.extend(medians.iter().map(|times| Cell::from(ms(times[world]))));
+            let slowest = KINDS.len() - 1;
+            let faster = medians
+                .iter()
+                .map(|times| ratio(times[slowest], times[world]));
+            row.extend(faster.map(Cell::from));
+            table.row(row);
+        }
+    }
+    Ok(())
+}
+
+/// The time of a step of each world.
+fn compare(scene: &Scene, turns: usize) -> [Duration; 4] {
+    let mut laps: [[Laps; STEPS]; 4] = Default::default();
     for _ in 0..turns {
-        for (kind, times) in kinds.iter().zip(&mut times) {
+        for (kind, laps) in KINDS.iter().zip(&mut laps) {
             // Overlaps are parted step by step: each world is timed in the same steps.
             let mut app = scene.app(*kind);
-            for best in times {
-                let begin = Instant::now();
-                app.update();
-                *best = begin.elapsed().min(*best);
+            for laps in laps {
+                laps.time(|| app.update());
             }
         }
     }
-    let medians = times.map(|times| median(times.to_vec()));
-    let slowest = medians[3];
-    let atoms = scene.poses.len() * scene.lipid.atom_count();
-    println!("{} lipids, {atoms} atoms, {state}:\n", scene.poses.len());
-    println!("| world | ms a step | times faster than compounds |\n|---|--:|--:|");
-    for (kind, time) in kinds.iter().zip(medians) {
-        println!(
-            "| {} | {:.2} | {:.1} |",
-            kind.name(),
-            ms(time),
-            slowest.as_secs_f64() / time.as_secs_f64()
-        );
-    }
-    println!();
+    laps.map(|steps| steps.iter().map(Laps::best).collect::<Laps>().median())
 }
 
 /// What the plugin adds to Rapier's own step.
-fn overhead() {
-    let scene = Scene::vesicle(MANY_LIPIDS, true, None);
+fn overhead(run: &mut Run, _: &Switches) -> Done {
+    let scene = Scene::vesicle(run.pick(MANY_LIPIDS, FEW_LIPIDS), true, None);
     let mut app = scene.app(Kind::CrowdOnly);
     let mut times = Vec::new();
-    for _ in 0..15 {
+    for _ in 0..run.pick(STAGED_STEPS, 1) {
         app.update();
         let world = app.world_mut();
         let mut worlds = world.query::<&MoleculeWorld>();
         times.extend(worlds.iter(world).map(MoleculeWorld::times));
     }
-    let of = |stage: fn(&MoleculeTimes) -> Duration| ms(median(times.iter().map(stage).collect()));
-    println!(
-        "{MANY_LIPIDS} lipids without colliders, {} atoms:\n",
-        scene.poses.len() * scene.lipid.atom_count()
+    let of = |stage: fn(&MoleculeTimes) -> Duration| -> f64 {
+        ms(times.iter().map(stage).collect::<Laps>().median())
+    };
+    let title = format!(
+        "{} lipids without colliders, {} atoms; the median of a step's stages.",
+        scene.poses.len(),
+        scene.atom_count()
     );
-    println!("| stage | ms |\n|---|--:|");
-    println!("| gather | {:.2} |", of(|times| times.gather));
-    println!("| detect | {:.2} |", of(|times| times.detect));
-    println!("| respond | {:.2} |", of(|times| times.respond));
-    println!("| apply | {:.2} |", of(|times| times.apply));
-    println!("| Rapier's step | {:.2} |", of(|times| times.step));
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+    let columns = vec![
+        Column::text("stage"),
+        Column::measured("ms", "ms").decimals(2),
+    ];
+    let mut table = run.table(&title, columns);
+    table.row(cells!["gather", of(|times| times.gather)]);
+    table.row(cells!["detect", of(|times| times.detect)]);
+    table.row(cells!["respond", of(|times| times.respond)]);
+    table.row(cells!["apply", of(|times| times.apply)]);
+    table.row(cells!["Rapier's step", of(|times| times.step)]);
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Contacts at every level of detail: refined ones are those of the atoms, index for index,
 //! and proxies miss nobody who touches.
 
+mod thread_pool;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use bevy_rapier_molecules::proxy::ProxyError;
 use bevy_rapier_molecules::scenes::{CrowdedBox, VesicleConfig, VesicleSize, crowded_box, vesicle};
 use bevy_rapier_molecules::search::{Pair, PairBuffer};
 use glam::{Quat, Vec3};
+use thread_pool::with_threads;
 
 fn molecule(file: &str) -> Arc<MoleculeTemplate> {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -187,11 +190,11 @@ fn the_order_of_refined_pairs_does_not_depend_on_threads() {
     };
     let molecules = placed(&crowded_box(&templates, &config).unwrap());
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let mut search = MoleculeSearch::new(&templates, Detail::Refined).unwrap();
         let mut pairs = PairBuffer::new();
-        let pool = pool.build().unwrap();
-        pool.install(|| search.find_pairs(&molecules, 0.0, &mut pairs).unwrap());
+        with_threads(threads, || {
+            search.find_pairs(&molecules, 0.0, &mut pairs).unwrap()
+        });
         pairs.iter().collect::<Vec<Pair>>()
     };
     let expected = run(1);

@@ -1,44 +1,18 @@
 //! What the relaxer owes to odd crowds and bad parameters: an answer, never a panic,
 //! and poses that are always those of the last good iteration.
 
+mod carbons;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::compartment::{Leaflet, Placement, PlacementError, SphereShell};
 use bevy_rapier_molecules::crowd::{Crowd, CrowdError, CrowdMember};
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
-use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, RelaxError, Relaxer, StopReason};
+use carbons::{free_crowd, rod};
 use glam::Vec3;
-
-/// A rod of carbon atoms along x, 0.12 nm apart, each with a radius of 0.1 nm.
-fn rod(atoms: usize) -> Arc<MoleculeTemplate> {
-    let atoms = (0..atoms)
-        .map(|k| Atom {
-            position: Vec3::X * 0.12 * k as f32,
-            radius: 0.1,
-            element: Element::C,
-            name: "C".into(),
-            residue: 0,
-        })
-        .collect();
-    Arc::new(MoleculeTemplate::new("rod", atoms, vec![Residue::default()]).unwrap())
-}
-
-fn crowd(template: Arc<MoleculeTemplate>, positions: &[Vec3]) -> Crowd {
-    let mut crowd = Crowd::new();
-    let template = crowd.add_template(template);
-    for &position in positions {
-        let member = CrowdMember {
-            template,
-            placement: None,
-            pose: Pose::from_translation(position),
-        };
-        crowd.add_member(member).unwrap();
-    }
-    crowd
-}
 
 fn relaxer(crowd: Crowd, law: ReactionLaw) -> Result<Relaxer, RelaxError> {
     let config = RelaxConfig {
@@ -65,7 +39,7 @@ fn molecules_that_start_in_one_place_come_apart() {
             ReactionLaw::default(),
             ReactionLaw::Thesis(ThesisSteps::default()),
         ] {
-            let start = crowd(rod(atoms), &[Vec3::ONE; 6]);
+            let start = free_crowd(rod(atoms), &[Vec3::ONE; 6]);
             let mut relaxer = relaxer(start, law).unwrap();
             assert!(relaxer.status().overlaps >= 15);
             assert_eq!(run(&mut relaxer), StopReason::AtRest, "{atoms} {law:?}");
@@ -76,7 +50,7 @@ fn molecules_that_start_in_one_place_come_apart() {
 
 #[test]
 fn step_sizes_that_are_too_large_stop_the_run_and_keep_the_last_good_poses() {
-    let start = crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
+    let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
     for steps in [
         ThesisSteps {
             torque: 1.0e25,
@@ -99,7 +73,7 @@ fn step_sizes_that_are_too_large_stop_the_run_and_keep_the_last_good_poses() {
 
 #[test]
 fn impossible_parameters_are_named() {
-    let pair = || crowd(rod(2), &[Vec3::ZERO, Vec3::Y * 0.1]);
+    let pair = || free_crowd(rod(2), &[Vec3::ZERO, Vec3::Y * 0.1]);
     let projection = Projection::default();
     for (name, parameters) in [
         (
@@ -256,7 +230,7 @@ fn a_stall_is_noticed_across_interrupted_runs_and_single_steps() {
 
 #[test]
 fn a_crowd_at_rest_has_converged_even_if_the_caller_breaks_off() {
-    let start = crowd(rod(2), &[Vec3::ZERO, Vec3::Y]);
+    let start = free_crowd(rod(2), &[Vec3::ZERO, Vec3::Y]);
     let mut relaxer = relaxer(start, ReactionLaw::default()).unwrap();
     let report = relaxer.run(|_| ControlFlow::Break(())).unwrap();
     assert!(report.converged());
@@ -265,7 +239,7 @@ fn a_crowd_at_rest_has_converged_even_if_the_caller_breaks_off() {
 #[test]
 fn the_law_may_change_between_two_iterations() {
     let places: Vec<Vec3> = (0..6).map(|k| Vec3::Y * 0.05 * k as f32).collect();
-    let mut changed = relaxer(crowd(rod(5), &places), ReactionLaw::default()).unwrap();
+    let mut changed = relaxer(free_crowd(rod(5), &places), ReactionLaw::default()).unwrap();
     for _ in 0..3 {
         changed.step().unwrap();
     }
@@ -290,7 +264,7 @@ fn the_law_may_change_between_two_iterations() {
 
 #[test]
 fn a_config_that_cannot_be_changes_nothing() {
-    let mut relaxer = relaxer(crowd(rod(2), &[Vec3::ZERO]), ReactionLaw::default()).unwrap();
+    let mut relaxer = relaxer(free_crowd(rod(2), &[Vec3::ZERO]), ReactionLaw::default()).unwrap();
     let impossible = RelaxConfig {
         clearance: -1.0,
         ..RelaxConfig::default()
@@ -304,7 +278,7 @@ fn a_config_that_cannot_be_changes_nothing() {
 fn penetrations_tell_who_overlaps_and_how_deep() {
     // The first two overlap by 0.05 nm, the third by nothing; far away in the order.
     let places = [Vec3::ZERO, Vec3::Z * 5.0, Vec3::Y * 0.15];
-    let mut relaxer = relaxer(crowd(rod(1), &places), ReactionLaw::default()).unwrap();
+    let mut relaxer = relaxer(free_crowd(rod(1), &places), ReactionLaw::default()).unwrap();
     let depths = relaxer.penetrations().unwrap();
     assert!((depths[0] - 0.05).abs() < 1e-6, "{depths:?}");
     assert_eq!(depths[0], depths[2]);

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
 use super::TOLERANCE_NM;
-
-/// Area of a leaflet at its heads for each lipid, nm².
-const AREA_PER_LIPID_NM2: f32 = 1.23;
+use crate::common::molecules::{popc, vesicle_of};
 
 /// Fewest lipids of a vesicle that is still much larger than its lipids are long.
 /// Smaller scenes are cut out of one of this size.
@@ -32,17 +28,9 @@ pub struct Scene {
 impl Scene {
     /// About `atoms` atoms of a vesicle, lipids in random order.
     pub fn vesicle(atoms: usize) -> Self {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
-        let lipid = Arc::new(load(path, &LoadOptions::default()).expect("an asset"));
+        let lipid = Arc::new(popc());
         let lipids = (atoms / lipid.atom_count()).max(1);
-        let config = VesicleConfig {
-            size: VesicleSize::Density {
-                lipids: lipids.max(FEWEST_LIPIDS) as u32,
-                area_per_lipid: AREA_PER_LIPID_NM2,
-            },
-            ..VesicleConfig::default()
-        };
-        let vesicle = vesicle(Arc::clone(&lipid), &config).expect("a vesicle");
+        let vesicle = vesicle_of(&lipid, lipids.max(FEWEST_LIPIDS) as u32);
         let mut poses: Vec<Pose> = vesicle.crowd.instances().map(|(_, pose)| pose).collect();
         keep_a_cap(&mut poses, lipids);
 

@@ -2,53 +2,62 @@
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::molecule::{HashedLocalGrid, LocalGrid};
+use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
-use super::{Scene, micros};
+use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::{ROUNDS, Scene, micros};
 
-pub fn print(scene: &Scene, rounds: usize) {
+pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+    let scene = Scene::of_drug();
     let receptor = scene.receptor.template();
     let (positions, radii) = (receptor.positions(), receptor.radii());
     let full = LocalGrid::new(positions, radii);
     let hashed = HashedLocalGrid::new(positions, radii);
-    let mut best = [Duration::MAX; 2];
-    for _ in 0..rounds {
-        let looks: [&dyn Fn(Vec3, f32) -> usize; 2] = [
-            &|centre, radius| {
-                let mut found = 0;
-                let _ = full.visit_touching(centre, radius, |_| {
-                    found += 1;
-                    ControlFlow::<()>::Continue(())
-                });
-                found
-            },
-            &|centre, radius| {
-                let mut found = 0;
-                let _ = hashed.visit_touching(centre, radius, |_| {
-                    found += 1;
-                    ControlFlow::<()>::Continue(())
-                });
-                found
-            },
-        ];
-        for (best, look) in best.iter_mut().zip(looks) {
-            let begin = Instant::now();
-            for (pose, _) in &scene.poses {
-                let ligand = scene.ligand.template();
-                for (position, radius) in ligand.positions().iter().zip(ligand.radii()) {
-                    black_box(look(pose.transform_point(*position), *radius));
-                }
-            }
-            *best = (*best).min(begin.elapsed());
-        }
-    }
-    let [full, hash] = best.map(micros);
-    println!(
-        "\nAll atoms of the drug in the cells of the receptor, without the map of the room around it, microseconds: full grid {full:.2}, hashed grid {hash:.2}, ratio {:.1}; {:.1} atoms in a bucket.",
-        hash / full,
-        hashed.mean_occupancy()
+    let in_full = |centre: Vec3, radius: f32| {
+        let mut found = 0;
+        let _ = full.visit_touching(centre, radius, |_| next(&mut found));
+        found
+    };
+    let in_hashed = |centre: Vec3, radius: f32| {
+        let mut found = 0;
+        let _ = hashed.visit_touching(centre, radius, |_| next(&mut found));
+        found
+    };
+    let best = scene.best_of(
+        run.pick(ROUNDS, 1),
+        [
+            &|pose, _| look_around(&scene, pose, &in_full),
+            &|pose, _| look_around(&scene, pose, &in_hashed),
+        ],
     );
+    let [full, hash] = best.map(micros);
+    let title = "All atoms of the drug in the cells of the receptor, without the map of the room \
+                 around it, microseconds.";
+    let columns = vec![
+        Column::measured("full grid", "µs").decimals(2),
+        Column::measured("hashed grid", "µs").decimals(2),
+        Column::number("ratio").decimals(1),
+        Column::number("atoms in a bucket").decimals(1),
+    ];
+    let mut table = run.table(title, columns);
+    let occupancy = hashed.mean_occupancy();
+    table.row(cells![full, hash, hash / full, occupancy]);
+    Ok(())
+}
+
+/// Looks for what each atom of the drug touches at a pose.
+fn look_around(scene: &Scene, pose: &Pose, look: &dyn Fn(Vec3, f32) -> usize) {
+    let ligand = scene.ligand.template();
+    for (position, radius) in ligand.positions().iter().zip(ligand.radii()) {
+        black_box(look(pose.transform_point(*position), *radius));
+    }
+}
+
+/// One more, and on.
+fn next(found: &mut usize) -> ControlFlow<()> {
+    *found += 1;
+    ControlFlow::Continue(())
 }

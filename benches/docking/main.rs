@@ -1,33 +1,44 @@
 //! What a check for overlaps and a motion until touch cost, against brute force: the
 //! comparison of Turk (1989), for a drug at its receptor and for two proteins. Then his two
 //! grids against each other, the energy from a lattice against the sum over all pairs, and
-//! the search for where the drug belongs.
+//! the search for where the drug belongs, and other ligands.
 //!
 //! The molecules are where a user has them: at the surface, and moving by about the width
 //! of an atom. The contestants take turns, and each one's best round counts.
-#![allow(clippy::print_stdout, reason = "the table is the purpose")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod energy;
 mod grids;
+mod ligands;
 mod search;
 
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bevy_rapier_molecules::docking::{
     DockingMolecule, Motion, TOLERANCE_NM, interferes, move_to_touch, nearest_free_pose,
 };
-use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
+use common::molecules::bundled;
+use common::turns::{Rounds, in_turns, ratio};
+use common::{Column, Done, NoSwitches, Part, Run, cells};
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+/// A bundled molecule: its name and its file.
+type Named = (&'static str, &'static str);
+
 /// Receptors and the molecules that are moved.
-const SCENES: [(&str, &str); 2] = [
-    ("t4_lysozyme_l99a.pdb", "p_xylene.pdb"),
-    ("1gzx.pdb", "dhfr.pdb"),
+const SCENES: [(Named, Named); 2] = [
+    (
+        ("T4 lysozyme", "t4_lysozyme_l99a.pdb"),
+        ("p-xylene", "p_xylene.pdb"),
+    ),
+    (("haemoglobin", "1gzx.pdb"), ("DHFR", "dhfr.pdb")),
 ];
 
 /// Poses of each scene.
@@ -42,42 +53,75 @@ const STEP_NM: f32 = 0.1;
 /// Angle of a motion, radian.
 const TURN: f32 = 0.1;
 
-fn main() {
-    // `cargo bench` says so; `cargo test --benches` only wants to see it run.
-    let rounds = if std::env::args().any(|arg| arg == "--bench") {
-        ROUNDS
-    } else {
-        1
-    };
-    println!(
-        "Microseconds, mean of {POSES} poses at the surface, best of {rounds} interleaved rounds, one thread.\n"
-    );
-    println!(
-        "| receptor | atoms | moved | atoms | brute force | check | motion until touch | brute force ÷ check | motion ÷ check |"
-    );
-    println!("|---|--:|---|--:|--:|--:|--:|--:|--:|");
-    for (receptor, ligand) in SCENES {
-        let scene = Scene::new(receptor, ligand);
-        let [brute, check, motion] = scene.race(rounds);
-        println!(
-            "| {} | {} | {} | {} | {:.1} | {:.2} | {:.2} | {:.0} | {:.1} |",
-            receptor,
-            scene.receptor.atom_count(),
-            ligand,
-            scene.ligand.atom_count(),
-            micros(brute),
-            micros(check),
-            micros(motion),
-            brute.as_secs_f64() / check.as_secs_f64(),
-            motion.as_secs_f64() / check.as_secs_f64(),
-        );
-    }
-    let scene = Scene::new(SCENES[0].0, SCENES[0].1);
-    grids::print(&scene, rounds);
-    energy::print(&scene, rounds);
-    search::print(&scene, if rounds == 1 { 1 } else { 5 });
+fn main() -> ExitCode {
+    let about = "What a look for overlaps and a motion until touch cost";
+    let parts = [
+        Part::new(
+            "touch",
+            "brute force, a look for overlaps, and a motion until touch",
+            touch,
+        ),
+        Part::new(
+            "grids",
+            "the full grid of cells and the hashed one",
+            grids::run,
+        ),
+        Part::new(
+            "energy",
+            "the energy from a lattice and by the sum over all pairs",
+            energy::run,
+        ),
+        Part::new(
+            "search",
+            "the search for where the drug belongs",
+            search::run,
+        ),
+        Part::new(
+            "ligands",
+            "the same for other ligands of the bundled structures",
+            ligands::run,
+        ),
+    ];
+    common::run("docking", about, &parts)
 }
 
+fn touch(run: &mut Run, _: &NoSwitches) -> Done {
+    let rounds = run.pick(ROUNDS, 1);
+    let title = format!(
+        "Microseconds, mean of {POSES} poses at the surface, best of {rounds} interleaved \
+         rounds, one thread."
+    );
+    let columns = vec![
+        Column::text("receptor"),
+        Column::text("moved"),
+        Column::measured("brute force", "µs"),
+        Column::measured("look (`interferes`)", "µs").decimals(2),
+        Column::measured("motion (`move_to_touch`)", "µs").decimals(2),
+        Column::number("brute force ÷ look").decimals(0),
+        Column::number("motion ÷ look").decimals(1),
+    ];
+    let mut table = run.table(&title, columns);
+    for (receptor, ligand) in SCENES {
+        let scene = Scene::new(receptor.1, ligand.1);
+        let [brute, look, motion] = scene.race(rounds);
+        let named = |name: &str, molecule: &DockingMolecule| {
+            let atoms = common::grouped(&molecule.atom_count().to_string());
+            format!("{name}, {atoms} atoms")
+        };
+        table.row(cells![
+            named(receptor.0, &scene.receptor),
+            named(ligand.0, &scene.ligand),
+            micros(brute),
+            micros(look),
+            micros(motion),
+            ratio(brute, look),
+            ratio(motion, look),
+        ]);
+    }
+    Ok(())
+}
+
+/// Microseconds for each pose.
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1.0e6 / POSES as f64
 }
@@ -118,37 +162,51 @@ impl Scene {
         }
     }
 
-    /// Best times of brute force, check and motion over all poses.
+    /// The drug and its receptor.
+    fn of_drug() -> Self {
+        let ((_, receptor), (_, ligand)) = SCENES[0];
+        Self::new(receptor, ligand)
+    }
+
+    /// Best times of brute force, look and motion over all poses.
     fn race(&self, rounds: usize) -> [Duration; 3] {
-        let mut best = [Duration::MAX; 3];
         let home = Pose::IDENTITY;
-        for _ in 0..rounds {
-            let contestants: [&dyn Fn(&Pose, &Motion) -> usize; 3] = [
-                &|pose, _| self.brute_force(pose),
-                &|pose, _| interferes(&self.ligand, pose, &self.receptor, &home).len(),
-                &|pose, motion| {
-                    move_to_touch(
-                        &self.ligand,
-                        pose,
-                        &self.receptor,
-                        &home,
-                        motion,
-                        TOLERANCE_NM,
-                    )
-                    .expect("the poses are free")
-                    .pairs
-                    .len()
-                },
-            ];
-            for (best, contestant) in best.iter_mut().zip(contestants) {
-                let begin = Instant::now();
+        let contestants: [&dyn Fn(&Pose, &Motion) -> usize; 3] = [
+            &|pose, _| self.brute_force(pose),
+            &|pose, _| interferes(&self.ligand, pose, &self.receptor, &home).len(),
+            &|pose, motion| {
+                move_to_touch(
+                    &self.ligand,
+                    pose,
+                    &self.receptor,
+                    &home,
+                    motion,
+                    TOLERANCE_NM,
+                )
+                .expect("the poses are free")
+                .pairs
+                .len()
+            },
+        ];
+        self.best_of(rounds, contestants)
+    }
+
+    /// The best round of each contestant over all poses.
+    fn best_of<const N: usize, T>(
+        &self,
+        rounds: usize,
+        mut contestants: [&dyn Fn(&Pose, &Motion) -> T; N],
+    ) -> [Duration; N] {
+        let laps = in_turns(
+            Rounds::exactly(rounds),
+            &mut contestants,
+            |_, contestant| {
                 for (pose, motion) in &self.poses {
                     black_box(contestant(pose, motion));
                 }
-                *best = (*best).min(begin.elapsed());
-            }
-        }
-        best
+            },
+        );
+        std::array::from_fn(|at| laps[at].best())
     }
 
     /// Every atom against every other.
@@ -167,8 +225,5 @@ impl Scene {
 }
 
 fn molecule(file: &str) -> DockingMolecule {
-    let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
-    let template =
-        load(&path, &LoadOptions::default()).expect("the bundled structures can be read");
-    DockingMolecule::new(Arc::new(template))
+    DockingMolecule::new(Arc::new(bundled(file)))
 }

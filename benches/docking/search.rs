@@ -6,17 +6,27 @@ use std::time::Instant;
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
 use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
 
-use super::Scene;
+use crate::Scene;
+use crate::common::{Column, Done, NoSwitches, Run, cells};
 
-pub fn print(scene: &Scene, seeds: u64) {
+/// Seeds of the searches.
+const SEEDS: u64 = 5;
+
+pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+    let scene = Scene::of_drug();
+    let seeds = run.pick(SEEDS, 1);
     let (ligand, receptor) = (&scene.ligand, &scene.receptor);
     let (crystal, home) = (
         ligand.template().file_pose(),
         receptor.template().file_pose(),
     );
-    println!("\nSearch, all threads, with making the lattice:\n");
-    println!("| seed | seconds | energy, kJ/mol | from the crystal's centre, nm |");
-    println!("|--:|--:|--:|--:|");
+    let columns = vec![
+        Column::number("seed"),
+        Column::measured("seconds", "s").decimals(2),
+        Column::measured("energy, kJ/mol", "kJ/mol").decimals(1),
+        Column::measured("from the crystal's centre, nm", "nm").decimals(3),
+    ];
+    let mut table = run.table("Search, all threads, with making the lattice.", columns);
     for seed in 1..=seeds {
         let begin = Instant::now();
         let [large, small] =
@@ -36,11 +46,12 @@ pub fn print(scene: &Scene, seeds: u64) {
         let found = docking
             .search(&config, &|_, _| ())
             .expect("there is room outside");
-        println!(
-            "| {seed} | {:.2} | {:.1} | {:.3} |",
+        table.row(cells![
+            seed,
             begin.elapsed().as_secs_f64(),
             found[0].energy,
-            found[0].pose.position.distance(crystal.position)
-        );
+            f64::from(found[0].pose.position.distance(crystal.position)),
+        ]);
     }
+    Ok(())
 }

@@ -3,10 +3,9 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
-use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::motion::brownian::{
     BrownianConfig, BrownianCrowd, BrownianMolecule, BrownianMolecules, BrownianParticle,
     FineSteps, Medium, Meeting, MoleculesReport, Outcome, hydrodynamic_radius, protein_volume,
@@ -18,7 +17,10 @@ use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::Arguments;
+use crate::Switches;
+use crate::common::molecules::bundled;
+use crate::common::turns::{Laps, ms};
+use crate::common::{Cell, Column, Done, Run, cells};
 
 /// Part of space that is filled.
 const FILLED: f64 = 0.25;
@@ -38,28 +40,29 @@ const TURNS: u32 = 200;
 /// Steps that are timed.
 const STEPS: u32 = 10;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let count = if arguments.quick { 216 } else { 10_000 };
-    let threads = rayon::current_num_threads();
-    println!(
-        "\n**Brownian spheres**: {count} of {RADIUS_NM} nm fill {FILLED} of a box; {threads} threads.\n"
+pub fn run(run: &mut Run, _: &Switches) -> Done {
+    let count = run.pick(10_000, 216);
+    let steps = run.pick(STEPS, 1);
+    // Everyone is looked at for each collision.
+    let few = count.min(1000);
+    let title = format!(
+        "**Brownian spheres**: {count} of {RADIUS_NM} nm fill {FILLED} of a box; {few} in \
+         subdivided steps."
     );
-    println!(
-        "| spread of a step, nm | simulated ns a step | queued, ms a step | collisions a step | subdivided, ms a step |"
-    );
-    println!("|--:|--:|--:|--:|--:|");
+    let columns = vec![
+        Column::measured("spread of a step, nm", "nm").decimals(2),
+        Column::measured("simulated ns a step", "ns").decimals(3),
+        Column::measured("queued, ms a step", "ms").decimals(2),
+        Column::number("collisions a step").decimals(0),
+        Column::measured("subdivided, ms a step", "ms").decimals(0),
+    ];
+    let mut table = run.table(&title, columns);
     for spread in STEPS_NM {
-        let steps = if arguments.quick { 1 } else { STEPS };
         let (queued, collisions, dt) = spheres(count, spread, steps, FineSteps::Queued)?;
-        // Everyone is looked at for each collision.
-        let few = count.min(1000);
         let (subdivided, ..) = spheres(few, spread, 1, FineSteps::Subdivided)?;
-        println!(
-            "| {spread} | {:.3} | {queued:.2} | {collisions:.0} | {subdivided:.0} ({few} spheres) |",
-            dt * 1.0e9
-        );
+        table.row(cells![spread, dt * 1.0e9, queued, collisions, subdivided]);
     }
-    molecules(arguments, count)
+    molecules(run, count, steps)
 }
 
 /// Milliseconds of a step, collisions of a step, and its length in s.
@@ -94,63 +97,104 @@ fn spheres(
         crowd.step(long, &mut bounce)?;
     }
     let mut collisions = 0;
-    let begin = Instant::now();
+    let mut laps = Laps::default();
     for _ in 0..steps {
-        collisions += crowd.step(dt, &mut bounce)?.collisions;
+        collisions += laps.time(|| crowd.step(dt, &mut bounce))?.collisions;
     }
-    let time = begin.elapsed().as_secs_f64() * 1.0e3 / f64::from(steps);
+    let time = ms(laps.sum()) / f64::from(steps);
     Ok((time, collisions as f64 / f64::from(steps), dt))
 }
 
-fn molecules(arguments: &Arguments, count: u32) -> Result<(), Box<dyn Error>> {
-    println!(
-        "\n**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres first, atoms confirm. Pairs of bounding spheres by the processor, or by {}; the atoms are the processor's either way. The fastest of {STEPS} steps, {} threads.\n",
-        device_search().map_or("nobody else: there is no adapter".into(), |(_, name)| name),
-        rayon::current_num_threads()
+fn molecules(run: &mut Run, count: u32, steps: u32) -> Done {
+    let device =
+        device_search().map_or("nobody else: there is no adapter".into(), |(_, name)| name);
+    let title = format!(
+        "**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres \
+         first, atoms confirm. Pairs of bounding spheres by the processor, or by {device}; the \
+         atoms are the processor's either way. The fastest of {steps} steps."
     );
-    println!(
-        "| protein | atoms in all | spread of a step, nm | ms a step | of it the pairs | with pairs by the device, ms | candidates | atoms compared | collisions | went back | not free at the start |"
-    );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let columns = vec![
+        Column::text("protein"),
+        Column::number("atoms in all"),
+        Column::measured("spread of a step, nm", "nm").decimals(2),
+        Column::measured("ms a step", "ms").decimals(1),
+        Column::measured("of it the pairs", "ms").decimals(1),
+        Column::measured("with pairs by the device, ms", "ms").decimals(1),
+        Column::number("candidates"),
+        Column::number("atoms compared"),
+        Column::number("collisions"),
+        Column::number("went back"),
+        Column::number("not free at the start"),
+    ];
+    let mut table = run.table(&title, columns);
     for (file, spreads) in [("1ubq.cif", &STEPS_NM[..]), ("dhfr.pdb", &STEPS_NM[1..2])] {
-        let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
-        let template = Arc::new(load(&path, &LoadOptions::default())?);
+        let template = Arc::new(bundled(file));
         let (placed, never_free) = place(&template, count);
-        let radius = hydrodynamic_radius(f64::from(template.mass()));
         for &spread in spreads {
-            let one =
-                |pose: &Pose| BrownianMolecule::in_medium(0, *pose, radius, &Medium::default());
-            let list: Vec<BrownianMolecule> = placed.iter().map(one).collect();
-            let dt = 0.5 * spread * spread / list[0].diffusion;
-            let build =
-                || BrownianMolecules::new(std::slice::from_ref(&template), &list, Vec::new(), 1);
-            let mut crowd = build()?;
-            let steps = if arguments.quick { 1 } else { STEPS };
-            let (time, last) = run_steps(&mut crowd, dt, steps)?;
-            let searching = 1.0e3 * last.searching.as_secs_f64();
-            let by_device = match device_search() {
-                Some((search, _)) => {
-                    let mut other = build()?;
-                    other.set_search(search);
-                    let (time, _) = run_steps(&mut other, dt, steps)?;
-                    if other.molecules() != crowd.molecules() {
-                        return Err("the device has moved molecules elsewhere".into());
-                    }
-                    format!("{time:.1}")
-                }
-                None => "–".into(),
+            let scene = Proteins {
+                template: &template,
+                placed: &placed,
+                spread,
             };
-            println!(
-                "| {file} | {} | {spread} | {time:.1} | {searching:.1} | {by_device} | {} | {} | {} | {} | {never_free} |",
-                list.len() * template.atom_count(),
-                last.candidates,
-                last.confirmed,
-                crowd.collisions().len(),
-                last.back,
-            );
+            let mut row = vec![
+                Cell::from(file),
+                Cell::from(placed.len() * template.atom_count()),
+                Cell::from(spread),
+            ];
+            row.extend(scene.measure(steps)?);
+            row.push(Cell::from(never_free));
+            table.row(row);
         }
     }
     Ok(())
+}
+
+/// Proteins of one kind that diffuse.
+struct Proteins<'a> {
+    template: &'a Arc<MoleculeTemplate>,
+    placed: &'a [Pose],
+    /// Spread of a step along each axis, nm.
+    spread: f64,
+}
+
+impl Proteins<'_> {
+    /// The molecules, and the length of a step in s.
+    fn crowd(&self) -> Result<(BrownianMolecules, f64), Box<dyn Error>> {
+        let radius = hydrodynamic_radius(f64::from(self.template.mass()));
+        let one = |pose: &Pose| BrownianMolecule::in_medium(0, *pose, radius, &Medium::default());
+        let list: Vec<BrownianMolecule> = self.placed.iter().map(one).collect();
+        let dt = 0.5 * self.spread * self.spread / list[0].diffusion;
+        let templates = std::slice::from_ref(self.template);
+        Ok((BrownianMolecules::new(templates, &list, Vec::new(), 1)?, dt))
+    }
+
+    /// Times of a step, all and pairs, by the processor, and all with the pairs by a device;
+    /// then what happened in the last one.
+    fn measure(&self, steps: u32) -> Result<[Cell; 7], Box<dyn Error>> {
+        let (mut crowd, dt) = self.crowd()?;
+        let (time, last) = run_steps(&mut crowd, dt, steps)?;
+        let by_device = match device_search() {
+            Some((search, _)) => {
+                let (mut other, dt) = self.crowd()?;
+                other.set_search(search);
+                let (time, _) = run_steps(&mut other, dt, steps)?;
+                if other.molecules() != crowd.molecules() {
+                    return Err("the device has moved molecules elsewhere".into());
+                }
+                Some(time)
+            }
+            None => None,
+        };
+        Ok(cells![
+            time,
+            ms(last.searching),
+            by_device,
+            last.candidates,
+            last.confirmed,
+            crowd.collisions().len(),
+            last.back,
+        ])
+    }
 }
 
 /// Milliseconds of the fastest step, and what happened in the last one.
@@ -160,17 +204,15 @@ fn run_steps(
     steps: u32,
 ) -> Result<(f64, MoleculesReport), Box<dyn Error>> {
     let mut last = crowd.step(dt)?;
-    let mut fastest = f64::INFINITY;
+    let mut laps = Laps::default();
     for _ in 0..steps {
-        let begin = Instant::now();
-        let step = crowd.step(dt)?;
-        fastest = fastest.min(begin.elapsed().as_secs_f64() * 1.0e3);
+        let step = laps.time(|| crowd.step(dt))?;
         last = MoleculesReport {
             searching: last.searching.min(step.searching),
             ..step
         };
     }
-    Ok((fastest, last))
+    Ok((ms(laps.best()), last))
 }
 
 /// A search on any adapter, even one in software, and its name.

@@ -1,12 +1,13 @@
 //! Figures 5 and 6: time and events, from 500 to 3,500 spheres; and very many of them.
 
-use std::error::Error;
+use std::path::Path;
 
 use bevy_rapier_molecules::motion::time_varying::TimeVaryingConfig;
 use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
+use crate::common::{Column, Done, Run, cells};
 use crate::plots::{Line, Plot};
-use crate::{Arguments, follow};
+use crate::{Switches, follow};
 
 /// Seconds that the paper simulates.
 const SIMULATED: f64 = 15.0;
@@ -14,19 +15,32 @@ const SIMULATED: f64 = 15.0;
 /// The paper's time for 1,000 spheres, s for each simulated second (195 MHz R10000).
 const PAPER_1000: f64 = 1.372;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let (numbers, simulated): (&[u32], f64) = if arguments.quick {
-        (&[50, 100], 0.5)
-    } else {
-        (&[500, 1000, 1500, 2000, 2500, 3000, 3500], SIMULATED)
-    };
-    println!(
-        "\n**Figures 5 and 6**: {simulated} simulated seconds in a box of 200³, one thread.\n"
-    );
-    println!(
-        "| spheres | part filled | s a simulated s | times real time | entering | leaving | resetting | colliding | at walls | contacts | finest side |"
-    );
-    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+pub fn run(run: &mut Run, switches: &Switches) -> Done {
+    std::fs::create_dir_all(&switches.out)
+        .map_err(|error| format!("{}: {error}", switches.out.display()))?;
+    figures(run, &switches.out)?;
+    sides(run)
+}
+
+fn figures(run: &mut Run, folder: &Path) -> Done {
+    let in_earnest: &[u32] = &[500, 1000, 1500, 2000, 2500, 3000, 3500];
+    let (numbers, simulated) = run.pick((in_earnest, SIMULATED), (&[50, 100], 0.5));
+    let title =
+        format!("**Figures 5 and 6**: {simulated} simulated seconds in a box of 200³, one thread.");
+    let columns = vec![
+        Column::number("spheres"),
+        Column::number("part of space filled").decimals(2),
+        Column::measured("s a simulated s", "s").decimals(4),
+        Column::number("times real time").decimals(1),
+        Column::number("entering"),
+        Column::number("leaving"),
+        Column::number("resetting"),
+        Column::number("colliding"),
+        Column::number("at walls"),
+        Column::number("contacts"),
+        Column::number("finest side").decimals(1),
+    ];
+    let mut table = run.table(&title, columns);
     let names = ["entering", "leaving", "resetting", "colliding"];
     let mut times = Line::new("time-varying bounds");
     let mut events = names.map(Line::new);
@@ -35,23 +49,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             count,
             ..ForcedSpheresConfig::default()
         };
-        let run = follow(&config, &TimeVaryingConfig::default(), simulated)?;
-        let counts = &run.counts;
-        println!(
-            "| {count} | {:.2} | {:.4} | {:.1} | {} | {} | {} | {} | {} | {} | {:.1} |",
+        let followed = follow(&config, &TimeVaryingConfig::default(), simulated)?;
+        let counts = &followed.counts;
+        table.row(cells![
+            count,
             filled(&config),
-            run.seconds,
-            1.0 / run.seconds,
+            followed.seconds,
+            1.0 / followed.seconds,
             counts.entering,
             counts.leaving,
             counts.resetting,
             counts.colliding,
             counts.at_walls,
             counts.contacts,
-            run.sides[0],
-        );
+            followed.sides[0],
+        ]);
         let at = f64::from(count);
-        times.points.push((at, run.seconds));
+        times.points.push((at, followed.seconds));
         let happened = [
             counts.entering,
             counts.leaving,
@@ -62,36 +76,40 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             line.points.push((at, happened as f64));
         }
     }
-    println!("\nThe paper has {PAPER_1000} s for 1,000 spheres, on a processor of 195 MHz.");
+    run.note(&format!(
+        "The paper has {PAPER_1000} s for 1,000 spheres, on a processor of 195 MHz."
+    ));
     let mut paper = Line::new("the paper, 195 MHz");
     paper.points.push((1000.0, PAPER_1000));
-    let figure = |name: &str, title: &str, unit: &str, lines: &[Line]| {
-        let stem = arguments.out.join(name);
-        let plot = Plot {
-            title,
-            names: ["spheres", unit],
-            logarithmic: false,
-            lines,
-        };
-        println!("\nPlot: {}.svg and .png", stem.display());
-        plot.write(&stem)
+    let plot = Plot {
+        title: "Processing time of a simulated second",
+        names: ["spheres", "seconds"],
+        logarithmic: false,
+        lines: &[times, paper],
     };
-    let title = "Processing time of a simulated second";
-    figure("figure_5", title, "seconds", &[times, paper])?;
-    let title = format!("Events in {simulated} simulated seconds");
-    figure("figure_6", &title, "events", &events)?;
-    sides(arguments)
+    plot.write(&folder.join("figure_5"))?;
+    let plot = Plot {
+        title: &format!("Events in {simulated} simulated seconds"),
+        names: ["spheres", "events"],
+        logarithmic: false,
+        lines: &events,
+    };
+    plot.write(&folder.join("figure_6"))?;
+    let shown = folder.display();
+    run.note(&format!("Plots: {shown}/figure_5 and 6, .svg and .png."));
+    Ok(())
 }
 
 /// How well the cost model chooses.
-fn sides(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let (count, simulated) = if arguments.quick {
-        (50, 0.5)
-    } else {
-        (1000, 5.0)
-    };
-    println!("\n**Sides of subspaces**, {count} spheres; the cost model's choice first.\n");
-    println!("| finest side | grids | s a simulated s |\n|--:|--:|--:|");
+fn sides(run: &mut Run) -> Done {
+    let (count, simulated) = run.pick((1000, 5.0), (50, 0.5));
+    let title = format!("**Sides of subspaces**, {count} spheres; the cost model's choice first.");
+    let columns = vec![
+        Column::number("finest side").decimals(1),
+        Column::number("grids"),
+        Column::measured("s a simulated s", "s").decimals(4),
+    ];
+    let mut table = run.table(&title, columns);
     let config = ForcedSpheresConfig {
         count,
         ..ForcedSpheresConfig::default()
@@ -109,30 +127,34 @@ fn sides(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             finest_side,
             ..TimeVaryingConfig::default()
         };
-        let run = follow(&config, &settings, simulated)?;
-        println!(
-            "| {:.1} | {} | {:.4} |",
-            run.sides[0],
-            run.sides.len(),
-            run.seconds
-        );
+        let followed = follow(&config, &settings, simulated)?;
+        let sides = &followed.sides;
+        table.row(cells![sides[0], sides.len(), followed.seconds]);
     }
     Ok(())
 }
 
 /// 100,000 spheres, as dense as 1,000 in the box of the paper.
-pub fn run_large(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let (count, simulated) = if arguments.quick {
-        (500, 0.1)
-    } else {
-        (100_000, 1.0)
-    };
+pub fn run_large(run: &mut Run, _: &Switches) -> Done {
+    let (count, simulated) = run.pick((100_000, 1.0), (500, 0.1));
     let config = ForcedSpheresConfig::default().scaled_to(count);
-    let run = follow(&config, &TimeVaryingConfig::default(), simulated)?;
-    println!(
-        "\n**{count} spheres** at the density of 1,000 in 200³, a box of {:.0}³: {:.2} s a simulated second, {} contacts, {} colliding events.",
-        config.side, run.seconds, run.counts.contacts, run.counts.colliding,
-    );
+    let followed = follow(&config, &TimeVaryingConfig::default(), simulated)?;
+    let title = format!("**{count} spheres** at the density of 1,000 in 200³.");
+    let columns = vec![
+        Column::number("spheres"),
+        Column::number("side of the box").decimals(0),
+        Column::measured("s a simulated s", "s").decimals(2),
+        Column::number("contacts"),
+        Column::number("colliding"),
+    ];
+    let counts = &followed.counts;
+    run.table(&title, columns).row(cells![
+        count,
+        config.side,
+        followed.seconds,
+        counts.contacts,
+        counts.colliding,
+    ]);
     Ok(())
 }
 

@@ -1,12 +1,11 @@
 //! Moving spheres: the experiments of Kim, Guibas and Shin, and what a Brownian step costs.
 //!
-//! `cargo bench --bench motion -- [events] [table] [fixed] [large] [brownian] [--out DIR]`
-//! runs some or all of them; plots are SVG and PNG files in DIR, which is in the target
-//! folder if not given. Times of one thread are those that it had a processor.
-#![allow(clippy::print_stdout, reason = "the tables are the purpose")]
+//! Plots are SVG and PNG files in a folder, which is in the target folder if not given.
+//! Times of one thread are those that it had a processor.
 
 mod brownian;
-mod clock;
+#[path = "../common/mod.rs"]
+mod common;
 mod events;
 mod fixed_step;
 #[path = "../../examples/common/plots.rs"]
@@ -15,50 +14,45 @@ mod table;
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use bevy_rapier_molecules::motion::time_varying::{
     Detector, EventCounts, TimeVarying, TimeVaryingConfig,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
+use clap::Args;
+use common::{Part, processor};
 
-/// What was asked for.
-pub struct Arguments {
-    /// A short run, that only shows that everything works.
-    pub quick: bool,
-    /// Folder of the plots.
+/// What only this bench has.
+#[derive(Args)]
+pub struct Switches {
+    /// Folder of the plots of `events`.
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/motion"))]
     pub out: PathBuf,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let given: Vec<String> = std::env::args().skip(1).collect();
-    let out = given.iter().position(|word| word == "--out");
-    let out = out.and_then(|at| given.get(at + 1));
-    let default = concat!(env!("CARGO_TARGET_TMPDIR"), "/motion");
-    let arguments = Arguments {
-        // `cargo bench` says so; `cargo test --benches` only wants to see it run.
-        quick: !given.iter().any(|word| word == "--bench"),
-        out: out.map_or_else(|| default.into(), PathBuf::from),
-    };
-    std::fs::create_dir_all(&arguments.out)?;
-    let parts: [(&str, fn(&Arguments) -> Result<(), Box<dyn Error>>); 5] = [
-        ("events", events::run),
-        ("table", table::run),
-        ("fixed", fixed_step::run),
-        ("large", events::run_large),
-        ("brownian", brownian::run),
+fn main() -> ExitCode {
+    let about = "Moving spheres: the experiments of Kim, Guibas and Shin, and Brownian steps";
+    let parts = [
+        Part::new(
+            "events",
+            "time and events from 500 to 3,500 spheres, with plots; sides of subspaces",
+            events::run,
+        ),
+        Part::new("table", "against Hubbard's broad phase", table::run),
+        Part::new("fixed", "against a grid at a fixed step", fixed_step::run),
+        Part::new("large", "100,000 spheres", events::run_large),
+        Part::new(
+            "brownian",
+            "a Brownian step of 10,000 spheres, and of as many proteins",
+            brownian::run,
+        ),
     ];
-    let named = |name: &str| given.iter().any(|word| word == name);
-    let all = !parts.iter().any(|(name, _)| named(name));
-    for (name, run) in parts {
-        if all || named(name) {
-            run(&arguments)?;
-        }
-    }
-    Ok(())
+    common::run("motion", about, &parts)
 }
 
 /// A run of the time-varying bounds.
-pub struct Run {
+pub struct Followed {
     /// Seconds of the processor that a simulated second takes.
     pub seconds: f64,
     /// The events of all seconds.
@@ -72,15 +66,15 @@ pub fn follow(
     config: &ForcedSpheresConfig,
     settings: &TimeVaryingConfig,
     simulated: f64,
-) -> Result<Run, Box<dyn Error>> {
+) -> Result<Followed, Box<dyn Error>> {
     let prepare = || Ok(ForcedSpheres::new(config)?);
-    let (seconds, detector) = clock::time(prepare, |mut motion| {
+    let (seconds, detector) = processor::time(prepare, |mut motion| {
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         let mut detector = TimeVarying::new(&spheres, walls, settings, 0.0, &mut motion)?;
         detector.advance(simulated, &mut motion)?;
         Ok(detector)
     })?;
-    Ok(Run {
+    Ok(Followed {
         seconds: seconds / simulated,
         counts: detector.counts(),
         sides: detector.sides().collect(),

@@ -10,7 +10,8 @@ use bevy_rapier_molecules::motion::time_varying::{
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 
-use crate::{Arguments, clock, follow};
+use crate::common::{Column, Done, Run, cells, processor};
+use crate::{Switches, follow};
 
 /// A row: spheres, simulated seconds of the time-varying bounds and of the two sweeps, and
 /// the ratio of the paper.
@@ -27,16 +28,27 @@ const INTERVALS: [f64; 3] = [0.03, 0.1, 0.3];
 /// Scenes of each row.
 const SCENES: u64 = 3;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    println!(
-        "\n**Table 1**: seconds for each simulated second, mean of {SCENES} scenes, one thread.\n"
+pub fn run(run: &mut Run, _: &Switches) -> Done {
+    let columns = vec![
+        Column::number("spheres"),
+        Column::measured("time-varying bounds", "s").decimals(5),
+        Column::measured("Hubbard, to the first meeting", "s").decimals(4),
+        Column::number("ratio, to the first meeting")
+            .headed("ratio")
+            .decimals(0),
+        Column::measured("Hubbard, all crossings", "s").decimals(4),
+        Column::number("ratio, all crossings")
+            .headed("ratio")
+            .decimals(0),
+        Column::number("ratio in the paper").decimals(0),
+    ];
+    let title = format!(
+        "**Table 1**: seconds for each simulated second, mean of {SCENES} scenes, one thread."
     );
-    println!(
-        "| spheres | time-varying bounds | Hubbard, to the first meeting | ratio | Hubbard, all crossings | ratio | ratio of the paper |"
-    );
-    println!("|--:|--:|--:|--:|--:|--:|--:|");
+    let quick = run.quick;
+    let mut table = run.table(&title, columns);
     for (count, simulated, paper) in ROWS {
-        if arguments.quick && count > 30 {
+        if quick && count > 30 {
             break;
         }
         let mut sums = [0.0; 3];
@@ -53,11 +65,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             }
         }
         let [own, first, whole] = sums.map(|sum| sum / SCENES as f64);
-        println!(
-            "| {count} | {own:.5} | {first:.4} | {:.0} | {whole:.4} | {:.0} | {paper} |",
-            first / own,
-            whole / own
-        );
+        let ratios = [first / own, whole / own];
+        table.row(cells![
+            count, own, first, ratios[0], whole, ratios[1], paper
+        ]);
     }
     Ok(())
 }
@@ -76,7 +87,7 @@ fn hubbard(
             ..HubbardConfig::default()
         };
         let prepare = || Ok(ForcedSpheres::new(config)?);
-        let (seconds, ()) = clock::time(prepare, |mut motion| {
+        let (seconds, ()) = processor::time(prepare, |mut motion| {
             let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
             let mut detector = Hubbard::new(&spheres, walls, &settings, 0.0, &mut motion)?;
             Ok(detector.advance(simulated, &mut motion)?)

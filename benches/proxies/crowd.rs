@@ -9,7 +9,9 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
 use bevy_rapier_molecules::search::PairBuffer;
 
-use crate::turns::best_of;
+use crate::common::molecules::path;
+use crate::common::turns::{Rounds, in_turns, ms};
+use crate::common::{Column, Done, NoSwitches, Run, cells};
 
 /// Number of molecules.
 const MOLECULES: u32 = 1000;
@@ -17,17 +19,18 @@ const MOLECULES: u32 = 1000;
 /// Rounds of the contest.
 const ROUNDS: usize = 5;
 
-pub fn run() {
+pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+    let (molecules, rounds) = (run.pick(MOLECULES, MOLECULES / 50), run.pick(ROUNDS, 1));
     let options = LoadOptions {
         waters: true,
         ..LoadOptions::default()
     };
-    let template = load("assets/molecules/1gzx.pdb", &options).expect("the file is good");
+    let template = load(path("1gzx.pdb"), &options)?;
     let config = CrowdedBox {
-        molecules: MOLECULES,
+        molecules,
         ..CrowdedBox::default()
     };
-    let crowd = crowded_box(&[Arc::new(template)], &config).expect("the numbers are finite");
+    let crowd = crowded_box(&[Arc::new(template)], &config)?;
     let placed = |pose: &dyn Fn(Pose) -> Pose| -> Vec<PlacedMolecule> {
         let members = crowd.members().iter();
         let placed = members.map(|member| PlacedMolecule {
@@ -42,46 +45,44 @@ pub fn run() {
         placed(&|pose| pose),
         placed(&|pose| Pose::new(half * pose.position, half * pose.rotation)),
     ];
-    println!(
-        "\n{MOLECULES} haemoglobins, {} atoms, a step: move the spheres and find all pairs, ms\n",
-        crowd.atom_count()
-    );
     let details = [Detail::Atoms, Detail::Proxies(17), Detail::Refined];
-    let mut searches = details
-        .map(|detail| MoleculeSearch::new(crowd.templates(), detail).expect("atoms are finite"));
-    let mut found = details.map(|_| PairBuffer::new());
-    let mut turn = [0; 3];
-    let mut steps: Vec<_> = searches
-        .iter_mut()
-        .zip(&mut found)
-        .zip(&mut turn)
-        .map(|((search, pairs), turn)| {
-            let scenes = &scenes;
-            move || {
-                *turn += 1;
-                let times = search.find_pairs(&scenes[*turn % 2], 0.0, pairs);
-                times.expect("the scene is finite");
-            }
-        })
-        .collect();
-    let mut contestants: Vec<&mut dyn FnMut()> = Vec::new();
-    for step in &mut steps {
-        contestants.push(step);
+    let mut contestants = Vec::new();
+    for detail in details {
+        let search = MoleculeSearch::new(crowd.templates(), detail)?;
+        contestants.push((search, PairBuffer::new()));
     }
-    let times = best_of(ROUNDS, &mut contestants);
-    drop(contestants);
-    drop(steps);
+    let laps = in_turns(
+        Rounds::exactly(rounds),
+        &mut contestants,
+        |round, (search, pairs)| {
+            let times = search.find_pairs(&scenes[(round + 1) % 2], 0.0, pairs);
+            times.expect("the scene is finite")
+        },
+    );
     assert!(
-        found[0].to_sorted_vec() == found[2].to_sorted_vec(),
+        contestants[0].1.to_sorted_vec() == contestants[2].1.to_sorted_vec(),
         "refined contacts differ from those of the atoms"
     );
-    println!("| detail | pairs | ms a step | times cheaper |");
-    println!("|---|--:|--:|--:|");
-    for ((detail, pairs), time) in details.iter().zip(&found).zip(&times) {
-        let cheaper = times[0] / time;
-        println!(
-            "| {detail:?} | {} | {time:.2} | {cheaper:.1} |",
-            pairs.len()
-        );
+    let columns = vec![
+        Column::text("detail"),
+        Column::number("pairs"),
+        Column::measured("ms a step", "ms"),
+        Column::number("times cheaper"),
+    ];
+    let title = format!(
+        "{molecules} haemoglobins, {} atoms, a step: move the spheres and find all pairs, ms.",
+        crowd.atom_count()
+    );
+    let mut table = run.table(&title, columns);
+    let atoms = ms(laps[0].best());
+    for ((detail, (_, pairs)), laps) in details.iter().zip(&contestants).zip(&laps) {
+        let time = ms(laps.best());
+        table.row(cells![
+            format!("`{detail:?}`"),
+            pairs.len(),
+            time,
+            atoms / time,
+        ]);
     }
+    Ok(())
 }

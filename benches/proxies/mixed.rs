@@ -2,25 +2,24 @@
 //! one grid against a hierarchy of grids.
 
 use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
-use bevy_rapier_molecules::search::{
-    BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,
-};
+use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
 
-use crate::turns::best_of;
+use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::{FILL, GRID_ROUNDS, Grids, SPHERES};
 
-/// Number of spheres.
-const SPHERES: u32 = 100_000;
-
-/// Volume of the spheres in that of their box. Those of the paper fill nearly half of theirs.
-const FILL: f32 = 0.4;
-
-/// Rounds of the contest.
-const ROUNDS: usize = 3;
-
-pub fn run() {
-    println!("\n{SPHERES} spheres, radii from 0.1 to 10, all pairs, ms\n");
-    println!("| radii | pairs | uniform-grid | hierarchical-grid | levels | ratio |");
-    println!("|---|--:|--:|--:|--:|--:|");
+pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+    let count = run.pick(SPHERES, SPHERES / 100);
+    let rounds = run.pick(GRID_ROUNDS, 1);
+    let columns = vec![
+        Column::text("radii"),
+        Column::number("pairs"),
+        Column::measured("uniform-grid", "ms"),
+        Column::measured("hierarchical-grid", "ms"),
+        Column::number("levels"),
+        Column::number("ratio").decimals(1),
+    ];
+    let title = format!("{count} spheres, radii from 0.1 to 10, all pairs, ms.");
+    let mut table = run.table(&title, columns);
     for (name, spread) in [
         (
             "as much volume in each octave",
@@ -32,43 +31,27 @@ pub fn run() {
         ),
         ("as many spheres of each radius", RadiusSpread::Even),
     ] {
-        let spheres =
-            mixed_spheres(SPHERES, 0.1..10.0, spread, FILL, 1).expect("radii are positive");
-        let mut uniform = UniformGrid::new();
-        let mut hierarchy = HierarchicalGrid::new();
-        let mut found = [PairBuffer::new(), PairBuffer::new()];
-        let [one, several] = &mut found;
-        let times = best_of(
-            ROUNDS,
-            &mut [
-                &mut || {
-                    let _ = uniform.find_pairs(&spheres, 0.0, one).expect("finite");
-                },
-                &mut || {
-                    let _ = hierarchy
-                        .find_pairs(&spheres, 0.0, several)
-                        .expect("finite");
-                },
-            ],
-        );
+        let spheres = mixed_spheres(count, 0.1..10.0, spread, FILL, 1)?;
+        let mut grids = Grids::default();
+        let [one, several] = grids.race(rounds, &spheres);
         let mut truth = PairBuffer::new();
-        BruteForce
-            .find_pairs(&spheres, 0.0, &mut truth)
-            .expect("finite");
+        BruteForce.find_pairs(&spheres, 0.0, &mut truth)?;
         let truth = truth.to_sorted_vec();
-        for found in &found {
+        for found in &grids.found {
             assert!(
                 found.to_sorted_vec() == truth,
                 "{name}: other pairs than brute force"
             );
         }
-        println!(
-            "| {name} | {} | {:.2} | {:.2} | {} | {:.1} |",
+        let levels = grids.hierarchy.level_count();
+        table.row(cells![
+            name,
             truth.len(),
-            times[0],
-            times[1],
-            hierarchy.level_count(),
-            times[0] / times[1]
-        );
+            one,
+            several,
+            levels,
+            one / several,
+        ]);
     }
+    Ok(())
 }

@@ -3,15 +3,17 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::relax::{CoarseStart, RelaxConfig, Relaxer};
 use bevy_rapier_molecules::scenes::{CrowdedBox, VesicleConfig, crowded_box, vesicle};
 
+use crate::common::molecules::{bundled, popc};
+use crate::common::turns::{Laps, ms};
+use crate::common::{Column, Done, NoSwitches, Run, Table, cells};
+
 /// Seeds of the scenes.
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+const SEEDS: u64 = 5;
 
 /// Proteins of the box, in turn.
 const PROTEINS: [&str; 5] = [
@@ -29,12 +31,20 @@ const SPACING: f32 = 1.3;
 /// Radius of the lipids' atoms, nm: those closer than 0.2 nm overlap.
 const LIPID_RADIUS_NM: f32 = 0.1;
 
-pub fn run() {
-    println!("\nRelaxation to rest, median of {} seeds\n", SEEDS.count());
-    println!("| scene | start | iterations | ms |");
-    println!("|---|---|--:|--:|");
-    compare("620 lipids", |seed| {
-        let lipid = molecule("popc.pdb").with_uniform_radius(LIPID_RADIUS_NM);
+pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+    let seeds = run.pick(SEEDS, 1);
+    let columns = vec![
+        Column::text("scene"),
+        Column::number("iterations: atoms"),
+        Column::number("iterations: coarse to fine"),
+        Column::measured("ms: atoms", "ms"),
+        Column::measured("ms: coarse to fine", "ms"),
+    ];
+    let proteins = run.pick(CrowdedBox::default().molecules, 20);
+    let title = format!("Relaxation to rest, median of {seeds} seeds.");
+    let mut table = run.table(&title, columns);
+    compare(&mut table, "620 lipids", seeds, |seed| {
+        let lipid = popc().with_uniform_radius(LIPID_RADIUS_NM);
         let config = VesicleConfig {
             seed,
             ..VesicleConfig::default()
@@ -44,52 +54,49 @@ pub fn run() {
             .expect("the vesicle is possible")
             .crowd
     });
-    compare("200 proteins", |seed| {
-        let proteins = PROTEINS.map(|file| Arc::new(molecule(file)));
+    let templates = PROTEINS.map(|file| Arc::new(bundled(file)));
+    compare(&mut table, &format!("{proteins} proteins"), seeds, |seed| {
         let config = CrowdedBox {
+            molecules: proteins,
             spacing: SPACING,
             seed,
             ..CrowdedBox::default()
         };
-        crowded_box(&proteins, &config).expect("the numbers are finite")
+        crowded_box(&templates, &config).expect("the numbers are finite")
     });
+    Ok(())
 }
 
-fn molecule(file: &str) -> MoleculeTemplate {
-    let path = format!("assets/molecules/{file}");
-    load(path, &LoadOptions::default()).expect("the file is good")
-}
-
-fn compare(name: &str, scene: impl Fn(u64) -> Crowd) {
-    let mut results = [Vec::new(), Vec::new()];
-    for seed in SEEDS {
+fn compare(table: &mut Table, name: &str, seeds: u64, scene: impl Fn(u64) -> Crowd) {
+    let mut laps = [Laps::default(), Laps::default()];
+    let mut iterations = [Vec::new(), Vec::new()];
+    for seed in 1..=seeds {
         let crowd = scene(seed);
         let starts = [None, Some(CoarseStart::for_crowd(&crowd))];
         // In turns, so that both see the same machine.
-        for (results, coarse) in results.iter_mut().zip(starts) {
-            results.push(relax(crowd.clone(), coarse));
+        for ((laps, iterations), coarse) in laps.iter_mut().zip(&mut iterations).zip(starts) {
+            let crowd = crowd.clone();
+            iterations.push(laps.time(|| relax(crowd, coarse)));
         }
     }
-    for (start, results) in ["atoms", "proxies, then atoms"].iter().zip(&mut results) {
-        results.sort_unstable_by_key(|result| result.0);
-        let iterations = results[results.len() / 2].0;
-        results.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
-        let time = results[results.len() / 2].1;
-        println!("| {name} | {start} | {iterations} | {time:.0} |");
-    }
+    let [atoms, coarse] = iterations.map(|mut iterations| {
+        iterations.sort_unstable();
+        iterations[iterations.len() / 2]
+    });
+    let [slow, quick] = laps.map(|laps| ms(laps.median()));
+    table.row(cells![name, atoms, coarse, slow, quick]);
 }
 
-/// Iterations and ms to rest.
-fn relax(crowd: Crowd, coarse: Option<CoarseStart>) -> (u32, f64) {
+/// Iterations to rest.
+fn relax(crowd: Crowd, coarse: Option<CoarseStart>) -> u32 {
     let config = RelaxConfig {
         coarse,
         ..RelaxConfig::default()
     };
-    let begin = Instant::now();
     let mut relaxer = Relaxer::new(crowd, config).expect("the crowd is finite");
     let report = relaxer
         .run(|_| ControlFlow::Continue(()))
         .expect("the crowd is finite");
     assert!(report.converged() && report.end.overlaps == 0);
-    (report.iterations, 1.0e3 * begin.elapsed().as_secs_f64())
+    report.iterations
 }

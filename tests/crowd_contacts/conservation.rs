@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::small_world::{Molecule, SmallWorld, real};
+use crate::thread_pool::with_threads;
 
 const DT: f32 = 1.0 / 240.0;
 
@@ -92,8 +93,7 @@ fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
 #[test]
 fn the_same_bits_on_any_number_of_threads() {
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        with_threads(threads, || {
             let lipid = real("popc.pdb");
             let mut random = Pcg64Mcg::seed_from_u64(3);
             let molecules = (0..60)

@@ -6,3 +6,5 @@ mod faults;
 mod response;
 mod sleep;
 mod small_world;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;

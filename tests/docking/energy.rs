@@ -13,6 +13,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use crate::fixtures::{ball, ligand_and_receptor, molecule, random_pose};
+use crate::thread_pool::with_threads;
 
 /// How far the lattice may be off where atoms do not overlap, kJ/mol, and in shares of the
 /// energy.
@@ -232,11 +233,7 @@ fn the_lattice_has_the_same_bits_on_any_number_of_threads() {
     let (one, other) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let (one, other) = (typed(one.template()), typed(other.template()));
     let energies = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| {
+        with_threads(threads, || {
             let grid = EnergyGrid::new(&other, &one, &EnergyConfig::default()).unwrap();
             let mut random = Pcg64::seed_from_u64(5);
             let poses = (0..200).map(|_| random_pose(&mut random, 1.5));

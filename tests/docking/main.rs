@@ -11,4 +11,6 @@ mod response;
 mod search;
 mod session;
 mod slide;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;
 mod touch;

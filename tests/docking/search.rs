@@ -10,6 +10,7 @@ use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
 use crate::fixtures::{ligand_and_receptor, molecule};
+use crate::thread_pool::with_threads;
 
 fn energy(ligand: &DockingMolecule, receptor: &DockingMolecule) -> EnergyGrid {
     let [large, small] =
@@ -72,17 +73,13 @@ fn the_same_seed_finds_the_same_poses_on_any_number_of_threads() {
         energy: &energy,
     };
     let search = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
         let config = SearchConfig {
             seed,
             restarts: 24,
             finalists: 6,
             ..SearchConfig::default()
         };
-        pool.install(|| docking.search(&config, &|_, _| ()).unwrap())
+        with_threads(threads, || docking.search(&config, &|_, _| ()).unwrap())
     };
     assert_eq!(search(1, 7), search(3, 7));
     assert_ne!(search(1, 7), search(1, 8));

@@ -19,6 +19,15 @@ fn own_device(options: &GpuOptions) -> Option<GpuDevice> {
     unless_required(GpuDevice::headless(options))
 }
 
+/// The same with no more than these limits.
+#[track_caller]
+fn limited_device(limits: wgpu::Limits) -> Option<GpuDevice> {
+    own_device(&GpuOptions {
+        at_most: Some(limits),
+        ..GpuOptions::default()
+    })
+}
+
 #[test]
 fn without_an_adapter_there_is_no_device() {
     let error = GpuDevice::headless(&GpuOptions {
@@ -75,10 +84,7 @@ fn an_array_larger_than_a_binding_is_refused_with_what_would_fit() {
         max_storage_buffer_binding_size: 4096,
         ..wgpu::Limits::default()
     };
-    let Some(device) = own_device(&GpuOptions {
-        at_most: Some(limits),
-        ..GpuOptions::default()
-    }) else {
+    let Some(device) = limited_device(limits) else {
         return;
     };
     let error = GpuVec::<u32>::new(&device, "numbers", 1025).unwrap_err();
@@ -228,10 +234,7 @@ fn a_scene_larger_than_a_binding_is_refused_with_the_number_that_would_fit() {
         max_storage_buffer_binding_size: 64 << 10,
         ..wgpu::Limits::default()
     };
-    let Some(device) = own_device(&GpuOptions {
-        at_most: Some(limits),
-        ..GpuOptions::default()
-    }) else {
+    let Some(device) = limited_device(limits) else {
         return;
     };
     let device = Arc::new(device);

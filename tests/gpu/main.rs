@@ -9,6 +9,8 @@
 
 mod atoms;
 mod brownian;
+#[path = "../carbons/mod.rs"]
+mod carbons;
 mod clusters;
 mod crowd;
 mod crowd_faults;

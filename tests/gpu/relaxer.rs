@@ -8,9 +8,7 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::compartment::{Leaflet, Placement, SphereShell};
 use bevy_rapier_molecules::crowd::{Crowd, CrowdMember};
 use bevy_rapier_molecules::force::{Projection, Push, ThesisSteps};
-use bevy_rapier_molecules::molecule::{
-    Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
-};
+use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{
     ReactionLaw, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StopReason,
@@ -20,6 +18,7 @@ use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::carbons::{carbon, free_crowd, rod, template};
 use crate::gpu_device::device;
 
 /// Median relative difference of forces that is allowed.
@@ -44,25 +43,6 @@ pub fn popc_vesicle(outer: u32, inner: u32, radius: f32) -> Crowd {
         ..VesicleConfig::default()
     };
     vesicle(popc(), &config).unwrap().crowd
-}
-
-fn carbon(position: Vec3, radius: f32) -> Atom {
-    Atom {
-        position,
-        radius,
-        element: Element::C,
-        name: "C".into(),
-        residue: 0,
-    }
-}
-
-fn template(atoms: Vec<Atom>) -> Arc<MoleculeTemplate> {
-    Arc::new(MoleculeTemplate::new("test", atoms, vec![Residue::default()]).unwrap())
-}
-
-pub fn rod(atoms: usize) -> Arc<MoleculeTemplate> {
-    let atoms = (0..atoms).map(|k| carbon(Vec3::X * 0.12 * k as f32, 0.1));
-    template(atoms.collect())
 }
 
 pub fn shell(leaflet: Leaflet, depth: f32) -> Placement {
@@ -269,20 +249,6 @@ fn twenty_relaxations_are_equal_to_the_last_bit() {
     for k in 1..20 {
         assert!(run() == first, "run {k}");
     }
-}
-
-pub fn free_crowd(template: Arc<MoleculeTemplate>, positions: &[Vec3]) -> Crowd {
-    let mut crowd = Crowd::new();
-    let template = crowd.add_template(template);
-    for &position in positions {
-        let member = CrowdMember {
-            template,
-            placement: None,
-            pose: Pose::from_translation(position),
-        };
-        crowd.add_member(member).unwrap();
-    }
-    crowd
 }
 
 #[test]

@@ -10,7 +10,8 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use glam::Vec3;
 
-use super::relaxer::{free_crowd, mixed_crowd, popc_vesicle, rod, shell};
+use super::relaxer::{mixed_crowd, popc_vesicle, shell};
+use crate::carbons::{free_crowd, rod};
 use crate::gpu_device::{device, unless_required};
 
 #[test]

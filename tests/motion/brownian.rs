@@ -14,6 +14,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
+use crate::thread_pool::with_threads;
+
 fn bounce(_: &Meeting) -> Outcome {
     Outcome::Bounce
 }
@@ -289,11 +291,7 @@ fn nobody_overlaps_after_many_steps() {
 #[test]
 fn one_thread_and_two_give_the_same_bits() {
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| {
+        with_threads(threads, || {
             let mut crowd = crowd(343, 0.25, 9, FineSteps::Queued);
             let dt = 0.05 / Medium::default().translational(1.5);
             for _ in 0..10 {

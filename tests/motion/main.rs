@@ -5,6 +5,8 @@ mod faults;
 mod laws;
 mod molecules;
 mod reference;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;
 mod unknown_ways;
 mod walls;
 mod watch;

@@ -12,6 +12,8 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::{BruteForce, Pair};
 use glam::{DVec3, Quat, Vec3};
 
+use crate::thread_pool::with_threads;
+
 /// Hydrodynamic radius of ubiquitin, nm.
 const RADIUS_NM: f64 = 1.7;
 
@@ -76,11 +78,7 @@ fn atoms_of_different_molecules_never_overlap() {
 #[test]
 fn one_thread_and_two_move_molecules_alike() {
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| {
+        with_threads(threads, || {
             let mut crowd = crowd(3, 5);
             for _ in 0..10 {
                 crowd.step(step_seconds()).unwrap();

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::reference::{
     FRAME, FRAMES, assert_same, contacts, hubbard, reference, scene, time_varying,
 };
+use crate::thread_pool::with_threads;
 
 /// Scenes that are compared.
 const SCENES: u64 = 100;
@@ -117,11 +118,7 @@ fn frames_and_subspaces_change_nothing_but_rounding() {
 #[test]
 fn one_thread_and_two_give_the_same_contacts_to_the_last_bit() {
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| {
+        with_threads(threads, || {
             let config = ForcedSpheresConfig {
                 count: 300,
                 side: 120.0,

@@ -5,6 +5,7 @@
 //! `REQUIRE_GPU=1` in the environment they fail instead.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy::diagnostic::DiagnosticsStore;
 use bevy::prelude::*;
@@ -57,6 +58,33 @@ pub fn backend(app: &App) -> &MoleculeBackend {
 
 pub fn backend_mut(app: &mut App) -> Mut<'_, MoleculeBackend> {
     app.world_mut().resource_mut::<MoleculeBackend>()
+}
+
+/// Lends an app a device of its own, to be broken.
+#[track_caller]
+pub fn lend_own_device(app: &mut App, options: &GpuOptions) -> Option<Arc<GpuDevice>> {
+    let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
+    backend_mut(app).lend_device(Arc::clone(&device));
+    Some(device)
+}
+
+/// Destroys a device in a substep, with that number from 1, between two sets.
+///
+/// The count is not a resource: those are entities, and molecules are worked on in the
+/// order of theirs.
+pub fn destroy_in_substep(
+    app: &mut App,
+    device: Arc<GpuDevice>,
+    number: u32,
+    [after, before]: [MoleculeSystems; 2],
+) {
+    let count = AtomicU32::new(0);
+    let destroy = move || {
+        if count.fetch_add(1, Ordering::Relaxed) + 1 == number {
+            device.raw().destroy();
+        }
+    };
+    app.add_systems(MoleculeSubstep, destroy.after(after).before(before));
 }
 
 /// A heap of bars that falls onto a floor, with surfaces of all kinds.

@@ -2,7 +2,6 @@
 //! as rounding goes, and a device that fails costs nothing else.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
@@ -12,7 +11,6 @@ use bevy_rapier3d::prelude::Sleeping;
 
 use super::backend::*;
 use super::common::*;
-use super::gpu_device;
 
 /// Frames in which the heap falls.
 const FRAMES: usize = 15;
@@ -22,9 +20,8 @@ const CLOSE_NM: f32 = 0.01;
 
 /// An app whose contacts a device of its own solves, to be broken.
 fn app_with(options: &GpuOptions) -> Option<(App, Arc<GpuDevice>)> {
-    let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
     let mut app = solving_app_on(Backend::Gpu);
-    backend_mut(&mut app).lend_device(Arc::clone(&device));
+    let device = lend_own_device(&mut app, options)?;
     Some((app, device))
 }
 
@@ -180,17 +177,8 @@ fn a_device_lost_before_it_answers_costs_no_substep() {
     let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    let left = AtomicU32::new(30);
-    app.add_systems(
-        MoleculeSubstep,
-        (move || {
-            if left.fetch_sub(1, Ordering::Relaxed) == 2 {
-                device.raw().destroy();
-            }
-        })
-        .after(MoleculeSystems::Detect)
-        .before(MoleculeSystems::Respond),
-    );
+    let between = [MoleculeSystems::Detect, MoleculeSystems::Respond];
+    destroy_in_substep(&mut app, device, 29, between);
     let places = paths(&mut app, FRAMES, |_, _| {});
     assert_as_on_the_processor(&places);
     assert_eq!(told(&app).len(), 1);

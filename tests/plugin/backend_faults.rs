@@ -2,7 +2,6 @@
 //! processor goes on from the same state, and it is said once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
@@ -28,9 +27,8 @@ fn assert_same_bits(app: &mut App, frames: usize, mut before: impl FnMut(&mut Ap
 
 /// An app that wants a GPU, with a device of its own to be broken.
 fn app_with(options: &GpuOptions) -> Option<(App, Arc<GpuDevice>)> {
-    let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
     let mut app = app_on(Backend::Gpu);
-    backend_mut(&mut app).lend_device(Arc::clone(&device));
+    let device = lend_own_device(&mut app, options)?;
     Some((app, device))
 }
 
@@ -107,19 +105,9 @@ fn a_device_lost_between_substeps_costs_no_bit() {
     let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    // In the third substep of the frame with number 15. Not a resource: those are entities,
-    // and molecules are worked on in the order of theirs.
-    let left = AtomicU32::new(63);
-    app.add_systems(
-        MoleculeSubstep,
-        (move || {
-            if left.fetch_sub(1, Ordering::Relaxed) == 2 {
-                device.raw().destroy();
-            }
-        })
-        .after(MoleculeSystems::Gather)
-        .before(MoleculeSystems::Detect),
-    );
+    // In the second substep of the frame with number 15, each of which has four.
+    let between = [MoleculeSystems::Gather, MoleculeSystems::Detect];
+    destroy_in_substep(&mut app, device, 4 * 15 + 2, between);
     assert_same_bits(&mut app, 30, |app, frame| {
         let expected = if frame > 15 {
             Backend::Cpu

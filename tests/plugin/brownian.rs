@@ -9,6 +9,7 @@ use bevy_rapier3d::prelude::*;
 use std::sync::Arc;
 
 use super::common::*;
+use crate::thread_pool::with_threads;
 
 /// Overlap of atoms that rounding may make, nm.
 const ROUNDING_NM: f32 = 1.0e-5;
@@ -178,8 +179,7 @@ fn a_crowd_in_a_compartment_stays_there_and_nothing_overlaps() {
 #[test]
 fn the_same_seed_gives_the_same_bits_for_one_thread_and_two() {
     let run = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        with_threads(threads, || {
             let (mut app, molecules) = cell(2, seed);
             listen(&mut app);
             run(&mut app, 8);

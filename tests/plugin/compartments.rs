@@ -15,6 +15,11 @@ fn weightless_app() -> App {
     app
 }
 
+fn spawn_shell(app: &mut App, radius: f32) -> Entity {
+    let shell = Compartment::SphereShell { radius };
+    app.world_mut().spawn(shell).id()
+}
+
 fn spawn_in(
     app: &mut App,
     template: &Handle<MoleculeTemplate>,
@@ -34,8 +39,7 @@ fn a_lipid_finds_its_leaflet_and_stands_upright() {
     ] {
         let mut app = weightless_app();
         let template = add(&mut app, real("popc.pdb"));
-        let shell = Compartment::SphereShell { radius: 8.0 };
-        let shell = app.world_mut().spawn(shell).id();
+        let shell = spawn_shell(&mut app, 8.0);
         let place = InCompartment::new(shell, place);
         let lipid = spawn_in(&mut app, &template, place, Vec3::new(0.0, 10.0, 0.0));
         run(&mut app, 300);
@@ -102,10 +106,7 @@ fn volumes_of_every_shape_keep_molecules_inside() {
 fn an_excluder_keeps_molecules_out() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
-    let compartment = app
-        .world_mut()
-        .spawn(Compartment::SphereShell { radius: 3.0 })
-        .id();
+    let compartment = spawn_shell(&mut app, 3.0);
     let place = InCompartment::new(compartment, CompartmentPlace::Outside);
     let molecule = spawn_in(&mut app, &template, place, Vec3::X * 2.0);
     run(&mut app, 240);
@@ -116,10 +117,7 @@ fn an_excluder_keeps_molecules_out() {
 fn a_compartment_that_moves_takes_its_molecules_along() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
-    let compartment = app
-        .world_mut()
-        .spawn(Compartment::SphereShell { radius: 3.0 })
-        .id();
+    let compartment = spawn_shell(&mut app, 3.0);
     let place = InCompartment::new(compartment, CompartmentPlace::Inside);
     let molecule = spawn_in(&mut app, &template, place, Vec3::ZERO);
     run(&mut app, 10);
@@ -138,10 +136,7 @@ fn a_compartment_removed_while_in_use_lets_go() {
     for despawn in [true, false] {
         let mut app = weightless_app();
         let template = add(&mut app, bar());
-        let compartment = app
-            .world_mut()
-            .spawn(Compartment::SphereShell { radius: 3.0 })
-            .id();
+        let compartment = spawn_shell(&mut app, 3.0);
         let place = InCompartment::new(compartment, CompartmentPlace::Inside);
         let molecule = spawn_in(&mut app, &template, place, Vec3::X * 6.0);
         run(&mut app, 5);
@@ -164,10 +159,7 @@ fn a_compartment_removed_while_in_use_lets_go() {
 fn impossible_compartments_and_places_hold_nothing() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
-    let bad = app
-        .world_mut()
-        .spawn(Compartment::SphereShell { radius: -1.0 })
-        .id();
+    let bad = spawn_shell(&mut app, -1.0);
     let good = app.world_mut().spawn(Compartment::default()).id();
     let in_bad = InCompartment::new(bad, CompartmentPlace::Inside);
     let badly_in_good = InCompartment {
@@ -189,10 +181,7 @@ fn impossible_compartments_and_places_hold_nothing() {
 fn the_law_of_the_thesis_pulls_too() {
     let mut app = weightless_app();
     let template = add(&mut app, real("popc.pdb"));
-    let shell = app
-        .world_mut()
-        .spawn(Compartment::SphereShell { radius: 8.0 })
-        .id();
+    let shell = spawn_shell(&mut app, 8.0);
     let place = InCompartment {
         spring: CompartmentSpring::Thesis {
             force: 1.0,

@@ -25,6 +25,19 @@ fn faults(app: &App) -> &[MoleculeFault] {
     &app.world().resource::<Faults>().0
 }
 
+/// Either way of contacts, with a bystander and a molecule that has fallen for three frames.
+fn falling_molecules() -> [(ContactModel, App, Entity, Entity); 2] {
+    [ContactModel::Crowd, ContactModel::Solver].map(|model| {
+        let mut app = faulty_app();
+        app.insert_resource(model);
+        let bystander = spawn_bystander(&mut app);
+        let template = add(&mut app, bar());
+        let molecule = spawn(&mut app, &template, Vec3::Y);
+        run(&mut app, 3);
+        (model, app, bystander, molecule)
+    })
+}
+
 /// A molecule that falls next to what goes wrong.
 fn spawn_bystander(app: &mut App) -> Entity {
     let template = add(app, bar());
@@ -53,29 +66,18 @@ fn a_scale_is_refused_and_the_molecule_keeps_its_size() {
     assert_eq!(faults(&app), [MoleculeFault { molecule, reason }]);
     assert!(position(&app, molecule).y < 0.0, "it falls nevertheless");
     // A scale that comes later is told again.
-    app.world_mut()
-        .get_mut::<Transform>(molecule)
-        .unwrap()
-        .scale = Vec3::ONE;
-    run(&mut app, 2);
-    app.world_mut()
-        .get_mut::<Transform>(molecule)
-        .unwrap()
-        .scale = Vec3::new(1.0, 3.0, 1.0);
-    run(&mut app, 2);
+    for scale in [Vec3::ONE, Vec3::new(1.0, 3.0, 1.0)] {
+        let mut transform = app.world_mut().get_mut::<Transform>(molecule).unwrap();
+        transform.scale = scale;
+        run(&mut app, 2);
+    }
     assert_eq!(faults(&app).len(), 2);
     assert_unharmed(&app, bystander);
 }
 
 #[test]
 fn a_pose_that_is_no_number_is_put_back() {
-    for model in [ContactModel::Crowd, ContactModel::Solver] {
-        let mut app = faulty_app();
-        app.insert_resource(model);
-        let bystander = spawn_bystander(&mut app);
-        let template = add(&mut app, bar());
-        let molecule = spawn(&mut app, &template, Vec3::Y);
-        run(&mut app, 3);
+    for (_, mut app, bystander, molecule) in falling_molecules() {
         let before = position(&app, molecule);
         app.world_mut()
             .get_mut::<Transform>(molecule)
@@ -104,13 +106,7 @@ fn a_molecule_spawned_nowhere_is_put_at_the_origin() {
 
 #[test]
 fn a_velocity_that_is_no_number_harms_no_one_else() {
-    for model in [ContactModel::Crowd, ContactModel::Solver] {
-        let mut app = faulty_app();
-        app.insert_resource(model);
-        let bystander = spawn_bystander(&mut app);
-        let template = add(&mut app, bar());
-        let molecule = spawn(&mut app, &template, Vec3::Y);
-        run(&mut app, 3);
+    for (model, mut app, bystander, molecule) in falling_molecules() {
         app.world_mut()
             .get_mut::<Velocity>(molecule)
             .unwrap()

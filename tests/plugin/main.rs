@@ -26,4 +26,6 @@ mod ligand;
 mod queries;
 mod query_oracle;
 mod schedules;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;
 mod timesteps;

@@ -5,6 +5,7 @@ use glam::Vec3;
 use proptest::prelude::*;
 
 use crate::fixtures::{STRUCTURES, molecule};
+use crate::thread_pool::with_threads;
 
 /// What is wrong with the proxies of some atoms; checked in 64 bits and in 32.
 fn fault(atoms: AtomBalls<'_>, set: &ProxySet, count: usize) -> Option<String> {
@@ -71,9 +72,9 @@ fn as_many_proxies_as_atoms_are_the_atoms() {
 fn the_seed_decides_and_the_threads_do_not() {
     let molecule = molecule("1gzx.pdb");
     let run = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let pool = pool.build().unwrap();
-        pool.install(|| ProxySet::from_atoms(&*molecule, 40, seed).unwrap())
+        with_threads(threads, || {
+            ProxySet::from_atoms(&*molecule, 40, seed).unwrap()
+        })
     };
     let set = run(1, 1);
     assert_eq!(set, run(2, 1));

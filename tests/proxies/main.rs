@@ -5,3 +5,5 @@ mod containment;
 mod files;
 mod fixtures;
 mod quality;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;

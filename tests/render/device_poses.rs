@@ -9,7 +9,7 @@ use bevy_rapier_molecules::render::LentDevice;
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
 
 use super::gpu_device::device;
-use super::stage::{SIZE, camera, real, shoot, stage, start, target};
+use super::stage::{bright, eye_before, real, shoot, stage, start};
 
 /// Iterations: not a multiple of those after which a relaxer fetches its poses.
 const ITERATIONS: usize = 11;
@@ -29,13 +29,8 @@ fn small_vesicle() -> Vesicle {
 fn scene() -> (App, Handle<Image>) {
     let mut app = stage();
     start(&mut app);
-    app.insert_resource(MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Molecule)
-    });
-    let picture = target(&mut app, SIZE);
-    app.world_mut()
-        .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 14.0)));
+    app.insert_resource(bright(ColourMode::Molecule));
+    let picture = eye_before(&mut app, 14.0);
     (app, picture)
 }
 

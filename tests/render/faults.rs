@@ -9,15 +9,7 @@ use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::DrawError;
 
-use super::gpu_device::device;
-use super::stage::{SIZE, alone, atom, camera, shoot, stage, start, target};
-
-fn bright() -> MoleculeLook {
-    MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
-    }
-}
+use super::stage::{SIZE, alone, at_home, atom, bright, eye_before, shoot, started};
 
 #[test]
 fn what_cannot_be_drawn_is_left_out() {
@@ -44,15 +36,10 @@ fn what_cannot_be_drawn_is_left_out() {
         .molecules
         .push(DrawnMolecule::new(u32::MAX, Pose::IDENTITY));
     crowd.molecules[0].penetration = f32::NAN;
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright());
-    let picture = target(&mut app, SIZE);
-    app.world_mut()
-        .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 4.0)));
+    };
+    let picture = eye_before(&mut app, 4.0);
     // Beside the crowd with one good molecule: an empty one, one without templates, one
     // whose transform is no place.
     let good = app.world_mut().spawn(crowd).id();
@@ -83,7 +70,7 @@ fn what_cannot_be_drawn_is_left_out() {
             ..default()
         },
         detail: DrawDetail::Auto { pixels: f32::NAN },
-        ..bright()
+        ..bright(ColourMode::Element)
     });
     shoot(&mut app, &picture);
     let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(good).unwrap();
@@ -93,12 +80,9 @@ fn what_cannot_be_drawn_is_left_out() {
 
 #[test]
 fn a_window_of_no_size_is_survived() {
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright());
+    };
     let window = app
         .world_mut()
         .spawn((
@@ -110,11 +94,8 @@ fn a_window_of_no_size_is_survived() {
         ))
         .id();
     app.world_mut().spawn(alone(atom(Element::O, 1.0)));
-    app.world_mut()
-        .spawn((Camera3d::default(), Transform::from_xyz(0.0, 0.0, 4.0)));
-    let picture = target(&mut app, SIZE);
-    app.world_mut()
-        .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 4.0)));
+    app.world_mut().spawn((Camera3d::default(), at_home()));
+    let picture = eye_before(&mut app, 4.0);
     for size in [(640, 360), (0, 360), (0, 0), (640, 0), (320, 200)] {
         let mut window = app.world_mut().get_mut::<Window>(window).unwrap();
         window.resolution.set_physical_resolution(size.0, size.1);
@@ -128,21 +109,16 @@ fn a_window_of_no_size_is_survived() {
 
 #[test]
 fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
-    if device().is_none() {
-        return;
-    }
     for recovers in [false, true] {
-        let mut app = stage();
-        start(&mut app);
-        app.insert_resource(bright());
+        let Some(mut app) = started(bright(ColourMode::Element)) else {
+            return;
+        };
         app.insert_resource(RenderErrorHandler(if recovers {
             |_, _, _| RenderErrorPolicy::Recover(default())
         } else {
             |_, _, _| RenderErrorPolicy::StopRendering
         }));
-        let picture = target(&mut app, SIZE);
-        app.world_mut()
-            .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 4.0)));
+        let picture = eye_before(&mut app, 4.0);
         let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
         let before = shoot(&mut app, &picture);
         let device = app.world().resource::<RenderDevice>().clone();

@@ -5,20 +5,13 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
-use super::gpu_device::device;
-use super::stage::{SIZE, alone, atom, camera, shoot, stage, start, target};
+use super::stage::{SIZE, alone, atom, bright, camera, shoot, started, target};
 
 #[test]
 fn a_plane_cuts_an_atom_along_a_circle() {
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
-    });
+    };
     let picture = target(&mut app, SIZE);
     app.world_mut().spawn((
         camera(&picture),

@@ -8,32 +8,33 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::gpu_device::device;
-use super::stage::{Picture, SIZE, alone, atom, camera, shoot, stage, start, target};
+use super::stage::{Picture, SIZE, alone, atom, bright, eye_before, shoot, stage, start};
 
 fn lit(picture: &Picture) -> usize {
     let dark = |pixel: &&[u8; 4]| pixel[..3] == [0, 0, 0];
     picture.pixels.len() - picture.pixels.iter().filter(dark).count()
 }
 
-/// Two atoms that overlap, and one apart, without gravity.
-fn physics() -> (App, Handle<Image>, [Entity; 3]) {
+/// A physics world before a camera, with that camera's picture.
+fn empty_world(colour: ColourMode) -> (App, Handle<Image>) {
     let mut app = stage();
     app.add_plugins((
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default().with_backend(Backend::Cpu),
     ));
+    start(&mut app);
+    app.insert_resource(bright(colour));
+    let picture = eye_before(&mut app, 5.0);
+    (app, picture)
+}
+
+/// Two atoms that overlap, and one apart, without gravity.
+fn physics() -> (App, Handle<Image>, [Entity; 3]) {
+    let (mut app, picture) = empty_world(ColourMode::Collision);
     app.insert_resource(TimestepMode::Fixed {
         dt: 1.0e-6,
         substeps: 1,
     });
-    start(&mut app);
-    app.insert_resource(MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Collision)
-    });
-    let picture = target(&mut app, SIZE);
-    app.world_mut()
-        .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 5.0)));
     let template = (*atom(Element::O, 0.5)).clone();
     let handle = app
         .world_mut()
@@ -137,19 +138,7 @@ fn crowds_may_be_drawn_before_anything_is_loaded() {
     if device().is_none() {
         return;
     }
-    let mut app = stage();
-    app.add_plugins((
-        RapierPhysicsPlugin::<NoUserData>::default(),
-        MoleculePlugins::default().with_backend(Backend::Cpu),
-    ));
-    start(&mut app);
-    app.insert_resource(MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
-    });
-    let picture = target(&mut app, SIZE);
-    app.world_mut()
-        .spawn((camera(&picture), Transform::from_xyz(0.0, 0.0, 5.0)));
+    let (mut app, picture) = empty_world(ColourMode::Element);
     let missing = app
         .world()
         .resource::<AssetServer>()

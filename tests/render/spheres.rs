@@ -7,7 +7,9 @@ use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
 use super::gpu_device::device;
-use super::stage::{Picture, SIZE, alone, atom, camera, keep_depths, shoot, stage, start, target};
+use super::stage::{
+    Depths, Picture, SIZE, alone, atom, bright, camera, keep_depths, shoot, stage, start, target,
+};
 
 /// Distance of the near plane, nm.
 const NEAR: f32 = 0.1;
@@ -151,19 +153,22 @@ fn compare(kind: Kind, centre: Vec3, radius: f32, picture: &Picture, depths: &[f
     shown
 }
 
-#[test]
-fn silhouette_and_depth_are_those_of_a_sphere() {
-    if device().is_none() {
-        return;
-    }
+/// An app whose depths are kept; none if there is no adapter and that is allowed.
+#[track_caller]
+fn with_depths() -> Option<(App, Depths)> {
+    device()?;
     let mut app = stage();
     let depths = keep_depths(&mut app);
     start(&mut app);
-    let look = MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
+    app.insert_resource(bright(ColourMode::Element));
+    Some((app, depths))
+}
+
+#[test]
+fn silhouette_and_depth_are_those_of_a_sphere() {
+    let Some((mut app, depths)) = with_depths() else {
+        return;
     };
-    app.insert_resource(look);
     let picture = target(&mut app, SIZE);
     let eye = app.world_mut().spawn(camera(&picture)).id();
     let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
@@ -213,16 +218,9 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
 
 #[test]
 fn many_atoms_have_the_depth_of_the_nearest() {
-    if device().is_none() {
+    let Some((mut app, depths)) = with_depths() else {
         return;
-    }
-    let mut app = stage();
-    let depths = keep_depths(&mut app);
-    start(&mut app);
-    app.insert_resource(MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
-    });
+    };
     let picture = target(&mut app, SIZE);
     let template = super::stage::real("popc.pdb");
     let poses: Vec<Pose> = (0..5)

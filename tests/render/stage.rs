@@ -22,6 +22,8 @@ use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::offscreen_plugins;
 
+use super::gpu_device::device;
+
 /// Width and height of pictures, pixels. A row of 64 depths is 256 bytes, as copies ask.
 pub const SIZE: UVec2 = UVec2::new(128, 64);
 
@@ -53,6 +55,37 @@ pub fn start(app: &mut App) {
     }
     app.finish();
     app.cleanup();
+}
+
+/// An app that is ready to draw; none if there is no adapter and that is allowed.
+#[track_caller]
+pub fn started(look: MoleculeLook) -> Option<App> {
+    device()?;
+    let mut app = stage();
+    start(&mut app);
+    app.insert_resource(look);
+    Some(app)
+}
+
+/// Lit by the camera alone.
+pub fn bright(colour: ColourMode) -> MoleculeLook {
+    MoleculeLook {
+        headlight: 1.0,
+        ..MoleculeLook::plain(colour)
+    }
+}
+
+/// A camera 4 nm before the origin.
+pub fn at_home() -> Transform {
+    Transform::from_xyz(0.0, 0.0, 4.0)
+}
+
+/// Spawns a camera so many nm before the origin; returns its picture.
+pub fn eye_before(app: &mut App, distance: f32) -> Handle<Image> {
+    let picture = target(app, SIZE);
+    let place = Transform::from_xyz(0.0, 0.0, distance);
+    app.world_mut().spawn((camera(&picture), place));
+    picture
 }
 
 /// An image that cameras can render to.

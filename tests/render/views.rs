@@ -6,8 +6,9 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
-use super::gpu_device::device;
-use super::stage::{Picture, SIZE, alone, atom, camera, shoot, stage, start, target};
+use super::stage::{
+    Picture, SIZE, alone, at_home, atom, bright, camera, eye_before, shoot, started, target,
+};
 
 /// Pixels that are not black.
 fn lit(picture: &Picture) -> usize {
@@ -15,26 +16,11 @@ fn lit(picture: &Picture) -> usize {
     picture.pixels.len() - picture.pixels.iter().filter(black).count()
 }
 
-fn bright() -> MoleculeLook {
-    MoleculeLook {
-        headlight: 1.0,
-        ..MoleculeLook::plain(ColourMode::Element)
-    }
-}
-
-/// A camera 4 nm before the origin.
-fn at_home() -> Transform {
-    Transform::from_xyz(0.0, 0.0, 4.0)
-}
-
 #[test]
 fn every_pipeline_of_bevy_draws_the_same_atom() {
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright());
+    };
     app.world_mut().spawn(alone(atom(Element::O, 1.0)));
     let picture = target(&mut app, SIZE);
     let eye = app.world_mut().spawn((camera(&picture), at_home())).id();
@@ -85,12 +71,9 @@ fn every_pipeline_of_bevy_draws_the_same_atom() {
 
 #[test]
 fn each_camera_has_its_own_view_look_and_layers() {
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright());
+    };
     let pictures = [0; 3].map(|_| target(&mut app, SIZE));
     // Two atoms in different layers, left and right of the middle.
     let left = alone(atom(Element::O, 0.5));
@@ -113,11 +96,8 @@ fn each_camera_has_its_own_view_look_and_layers() {
                 eye.insert(RenderLayers::from_layers(&[0, 3]));
             }
             _ => {
-                let look = MoleculeLook {
-                    colour: ColourMode::Collision,
-                    ..bright()
-                };
-                eye.insert((RenderLayers::layer(3), ViewLook(look)));
+                let look = ViewLook(bright(ColourMode::Collision));
+                eye.insert((RenderLayers::layer(3), look));
             }
         }
     }
@@ -138,14 +118,10 @@ fn each_camera_has_its_own_view_look_and_layers() {
 
 #[test]
 fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
-    if device().is_none() {
+    let Some(mut app) = started(bright(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright());
-    let picture = target(&mut app, SIZE);
-    app.world_mut().spawn((camera(&picture), at_home()));
+    };
+    let picture = eye_before(&mut app, 4.0);
     assert_eq!(lit(&shoot(&mut app, &picture)), 0);
     let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
     let full = lit(&shoot(&mut app, &picture));
@@ -175,14 +151,10 @@ fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
 
 #[test]
 fn lights_of_the_scene_light_atoms() {
-    if device().is_none() {
+    let Some(mut app) = started(MoleculeLook::plain(ColourMode::Element)) else {
         return;
-    }
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(MoleculeLook::plain(ColourMode::Element));
-    let picture = target(&mut app, SIZE);
-    app.world_mut().spawn((camera(&picture), at_home()));
+    };
+    let picture = eye_before(&mut app, 4.0);
     app.world_mut().spawn(alone(atom(Element::H, 1.0)));
     assert_eq!(lit(&shoot(&mut app, &picture)), 0, "there is no light");
     let brightness = |picture: &Picture, x: u32| u32::from(picture.at(x, SIZE.y / 2)[1]);

@@ -10,6 +10,8 @@ use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::thread_pool::with_threads;
+
 fn searches() -> Vec<Box<dyn BoxSearch>> {
     vec![
         Box::new(BoxGrid::new()),
@@ -198,13 +200,8 @@ fn the_order_of_pairs_does_not_depend_on_threads() {
     let mut random = Pcg64Mcg::seed_from_u64(5);
     let boxes = scattered(20_000, 30.0, 1.2, &mut random);
     let found = |search: &mut dyn BoxSearch, threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
         let mut pairs = PairBuffer::new();
-        pool.install(|| search.find_box_pairs(&boxes, &mut pairs))
-            .unwrap();
+        with_threads(threads, || search.find_box_pairs(&boxes, &mut pairs)).unwrap();
         pairs.iter().collect::<Vec<_>>()
     };
     let makers: [fn() -> Box<dyn BoxSearch>; 3] = [

@@ -21,4 +21,6 @@ mod searches;
 mod sizes;
 mod structures;
 mod swept;
+#[path = "../thread_pool/mod.rs"]
+mod thread_pool;
 mod threads;

@@ -7,6 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::oracle::compare;
 use crate::searches::Field;
+use crate::thread_pool::with_threads;
 
 /// Scenes that are tried with the uniform grids.
 const CASES: u32 = 10_000;
@@ -195,11 +196,7 @@ fn try_scenes(field: Field, cases: u32) {
         ..Config::default()
     };
     // One thread of its own: scenes are far too small to share out.
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("a thread");
-    pool.install(|| {
+    with_threads(1, || {
         TestRunner::new(config)
             .run(&scenes(), |scene| {
                 compare(field, &scene.spheres(), scene.margin)

@@ -7,17 +7,14 @@ use glam::Vec3;
 
 use crate::searches::{Field, Promise, with_searches};
 use crate::sizes::liquid;
+use crate::thread_pool::with_threads;
 
 /// Several tasks of every stage of the search.
 const SPHERES: u32 = 70_000;
 
 fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet, threads: usize) -> Vec<Pair> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .expect("threads");
     let mut pairs = PairBuffer::new();
-    pool.install(|| search.find_pairs(spheres, 0.01, &mut pairs))
+    with_threads(threads, || search.find_pairs(spheres, 0.01, &mut pairs))
         .expect("the scene is finite");
     pairs.iter().collect()
 }
