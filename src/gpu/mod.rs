@@ -83,28 +83,42 @@ mod sorted;
 mod timer;
 
 pub use adapter::{AdapterSummary, GpuOptions};
-pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
+pub use atoms::{GpuAtoms, GpuPose, SphereTemplate};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
-pub use clusters::{GpuClusterParams, GpuClusters};
-pub use crowd::{
-    GpuContacts, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup,
-    GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
-};
+pub use clusters::GpuClusters;
+pub use crowd::GpuContacts;
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
-pub use groups::{GpuGroupParams, GpuGroups, GpuPairGroup};
-pub use hierarchy::{GpuHierarchicalGrid, GpuHierarchyParams, GpuLevel};
+pub use groups::GpuGroups;
+pub use hierarchy::GpuHierarchicalGrid;
 pub use kernel::{Length, begin_pass};
-pub use measure::{GpuMeasure, GpuMeasureParams};
-pub use radix::{GpuRadixParams, RadixPlan, RadixSorter};
-pub use relax::{
-    DevicePoses, GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
-    GpuRelaxEngine,
-};
-pub use scan::{GpuScanParams, ScanPlan, Scanner, scan_on_cpu};
-pub use search::{GpuSearchBatch, GpuSearchParams};
+pub use measure::GpuMeasure;
+pub use radix::{RadixPlan, RadixSorter};
+pub use relax::{DevicePoses, GpuRelaxEngine};
+pub use scan::{ScanPlan, Scanner, scan_on_cpu};
 pub use shader::{SHADERS, Shader};
 pub use sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
 pub use timer::{PassTime, PassTimer};
+
+/// Structs that Rust and WGSL share, with the same members at the same offsets: what kernels
+/// are told, and what they leave in memory. For tests of the layout, and for whoever reads a
+/// capture of a device; nobody else needs them.
+pub mod tables {
+    pub use super::atoms::{GpuAtomRange, GpuTransformParams};
+    pub use super::clusters::GpuClusterParams;
+    pub use super::crowd::{
+        GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup,
+        GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+    };
+    pub use super::groups::{GpuGroupParams, GpuPairGroup};
+    pub use super::hierarchy::{GpuHierarchyParams, GpuLevel};
+    pub use super::measure::GpuMeasureParams;
+    pub use super::radix::GpuRadixParams;
+    pub use super::relax::{
+        GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+    };
+    pub use super::scan::GpuScanParams;
+    pub use super::search::{GpuSearchBatch, GpuSearchParams};
+}

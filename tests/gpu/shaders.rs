@@ -5,14 +5,14 @@ use std::fs;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
-use bevy_rapier_molecules::gpu::{
+use bevy_rapier_molecules::gpu::tables::{
     GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange,
     GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport,
     GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
-    GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose, GpuPush,
-    GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, GpuTransformParams, SHADERS, Shader,
+    GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams,
+    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuTransformParams,
 };
+use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, GpuSortParams, SHADERS, Shader};
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
