@@ -46,12 +46,9 @@ fn sum_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 /// Takes a seed into account; one group for each block of points.
 @compute @workgroup_size(GROUP_THREADS)
-fn weigh_points(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) thread: u32,
-) {
-    let block = group_number(group, groups);
+fn weigh_points(here: Invocation) {
+    let thread = here.thread;
+    let block = group_number(here.group, here.groups);
     var sum = vec2(0u);
     for (var k = thread; k < SEED_BLOCK; k += GROUP_THREADS) {
         let point = block * SEED_BLOCK + k;
@@ -76,12 +73,8 @@ fn weigh_points(
 
 /// Gives each point to the nearest centre, of two that are equally near to the first.
 @compute @workgroup_size(GROUP_THREADS)
-fn assign_points(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) thread: u32,
-) {
-    let index = thread_number(group, groups, thread);
+fn assign_points(here: Invocation) {
+    let index = thread_number(here.group, here.groups, here.thread);
     if index >= params.points {
         return;
     }

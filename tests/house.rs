@@ -251,7 +251,7 @@ fn the_package_is_whole_and_small() {
         "LICENSE-MIT",
         "README.md",
         "assets/molecules/popc.pdb",
-        "shaders/scan.wgsl",
+        "shaders/sort/scan.wgsl",
         "src/lib.rs",
     ];
     for name in wanted {

@@ -341,7 +341,7 @@ fn relaxer(crowd: Crowd, preset: &Preset) -> Result<Relaxer, SimulationError> {
 /// The search of the processor.
 fn grid(preset: &Preset) -> Box<dyn PairSearch> {
     match preset.cell_size {
-        Some(width) => Box::new(UniformGrid::with_cells(width)),
+        Some(width) => Box::new(UniformGrid::with_cell_width(width)),
         None => Box::new(AutoGrid::new()),
     }
 }

@@ -49,6 +49,7 @@ impl Default for GpuOptions {
 
 /// Which adapter it is, for logs and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AdapterSummary {
     /// Name of the adapter.
     pub name: String,

@@ -1,9 +1,4 @@
 //! Atoms of all molecules on the device: templates and poses there, spheres out.
-//!
-//! Templates go to the device once, and one pose for each molecule when it has moved: 32
-//! bytes instead of sixteen for each atom. Kernels that move molecules write the poses in
-//! place. The arithmetic is that of the CPU, operation by operation, so that spheres are
-//! the same to the last bit.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Quat, Vec3};
@@ -89,6 +84,11 @@ impl<'a> From<&'a MoleculeTemplate> for SphereTemplate<'a> {
 }
 
 /// Templates, poses and spheres of a set of molecules on the device.
+///
+/// Templates go to the device once, and one pose for each molecule when it has moved: 32
+/// bytes instead of sixteen for each atom. Kernels that move molecules write the poses in
+/// place. The arithmetic is that of the CPU, operation by operation, so that spheres are
+/// the same to the last bit.
 #[derive(Debug)]
 pub struct GpuAtoms {
     transform: Kernel,

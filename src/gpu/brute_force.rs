@@ -1,18 +1,14 @@
 //! Every sphere against every other on the device: what the grid is measured against.
-//!
-//! In 32 bits, unlike the oracle on the CPU: pairs whose distance is within a few
-//! roundings of their reach may differ. Pairs come in the order of their indices. About a
-//! million spheres are the most: a thread meets all others in one loop, and software
-//! adapters have been seen to cut loops short.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::constants::BRUTE_FORCE_SPHERES;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
+use super::searched::{CountedSearch, counted_then_written};
 use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
@@ -23,6 +19,11 @@ use crate::spheres::SphereSet;
 const BATCH_COMPARISONS: u64 = 1 << 33;
 
 /// Compares every sphere with every other on a GPU.
+///
+/// In 32 bits, unlike the oracle on the CPU: pairs whose distance is within a few
+/// roundings of their reach may differ. Pairs come in the order of their indices. About a
+/// million spheres are the most: a thread meets all others in one loop, and software
+/// adapters have been seen to cut loops short.
 #[derive(Debug)]
 pub struct GpuBruteForce {
     device: Arc<GpuDevice>,
@@ -66,16 +67,7 @@ impl GpuBruteForce {
         let params = GpuSearchParams::new(count, plan.reach);
         self.arrays.upload(device, spheres, 0, &params)?;
         let arrays = &mut self.arrays;
-        let bindings = self.count.bind(
-            device,
-            &[
-                (0, &arrays.params),
-                (1, &arrays.batch),
-                (2, arrays.spheres.buffer()),
-                (3, arrays.owners.buffer()),
-                (7, arrays.counts.buffer()),
-            ],
-        )?;
+        let bindings = self.count.bind(device, &walked(arrays))?;
         for (first_sphere, spheres) in batches(count) {
             let batch = GpuSearchBatch {
                 first_sphere,
@@ -94,28 +86,9 @@ impl GpuBruteForce {
         let [_, pairs] = arrays.read_measures(device, encoder)?;
         Ok(pairs.sum())
     }
+}
 
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
-        let device = &*self.device;
-        let arrays = &mut self.arrays;
-        let (window, _) = arrays.reserve_pairs(device, total)?;
-        let bindings = self.write.bind(
-            device,
-            &[
-                (0, &arrays.params),
-                (1, &arrays.batch),
-                (2, arrays.spheres.buffer()),
-                (3, arrays.owners.buffer()),
-                (7, arrays.counts.buffer()),
-                (8, arrays.pairs.buffer()),
-            ],
-        )?;
-        let batches = batches(arrays.spheres.len() as u32);
-        // More pairs than 32 bits can number were refused above.
-        let sizes = (total as u32, window);
-        arrays.collect(device, (&self.write, &bindings), sizes, batches, pairs)
-    }
-
+impl CountedSearch for GpuBruteForce {
     fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError> {
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
@@ -126,12 +99,44 @@ impl GpuBruteForce {
         }
     }
 
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+        let device = &*self.device;
+        let window = self.arrays.reserve_pairs(device, total)?;
+        let [params, batch, spheres, owners, counts] = walked(&self.arrays);
+        let found = (8, self.arrays.pairs.buffer());
+        let bindings = self
+            .write
+            .bind(device, &[params, batch, spheres, owners, counts, found])?;
+        let batches = batches(self.arrays.spheres.len() as u32);
+        let kernel = (&self.write, &bindings);
+        self.arrays.collect(device, kernel, window, batches, pairs)
+    }
+
     fn failed(&mut self, error: GpuError) -> SearchError {
         self.arrays.release(&self.device);
         let fault = error.as_fault();
         self.last_error = Some(error);
         SearchError::Device(fault)
     }
+
+    /// Nothing is built: all of it is the walk.
+    fn times(counting: Duration, writing: Duration) -> SearchTimes {
+        SearchTimes {
+            build: Duration::ZERO,
+            walk: counting + writing,
+        }
+    }
+}
+
+/// What both walks bind.
+fn walked(arrays: &SearchArrays) -> [(u32, &wgpu::Buffer); 5] {
+    [
+        (0, &arrays.params),
+        (1, &arrays.batch),
+        (2, arrays.spheres.buffer()),
+        (3, arrays.owners.buffer()),
+        (7, arrays.counts.buffer()),
+    ]
 }
 
 /// Ranges of spheres, first and count, that make about as many comparisons as one
@@ -151,34 +156,7 @@ impl PairSearch for GpuBruteForce {
         "gpu-brute-force"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        let start = Instant::now();
-        let Some(total) = self.begin(spheres, margin)? else {
-            return Ok(SearchTimes::default());
-        };
-        if let Err(error) = self.write(total, pairs) {
-            pairs.clear();
-            return Err(self.failed(error));
-        }
-        Ok(SearchTimes {
-            build: Duration::ZERO,
-            walk: start.elapsed(),
-        })
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.begin(spheres, margin)?.unwrap_or(0))
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.last_error().map(GpuError::to_string)
-    }
+    counted_then_written!();
 }
 
 #[cfg(test)]

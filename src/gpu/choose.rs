@@ -9,6 +9,17 @@ impl GpuDevice {
     /// A headless device for `backend`, or none if the processor is to do the work:
     /// because it was asked for, or because `Auto` found no real GPU.
     ///
+    /// ```
+    /// use bevy_rapier_molecules::backend::Backend;
+    /// use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions};
+    ///
+    /// match GpuDevice::for_backend(Backend::Auto, &GpuOptions::default())? {
+    ///     Some(device) => println!("on {}", device.summary()),
+    ///     None => println!("on the processor"),
+    /// }
+    /// # Ok::<(), GpuError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`GpuError`] if a GPU was asked for and there is none that can do the work.
     pub fn for_backend(

@@ -1,7 +1,4 @@
 //! k-means on the device, for the proxies of molecules with very many atoms.
-//!
-//! The device compares points with centres and sums up; whole numbers make the result that
-//! of [`OnProcessor`](crate::proxy::OnProcessor), to the last bit, on any device.
 
 use std::sync::Arc;
 
@@ -33,7 +30,10 @@ pub struct GpuClusterParams {
     pub seed: [u32; 2],
 }
 
-/// Compares the points of one molecule with centres on a GPU.
+/// Compares the points of one molecule with centres on a GPU: k-means, for proxies.
+///
+/// The device compares points with centres and sums up; whole numbers make the result that
+/// of [`OnProcessor`](crate::proxy::OnProcessor), to the last bit, on any device.
 #[derive(Debug)]
 pub struct GpuClusters {
     device: Arc<GpuDevice>,

@@ -22,6 +22,23 @@ use super::memory::{Memory, Share};
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// A device to compute on, with its queue.
+///
+/// ```
+/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions, GpuVec};
+///
+/// let device = match GpuDevice::headless(&GpuOptions::default()) {
+///     Ok(device) => device,
+///     // No adapter is no reason to stop: the CPU code does the same.
+///     Err(error) => {
+///         println!("{error}");
+///         return Ok(());
+///     }
+/// };
+/// println!("{}", device.summary());
+/// let array = GpuVec::from_slice(&device, "numbers", &[1_u32, 2, 3])?;
+/// assert_eq!(array.read(&device)?, [1, 2, 3]);
+/// # Ok::<(), GpuError>(())
+/// ```
 pub struct GpuDevice {
     device: wgpu::Device,
     queue: wgpu::Queue,

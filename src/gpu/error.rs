@@ -47,7 +47,9 @@ pub enum GpuError {
         fits: u64,
     },
     /// There are more spheres than the arrays of a search can hold.
-    #[error("{spheres} spheres are too many for this graphics adapter: {fit} would fit")]
+    #[error(
+        "{spheres} spheres are too many for this graphics adapter: {fit} would fit; the CPU takes more"
+    )]
     TooManySpheres {
         /// Number of spheres.
         spheres: u64,
@@ -55,22 +57,22 @@ pub enum GpuError {
         fit: u64,
     },
     /// There are more pairs than 32 bits can number.
-    #[error("{pairs} pairs are too many to number with 32 bits")]
+    #[error("{pairs} pairs are too many to number with 32 bits: search with a smaller margin")]
     TooManyPairs {
         /// Number of pairs.
         pairs: u64,
     },
     /// The kernels cannot do what was asked for, on any device.
-    #[error("the graphics kernels have no {what}")]
+    #[error("the graphics kernels have no {what}: the CPU has")]
     Unsupported {
         /// What they do not have.
         what: &'static str,
     },
     /// The device has no memory left.
-    #[error("out of graphics memory")]
+    #[error("out of graphics memory: free some, or work on the CPU")]
     OutOfMemory,
     /// The device is gone: unplugged, reset after a hang, or destroyed.
-    #[error("the graphics device was lost: {reason}")]
+    #[error("the graphics device was lost, and a new one must be made: {reason}")]
     DeviceLost {
         /// What the driver says.
         reason: String,

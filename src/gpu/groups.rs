@@ -1,15 +1,4 @@
 //! Pairs that never come back: grouped by molecules, and digested, on the device.
-//!
-//! 1. the grid writes all pairs of spheres (see `grid`);
-//! 2. two stable sorts bring them into the order of their molecules;
-//! 3. a prefix sum over the places where molecules change numbers the groups, whose count
-//!    comes back;
-//! 4. each group keeps the few pairs that the solver needs, by the rule of the CPU, and
-//!    only these come back.
-//!
-//! Of equally deep pairs the first stays, and the order of the pairs is that of the CPU: so
-//! groups and kept pairs are those of the CPU, wherever square roots are rounded to
-//! nearest.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +15,7 @@ use super::radix::{RadixPlan, RadixSorter};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
 use super::search::write;
-use super::searched::Searched;
+use super::searched::{CountedSearch, Searched};
 use super::shader::GROUPS;
 use crate::dynamics::digest::MOST as MOST_KEPT;
 use crate::dynamics::{FoundGroups, GroupSearch, PairGroup};
@@ -70,6 +59,17 @@ pub(super) struct GroupCount {
 }
 
 /// A [`GpuGrid`] whose pairs are grouped by molecules on the device.
+///
+/// 1. the grid writes all pairs of spheres;
+/// 2. two stable sorts bring them into the order of their molecules;
+/// 3. a prefix sum over the places where molecules change numbers the groups, whose count
+///    comes back;
+/// 4. each group keeps the few pairs that the solver needs, by the rule of the CPU, and
+///    only these come back.
+///
+/// Of equally deep pairs the first stays, and the order of the pairs is that of the CPU: so
+/// groups and kept pairs are those of the CPU, wherever square roots are rounded to
+/// nearest.
 #[derive(Debug)]
 pub struct GpuGroups {
     device: Arc<GpuDevice>,

@@ -1,29 +1,22 @@
 //! A hierarchy of grids on the device: the twin of
 //! [`HierarchicalGrid`](crate::search::HierarchicalGrid).
-//!
-//! As in `grid`, with the cells of all levels one behind the other in one sort. Levels are
-//! chosen by the code that the CPU uses; cells, order and comparisons are the same, and so
-//! are the pairs, index for index.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::GpuVec;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
-use super::search::{
-    CELLS_LENGTH, GpuSearchBatch, GpuSearchParams, SPHERES_LENGTH, SearchArrays, write,
-};
-use super::searched::{Counted, find_crowd};
-use super::shader::{BIN, LEVEL_BIN, LEVEL_COUNT, LEVEL_WRITE};
-use super::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays, write};
+use super::searched::{Counted, CountedSearch, counted_then_written, find_crowd};
+use super::shader::{LEVEL_BIN, LEVEL_COUNT, LEVEL_WRITE};
+use super::sort::{SortPlan, SortSize};
+use super::sorted::SortedArrays;
 use crate::search::hierarchical_grid::levels::{Levels, MAX_LEVELS, OCTAVES};
 use crate::search::uniform_grid::plan::ReachPlan;
-use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::search::{GridCell, PairBuffer, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
 /// A grid of the hierarchy; `Level` in WGSL.
@@ -42,7 +35,7 @@ pub struct GpuLevel {
     pub first_cell: u32,
     /// How far a sphere of no size looks into this level, nm.
     pub look: f32,
-    /// Nothing; uniforms are aligned to 16 bytes.
+    /// Not used: uniforms are aligned to 16 bytes.
     pub spare: [u32; 2],
 }
 
@@ -60,7 +53,7 @@ pub struct GpuHierarchyParams {
     pub top: u32,
     /// Margin, nm.
     pub margin: f32,
-    /// Nothing.
+    /// Not used.
     pub spare: u32,
 }
 
@@ -91,20 +84,39 @@ impl GpuHierarchyParams {
 }
 
 /// Counting-sorted grids of several widths on a GPU, searched against each other.
+///
+/// As in a [`GpuGrid`](super::GpuGrid), with the cells of all levels one behind the other in
+/// one sort. Levels are chosen by the code that the CPU uses; cells, order and comparisons are
+/// the same, and so are the pairs: those of a
+/// [`HierarchicalGrid`](crate::search::HierarchicalGrid), index for index.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuHierarchicalGrid, GpuOptions};
+/// use bevy_rapier_molecules::search::PairSearch;
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 8.0, 0)?;
+/// spheres.push(Vec3::X * 8.1, 0.17, 1)?;
+/// spheres.push(Vec3::X * 9.0, 0.17, 2)?;
+/// if let Ok(device) = GpuDevice::headless(&GpuOptions::default()) {
+///     let mut grid = GpuHierarchicalGrid::new(Arc::new(device))?;
+///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct GpuHierarchicalGrid {
     device: Arc<GpuDevice>,
     bin: Kernel,
-    gather: Kernel,
     count: Kernel,
     write: Kernel,
-    sorter: Sorter,
     arrays: SearchArrays,
+    sorted: SortedArrays,
     params: wgpu::Buffer,
-    /// Cell of each sphere.
-    cells: GpuVec<u32>,
-    sorted_spheres: GpuVec<[f32; 4]>,
-    sorted_owners: GpuVec<u32>,
     levels: Levels,
     /// The sort of the last search, which the pairs are written from.
     sort: Option<SortPlan>,
@@ -119,15 +131,11 @@ impl GpuHierarchicalGrid {
     pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
         Ok(Self {
             bin: Kernel::new(&device, &LEVEL_BIN, "bin_levels")?,
-            gather: Kernel::new(&device, &BIN, "gather_spheres")?,
             count: Kernel::new(&device, &LEVEL_COUNT, "count_pairs")?,
             write: Kernel::new(&device, &LEVEL_WRITE, "write_pairs")?,
-            sorter: Sorter::new(&device)?,
             arrays: SearchArrays::new(&device)?,
+            sorted: SortedArrays::new(&device)?,
             params: uniform(&device, "hierarchy", &GpuHierarchyParams::default())?,
-            cells: GpuVec::new(&device, "cells of spheres", 0)?,
-            sorted_spheres: GpuVec::new(&device, "sorted spheres", 0)?,
-            sorted_owners: GpuVec::new(&device, "sorted owners", 0)?,
             levels: Levels::default(),
             sort: None,
             last_error: None,
@@ -157,52 +165,30 @@ impl GpuHierarchicalGrid {
             &self.params,
             &GpuHierarchyParams::new(&self.levels),
         )?;
-        self.cells.resize(&device, spheres.len())?;
-        self.sorted_spheres.resize(&device, spheres.len())?;
-        self.sorted_owners.resize(&device, spheres.len())?;
+        self.sorted.resize(&device, spheres.len())?;
         let batch = GpuSearchBatch {
             spheres: size.items + 1,
             ..GpuSearchBatch::default()
         };
         self.arrays.set_batch(&device, &batch)?;
-        let sort = self.sorter.plan(
-            &device,
-            SortInput {
-                keys: &self.cells,
-                lengths: &self.arrays.lengths,
-                slots: GpuSortParams {
-                    item_slot: SPHERES_LENGTH,
-                    bin_slot: CELLS_LENGTH,
-                },
-                most: size,
-                measured: &self.arrays.measured,
-            },
-        )?;
-        let search = (0, &self.arrays.params);
-        let unsorted = (1, self.arrays.spheres.buffer());
-        let cells = (2, self.cells.buffer());
-        let bin = self
-            .bin
-            .bind(&device, &[search, unsorted, cells, (9, &self.params)])?;
-        let gather = self.gather.bind(
-            &device,
-            &[
-                search,
-                unsorted,
-                (3, self.arrays.owners.buffer()),
-                (4, sort.order().buffer()),
-                (5, self.sorted_spheres.buffer()),
-                (6, self.sorted_owners.buffer()),
-            ],
-        )?;
-        let mut walked = self.walked(&sort).to_vec();
-        walked.push((7, self.arrays.counts.buffer()));
-        let count = self.count.bind(&device, &walked)?;
+        let (arrays, sorted) = (&self.arrays, &self.sorted);
+        let sort = sorted.plan(&device, arrays, size)?;
+        let levels = (9, &self.params);
+        let binned = [
+            (0, &arrays.params),
+            (1, arrays.spheres.buffer()),
+            (2, sorted.cells.buffer()),
+            levels,
+        ];
+        let bin = self.bin.bind(&device, &binned)?;
+        let gather = sorted.bind_gather(&device, arrays, &sort)?;
+        let counted = [&sorted.counted(arrays, &sort)[..], &[levels]].concat();
+        let count = self.count.bind(&device, &counted)?;
         let mut encoder = device.encoder("hierarchy");
         let mut pass = begin_pass(&mut encoder, "hierarchy");
         self.bin.record_threads(&mut pass, &bin, size.items);
-        self.sorter.record(&mut pass, &sort, size);
-        self.gather.record_threads(&mut pass, &gather, size.items);
+        sorted.sorter.record(&mut pass, &sort, size);
+        sorted.gather.record_threads(&mut pass, &gather, size.items);
         self.count.record_threads(&mut pass, &count, batch.spheres);
         self.arrays.record_totals(&mut pass);
         drop(pass);
@@ -213,65 +199,38 @@ impl GpuHierarchicalGrid {
         self.sort = Some(sort);
         Ok(Counted::Pairs(pairs.sum()))
     }
+}
 
-    /// What both walks read.
-    fn walked<'a>(&'a self, sort: &'a SortPlan) -> [(u32, &'a wgpu::Buffer); 7] {
-        [
-            (0, &self.arrays.params),
-            (1, &self.arrays.batch),
-            (2, self.sorted_spheres.buffer()),
-            (3, self.sorted_owners.buffer()),
-            (4, sort.starts().buffer()),
-            (5, self.arrays.measured.buffer()),
-            (9, &self.params),
-        ]
-    }
-
-    fn write_pairs(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
-        let device = Arc::clone(&self.device);
-        let (window, _) = self.arrays.reserve_pairs(&device, total)?;
-        let Some(sort) = self.sort.take() else {
-            return Ok(());
-        };
-        let mut walked = self.walked(&sort).to_vec();
-        walked.extend([
-            (6, sort.order().buffer()),
-            (7, self.arrays.counts.buffer()),
-            (8, self.arrays.pairs.buffer()),
-        ]);
-        let bindings = self.write.bind(&device, &walked)?;
-        let spheres = self.arrays.spheres.len() as u32;
-        let batches = std::iter::once((0, spheres));
-        // More pairs than 32 bits can number were refused above.
-        let sizes = (total as u32, window);
-        let kernel = (&self.write, &bindings);
-        self.arrays.collect(&device, kernel, sizes, batches, pairs)
-    }
-
-    /// Checks and counts; `None` if no pair is possible.
+impl CountedSearch for GpuHierarchicalGrid {
     fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError> {
         self.levels = Levels::default();
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
         match self.count(spheres, &plan) {
-            Ok(Counted::Pairs(count)) => Ok(Some(count)),
-            Ok(Counted::Crowded { sphere, spheres }) => Err(SearchError::TooCrowded {
-                sphere,
-                spheres,
-                reach: plan.longest,
-            }),
+            Ok(counted) => counted.pairs(&plan).map(Some),
             Err(error) => Err(self.failed(error)),
         }
     }
 
-    /// Remembers an error, and gives the memory back.
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+        let device = Arc::clone(&self.device);
+        let window = self.arrays.reserve_pairs(&device, total)?;
+        let Some(sort) = self.sort.take() else {
+            return Ok(());
+        };
+        let written = self.sorted.written(&self.arrays, &sort);
+        let written = [&written[..], &[(9, &self.params)]].concat();
+        let bindings = self.write.bind(&device, &written)?;
+        let batches = std::iter::once((0, self.arrays.spheres.len() as u32));
+        let kernel = (&self.write, &bindings);
+        self.arrays.collect(&device, kernel, window, batches, pairs)
+    }
+
     fn failed(&mut self, error: GpuError) -> SearchError {
         self.sort = None;
         self.arrays.release(&self.device);
-        self.cells.release(&self.device);
-        self.sorted_spheres.release(&self.device);
-        self.sorted_owners.release(&self.device);
+        self.sorted.release(&self.device);
         let fault = error.as_fault();
         self.last_error = Some(error);
         SearchError::Device(fault)
@@ -283,39 +242,11 @@ impl PairSearch for GpuHierarchicalGrid {
         "gpu-hierarchical-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        let start = Instant::now();
-        let Some(total) = self.begin(spheres, margin)? else {
-            return Ok(SearchTimes::default());
-        };
-        let built = Instant::now();
-        if let Err(error) = self.write_pairs(total, pairs) {
-            pairs.clear();
-            return Err(self.failed(error));
-        }
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        Ok(self.begin(spheres, margin)?.unwrap_or(0))
-    }
+    counted_then_written!();
 
     /// The cell of the finest level.
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         let finest = self.levels.all().first()?;
         Some(finest.layout.cell_around(point))
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.last_error().map(GpuError::to_string)
     }
 }

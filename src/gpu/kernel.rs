@@ -52,7 +52,7 @@ impl Length<'_> {
 ///
 /// Shaders keep wgpu's checks, so that no index leads out of an array whatever the data.
 #[derive(Debug)]
-pub struct Kernel {
+pub(super) struct Kernel {
     pipeline: wgpu::ComputePipeline,
     label: &'static str,
     most_groups: u32,

@@ -55,7 +55,7 @@ pub struct GpuMeasureParams {
 
 /// What to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub(super) enum Measured {
     /// The numbers themselves.
     Numbers,
     /// Differences of neighbours, which are the items of the bins whose starts are given;
@@ -65,14 +65,14 @@ pub enum Measured {
 
 /// The kernels of a measure.
 #[derive(Debug)]
-pub struct Measurer {
+pub(super) struct Measurer {
     blocks: Kernel,
     all: Kernel,
 }
 
 /// A measure of one array, ready to be recorded any number of times.
 #[derive(Debug)]
-pub struct MeasurePlan {
+pub(super) struct MeasurePlan {
     blocks: wgpu::BindGroup,
     all: wgpu::BindGroup,
     at_most: u32,

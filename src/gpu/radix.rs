@@ -1,14 +1,4 @@
 //! Stable radix sort of pairs of key and value, both 32 bits.
-//!
-//! Least significant digit first, eight bits a pass:
-//!
-//! 1. count how often each digit occurs in each block of pairs;
-//! 2. prefix sum, digit by digit: where each block writes each digit;
-//! 3. scatter: a pair goes behind those of its block that have the same digit and come
-//!    before it.
-//!
-//! For keys with few possible values the counting sort is faster, and for keys that may
-//! be anything this is the one to use.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -32,7 +22,17 @@ pub struct GpuRadixParams {
     pub most_blocks: u32,
 }
 
-/// The kernels of the radix sort.
+/// Stable radix sort of pairs of key and value, both 32 bits.
+///
+/// Least significant digit first, eight bits a pass:
+///
+/// 1. count how often each digit occurs in each block of pairs;
+/// 2. prefix sum, digit by digit: where each block writes each digit;
+/// 3. scatter: a pair goes behind those of its block that have the same digit and come
+///    before it.
+///
+/// For keys with few possible values the [counting sort](super::Sorter) is faster, and for
+/// keys that may be anything this is the one to use.
 #[derive(Debug)]
 pub struct RadixSorter {
     count: Kernel,

@@ -19,7 +19,7 @@ const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::Buffe
 ///
 /// First [`record`](Self::record) the copy, then submit, then [`read`](Self::read).
 #[derive(Debug, Default)]
-pub struct Readback {
+pub(super) struct Readback {
     buffer: Option<(wgpu::Buffer, Share)>,
     bytes: u64,
 }

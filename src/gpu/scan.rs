@@ -1,13 +1,4 @@
 //! Exclusive prefix sum of 32-bit numbers.
-//!
-//! Reduce, then scan, level by level:
-//!
-//! 1. every block of [`SCAN_BLOCK`] values is summed up;
-//! 2. the sums are scanned the same way, until they are one block;
-//! 3. every block is scanned, starting from its sum.
-//!
-//! Each value is read twice and written once. No group ever waits for another, which
-//! some GPUs would not survive. Sums wrap around at 2³², as does the CPU twin.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -30,7 +21,34 @@ pub struct GpuScanParams {
     pub based: u32,
 }
 
-/// The kernels of the prefix sum.
+/// Exclusive prefix sum of 32-bit numbers: reduce, then scan, level by level.
+///
+/// 1. every block of values is summed up;
+/// 2. the sums are scanned the same way, until they are one block;
+/// 3. every block is scanned, starting from its sum.
+///
+/// Each value is read twice and written once. No group ever waits for another, which
+/// some GPUs would not survive. Sums wrap around at 2³², as does the CPU twin,
+/// [`scan_on_cpu`].
+///
+/// ```
+/// use bevy_rapier_molecules::gpu::{
+///     GpuDevice, GpuError, GpuOptions, GpuVec, Length, Scanner, begin_pass,
+/// };
+///
+/// let Ok(device) = GpuDevice::headless(&GpuOptions::default()) else {
+///     return Ok(());
+/// };
+/// let scanner = Scanner::new(&device)?;
+/// let values = GpuVec::from_slice(&device, "values", &[3_u32, 1, 4])?;
+/// let plan = scanner.plan(&device, &values, Length::Host(3))?;
+/// let mut encoder = device.encoder("sum up");
+/// scanner.record(&mut begin_pass(&mut encoder, "sum up"), &plan);
+/// device.submit(encoder)?;
+/// assert_eq!(values.read(&device)?, [0, 3, 4]);
+/// assert_eq!(plan.total().read(&device)?, [8]);
+/// # Ok::<(), GpuError>(())
+/// ```
 #[derive(Debug)]
 pub struct Scanner {
     reduce: Kernel,

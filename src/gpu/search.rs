@@ -1,5 +1,5 @@
-//! What both searches on the device share: spheres on their way there, pairs on their
-//! way back.
+//! What the searches on the device share: spheres on their way there, pairs on their way
+//! back.
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -13,6 +13,7 @@ use super::kernel::{Kernel, Length, begin_pass, uniform};
 use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
+use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::plan::Reach;
 use crate::search::{Pair, PairBuffer};
 use crate::spheres::SphereSet;
@@ -64,6 +65,17 @@ impl GpuSearchParams {
             ..Self::default()
         }
     }
+
+    /// The same with the cells of one grid.
+    pub(super) fn with_cells(self, layout: &GridLayout) -> Self {
+        Self {
+            cells: layout.cells,
+            folded: u32::from(layout.folded),
+            low: layout.low.to_array(),
+            per_nm: layout.per_nm,
+            ..self
+        }
+    }
 }
 
 /// Which part of a search is done at once; `SearchBatch` in WGSL.
@@ -78,6 +90,17 @@ pub struct GpuSearchBatch {
     pub first_pair: u32,
     /// Number of pairs.
     pub pairs: u32,
+}
+
+/// How the pairs of a search come back: all at once, or so many at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairWindow {
+    /// Number of all pairs.
+    total: u32,
+    /// How many come back at once.
+    size: u32,
+    /// Whether the array of the pairs grew, so that it must be bound again.
+    pub(super) grown: bool,
 }
 
 /// Spheres, parameters and pairs of a search on the device.
@@ -243,26 +266,25 @@ impl SearchArrays {
         })
     }
 
-    /// Makes room for `total` pairs, or for a window of them; returns the size of the
-    /// window, and whether arrays grew.
+    /// Makes room for `pairs` pairs, or for a window of them.
+    ///
+    /// # Errors
+    /// [`GpuError::TooManyPairs`] if 32 bits cannot number them.
     pub(super) fn reserve_pairs(
         &mut self,
         device: &GpuDevice,
-        total: u64,
-    ) -> Result<(u32, bool), GpuError> {
-        // Pairs are numbered with 32 bits.
-        if total > u64::from(u32::MAX) {
-            return Err(GpuError::TooManyPairs { pairs: total });
-        }
+        pairs: u64,
+    ) -> Result<PairWindow, GpuError> {
+        let total = u32::try_from(pairs).map_err(|_| GpuError::TooManyPairs { pairs })?;
         let fits = GpuVec::<[u32; 2]>::most(device);
-        let mut window = WINDOW_PAIRS.min(fits);
+        let mut size = WINDOW_PAIRS.min(fits);
         // Whole lists, unless there is not even room for one.
-        if window > LIST_PAIRS as u64 {
-            window -= window % LIST_PAIRS as u64;
+        if size > LIST_PAIRS as u64 {
+            size -= size % LIST_PAIRS as u64;
         }
-        let window = window.min(total.max(1)) as u32;
-        let grown = self.pairs.resize(device, window as usize)?;
-        Ok((window, grown))
+        let size = size.min(pairs.max(1)) as u32;
+        let grown = self.pairs.resize(device, size as usize)?;
+        Ok(PairWindow { total, size, grown })
     }
 
     /// Has all pairs written, window by window, and appends them to `pairs`.
@@ -273,14 +295,14 @@ impl SearchArrays {
         &mut self,
         device: &GpuDevice,
         (kernel, bindings): (&Kernel, &wgpu::BindGroup),
-        (total, window): (u32, u32),
+        PairWindow { total, size, .. }: PairWindow,
         batches: impl Iterator<Item = (u32, u32)> + Clone,
         pairs: &mut PairBuffer,
     ) -> Result<(), GpuError> {
         let lists = pairs.start((total as usize).div_ceil(LIST_PAIRS));
         let mut first_pair = 0;
         while first_pair < total {
-            let count = window.min(total - first_pair);
+            let count = size.min(total - first_pair);
             for (first_sphere, spheres) in batches.clone() {
                 self.set_batch(
                     device,

@@ -1,4 +1,7 @@
-//! What a grid searches, and what it knows before it writes pairs.
+//! A search on the device from outside: what it searches, what it knows before it writes
+//! pairs, and how both make a search.
+
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -7,6 +10,8 @@ use super::device::GpuDevice;
 use super::error::GpuError;
 use super::measure::GpuMeasure;
 use super::sort::SortPlan;
+use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::{PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Where the spheres of a search come from.
@@ -43,6 +48,84 @@ pub(super) enum Counted {
         sphere: u32,
         spheres: u32,
     },
+}
+
+impl Counted {
+    /// The number of pairs, or that comparing would not end.
+    pub fn pairs(self, plan: &ReachPlan) -> Result<u64, SearchError> {
+        match self {
+            Self::Pairs(count) => Ok(count),
+            Self::Crowded { sphere, spheres } => Err(SearchError::TooCrowded {
+                sphere,
+                spheres,
+                reach: plan.longest,
+            }),
+        }
+    }
+}
+
+/// A search that counts its pairs first, and writes them when there is room.
+pub(super) trait CountedSearch {
+    /// Checks and counts; `None` if no pair is possible.
+    fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError>;
+
+    /// Writes the `total` pairs that were counted.
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError>;
+
+    /// Remembers an error, and gives the memory back.
+    fn failed(&mut self, error: GpuError) -> SearchError;
+
+    /// What the times to count and to write are called.
+    fn times(counting: Duration, writing: Duration) -> SearchTimes {
+        SearchTimes {
+            build: counting,
+            walk: writing,
+        }
+    }
+}
+
+/// What a [`CountedSearch`] has of [`PairSearch`](crate::search::PairSearch); its method
+/// `last_error` says what went wrong.
+macro_rules! counted_then_written {
+    () => {
+        fn find_pairs(
+            &mut self,
+            spheres: &SphereSet,
+            margin: f32,
+            pairs: &mut PairBuffer,
+        ) -> Result<crate::search::SearchTimes, SearchError> {
+            crate::gpu::searched::find_pairs(self, spheres, margin, pairs)
+        }
+
+        fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+            Ok(self.begin(spheres, margin)?.unwrap_or(0))
+        }
+
+        fn trouble(&self) -> Option<String> {
+            self.last_error().map(GpuError::to_string)
+        }
+    };
+}
+pub(super) use counted_then_written;
+
+/// Counts, then writes.
+pub(super) fn find_pairs<S: CountedSearch>(
+    search: &mut S,
+    spheres: &SphereSet,
+    margin: f32,
+    pairs: &mut PairBuffer,
+) -> Result<SearchTimes, SearchError> {
+    pairs.clear();
+    let start = Instant::now();
+    let Some(total) = search.begin(spheres, margin)? else {
+        return Ok(SearchTimes::default());
+    };
+    let counted = Instant::now();
+    if let Err(error) = search.write(total, pairs) {
+        pairs.clear();
+        return Err(search.failed(error));
+    }
+    Ok(S::times(counted - start, counted.elapsed()))
 }
 
 /// The fullest cell, for the error: the first of those that have most.

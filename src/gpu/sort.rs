@@ -1,14 +1,4 @@
 //! Stable counting sort: items into bins, by index within each bin.
-//!
-//! 1. count the items of each bin, with atomics: every item learns how many of its bin
-//!    were counted before it, in an order that nobody can predict;
-//! 2. prefix sum: where each bin starts;
-//! 3. scatter the items to their bins;
-//! 4. rank: every item moves behind those of its bin that have smaller indices, which
-//!    makes the order that of the CPU, and the same in every run.
-//!
-//! The last step compares all items of a bin with each other. Bins so full that this
-//! would not end are *crowded*: the step is left out, and the measure says so.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -55,7 +45,17 @@ pub struct SortInput<'a> {
     pub measured: &'a GpuVec<GpuMeasure>,
 }
 
-/// The kernels of the sort.
+/// Stable counting sort: items into bins, by index within each bin.
+///
+/// 1. count the items of each bin, with atomics: every item learns how many of its bin
+///    were counted before it, in an order that nobody can predict;
+/// 2. prefix sum: where each bin starts;
+/// 3. scatter the items to their bins;
+/// 4. rank: every item moves behind those of its bin that have smaller indices, which
+///    makes the order that of the CPU, and the same in every run.
+///
+/// The last step compares all items of a bin with each other. Bins so full that this
+/// would not end are *crowded*: the step is left out, and the measure says so.
 #[derive(Debug)]
 pub struct Sorter {
     clear: Kernel,

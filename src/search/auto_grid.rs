@@ -24,6 +24,26 @@ pub const MIXED_OCCUPANCY: f32 = 64.0;
 
 /// Takes a [`TwoLevelGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
 /// where most are much smaller than the largest and heap up in its cells.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{AutoGrid, PairSearch};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// for k in 0..2000 {
+///     let place = Vec3::new((k % 20) as f32, (k / 20 % 10) as f32, (k / 200) as f32);
+///     spheres.push(0.3 * place, 0.17, k)?;
+/// }
+/// let mut grid = AutoGrid::new();
+/// grid.count_pairs(&spheres, 0.0)?;
+/// assert!(!grid.is_hierarchical());
+/// // One giant would put all of them into a few cells.
+/// spheres.push(Vec3::splat(3.0), 4.0, 2000)?;
+/// grid.count_pairs(&spheres, 0.0)?;
+/// assert!(grid.is_hierarchical());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct AutoGrid {
     uniform: TwoLevelGrid,
@@ -77,7 +97,7 @@ enum Chosen<'a> {
 impl Tasks for Chosen<'_> {
     fn tasks(&self) -> usize {
         match self {
-            Self::One(walk) => walk.cells.tasks(),
+            Self::One(walk) => walk.tasks(),
             Self::Several(walks) => walks.tasks(),
         }
     }

@@ -1,18 +1,5 @@
 //! A grid without bounds: cells in a hash table.
-//!
-//! The second form of uniform subdivision of Turk (1989, section 5.2):
-//!
-//! 1. one pass over the spheres: the cell of each is hashed to a slot of a table, and the
-//!    sphere becomes the first of that slot's list;
-//! 2. each sphere walks the lists of its own cell, behind itself, and of the following
-//!    half of the 26 neighbours.
-//!
-//! No bounding box is needed, and no cell is outside: spheres may be anywhere. Different
-//! cells may share a slot; each sphere knows its cell, so that no list of two cells is
-//! mistaken for one. The table has [`DEFAULT_SLOTS`] slots as in the paper, and grows with
-//! the number of spheres.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use glam::Vec3;
@@ -35,10 +22,7 @@ const SPHERES_PER_TASK: usize = 4096;
 const NONE: u32 = u32::MAX;
 
 /// Odd numbers that spread cells over the table: large primes of a usual spatial hash.
-const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
-
-/// What mixes the bits, so that neighbours do not share slots: 2⁶⁴ over the golden ratio.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
 
 /// Steps to the following half of the 26 neighbours.
 const FOLLOWING: [[i64; 3]; 13] = [
@@ -58,9 +42,34 @@ const FOLLOWING: [[i64; 3]; 13] = [
 ];
 
 /// Number of a cell along each axis.
-type Cell = [i64; 3];
+pub(super) type Cell = [i64; 3];
 
 /// Uniform cells in a hash table.
+///
+/// The second form of uniform subdivision of Turk (1989, section 5.2):
+///
+/// 1. one pass over the spheres: the cell of each is hashed to a slot of a table, and the
+///    sphere becomes the first of that slot's list;
+/// 2. each sphere walks the lists of its own cell, behind itself, and of the following
+///    half of the 26 neighbours.
+///
+/// No bounding box is needed, and no cell is outside: spheres may be anywhere. Different
+/// cells may share a slot; each sphere knows its cell, so that no list of two cells is
+/// mistaken for one. The table has [`DEFAULT_SLOTS`] slots as in the paper, and grows with
+/// the number of spheres.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{HashGrid, PairSearch};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::splat(-1.0e6), 0.17, 0)?;
+/// spheres.push(Vec3::ZERO, 0.17, 1)?;
+/// spheres.push(Vec3::Y * 0.3, 0.17, 2)?;
+/// assert_eq!(HashGrid::new().count_pairs(&spheres, 0.0)?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
     /// For each slot the first sphere of its list.
@@ -161,67 +170,6 @@ impl HashGrid {
     }
 }
 
-fn hash(cell: Cell) -> u64 {
-    let sum = (0..3).fold(0, |sum: u64, k| {
-        sum.wrapping_add((cell[k] as u64).wrapping_mul(SPREAD[k]))
-    });
-    // The upper bits of a product are the well mixed ones.
-    sum.wrapping_mul(MIX) >> 32
-}
-
-/// How many spheres the cells in use have on the average, as in the paper's table 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CellOccupancy {
-    /// Where each cell is its own.
-    pub full: f64,
-    /// Where cells are hashed to [`DEFAULT_SLOTS`] slots.
-    pub hashed: f64,
-}
-
-/// Puts each sphere into all cells that it reaches into, cells as wide as the largest sphere:
-/// how the paper's grids are filled. Nothing if no sphere has a size.
-///
-/// # Errors
-/// [`SearchError`] if a sphere is not finite.
-pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError> {
-    let extent = spheres.extent()?;
-    let width = 2.0 * f64::from(extent.largest_radius);
-    if spheres.is_empty() || width <= 0.0 {
-        return Ok(CellOccupancy::default());
-    }
-    let mut cells: BTreeMap<Cell, u64> = BTreeMap::new();
-    for index in 0..spheres.len() {
-        let (centre, radius) = (spheres.centre(index).as_dvec3(), spheres.radius(index));
-        let corner = |sign: f64| {
-            ((centre + sign * f64::from(radius)) / width)
-                .floor()
-                .as_i64vec3()
-        };
-        let (low, high) = (corner(-1.0), corner(1.0));
-        for x in low.x..=high.x {
-            for y in low.y..=high.y {
-                for z in low.z..=high.z {
-                    // The corner of a cube may still be out of reach.
-                    let cell = glam::I64Vec3::new(x, y, z).as_dvec3() * width;
-                    let nearest = centre.clamp(cell, cell + width);
-                    if nearest.distance(centre) < f64::from(radius) {
-                        *cells.entry([x, y, z]).or_default() += 1;
-                    }
-                }
-            }
-        }
-    }
-    let entries: u64 = cells.values().sum();
-    let slots: BTreeSet<u64> = cells
-        .keys()
-        .map(|cell| hash(*cell) & (DEFAULT_SLOTS as u64 - 1))
-        .collect();
-    Ok(CellOccupancy {
-        full: entries as f64 / cells.len().max(1) as f64,
-        hashed: entries as f64 / slots.len().max(1) as f64,
-    })
-}
-
 impl PairSearch for HashGrid {
     fn name(&self) -> &'static str {
         "hash-grid"
@@ -274,27 +222,5 @@ impl PairSearch for HashGrid {
             low: Vec3::from_array(number.map(|n| n as f32)) * width,
             width,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sphere_is_in_every_cell_that_it_reaches_into() {
-        let mut spheres = SphereSet::new();
-        // Cells of 1 nm: one sphere in the middle of one, one around a corner of eight.
-        spheres.push(Vec3::splat(0.5), 0.4, 0).unwrap();
-        spheres.push(Vec3::splat(5.0), 0.5, 1).unwrap();
-        let occupancy = cell_occupancy(&spheres).unwrap();
-        assert_eq!(occupancy.full, 1.0);
-        assert!(occupancy.hashed >= 1.0);
-        spheres.push(Vec3::splat(0.5), 0.4, 2).unwrap();
-        assert_eq!(cell_occupancy(&spheres).unwrap().full, 10.0 / 9.0);
-        assert_eq!(
-            cell_occupancy(&SphereSet::new()),
-            Ok(CellOccupancy::default())
-        );
     }
 }

@@ -33,11 +33,34 @@ pub struct UnknownSearch {
 
 /// A kind of search, for command lines, editors and reports.
 ///
+/// These are the ones that compete. [`AutoGrid`](super::AutoGrid), which takes the grid that
+/// fits, and [`HierarchicalGrid`](super::HierarchicalGrid), one of those it takes, go without
+/// a kind.
+///
 /// Default: [`UniformGrid`](Self::UniformGrid).
+///
+/// ```
+/// use bevy_rapier_molecules::search::{PairSearch, SearchKind};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// for k in 0..1000 {
+///     spheres.push(Vec3::X * 0.3 * k as f32, 0.17, k)?;
+/// }
+/// assert_eq!(SearchKind::recommend(&spheres), SearchKind::UniformGrid);
+/// for kind in SearchKind::ALL {
+///     assert_eq!(kind.search().count_pairs(&spheres, 0.0)?, 999, "{kind}");
+/// }
+/// assert_eq!("kd-tree-2".parse(), Ok(SearchKind::KdTree2));
+/// assert!("octree".parse::<SearchKind>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SearchKind {
     /// Every sphere against every other: [`BruteForce`].
     BruteForce,

@@ -1,34 +1,60 @@
-//! Which spheres of different molecules overlap?
+//! Which spheres of different molecules are in reach of each other?
 //!
-//! The contract of every search: find each unordered pair of spheres that have
-//! different owners and whose centres are closer than the sum of their radii plus
-//! a margin, `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, once each, in an order that depends
-//! on the spheres only and not on the number of threads. Spheres that just touch
-//! do not overlap.
+//! # Contract
+//!
+//! In: a [`SphereSet`], which is centres and radii in nm and an *owner* for each sphere (its
+//! molecule), and a *margin* in nm. The *reach* of two spheres is the sum of their radii
+//! plus the margin.
+//!
+//! Out: each unordered pair of spheres that have different owners and whose centres are
+//! closer than their reach, `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, once each, by index, the smaller
+//! one first. Spheres that just touch are no pair.
+//!
+//! - **Exact.** All searches find the same pairs. Those that compute in 32 bits may differ
+//!   from the oracle, which has 64, where a distance equals a reach to the last bits.
+//! - **Deterministic.** The order of the pairs depends on the spheres only, not on the
+//!   number of threads. It differs from search to search.
+//! - **Never trusting.** A sphere or margin that is no finite number is refused, and so is a
+//!   heap of spheres that would take minutes to compare: [`SearchError`], and no pairs.
+//! - **Reused memory.** A search keeps its buffers: after warm-up it allocates nothing.
+//!
+//! # Which one?
 //!
 //! [`BruteForce`] is the oracle that all others are tested against, [`AutoGrid`] the one to
-//! use: it takes the grid that fits the spheres. The others are the history of the
-//! question, each at its best in some scene:
+//! use: it takes the grid that fits the spheres. The others are the history of the question,
+//! each at its best in some scene. [`SearchKind`] names those that compete, and recommends
+//! one.
 //!
-//! | search | after | at its best |
-//! |---|---|---|
-//! | [`UniformGrid`] | Pauschenwein 2022 | nearly always |
-//! | [`TwoLevelGrid`] | | large molecules that are not everywhere near each other |
-//! | [`HierarchicalGrid`] | | spheres of many sizes |
-//! | [`VerletGrid`] | Verlet 1967 | scenes nearly at rest |
-//! | [`HashGrid`] | Turk 1989 | no bounds known; small scenes |
-//! | [`LinearKdTree`] | Poirrier 2009 | boxes of very different sizes |
-//! | [`SweepAndPrune`] | Baraff 1992 | few spheres, or hardly any motion |
-//! | [`boxes::BoxGrid`] | | boxes of molecules; a giant among many |
-//! | [`swept::CellList`] | Johnson and Whalley 2002 | collisions on the way |
+//! | search | file | after | take it for |
+//! |---|---|---|---|
+//! | [`BruteForce`] | `brute_force` | | up to some hundred spheres; tests |
+//! | [`UniformGrid`] | `uniform_grid/` | Pauschenwein 2022, chapters 3 and 4 | spheres of about one size |
+//! | [`TwoLevelGrid`] | `two_level_grid` | | molecules of many spheres that are not everywhere near each other |
+//! | [`HierarchicalGrid`] | `hierarchical_grid/` | Johnson and Whalley 2002, section 5; Kim, Guibas and Shin, section 3.1 | spheres of many sizes |
+//! | [`AutoGrid`] | `auto_grid` | | anything: takes one of the last two |
+//! | [`VerletGrid`] | `verlet_grid` | Verlet 1967 | scenes nearly at rest |
+//! | [`HashGrid`] | `hash_grid` | Turk 1989, section 5.2 | small scenes |
+//! | [`LinearKdTree`] | `linear_kd_tree/` | Poirrier 2009 | boxes of very different sizes |
+//! | [`SweepAndPrune`] | `sweep_and_prune` | Poirrier 2009, after Baraff 1992 | few boxes, or hardly any motion |
+//! | [`boxes::BoxGrid`] | `boxes/grid` | | boxes of molecules; a giant among many |
+//! | [`swept::CellList`] | `swept/cell_list` | Johnson and Whalley 2002, algorithms A, B and C | collisions on the way |
 //!
-//! [`SearchKind`] names them, and recommends one. [`boxes`] holds the contract for boxes,
-//! [`swept`] that for moving spheres.
+//! Three contracts: [`PairSearch`] for spheres, [`boxes::BoxSearch`] for boxes, which
+//! [`boxes::SpheresInBoxes`] makes a search of spheres, and [`swept::SweptSearch`] for
+//! spheres on their way. Searches on the GPU are in `gpu`, behind the same contract.
+//!
+//! # Words
+//!
+//! *Cell*: a cube of space, at least as wide as the longest reach. *Level*: a grid of one
+//! cell width, among several. *Candidates*: spheres in the cells around one, before they are
+//! compared. *Gap*: distance of two surfaces, nm; negative where they overlap. *Crowded*: too
+//! many spheres in one cell to compare them all.
 
 mod auto_grid;
 pub(crate) mod blocks;
 pub mod boxes;
 mod brute_force;
+mod cell_occupancy;
 mod hash_grid;
 pub(crate) mod hierarchical_grid;
 mod kind;
@@ -43,7 +69,8 @@ mod verlet_grid;
 
 pub use auto_grid::{AutoGrid, MIXED_OCCUPANCY, MIXED_OCTAVES};
 pub use brute_force::BruteForce;
-pub use hash_grid::{CellOccupancy, DEFAULT_SLOTS, HashGrid, cell_occupancy};
+pub use cell_occupancy::{CellOccupancy, cell_occupancy};
+pub use hash_grid::{DEFAULT_SLOTS, HashGrid};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use kind::{SearchKind, UnknownSearch};
 pub use linear_kd_tree::{LinearKdTree, Selection};
@@ -72,7 +99,7 @@ pub enum SearchError {
     #[error(transparent)]
     Box(#[from] boxes::BoxError),
     /// The margin is NaN, infinite or negative.
-    #[error("a search margin of {margin} nm is negative or not finite")]
+    #[error("a search margin of {margin} nm is negative or not finite: give one of 0 nm or more")]
     BadMargin {
         /// The margin that was given, nm.
         margin: f32,
@@ -80,7 +107,7 @@ pub enum SearchError {
     /// The largest radii and the margin add up to less than [`MIN_REACH_NM`], and not
     /// to zero.
     #[error(
-        "spheres that reach only {reach} nm cannot be searched: the limit is {MIN_REACH_NM} nm"
+        "spheres that reach only {reach} nm cannot be searched: the least is {MIN_REACH_NM} nm; are lengths in nm?"
     )]
     ReachTooShort {
         /// The longest reach, nm.
@@ -88,18 +115,20 @@ pub enum SearchError {
     },
     /// Two radii and the margin add up to more than [`MAX_REACH_NM`].
     #[error(
-        "spheres that reach {reach} nm are too large to search: the limit is {MAX_REACH_NM} nm"
+        "spheres that reach {reach} nm are too large to search: the most is {MAX_REACH_NM} nm; are lengths in nm?"
     )]
     ReachTooLong {
         /// The longest reach, nm.
         reach: f32,
     },
     /// So many spheres lie in one place that comparing them would not end.
-    #[error("{spheres} spheres lie around sphere {sphere}: comparing them all would take too long")]
+    #[error(
+        "{spheres} spheres lie around sphere {sphere}, within {reach} nm: comparing them all would take too long; spread them out, or search with a smaller margin"
+    )]
     TooCrowded {
-        /// A sphere in the most crowded cell.
+        /// A sphere, or box, in the most crowded cell.
         sphere: u32,
-        /// How many spheres that cell has.
+        /// How many spheres or boxes that cell has.
         spheres: u32,
         /// Longest reach of a sphere, nm.
         reach: f32,
@@ -115,10 +144,10 @@ pub enum SearchError {
 #[non_exhaustive]
 pub enum DeviceFault {
     /// There is no device, or none that can do it.
-    #[error("there is no device to search on")]
+    #[error("there is no device to search on: search on the CPU")]
     Absent,
     /// The device holds fewer spheres.
-    #[error("{spheres} spheres are too many for the device: {fit} would fit")]
+    #[error("{spheres} spheres are too many for the device: {fit} would fit; search on the CPU")]
     TooManySpheres {
         /// Number of spheres.
         spheres: u64,
@@ -129,7 +158,7 @@ pub enum DeviceFault {
     #[error("the device has no memory left")]
     OutOfMemory,
     /// The device is gone, and does not come back.
-    #[error("the device was lost")]
+    #[error("the device was lost: make a new one, or search on the CPU")]
     Lost,
     /// The device refused the work.
     #[error("the device refused the work")]

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::spheres::SphereSet;
 
-/// Two overlapping spheres, by index; `a < b`.
+/// Two spheres in reach of each other, or two boxes that overlap, by index; `a < b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct Pair {
@@ -54,6 +54,18 @@ impl Pair {
 ///
 /// Each task fills a list of its own; the whole is their concatenation. Memory is
 /// kept from search to search.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{Pair, PairBuffer};
+///
+/// let mut pairs = PairBuffer::new();
+/// let lists = pairs.start(2);
+/// lists[0].push(Pair::new(4, 2));
+/// lists[1].push(Pair::new(0, 1));
+/// assert_eq!(pairs.len(), 2);
+/// assert_eq!(pairs.iter().next(), Some(Pair { a: 2, b: 4 }));
+/// assert_eq!(pairs.to_sorted_vec()[0], Pair { a: 0, b: 1 });
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,

@@ -1,19 +1,4 @@
 //! Sweep and prune: sorted end points along the axes, kept from step to step.
-//!
-//! The baseline of Poirrier (2009), after Baraff (1992) and I-COLLIDE (Cohen, Lin,
-//! Manocha, Ponamgi 1995):
-//!
-//! 1. each box has two end points on each axis, and each axis a list of all end points;
-//! 2. the first time, and whenever the boxes are others, the lists are sorted, and one
-//!    axis is swept with the boxes that are open there;
-//! 3. from then on the lists are nearly sorted, and *insertion sort* finishes them;
-//! 4. where it swaps a lower with an upper end point, two boxes begin or cease to overlap
-//!    along that axis: they become a pair if they now overlap along all axes, or are one
-//!    no longer.
-//!
-//! Costs as much as moved past each other: next to nothing in a scene at rest, and far
-//! too much in one that is all in motion, since along a single axis boxes pass each
-//! other that are nowhere near in space.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +36,44 @@ impl EndPoint {
     }
 }
 
-/// Incremental sweep and prune, sequential as in the paper.
+/// Incremental sweep and prune, sequential as in the paper. Pairs come in the order of their
+/// indices.
+///
+/// The baseline of Poirrier (2009), after Baraff (1992) and I-COLLIDE (Cohen, Lin,
+/// Manocha, Ponamgi 1995):
+///
+/// 1. each box has two end points on each axis, and each axis a list of all end points;
+/// 2. the first time, and whenever the boxes are others, the lists are sorted, and one
+///    axis is swept with the boxes that are open there;
+/// 3. from then on the lists are nearly sorted, and *insertion sort* finishes them;
+/// 4. where it swaps a lower with an upper end point, two boxes begin or cease to overlap
+///    along that axis: they become a pair if they now overlap along all axes, or are one
+///    no longer.
+///
+/// Costs as much as moved past each other: next to nothing in a scene at rest, and far
+/// too much in one that is all in motion, since along a single axis boxes pass each
+/// other that are nowhere near in space.
+///
+/// ```
+/// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
+/// use bevy_rapier_molecules::search::{PairBuffer, SweepAndPrune};
+/// use glam::Vec3;
+///
+/// let mut search = SweepAndPrune::new();
+/// let mut pairs = PairBuffer::new();
+/// for step in 0..3 {
+///     // One box stands still, the other comes nearer by half a nanometre a step.
+///     let mut boxes = BoxSet::new();
+///     let near = Vec3::X * (2.0 - 0.5 * step as f32);
+///     boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;
+///     boxes.push(near, near + Vec3::ONE, 1)?;
+///     search.find_box_pairs(&boxes, &mut pairs)?;
+///     assert_eq!(pairs.len(), usize::from(step == 2));
+/// }
+/// // In the last step two end points passed each other.
+/// assert_eq!(search.swaps(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SweepAndPrune {
     axes: [Vec<EndPoint>; 3],

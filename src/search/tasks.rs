@@ -4,8 +4,6 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::uniform_grid::beyond::Beyond;
-use super::uniform_grid::walk::Walk;
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
 
@@ -22,24 +20,6 @@ pub(super) trait Tasks: Sync {
 
     /// Counts the pairs of one task.
     fn count(&self, task: usize) -> u64;
-}
-
-impl<B: Beyond> Tasks for Walk<'_, B> {
-    fn tasks(&self) -> usize {
-        self.cells.tasks()
-    }
-
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.list(task, list);
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        self.list_gaps(task, list, gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        self.count(task)
-    }
 }
 
 /// What a search that is cut into tasks has of [`PairSearch`](super::PairSearch), by its
@@ -79,19 +59,9 @@ pub(super) fn list<T: Tasks>(
     pairs: &mut PairBuffer,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
-    pairs.clear();
-    in_pool(|| {
-        let start = Instant::now();
-        let Some(tasks) = build()? else {
-            return Ok(SearchTimes::default());
-        };
-        let built = Instant::now();
+    build_and_walk(pairs, build, |tasks, pairs| {
         let lists = pairs.start(tasks.tasks()).par_iter_mut().enumerate();
         lists.for_each(|(task, list)| tasks.list(task, list));
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
     })
 }
 
@@ -101,6 +71,22 @@ pub(super) fn list_gaps<T: Tasks>(
     each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
+    build_and_walk(pairs, build, |tasks, pairs| {
+        let (lists, gaps) = pairs.start_with_gaps(tasks.tasks());
+        let lists = lists.par_iter_mut().zip(gaps).enumerate();
+        lists.for_each(|(task, (list, gaps))| {
+            tasks.list_gaps(task, list, gaps);
+            each(task, list, gaps);
+        });
+    })
+}
+
+/// Builds the tasks and walks them, and says how long each took.
+fn build_and_walk<T: Tasks>(
+    pairs: &mut PairBuffer,
+    build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
+    walk: impl FnOnce(&T, &mut PairBuffer) + Send,
+) -> Result<SearchTimes, SearchError> {
     pairs.clear();
     in_pool(|| {
         let start = Instant::now();
@@ -108,12 +94,7 @@ pub(super) fn list_gaps<T: Tasks>(
             return Ok(SearchTimes::default());
         };
         let built = Instant::now();
-        let (lists, gaps) = pairs.start_with_gaps(tasks.tasks());
-        let lists = lists.par_iter_mut().zip(gaps).enumerate();
-        lists.for_each(|(task, (list, gaps))| {
-            tasks.list_gaps(task, list, gaps);
-            each(task, list, gaps);
-        });
+        walk(&tasks, pairs);
         Ok(SearchTimes {
             build: built - start,
             walk: built.elapsed(),

@@ -1,16 +1,4 @@
 //! Molecules first, then atoms: the broad phase before the uniform grid.
-//!
-//! 1. a box around the spheres of each molecule;
-//! 2. which boxes overlap: [`BoxGrid`];
-//! 3. where two boxes overlap is the only place where their molecules can meet: the
-//!    *region* of a molecule is a box around all such places;
-//! 4. spheres outside the region of their molecule are left out;
-//! 5. the rest goes to the uniform grid, in the cells that it would have with everyone.
-//!
-//! As the cells are the same and only spheres without a partner are missing, the result is
-//! that of [`UniformGrid`], pair for pair and in the same order. Whether molecules come
-//! first is decided again and again: it does not pay where they have few spheres, or are so
-//! close together that most spheres are near another molecule.
 
 use std::ops::Range;
 
@@ -20,9 +8,10 @@ use rayon::prelude::*;
 use super::boxes::{BoxGrid, BoxSearch, BoxSet};
 use super::tasks::searched_by_tasks;
 use super::uniform_grid::plan::ReachPlan;
+use super::uniform_grid::sort::gather;
 use super::uniform_grid::walk::Walk;
 use super::{GridCell, PairBuffer, PairSearch, SearchError, UniformGrid};
-use crate::spheres::{CHUNK, SphereSet};
+use crate::spheres::SphereSet;
 
 /// Fewest spheres of a molecule, on the average, for which boxes are made.
 const FEWEST_SPHERES: usize = 8;
@@ -92,6 +81,37 @@ impl Region {
 }
 
 /// Uniform grid that asks first which molecules are near each other.
+///
+/// 1. a box around the spheres of each molecule;
+/// 2. which boxes overlap: [`BoxGrid`];
+/// 3. where two boxes overlap is the only place where their molecules can meet: the
+///    *region* of a molecule is a box around all such places;
+/// 4. spheres outside the region of their molecule are left out;
+/// 5. the rest goes to the uniform grid, in the cells that it would have with everyone.
+///
+/// As the cells are the same and only spheres without a partner are missing, the result is
+/// that of [`UniformGrid`], pair for pair and in the same order. Whether molecules come
+/// first is decided again and again: it does not pay where they have few spheres, or are so
+/// close together that most spheres are near another molecule.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{PairSearch, TwoLevelGrid};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // Three rods of twenty atoms: two end to end, one far away.
+/// let mut spheres = SphereSet::new();
+/// for (rod, start) in [0.0, 3.0, 50.0].into_iter().enumerate() {
+///     for k in 0..20 {
+///         spheres.push(Vec3::X * (start + 0.15 * k as f32), 0.17, rod as u32)?;
+///     }
+/// }
+/// let mut grid = TwoLevelGrid::new();
+/// assert!(grid.count_pairs(&spheres, 0.0)? > 0);
+/// // Only atoms near the place where the two meet were sorted into cells.
+/// assert!(grid.searched() < 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevelGrid {
     grid: UniformGrid,
@@ -268,23 +288,12 @@ impl TwoLevelGrid {
             (&mut target.z, &spheres.z),
             (&mut target.radius, &spheres.radius),
         ] {
-            copy(target, source, rest);
+            target.resize(rest.len(), 0.0);
+            gather(target, source, rest);
         }
-        copy(&mut target.owner, &spheres.owner, rest);
+        target.owner.resize(rest.len(), 0);
+        gather(&mut target.owner, &spheres.owner, rest);
     }
-}
-
-/// `target[k] = source[indices[k]]`.
-fn copy<T: Copy + Default + Send + Sync>(target: &mut Vec<T>, source: &[T], indices: &[u32]) {
-    target.resize(indices.len(), T::default());
-    target
-        .par_chunks_mut(CHUNK)
-        .zip(indices.par_chunks(CHUNK))
-        .for_each(|(target, indices)| {
-            for (value, &index) in target.iter_mut().zip(indices) {
-                *value = source[index as usize];
-            }
-        });
 }
 
 impl PairSearch for TwoLevelGrid {

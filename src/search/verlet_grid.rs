@@ -1,16 +1,4 @@
 //! A grid that remembers: neighbour lists with a skin.
-//!
-//! Verlet's lists (1967) over the uniform grid:
-//!
-//! 1. search with a margin that is longer by the *skin*, and keep the pairs and where the
-//!    spheres were;
-//! 2. while no sphere has moved more than half the skin since, any pair in reach is among
-//!    the kept ones: two spheres come nearer by no more than the skin;
-//! 3. each step compares the kept pairs only, with the exact distance of now;
-//! 4. as soon as something has moved further, or the spheres are others, go to 1.
-//!
-//! Exact at every step. It pays where many steps pass between two searches, and costs
-//! memory for the kept pairs, which are more than those in reach.
 
 use std::time::Instant;
 
@@ -36,7 +24,38 @@ const MOST_SKINS: f32 = 500.0;
 /// Kept pairs that one task compares.
 const PAIRS_PER_TASK: usize = 16 * 1024;
 
-/// Uniform grid that searches only when something has moved.
+/// Uniform grid that searches only when something has moved. Pairs come in the order of
+/// their indices.
+///
+/// Verlet's lists (1967) over the uniform grid:
+///
+/// 1. search with a margin that is longer by the *skin*, and keep the pairs and where the
+///    spheres were;
+/// 2. while no sphere has moved more than half the skin since, any pair in reach is among
+///    the kept ones: two spheres come nearer by no more than the skin;
+/// 3. each step compares the kept pairs only, with the exact distance of now;
+/// 4. as soon as something has moved further, or the spheres are others, go to 1.
+///
+/// Exact at every step. It pays where many steps pass between two searches, and costs
+/// memory for the kept pairs, which are more than those in reach.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{PairSearch, VerletGrid};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut grid = VerletGrid::with_skin(0.1);
+/// for step in 0..10 {
+///     let mut spheres = SphereSet::new();
+///     spheres.push(Vec3::ZERO, 0.17, 0)?;
+///     spheres.push(Vec3::X * (0.36 - 0.004 * step as f32), 0.17, 1)?;
+///     let overlap = u64::from(step > 5);
+///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, overlap);
+/// }
+/// // The second has moved by 0.036 nm, less than half the skin.
+/// assert_eq!(grid.searches(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct VerletGrid {
     grid: UniformGrid,

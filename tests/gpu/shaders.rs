@@ -1,16 +1,18 @@
 //! What can be known about the shaders without an adapter.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::mem::offset_of;
+use std::path::{Path, PathBuf};
 
-use bevy_rapier_molecules::gpu::{
+use bevy_rapier_molecules::gpu::tables::{
     GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange,
     GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport,
     GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
-    GpuMeasure, GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPose, GpuPush,
-    GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, GpuTransformParams, SHADERS, Shader,
+    GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams,
+    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuTransformParams,
 };
+use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, GpuSortParams, SHADERS, Shader};
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -32,27 +34,70 @@ fn every_shader_is_valid() {
     }
 }
 
+/// Every file of kernels: the shaders that draw are in a folder of their own, and no kernels.
+fn kernel_files() -> Vec<PathBuf> {
+    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() && !path.ends_with("draw") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "wgsl") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
 /// A file that no module includes would never be looked at.
 #[test]
 fn every_file_belongs_to_a_shader() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
     let sources: Vec<_> = SHADERS.iter().map(Shader::source).collect();
-    let mut files = 0;
-    for entry in fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        // The shaders that draw are in a folder of their own, and no kernels.
-        if path.is_dir() {
-            continue;
-        }
-        let text = fs::read_to_string(&path).expect("shaders are text");
+    let files = kernel_files();
+    for path in &files {
+        let text = fs::read_to_string(path).expect("shaders are text");
         assert!(
             sources.iter().any(|source| source.contains(&text)),
             "{} is in no shader",
             path.display()
         );
-        files += 1;
     }
-    assert!(files >= SHADERS.len());
+    assert!(files.len() >= SHADERS.len());
+}
+
+/// A newcomer reads what kernels there are on one page: it must not fall behind.
+#[test]
+fn every_kernel_is_on_the_page() {
+    let page = include_str!("../../shaders/README.md");
+    for shader in SHADERS {
+        let module = parse(&shader.source(), shader.name);
+        for entry in &module.entry_points {
+            let name = format!("`{}`", entry.name);
+            assert!(page.contains(&name), "{name} of {}", shader.name);
+        }
+    }
+    for path in kernel_files() {
+        let folder = path.parent().and_then(Path::file_name);
+        let folder = folder.and_then(OsStr::to_str).expect("names are text");
+        assert!(folder == "shaders" || page.contains(&format!("`{folder}/`")));
+    }
+}
+
+/// Direct3D knows the number of workgroups only where an entry point reads it: a function
+/// that was handed the whole place of a thread would see another number.
+#[test]
+fn no_function_is_handed_the_place_of_a_thread_whole() {
+    for shader in SHADERS {
+        let module = parse(&shader.source(), shader.name);
+        for (_, function) in module.functions.iter() {
+            for argument in &function.arguments {
+                let name = module.types[argument.ty].name.as_deref();
+                assert_ne!(name, Some("Invocation"), "{:?}", function.name);
+            }
+        }
+    }
 }
 
 /// No kernel may bind more arrays than WebGPU guarantees.

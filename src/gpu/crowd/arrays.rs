@@ -1,4 +1,4 @@
-//! What all contacts of a substep share on the device.
+//! What all contacts of a substep share on the device: arrays that it does not leave to the next.
 
 use super::tables::{
     GpuCrowdBody, GpuCrowdChange, GpuCrowdImpulse, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,

@@ -1,12 +1,12 @@
 //! The kernels that solve contacts, and what each of them binds.
 
-use super::shader::{
-    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PACK, CROWD_PREPARE,
-    CROWD_SIDES, CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
-};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
 use crate::gpu::kernel::Kernel;
+use crate::gpu::shader::{
+    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PACK, CROWD_PREPARE,
+    CROWD_SIDES, CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
+};
 
 #[derive(Debug)]
 pub(super) struct CrowdKernels {

@@ -1,35 +1,25 @@
 //! Contacts of a crowd found and solved on the device: the twin of what
 //! [`CrowdContacts`](crate::dynamics::CrowdContacts) does on the processor.
 //!
-//! 1. atoms are placed from templates and poses; pairs are found, grouped by molecules and digested (see `groups`), and stay there;
-//! 2. *wake*: who is hit, lies too deep or has lost a neighbour;
-//! 3. *relax*: the contacts of the substep before once more, without parting;
-//! 4. *predict*: velocities as forces will have them;
-//! 5. *prepare*: one thread makes the contacts of two molecules, with the impulses that
-//!    they carried; contacts with floors and other obstacles, which the processor tells,
-//!    become contacts too, and are left alone where no two molecules touch;
-//! 6. *arrange*: a stable sort lists the groups of each body, and masses are divided;
-//! 7. *iterate*: one thread solves the contacts of two molecules in turn, then one thread
-//!    for each body adds up its groups in rising order.
-//!
-//! Nothing is added up by atomics, and both sides of a contact receive the same vector: so
-//! runs are equal to the last bit, and momentum is kept. One impulse for each body comes
-//! back, with a mark if the body is to be woken; and, unless nobody wants it, sixteen bytes
-//! for each two molecules that touch or nearly do: for 1,492 lipids of 134 atoms 126 KiB or
-//! 47 KiB, where pairs for the processor take 738 KiB. Contacts stay on the device; what
-//! they carry is read now and then, by whoever wants to go on after the device is lost.
-//!
-//! What is done is what the processor does, in the same order; results differ as
-//! graphics drivers round, which they may do in their own way for quotients and roots.
+//! | file | what it does |
+//! |---|---|
+//! | `tables` | structs that Rust and WGSL share |
+//! | `arrays` | arrays that one substep does not leave to the next |
+//! | `stock` | contacts and groups of one substep, and of the one before |
+//! | `placed` | atoms that follow their molecules |
+//! | `kernels` | the kernels |
+//! | `upload` | what the processor sends for a substep |
+//! | `record` | what each kernel binds, and in which order they run |
+//! | `handover` | contacts on their way from the processor to the device, and back |
 
 mod arrays;
 mod handover;
 mod kernels;
 mod placed;
 mod record;
-pub(super) mod shader;
 mod stock;
 mod tables;
+mod upload;
 
 pub use tables::{
     GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse,
@@ -42,14 +32,11 @@ use std::time::Instant;
 use glam::Vec3;
 
 use arrays::CrowdArrays;
-use handover::add_held;
 use kernels::CrowdKernels;
 use placed::Placed;
 use record::record_leave;
-use stock::{Held, Stock, StockSize};
-use tables::{NONE, halves};
+use stock::{Stock, StockSize};
 
-use super::constants::MOST_ROUNDS;
 use super::device::GpuDevice;
 use super::error::GpuError;
 use super::groups::{GpuGroups, GroupCount};
@@ -59,15 +46,35 @@ use super::readback::Readback;
 use super::scan::Scanner;
 use super::search::write;
 use super::searched::Searched;
-use crate::dynamics::digest::MOST as MOST_KEPT;
 use crate::dynamics::{
-    CarriedContacts, CarriedImpulse, ContactEngine, ContactGroups, ContactMaterial,
-    ContactSolverConfig, CrowdTouch, EngineAnswer, EngineFound, EngineSubstep, GroupSearch,
-    Impulse, MemberSpheres, MovingBody,
+    CarriedContacts, CarriedImpulse, ContactEngine, ContactGroups, ContactMaterial, CrowdTouch,
+    EngineAnswer, EngineFound, EngineSubstep, GroupSearch, Impulse, MemberSpheres, MovingBody,
 };
 use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
 
 /// Finds and solves the contacts of a crowd on a GPU.
+///
+/// 1. atoms are placed from templates and poses; pairs are found, grouped by molecules and
+///    digested (see [`GpuGroups`]), and stay there;
+/// 2. *wake*: who is hit, lies too deep or has lost a neighbour;
+/// 3. *relax*: the contacts of the substep before once more, without parting;
+/// 4. *predict*: velocities as forces will have them;
+/// 5. *prepare*: one thread makes the contacts of two molecules, with the impulses that
+///    they carried; contacts with floors and other obstacles, which the processor tells,
+///    become contacts too, and are left alone where no two molecules touch;
+/// 6. *arrange*: a stable sort lists the groups of each body, and masses are divided;
+/// 7. *iterate*: one thread solves the contacts of two molecules in turn, then one thread
+///    for each body adds up its groups in rising order.
+///
+/// Nothing is added up by atomics, and both sides of a contact receive the same vector: so
+/// runs are equal to the last bit, and momentum is kept. One impulse for each body comes
+/// back, with a mark if the body is to be woken; and, unless nobody wants it, sixteen bytes
+/// for each two molecules that touch or nearly do: for 1,492 lipids of 134 atoms 126 KiB or
+/// 47 KiB, where pairs for the processor take 738 KiB. Contacts stay on the device; what
+/// they carry is read now and then, by whoever wants to go on after the device is lost.
+///
+/// What is done is what the processor does, in the same order; results differ as
+/// graphics drivers round, which they may do in their own way for quotients and roots.
 #[derive(Debug)]
 pub struct GpuContacts {
     device: Arc<GpuDevice>,
@@ -165,121 +172,6 @@ impl GpuContacts {
         self.readback.read(&device, |found: &[GpuCrowdTouch]| {
             touches.extend(found.iter().filter_map(GpuCrowdTouch::touch));
         })
-    }
-
-    /// Sorts the supports by bodies, and finds each in the substep before; returns them
-    /// with their groups.
-    fn sort_supports(
-        &mut self,
-        substep: &EngineSubstep<'_>,
-    ) -> (Vec<GpuCrowdSupport>, Vec<GpuCrowdGroup>, Vec<Held>) {
-        if let Some(renamed) = substep.renamed {
-            let now = |body: u32| match (body as usize).checked_sub(substep.members) {
-                None => Some(body),
-                Some(obstacle) => renamed.get(obstacle).copied().flatten(),
-            };
-            self.before.held.retain_mut(|held| {
-                let [a, b] = held.bodies.map(now);
-                held.bodies = [a.unwrap_or(NONE), b.unwrap_or(NONE)];
-                a.is_some() && b.is_some()
-            });
-            self.before.held.sort_unstable();
-        }
-        let mut order: Vec<_> = substep.supports.iter().collect();
-        order.sort_by_key(|(support, bodies)| (*bodies, halves(support.key)));
-        let first = self.found.groups * MOST_KEPT as u32;
-        let (mut supports, mut groups, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for ((support, bodies), slot) in order.into_iter().zip(first..) {
-            let key = halves(support.key);
-            let held = &self.before.held;
-            let at = held.partition_point(|held| (held.bodies, held.key) < (*bodies, key));
-            let before = held
-                .get(at)
-                .filter(|held| (held.bodies, held.key) == (*bodies, key));
-            let before = before.map_or(NONE, |held| held.slot);
-            supports.push(GpuCrowdSupport::new(support, before));
-            add_held(&mut groups, 0, *bodies, slot);
-            places.push(Held {
-                bodies: *bodies,
-                key,
-                slot,
-            });
-        }
-        (supports, groups, places)
-    }
-
-    /// Sends what there is to solve, and makes room for it.
-    fn upload(&mut self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
-        let device = Arc::clone(&self.device);
-        let bodies = substep.bodies.len();
-        let (supports, leaning, places) = self.sort_supports(substep);
-        if leaning.len() > MOST_ROUNDS as usize {
-            return Err(GpuError::Unsupported {
-                what: "room for so many supports",
-            });
-        }
-        let size = StockSize {
-            touching: self.found.groups,
-            leaning: leaning.len() as u32,
-            held: supports.len() as u32,
-            bodies: bodies as u32,
-        };
-        self.now.hold(&device, size)?;
-        self.now.held = places;
-        let counts = [self.before.group_count(), self.now.group_count()];
-        self.arrays.hold(&device, bodies, counts)?;
-        let touches = self.found.groups as usize;
-        self.arrays.touches.resize(&device, touches)?;
-        self.packed.clear();
-        self.packed
-            .extend(substep.bodies.iter().map(GpuCrowdBody::from));
-        self.arrays.bodies.upload(&device, &self.packed)?;
-        self.arrays.supports.upload(&device, &supports)?;
-        if let Some(renamed) = substep.renamed {
-            let renamed: Vec<u32> = renamed.iter().map(|body| body.unwrap_or(NONE)).collect();
-            self.arrays.renamed.upload(&device, &renamed)?;
-        }
-        if !leaning.is_empty() {
-            let offset = u64::from(self.found.groups) * size_of::<GpuCrowdGroup>() as u64;
-            let target = self.now.groups.buffer();
-            device.guarded(|| {
-                let bytes = bytemuck::cast_slice(&leaning);
-                device.queue().write_buffer(target, offset, bytes);
-            })?;
-        }
-        self.write_params(substep)
-    }
-
-    fn write_params(&self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
-        let ContactSolverConfig {
-            slop,
-            max_push_speed,
-            bounce_threshold,
-            ..
-        } = *substep.config;
-        let params = GpuCrowdParams {
-            bodies: substep.bodies.len() as u32,
-            touching: self.now.touching,
-            groups: self.now.group_count(),
-            parting: 1,
-            dt: substep.dt,
-            slop,
-            max_push_speed,
-            bounce_threshold,
-            touching_before: self.before.touching,
-            exempt: self.exempt,
-            members: substep.members as u32,
-            spare: 0,
-        };
-        write(&self.device, &self.now.params, &params)?;
-        let params = GpuCrowdParams {
-            touching: self.before.touching,
-            groups: self.before.group_count(),
-            parting: 0,
-            dt: self.last_dt.unwrap_or(substep.dt),
-            ..params
-        };
-        write(&self.device, &self.before.params, &params)
     }
 
     /// Records that the groups of a stock are listed by bodies, and masses divided.

@@ -168,7 +168,7 @@ impl GpuContacts {
         ])
     }
 
-    /// Supports that are left to the engine.
+    /// Supports that are left to the physics engine.
     pub(super) fn leave(&self) -> Result<[Run<'_>; 3], GpuError> {
         let (device, kernels, now) = (&*self.device, &self.kernels, &self.now);
         let params = (0, &now.params);
@@ -283,7 +283,7 @@ impl GpuContacts {
     }
 }
 
-/// Records how supports are left to the engine.
+/// Records how supports are left to the physics engine.
 pub(super) fn record_leave(
     pass: &mut wgpu::ComputePass<'_>,
     [touching, leaning, leave]: &[Run<'_>; 3],

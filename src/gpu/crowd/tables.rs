@@ -320,7 +320,7 @@ impl GpuCrowdSupport {
     pub(super) fn new(support: &Support, before: u32) -> Self {
         Self {
             normal: support.normal.to_array(),
-            // The engine pushes overlaps apart itself.
+            // The physics engine pushes overlaps apart itself.
             gap: support.gap.max(0.0),
             point: support.point.to_array(),
             friction: support.friction,

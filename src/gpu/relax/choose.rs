@@ -15,6 +15,23 @@ impl Relaxer {
     /// A GPU that cannot be had, or fails later, is no error: the processor does the work,
     /// and [`fell_back`](Self::fell_back) says why.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use bevy_rapier_molecules::prelude::*;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+    /// let size = VesicleSize::Counts { outer: 60, inner: 6, radius: 3.2 };
+    /// let vesicle = vesicle(Arc::new(lipid), &VesicleConfig { size, ..VesicleConfig::default() })?;
+    /// let config = RelaxConfig::default();
+    /// let mut relaxer = Relaxer::with_backend(vesicle.crowd, config, Backend::Auto)?;
+    /// let before = relaxer.status().overlaps;
+    /// let after = relaxer.step()?.overlaps;
+    /// println!("{before} overlaps, then {after}, on {:?}", relaxer.adapter());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn with_backend(

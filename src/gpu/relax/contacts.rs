@@ -51,13 +51,7 @@ impl ContactStages {
             items: count as u32,
             bins: layout.cell_count() as u32,
         };
-        let params = GpuSearchParams {
-            cells: layout.cells,
-            folded: u32::from(layout.folded),
-            low: layout.low.to_array(),
-            per_nm: layout.per_nm,
-            ..GpuSearchParams::new(size.items, plan.reach)
-        };
+        let params = GpuSearchParams::new(size.items, plan.reach).with_cells(&layout);
         let params = uniform(device, "search", &params)?;
         let measured = GpuVec::from_slice(device, "measures", &[GpuMeasure::default()])?;
         let lengths = [size.items, size.bins.saturating_add(1)];

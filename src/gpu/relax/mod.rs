@@ -1,23 +1,11 @@
 //! Relaxation on the device: the twin of an iteration on the CPU.
 //!
-//! Poses stay on the device. One iteration is one submission:
-//!
-//! 1. respond: contacts summed up before, springs and momentum make a push for each
-//!    molecule;
-//! 2. apply: all molecules move, or none if one would leave the finite world;
-//! 3. transform: atoms at the new poses; mass and inertia in the world; who is in place;
-//! 4. cells, count, prefix sum, sort: a folded grid, so that nobody has to look where the
-//!    atoms have gone;
-//! 5. contacts: each sphere walks all 27 cells around it and sums up what its contacts ask
-//!    for. Each contact is met from both sides with one expression, so that no sum needs
-//!    atomics and what two molecules are told is opposite;
-//! 6. sum: a reduction of fixed shape over the spheres of each molecule.
-//!
-//! Then 64 bytes of counters come back, from which the relaxer decides how to go on.
-//!
-//! Differences from the CPU are those of sums in another order. Places are known for
-//! spherical compartments only; a crowd that has others is refused, with
-//! [`GpuError::Unsupported`], and relaxed by the CPU.
+//! | file | what it does |
+//! |---|---|
+//! | `tables` | structs that Rust and WGSL share |
+//! | `contacts` | the grid, and what contacts ask for |
+//! | `choose` | a relaxer for a [`Backend`](crate::backend::Backend) |
+//! | `device_poses` | poses for who draws them on the same device |
 
 mod choose;
 mod contacts;
@@ -55,6 +43,25 @@ use crate::search::uniform_grid::plan::ReachPlan;
 const TIMED_ITERATIONS: u32 = 48;
 
 /// Does the iterations of a relaxer on a GPU.
+///
+/// Poses stay on the device. One iteration is one submission:
+///
+/// 1. respond: contacts summed up before, springs and momentum make a push for each
+///    molecule;
+/// 2. apply: all molecules move, or none if one would leave the finite world;
+/// 3. transform: atoms at the new poses; mass and inertia in the world; who is in place;
+/// 4. cells, count, prefix sum, sort: a folded grid, so that nobody has to look where the
+///    atoms have gone;
+/// 5. contacts: each sphere walks all 27 cells around it and sums up what its contacts ask
+///    for. Each contact is met from both sides with one expression, so that no sum needs
+///    atomics and what two molecules are told is opposite;
+/// 6. sum: a reduction of fixed shape over the spheres of each molecule.
+///
+/// Then 64 bytes of counters come back, from which the relaxer decides how to go on.
+///
+/// Differences from the CPU are those of sums in another order. Places are known for
+/// spherical compartments only; a crowd that has others is refused, with
+/// [`GpuError::Unsupported`], and relaxed by the CPU.
 #[derive(Debug)]
 pub struct GpuRelaxEngine {
     device: Arc<GpuDevice>,

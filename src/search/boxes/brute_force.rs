@@ -10,7 +10,7 @@ use crate::search::{Pair, PairBuffer, SearchError, SearchTimes};
 /// Boxes whose partners one task looks for.
 const ROWS_PER_TASK: usize = 256;
 
-/// Compares every box with every other.
+/// Compares every box with every other. Pairs come in the order of their indices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BruteForceBoxes;
 

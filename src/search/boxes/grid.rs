@@ -1,14 +1,4 @@
 //! A counting-sorted uniform grid for boxes.
-//!
-//! 1. the few boxes that are much larger than the others are taken out;
-//! 2. each other box is binned by its lower corner, in cells at least as wide as the
-//!    largest of them: two that overlap are never two cells apart;
-//! 3. counting sort, as for spheres;
-//! 4. walk: each box against its own and the following half of the 26 neighbouring
-//!    cells, eight boxes at a time;
-//! 5. what was taken out is compared with everything.
-//!
-//! Corners rather than centres: a corner is not rounded, wherever it is.
 
 use std::time::Instant;
 
@@ -17,18 +7,44 @@ use rayon::prelude::*;
 use super::grid_compare::{BoxColumns, compare_cell};
 use super::grid_oversize::{longest_side, ordinary_limit};
 use super::{BoxSearch, BoxSet};
-use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::cells::CellWalk;
 use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::scan::{Instructions, LANES};
-use crate::search::uniform_grid::sort::SortedSpheres;
+use crate::search::uniform_grid::sort::{SortedSpheres, gather};
 use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
-use crate::spheres::{CHUNK, SphereSet};
+use crate::spheres::SphereSet;
 
 /// Boxes that one task walks, about: they have more neighbours than atoms have.
 const BOXES_PER_TASK: usize = 512;
 
 /// Uniform grid over boxes: the broad phase for molecules.
+///
+/// 1. the few boxes that are much larger than the others are taken out;
+/// 2. each other box is binned by its lower corner, in cells at least as wide as the
+///    largest of them: two that overlap are never two cells apart;
+/// 3. counting sort, as for spheres;
+/// 4. walk: each box against its own and the following half of the 26 neighbouring
+///    cells, eight boxes at a time;
+/// 5. what was taken out is compared with everything.
+///
+/// Corners rather than centres: a corner is not rounded, wherever it is.
+///
+/// ```
+/// use bevy_rapier_molecules::search::PairBuffer;
+/// use bevy_rapier_molecules::search::boxes::{BoxGrid, BoxSearch, BoxSet};
+/// use glam::Vec3;
+///
+/// let mut boxes = BoxSet::new();
+/// for k in 0..10 {
+///     // Each touches the next.
+///     let low = Vec3::X * k as f32;
+///     boxes.push(low, low + Vec3::ONE, k)?;
+/// }
+/// let mut pairs = PairBuffer::new();
+/// BoxGrid::new().find_box_pairs(&boxes, &mut pairs)?;
+/// assert_eq!(pairs.len(), 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoxGrid {
     /// Boxes that are binned and, if they are not all, their indices.
@@ -75,18 +91,10 @@ impl BoxGrid {
         let width = extent.largest_radius.max(MIN_REACH_NM);
         let layout = GridLayout::fit(extent.low, extent.high, width, self.corners.len());
         self.sorted.sort(&self.corners, &layout, false);
-        let (comparisons, fullest) = self.sorted.crowding();
         if !self.oversize.is_empty() {
             self.sorted.rename(&self.ordinary);
         }
-        if comparisons > MAX_COMPARISONS {
-            let cell = &self.sorted.cell_start[fullest..fullest + 2];
-            return Err(SearchError::TooCrowded {
-                sphere: self.sorted.index[cell[0] as usize],
-                spheres: cell[1] - cell[0],
-                reach: width,
-            });
-        }
+        self.sorted.check_crowding(width)?;
         self.gather(boxes);
         Ok(Some(layout))
     }
@@ -147,14 +155,7 @@ impl BoxGrid {
         let sources = boxes.low.iter().chain(&boxes.high);
         for (column, source) in self.columns.iter_mut().zip(sources) {
             column.resize(count + LANES, 0.0);
-            column[..count]
-                .par_chunks_mut(CHUNK)
-                .zip(index.par_chunks(CHUNK))
-                .for_each(|(column, index)| {
-                    for (value, &from) in column.iter_mut().zip(index) {
-                        *value = source[from as usize];
-                    }
-                });
+            gather(&mut column[..count], source, index);
         }
     }
 

@@ -1,15 +1,25 @@
 //! Which boxes overlap? The broad phase of molecules.
 //!
-//! The contract of every search: find each unordered pair of boxes along the axes of
-//! the world that have different owners and a point in common, once each, in an order
-//! that depends on the boxes only and not on the number of threads. Boxes that just
-//! touch do have a point in common. Only numbers are compared, nothing is computed: the
-//! result is exact, and the same for every search.
+//! # Contract
+//!
+//! In: a [`BoxSet`], boxes along the axes of the world, two corners in nm and an owner each.
+//! Out: each unordered pair of boxes that have different owners and a point in common, once
+//! each, in an order that depends on the boxes only and not on the number of threads. Boxes
+//! that just touch do have a point in common. Only numbers are compared, nothing is
+//! computed: the result is exact, and the same for every search.
 //!
 //! A margin is part of the boxes: make them larger by half of it on every side.
 //!
-//! [`BruteForceBoxes`] is the oracle, [`BoxGrid`] the one to use. [`SpheresInBoxes`]
-//! makes a [`PairSearch`](super::PairSearch) of any of them.
+//! # Which one?
+//!
+//! | search | after | take it for |
+//! |---|---|---|
+//! | [`BruteForceBoxes`] | | tests: it is the oracle |
+//! | [`BoxGrid`] | Pauschenwein 2022; giants apart as in Johnson and Whalley 2002, section 5 | nearly everything |
+//! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes of very different sizes |
+//! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or hardly any motion |
+//!
+//! [`SpheresInBoxes`] makes a [`PairSearch`](super::PairSearch) of any of them.
 
 mod brute_force;
 mod grid;

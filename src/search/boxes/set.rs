@@ -16,7 +16,7 @@ pub const LARGEST_COORDINATE_NM: f32 = f32::MAX / 2.0;
 #[non_exhaustive]
 pub enum BoxError {
     /// A corner is NaN or too far away, or the corners are the wrong way round.
-    #[error("box {index} from {low} to {high} is not finite, too far away or inside out")]
+    #[error("box {index} from {low} to {high} nm is not finite, too far away or inside out")]
     BadBox {
         /// Index of the box.
         index: usize,
@@ -26,7 +26,7 @@ pub enum BoxError {
         high: Vec3,
     },
     /// The index of a box no longer fits 32 bits.
-    #[error("{count} boxes are too many: indices have 32 bits")]
+    #[error("{count} boxes are too many: indices have 32 bits; search them in parts")]
     TooMany {
         /// How many boxes there would be.
         count: usize,
@@ -34,6 +34,23 @@ pub enum BoxError {
 }
 
 /// World-space boxes along the axes as arrays: two corners (nm) and an owner.
+///
+/// ```
+/// use bevy_rapier_molecules::search::boxes::BoxSet;
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // A molecule of two atoms, in a box that leaves half of a margin of 0.2 nm around it.
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 0.17, 7)?;
+/// spheres.push(Vec3::X, 0.17, 7)?;
+/// let mut boxes = BoxSet::new();
+/// boxes.set_around_runs(&spheres, &[0..2], 0.2)?;
+/// assert_eq!(boxes.owner(0), 7);
+/// assert!((boxes.low(0) - Vec3::splat(-0.27)).length() < 1.0e-6);
+/// assert!((boxes.high(0) - Vec3::new(1.27, 0.27, 0.27)).length() < 1.0e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoxSet {
     /// Smallest coordinates along x, y and z.

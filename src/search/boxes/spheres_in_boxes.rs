@@ -12,6 +12,22 @@ use crate::spheres::{CHUNK, SphereSet};
 
 /// Makes a [`PairSearch`] of a [`BoxSearch`]: boxes around the spheres, then the spheres
 /// of each pair of boxes that overlap are compared themselves.
+///
+/// ```
+/// use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
+/// use bevy_rapier_molecules::search::{LinearKdTree, PairSearch};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // Their boxes overlap at a corner, they do not.
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 1.0, 0)?;
+/// spheres.push(Vec3::splat(1.9), 1.0, 1)?;
+/// let mut search = SpheresInBoxes::new(LinearKdTree::new());
+/// assert_eq!(search.count_pairs(&spheres, 0.0)?, 0);
+/// assert_eq!(search.count_pairs(&spheres, 1.5)?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SpheresInBoxes<B> {
     search: B,
@@ -24,6 +40,7 @@ pub struct SpheresInBoxes<B> {
 
 impl<B: BoxSearch> SpheresInBoxes<B> {
     /// Searches boxes with `search`.
+    #[must_use]
     pub fn new(search: B) -> Self {
         Self {
             search,
@@ -46,6 +63,7 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
     }
 
     /// The search of the boxes.
+    #[must_use]
     pub fn search(&self) -> &B {
         &self.search
     }

@@ -1,16 +1,4 @@
 //! A hierarchy of grids, for spheres of many sizes.
-//!
-//! In one grid the largest sphere decides how wide cells are, and small spheres heap up in
-//! them. Several lattices were proposed by Johnson and Whalley (2002, section 5), and a
-//! hierarchy of grids with cells twice as wide from one to the next by Kim, Guibas and Shin
-//! (section 3.1). Here:
-//!
-//! 1. measure: how many spheres of each size there are, and where;
-//! 2. each sphere goes to the level of its size, [`Levels`];
-//! 3. all levels are sorted at once, their cells one behind the other;
-//! 4. walk: each sphere against its own level as in the [uniform grid](super::UniformGrid);
-//! 5. and against the cells of each coarser level that it can reach into, few since those
-//!    cells are larger than itself. Pairs of two levels are found from the finer one.
 
 pub(crate) mod levels;
 pub(super) mod walk;
@@ -18,7 +6,6 @@ pub(super) mod walk;
 use glam::Vec3;
 
 use super::tasks::searched_by_tasks;
-use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::plan::ReachPlan;
 use super::uniform_grid::scan::Instructions;
 use super::uniform_grid::sort::SortedSpheres;
@@ -28,6 +15,36 @@ use levels::Levels;
 use walk::LevelWalks;
 
 /// Counting-sorted grids of several widths, searched against each other.
+///
+/// In one grid the largest sphere decides how wide cells are, and small spheres heap up in
+/// them. Several lattices were proposed by Johnson and Whalley (2002, section 5), and a
+/// hierarchy of grids with cells twice as wide from one to the next by Kim, Guibas and Shin
+/// (section 3.1). Here:
+///
+/// 1. measure: how many spheres of each size there are, and where;
+/// 2. each sphere goes to the level of its size;
+/// 3. all levels are sorted at once, their cells one behind the other;
+/// 4. walk: each sphere against its own level as in the [uniform grid](super::UniformGrid);
+/// 5. and against the cells of each coarser level that it can reach into, few since those
+///    cells are larger than itself. Pairs of two levels are found from the finer one.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{HierarchicalGrid, PairSearch};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // A nanoparticle of 8 nm among a thousand atoms, ten of them in its skin.
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 8.0, 0)?;
+/// for k in 0..1000 {
+///     let distance = if k < 10 { 8.1 } else { 9.0 + k as f32 };
+///     spheres.push(Vec3::new(distance, k as f32, 0.0).normalize() * distance, 0.17, k + 1)?;
+/// }
+/// let mut grid = HierarchicalGrid::new();
+/// assert_eq!(grid.count_pairs(&spheres, 0.0)?, 10);
+/// assert_eq!(grid.level_count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct HierarchicalGrid {
     sorted: SortedSpheres,
@@ -82,20 +99,11 @@ impl HierarchicalGrid {
         self.levels = levels;
         self.sorted
             .sort(spheres, &self.levels, plan.reach.is_mixed());
-        let (comparisons, fullest) = self.sorted.crowding();
+        self.sorted.check_crowding(plan.longest)?;
         let walks = LevelWalks::new(&self.sorted, &self.levels, plan, self.instructions);
-        if comparisons > MAX_COMPARISONS || walks.is_crowded() {
-            let fullest = if comparisons > MAX_COMPARISONS {
-                fullest
-            } else {
-                walks.fullest_cell()
-            };
-            let cell = &self.sorted.cell_start[fullest..fullest + 2];
-            return Err(SearchError::TooCrowded {
-                sphere: self.sorted.index[cell[0] as usize],
-                spheres: cell[1] - cell[0],
-                reach: plan.longest,
-            });
+        if walks.is_crowded() {
+            let fullest = walks.fullest_cell();
+            return Err(self.sorted.too_crowded(fullest, plan.longest));
         }
         Ok(walks)
     }

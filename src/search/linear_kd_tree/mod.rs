@@ -1,29 +1,4 @@
 //! Linear kd-tree: cells of a tree as numbers in a sorted array.
-//!
-//! The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn,
-//! and exists only as the paths from its root:
-//!
-//! 1. each box is [split](split) once along each axis at most, where that makes its
-//!    enclosing cells smaller;
-//! 2. each piece gets the [locational code](code) of the smallest cell around it: the
-//!    interleaved bits of its corners, as far as they agree;
-//! 3. the records (code, piece) are [sorted](sort), prefixes first: what is inside a cell
-//!    follows it at once;
-//! 4. [sweep](sweep): each piece meets those behind it for as long as its code is their
-//!    prefix.
-//!
-//! *kd-tree-1* of the paper takes what the sweep selects: a pair of boxes up to eight
-//! times. *kd-tree-2* makes unique pairs of it with a list of those it has seen. Here a
-//! pair is taken only where the lower corner of the two boxes' intersection lies, which
-//! is in one piece of either: no memory is needed for it.
-//!
-//! The paper leaves open how deep the tree should be (section 7.3): [leaves](lattice) are
-//! about as wide as the boxes, unless [`with_finest_leaves`](LinearKdTree::with_finest_leaves)
-//! wants them as small as they can be.
-//!
-//! The paper leaves the parallel construction open (section 7.2). Codes are made by many
-//! tasks, each part of the records is sorted by one task, and tasks sweep from different
-//! places: the lists do not depend on the threads.
 
 mod code;
 mod lattice;
@@ -57,6 +32,7 @@ struct Record {
 
 /// What the sweep selects, before any box is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Selection {
     /// Pieces of boxes, N to 8 N.
     pub sub_elements: usize,
@@ -77,6 +53,44 @@ enum Unique {
 }
 
 /// Boxes in the cells of an implicit kd-tree.
+///
+/// The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn,
+/// and exists only as the paths from its root:
+///
+/// 1. each box is split once along each axis at most, where that makes its enclosing cells
+///    smaller;
+/// 2. each piece gets the *locational code* of the smallest cell around it: the
+///    interleaved bits of its corners, as far as they agree;
+/// 3. the records (code, piece) are sorted, prefixes first: what is inside a cell follows it
+///    at once;
+/// 4. sweep: each piece meets those behind it for as long as its code is their prefix.
+///
+/// *kd-tree-1* of the paper takes what the sweep selects: a pair of boxes up to eight
+/// times. *kd-tree-2* makes unique pairs of it with a list of those it has seen. Here a
+/// pair is taken only where the lower corner of the two boxes' intersection lies, which
+/// is in one piece of either: no memory is needed for it.
+///
+/// The paper leaves open how deep the tree should be (section 7.3): leaves are about as wide
+/// as the boxes, unless [`with_finest_leaves`](Self::with_finest_leaves) wants them as small
+/// as they can be. It leaves the parallel construction open, too (section 7.2): codes are
+/// made by many tasks, each part of the records is sorted by one task, and tasks sweep from
+/// different places. The lists do not depend on the threads.
+///
+/// ```
+/// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
+/// use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer};
+/// use glam::Vec3;
+///
+/// let mut boxes = BoxSet::new();
+/// boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;
+/// boxes.push(Vec3::splat(0.9), Vec3::splat(0.95), 1)?;
+/// boxes.push(Vec3::splat(-20.0), Vec3::splat(20.0), 2)?;
+/// let mut pairs = PairBuffer::new();
+/// LinearKdTree::new().find_box_pairs(&boxes, &mut pairs)?;
+/// let pairs: Vec<[u32; 2]> = pairs.to_sorted_vec().iter().map(|pair| [pair.a, pair.b]).collect();
+/// assert_eq!(pairs, [[0, 1], [0, 2], [1, 2]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LinearKdTree {
     splits: bool,

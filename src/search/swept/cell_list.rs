@@ -1,20 +1,4 @@
 //! Johnson and Whalley's cell algorithms A, B and C.
-//!
-//! Each sphere is checked against those in its own cell and the neighbouring ones, where
-//! the whole way of a sphere stays within half a cell of its start: then none can come
-//! from further away (Result 1, with d half the width of a cell: radius plus way at most
-//! d). One after the other:
-//!
-//! 1. cells of sides 2 d; spheres that are too large or too fast for them are taken out,
-//!    and checked against everyone (section 5);
-//! 2. links between cells and spheres, both ways;
-//! 3. each sphere looks into the neighbouring cells, but not into those behind it: if it is
-//!    wholly in one half of its cell and moves away from the other, nothing from beyond
-//!    that other half can reach it (section 4.2);
-//! 4. *A* updates the links of each sphere as it moves on. *B* makes links once a step.
-//!    *C* is B with slices across one axis instead of cubes: two neighbours instead of 26.
-//!
-//! Sequential, as in the paper.
 
 use glam::DVec3;
 
@@ -46,6 +30,42 @@ pub enum CellListVersion {
 }
 
 /// A cell-list search for collisions within a step.
+///
+/// Each sphere is checked against those in its own cell and the neighbouring ones, where
+/// the whole way of a sphere stays within half a cell of its start: then none can come
+/// from further away (Result 1, with d half the width of a cell: radius plus way at most
+/// d). One after the other:
+///
+/// 1. cells of sides 2 d; spheres that are too large or too fast for them are taken out,
+///    and checked against everyone (section 5);
+/// 2. links between cells and spheres, both ways;
+/// 3. each sphere looks into the neighbouring cells, but not into those behind it: if it is
+///    wholly in one half of its cell and moves away from the other, nothing from beyond
+///    that other half can reach it (section 4.2);
+/// 4. *A* updates the links of each sphere as it moves on. *B* makes links once a step.
+///    *C* is B with slices across one axis instead of cubes: two neighbours instead of 26.
+///
+/// Sequential, as in the paper.
+///
+/// ```
+/// use bevy_rapier_molecules::search::swept::{CellList, CellListVersion, SweptSearch};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // Two spheres that pass through each other's places within one step.
+/// let (mut start, mut end) = (SphereSet::new(), SphereSet::new());
+/// for (owner, x) in [(0, -5.0), (1, 5.0)] {
+///     start.push(Vec3::X * x, 1.0, owner)?;
+///     end.push(Vec3::X * -x, 1.0, owner)?;
+/// }
+/// let mut collisions = Vec::new();
+/// let mut search = CellList::new(CellListVersion::B);
+/// search.find_collisions(&start, &end, &mut collisions)?;
+/// // They are 10 nm apart, come nearer by 20 nm a step, and touch at 2 nm.
+/// assert_eq!(collisions.len(), 1);
+/// assert!((collisions[0].time - 0.4).abs() < 1.0e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CellList {
     version: CellListVersion,

@@ -55,6 +55,16 @@ impl ContactTimes {
 
 /// When two spheres touch whose centres move on `a` and `b`, and whose radii add up to
 /// `reach`, nm. None if they never do.
+///
+/// ```
+/// use bevy_rapier_molecules::search::swept::{Trajectory, time_of_contact};
+/// use glam::DVec3;
+///
+/// let still = Trajectory { start: DVec3::ZERO, end: DVec3::ZERO };
+/// let passing = Trajectory { start: DVec3::X * -4.0, end: DVec3::X * 4.0 };
+/// let times = time_of_contact(&still, &passing, 2.0).expect("they meet");
+/// assert_eq!((times.first, times.last), (0.25, 0.75));
+/// ```
 #[must_use]
 pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<ContactTimes> {
     let apart = b.start - a.start;

@@ -1,15 +1,24 @@
 //! Which spheres meet on their way?
 //!
-//! Spheres move in straight lines, from where they are at the start of a step (time 0) to
-//! where they are at its end (time 1). The contract of every search: find each pair of
-//! spheres of different owners that touch or overlap at some time of the step, once each,
-//! with the first such time. Fast spheres cannot jump over each other, as they can if only
-//! the ends of steps are looked at.
+//! # Contract
 //!
-//! The algorithms are those of Johnson and Whalley (2002): [`SweptBruteForce`] is their
-//! naive algorithm and the oracle, [`CellList`] their algorithms A, B and C. Whether two
-//! spheres meet is decided by [`time_of_contact`] alone, in 64 bits: all searches give the
-//! same collisions, bit for bit.
+//! In: two [`SphereSet`]s of the same spheres (nm), where they are at the start of a step
+//! (time 0) and where at its end (time 1); in between they move in straight lines. Out: each
+//! pair of spheres of different owners that touch or overlap at some time of the step, once
+//! each, with the first such time, sorted by pair. Fast spheres cannot jump over each other,
+//! as they can if only the ends of steps are looked at.
+//!
+//! Whether two spheres meet is decided by [`time_of_contact`] alone, in 64 bits: all searches
+//! give the same [`Collision`]s, bit for bit, whatever the number of threads. What cannot be
+//! searched is refused with a [`SweptError`], and there are no collisions then.
+//!
+//! # Which one?
+//!
+//! The algorithms are those of C. G. Johnson and J. L. Whalley, *Detecting collisions in sets
+//! of moving particles: a survey and some experiments* (University of Kent, 2002):
+//! [`SweptBruteForce`] is their naive algorithm and the oracle, [`CellList`] their algorithms
+//! A, B and C. C was the quickest of the paper's; where spheres are densely packed, its slices
+//! hold many of them, and B may be quicker.
 
 mod brute_force;
 mod cell_list;
@@ -43,7 +52,9 @@ pub enum SweptError {
     #[error(transparent)]
     Sphere(#[from] SphereError),
     /// The sets at the start and at the end are not the same spheres.
-    #[error("{start} spheres set out and {end} arrive, or they are not the same ones")]
+    #[error(
+        "{start} spheres set out and {end} arrive, or they are not the same ones: both sets need the same owners and radii"
+    )]
     OtherSpheres {
         /// Spheres at the start.
         start: usize,
@@ -52,7 +63,7 @@ pub enum SweptError {
     },
     /// The cells are too small for the links to last a step: Result 1 of the paper.
     #[error(
-        "sphere {sphere} reaches {reach} nm from its start within the step, more than half a cell of {width} nm"
+        "sphere {sphere} reaches {reach} nm from its start within the step, more than half a cell of {width} nm: take wider cells or shorter steps"
     )]
     TooFast {
         /// The sphere that reaches furthest.

@@ -1,17 +1,4 @@
 //! FFRNN: fixed-radius nearest neighbours on a counting-sorted uniform grid.
-//!
-//! The search of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014):
-//!
-//! 1. bin: the cell of each sphere, cells at least as wide as the longest reach;
-//! 2. count the spheres of each cell;
-//! 3. prefix sum of the counts: where each cell starts;
-//! 4. counting sort: the spheres of a cell become neighbours in memory;
-//! 5. walk: each sphere against its own and the following half of the 26
-//!    neighbouring cells, which are five runs of contiguous spheres.
-//!
-//! Unlike there, the grid is fitted to the spheres in every call, so nothing is
-//! ever outside it; where it would grow too large it is [folded](layout::GridLayout);
-//! radii may differ; and the order of the pairs does not depend on the threads.
 
 pub(super) mod beyond;
 pub(super) mod candidates;
@@ -31,10 +18,9 @@ use beyond::Nobody;
 use cells::CellWalk;
 use layout::GridLayout;
 use plan::ReachPlan;
+use scan::Instructions;
 use sort::SortedSpheres;
 use walk::{SPHERES_PER_TASK, Walk};
-
-use scan::Instructions;
 
 /// Most comparisons within cells that a search begins: about a second of them.
 ///
@@ -43,6 +29,42 @@ use scan::Instructions;
 pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 
 /// Counting-sorted uniform grid: the FFRNN search on the CPU.
+///
+/// The search of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014):
+///
+/// 1. bin: the cell of each sphere, cells at least as wide as the longest reach;
+/// 2. count the spheres of each cell;
+/// 3. prefix sum of the counts: where each cell starts;
+/// 4. counting sort: the spheres of a cell become neighbours in memory;
+/// 5. walk: each sphere against its own and the following half of the 26
+///    neighbouring cells, which are five runs of contiguous spheres.
+///
+/// Unlike there, the grid is fitted to the spheres in every call, so nothing is ever
+/// outside it; where it would grow too large it is folded, so that distant cells share their
+/// numbers; radii may differ; and the order of the pairs does not depend on the threads.
+///
+/// ```
+/// use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+/// use bevy_rapier_molecules::spheres::SphereSet;
+/// use glam::Vec3;
+///
+/// // Three atoms of 0.17 nm, of which the first two belong to one molecule.
+/// let mut spheres = SphereSet::new();
+/// spheres.push(Vec3::ZERO, 0.17, 0)?;
+/// spheres.push(Vec3::X * 0.15, 0.17, 0)?;
+/// spheres.push(Vec3::X * 0.40, 0.17, 1)?;
+///
+/// let mut grid = UniformGrid::new();
+/// let mut pairs = PairBuffer::new();
+/// let times = grid.find_pairs(&spheres, 0.0, &mut pairs)?;
+/// let pair = pairs.iter().next().expect("two atoms overlap");
+/// assert_eq!((pair.a, pair.b), (1, 2));
+/// assert!((pair.gap(&spheres) - (0.25 - 0.34)).abs() < 1.0e-6);
+/// println!("sorted in {:?}, walked in {:?}", times.build, times.walk);
+/// // With a margin of 0.1 nm the first atom is in reach, too.
+/// assert_eq!(grid.count_pairs(&spheres, 0.1)?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct UniformGrid {
     sorted: SortedSpheres,
@@ -73,7 +95,7 @@ impl UniformGrid {
     /// longest reach, and so no pair is missed, whatever the width; one that is not a
     /// positive number up to [`MAX_REACH_NM`] asks for nothing.
     #[must_use]
-    pub fn with_cells(width: f32) -> Self {
+    pub fn with_cell_width(width: f32) -> Self {
         let usable = width > 0.0 && width <= MAX_REACH_NM;
         Self {
             least_cell: if usable { width } else { 0.0 },
@@ -115,15 +137,7 @@ impl UniformGrid {
         if let Some(indices) = indices {
             self.sorted.rename(indices);
         }
-        let (comparisons, fullest) = self.sorted.crowding();
-        if comparisons > MAX_COMPARISONS {
-            let cell = &self.sorted.cell_start[fullest..fullest + 2];
-            return Err(SearchError::TooCrowded {
-                sphere: self.sorted.index[cell[0] as usize],
-                spheres: cell[1] - cell[0],
-                reach: plan.longest,
-            });
-        }
+        self.sorted.check_crowding(plan.longest)?;
         Ok(Walk {
             cells: CellWalk {
                 sorted: &self.sorted,

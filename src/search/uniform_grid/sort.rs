@@ -14,9 +14,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::MAX_COMPARISONS;
 use super::layout::GridLayout;
 use super::scan::{Columns, LANES};
 use crate::scatter::ScatterTarget;
+use crate::search::SearchError;
 use crate::spheres::{CHUNK, SphereSet};
 
 /// Most slabs: few enough that the open ends of all of them stay in the cache.
@@ -77,7 +79,7 @@ impl SortedSpheres {
     }
 
     /// Comparisons within cells, twice, and the fullest cell.
-    pub(in crate::search) fn crowding(&self) -> (u64, usize) {
+    fn crowding(&self) -> (u64, usize) {
         const CELLS_PER_TASK: usize = 64 * 1024;
         let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
         let tasks = self
@@ -96,13 +98,36 @@ impl SortedSpheres {
                 })
             })
             .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)));
-        let fullest = if sum > super::MAX_COMPARISONS {
+        let fullest = if sum > MAX_COMPARISONS {
             let fullest = |cell: &[u32]| count(cell) == most;
             self.cell_start.windows(2).position(fullest).unwrap_or(0)
         } else {
             0
         };
         (sum, fullest)
+    }
+
+    /// Refuses spheres whose comparison within cells would not end.
+    ///
+    /// # Errors
+    /// [`SearchError::TooCrowded`] with `reach`, the longest of a sphere, nm.
+    pub(in crate::search) fn check_crowding(&self, reach: f32) -> Result<(), SearchError> {
+        match self.crowding() {
+            (comparisons, fullest) if comparisons > MAX_COMPARISONS => {
+                Err(self.too_crowded(fullest, reach))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What to say of a cell that is too full.
+    pub(in crate::search) fn too_crowded(&self, cell: usize, reach: f32) -> SearchError {
+        let (first, end) = (self.cell_start[cell], self.cell_start[cell + 1]);
+        SearchError::TooCrowded {
+            sphere: self.index[first as usize],
+            spheres: end - first,
+            reach,
+        }
     }
 
     /// The spheres, to be compared.
@@ -281,7 +306,11 @@ impl SortedSpheres {
 }
 
 /// `target[k] = source[index[k]]`.
-fn gather<T: Copy + Send + Sync>(target: &mut [T], source: &[T], index: &[u32]) {
+pub(in crate::search) fn gather<T: Copy + Send + Sync>(
+    target: &mut [T],
+    source: &[T],
+    index: &[u32],
+) {
     target
         .par_chunks_mut(CHUNK)
         .zip(index.par_chunks(CHUNK))

@@ -6,6 +6,8 @@
 //! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
 //! (0, +1) and (+1, +1) in (y, z).
 
+use std::ops::Range;
+
 use super::beyond::{Beyond, Nobody};
 use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::cells::CellWalk;
@@ -14,6 +16,7 @@ use super::plan::Reach;
 use super::scan::Avx2;
 use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
 use crate::search::Pair;
+use crate::search::tasks::Tasks;
 
 /// Spheres that one task walks, about.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
@@ -29,20 +32,17 @@ pub(in crate::search) struct Walk<'a, B = Nobody> {
     pub(in crate::search) instructions: Instructions,
 }
 
-impl<B: Beyond> Walk<'_, B> {
-    /// Appends the pairs of one task to `list`.
-    pub(in crate::search) fn list(&self, task: usize, list: &mut Vec<Pair>) {
+impl<B: Beyond> Tasks for Walk<'_, B> {
+    fn tasks(&self) -> usize {
+        self.cells.tasks()
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
         self.visit(task, &mut Lister { list });
         keep_headroom(list);
     }
 
-    /// Appends the pairs of one task to `list`, and their gaps to `gaps`.
-    pub(in crate::search) fn list_gaps(
-        &self,
-        task: usize,
-        list: &mut Vec<Pair>,
-        gaps: &mut Vec<f32>,
-    ) {
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
         let mut sink = GapLister {
             pairs: Lister { list },
             gaps,
@@ -52,13 +52,14 @@ impl<B: Beyond> Walk<'_, B> {
         keep_headroom(gaps);
     }
 
-    /// Counts the pairs of one task.
-    pub(in crate::search) fn count(&self, task: usize) -> u64 {
+    fn count(&self, task: usize) -> u64 {
         let mut counter = Counter { count: 0 };
         self.visit(task, &mut counter);
         counter.count
     }
+}
 
+impl<B: Beyond> Walk<'_, B> {
     /// Passes all hits of `task` to `sink`.
     fn visit<S: Sink>(&self, task: usize, sink: &mut S) {
         match (self.instructions, self.reach.is_mixed()) {
@@ -119,11 +120,12 @@ impl<B: Beyond> Walk<'_, B> {
                     let copies = candidates.columns();
                     for one in 0..end - start {
                         let query = self.query::<MIXED>(&copies, one);
+                        let own = columns.index[start + one];
+                        let run = one + 1..candidates.len();
                         // SAFETY: the copies have LANES entries behind the last, all
                         // out of reach, and `visit` chose `C`.
                         unsafe {
-                            scan::<C, MIXED, S>(&copies, &query, one, candidates.len(), sink);
-                            let own = columns.index[start + one];
+                            scan::<C, MIXED, true, S>(&copies, &query, own, run, sink);
                             self.beyond
                                 .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
@@ -355,40 +357,6 @@ fn grow<T>(list: &mut Vec<T>, least: usize) {
     list.reserve_exact((list.len() / 2).max(64 * LANES).max(least));
 }
 
-/// Compares `query`, candidate `one`, with all candidates behind it.
-///
-/// # Safety
-/// `columns` have [`LANES`] entries behind `len`, all out of reach, and the processor
-/// has the instructions.
-#[inline(always)]
-unsafe fn scan<C: Comparison, const MIXED: bool, S: Sink>(
-    columns: &Columns<'_>,
-    query: &Query,
-    one: usize,
-    len: usize,
-    sink: &mut S,
-) {
-    let own = columns.index[one];
-    let mut at = one + 1;
-    let mut room = sink.open(len.saturating_sub(at));
-    while at < len {
-        // SAFETY: as the caller promises; no more than what follows can be hit.
-        unsafe {
-            let mask = C::hits::<MIXED>(columns, query, at);
-            let hits = Hits {
-                own,
-                query,
-                columns,
-                at,
-                mask,
-            };
-            S::take::<C, MIXED>(&mut room, &hits);
-        }
-        at += LANES;
-    }
-    sink.close(room);
-}
-
 /// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
@@ -399,7 +367,24 @@ pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Si
     columns: &Columns<'_>,
     query: &Query,
     own: u32,
-    run: std::ops::Range<usize>,
+    run: Range<usize>,
+    sink: &mut S,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { scan::<C, MIXED, false, S>(columns, query, own, run, sink) };
+}
+
+/// As [`scan_run`]. If all that follows the run is out of reach, it is `PADDED`, and nobody
+/// has to look where it ends.
+///
+/// # Safety
+/// As [`scan_run`].
+#[inline(always)]
+unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
+    columns: &Columns<'_>,
+    query: &Query,
+    own: u32,
+    run: Range<usize>,
     sink: &mut S,
 ) {
     let mut at = run.start;
@@ -408,7 +393,7 @@ pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Si
         // SAFETY: as the caller promises; no more than the run can be hit.
         unsafe {
             let mut mask = C::hits::<MIXED>(columns, query, at);
-            if run.end - at < LANES {
+            if !PADDED && run.end - at < LANES {
                 mask &= (1 << (run.end - at)) - 1;
             }
             let hits = Hits {
