@@ -133,8 +133,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         return Err("there is no --report of a --screenshot: give one of both".into());
     }
     if arguments.show {
-        if !display::is_there() {
-            return Err("there is no display: --screenshot FILE.png needs none".into());
+        if let Err(reason) = display::check() {
+            return Err(format!("{reason}: --screenshot FILE.png needs none").into());
         }
         picture::check_adapter()?;
     }

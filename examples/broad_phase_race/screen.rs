@@ -134,8 +134,9 @@ fn set_up(mut commands: Commands, lanes: Res<Lanes>) -> Result {
                 },
                 ..default()
             },
-            Transform::from_translation(middle + Vec3::new(0.5, 0.3, 2.1) * edge)
-                .looking_at(middle, Vec3::Y),
+            // Far enough away, and low enough, that the front of the pile is seen.
+            Transform::from_translation(middle + Vec3::new(0.5, 0.3, 2.4) * edge)
+                .looking_at(middle - 0.2 * edge * Vec3::Y, Vec3::Y),
             RenderLayers::layer(number),
             OfLane(number),
         ));

@@ -103,10 +103,10 @@ fn pictures_that_cannot_be_saved_are_refused() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// What an adapter that is lost before the start looks like.
+/// What an adapter that is lost before the start looks like, and a display that has ended.
 #[test]
 #[cfg(target_os = "linux")]
-fn without_an_adapter_that_is_said_and_nothing_panics() {
+fn without_adapter_or_display_that_is_said_and_nothing_panics() {
     let blind = |arguments: &[&str]| {
         Command::new(program("lipid_bilayer"))
             .args(["--outer", "20", "--inner", "0", "--radius", "3.2"])
@@ -126,6 +126,10 @@ fn without_an_adapter_that_is_said_and_nothing_panics() {
     let output = blind(&[]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("the display ':4711' cannot be used"),
+        "{said}"
+    );
     assert!(said.contains("it runs without a window"), "{said}");
     assert!(text(&output.stdout).contains("at rest"));
 }

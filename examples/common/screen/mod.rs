@@ -64,8 +64,8 @@ impl SceneArguments {
         if self.headless || common.quiet {
             return Ok(Screen::Nowhere(None));
         }
-        if !display::is_there() {
-            return Ok(Screen::Nowhere(Some("there is no display".into())));
+        if let Err(reason) = display::check() {
+            return Ok(Screen::Nowhere(Some(reason)));
         }
         if common.report.is_some() {
             return Ok(Screen::Nowhere(None));
