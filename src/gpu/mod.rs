@@ -71,7 +71,7 @@ mod sort;
 mod timer;
 
 pub use adapter::{AdapterSummary, GpuOptions};
-pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams, SphereTemplate};
+pub use atoms::{GpuAtomRange, GpuAtoms, GpuPose, GpuTransformParams};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use clusters::{GpuClusterParams, GpuClusters};
