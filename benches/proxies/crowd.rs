@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::detail::{Detail, MoleculeSearch, PlacedMolecule};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
+use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::PairBuffer;
 
 use crate::turns::best_of;
@@ -23,9 +23,9 @@ pub fn run() {
         ..LoadOptions::default()
     };
     let template = load("assets/molecules/1gzx.pdb", &options).expect("the file is good");
-    let config = CrowdedBox {
+    let config = CrowdedBoxConfig {
         molecules: MOLECULES,
-        ..CrowdedBox::default()
+        ..CrowdedBoxConfig::default()
     };
     let crowd = crowded_box(&[Arc::new(template)], &config).expect("the numbers are finite");
     let placed = |pose: &dyn Fn(Pose) -> Pose| -> Vec<PlacedMolecule> {

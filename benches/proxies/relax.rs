@@ -8,7 +8,7 @@ use std::time::Instant;
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::relax::{CoarseStart, RelaxConfig, Relaxer};
-use bevy_rapier_molecules::scenes::{CrowdedBox, VesicleConfig, crowded_box, vesicle};
+use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, VesicleConfig, crowded_box, vesicle};
 
 /// Seeds of the scenes.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -46,10 +46,10 @@ pub fn run() {
     });
     compare("200 proteins", |seed| {
         let proteins = PROTEINS.map(|file| Arc::new(molecule(file)));
-        let config = CrowdedBox {
+        let config = CrowdedBoxConfig {
             spacing: SPACING,
             seed,
-            ..CrowdedBox::default()
+            ..CrowdedBoxConfig::default()
         };
         crowded_box(&proteins, &config).expect("the numbers are finite")
     });
