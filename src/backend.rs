@@ -1,4 +1,8 @@
 //! Where the work is done: by the processor, or by compute shaders on a GPU.
+//!
+//! [`Backend`] is what a user asks for; who does the work in the end, on which adapter, and why
+//! it is not what was asked for, is said by whoever took it, such as a
+//! [`RelaxReport`](crate::relax::RelaxReport).
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +11,17 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Who finds and answers contacts.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::Backend;
+///
+/// assert_eq!("gpu".parse::<Backend>(), Ok(Backend::Gpu));
+/// let said = "tpu".parse::<Backend>().map_err(|error| error.to_string());
+/// assert_eq!(said, Err("there is no backend \"tpu\": it is auto, cpu or gpu".to_owned()));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Backend {
     /// A GPU if there is a real one, else the processor. A software adapter is not used:
     /// the processor's own code is faster than it.

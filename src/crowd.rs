@@ -1,4 +1,14 @@
 //! A scene without motion: shared templates, molecules, and where each belongs.
+//!
+//! Templates, compartments and placements are added first, then the members that name them by
+//! index, each with its pose in the world (nm). What names something that is not there, or is
+//! at an impossible pose, is refused with a [`CrowdError`], so that whoever takes a [`Crowd`]
+//! need not ask: a [`Relaxer`](crate::relax::Relaxer) that relaxes it,
+//! [`export`](crate::export::export) that writes it. Order is kept: member `m` is the `m`-th
+//! that was added.
+//!
+//! Molecules that share what they are made of and have but a pose of their own are those of
+//! J. Pauschenwein (2022, section 4.1).
 
 use std::sync::Arc;
 
@@ -13,7 +23,7 @@ use crate::pose::Pose;
 #[non_exhaustive]
 pub enum CrowdError {
     /// An index points to nothing.
-    #[error("{what} {index} does not exist: there are {count}")]
+    #[error("{what} {index} does not exist: there are {count}, counted from 0; add it first")]
     NoSuch {
         /// What was looked for: template, compartment or placement.
         what: &'static str,
@@ -38,18 +48,19 @@ pub enum CrowdError {
 /// One molecule of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdMember {
-    /// Which template it has.
+    /// Its template: an index that [`Crowd::add_template`] returned.
     pub template: u32,
-    /// Which placement it has; `None` if it may be anywhere.
+    /// Its placement: an index that [`Crowd::add_placement`] returned; `None` if it may be
+    /// anywhere.
     pub placement: Option<u32>,
-    /// Where it is.
+    /// Where it is in the world, nm.
     pub pose: Pose,
 }
 
 /// A placement relative to one of the compartments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdPlacement {
-    /// Which compartment.
+    /// The compartment: an index that [`Crowd::add_compartment`] returned.
     pub compartment: u32,
     /// Where in it.
     pub placement: Placement,
@@ -79,9 +90,6 @@ pub struct Crowd {
     placements: Vec<CrowdPlacement>,
     members: Vec<CrowdMember>,
 }
-
-/// How far the squared length of a rotation quaternion may be from one.
-const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 impl Crowd {
     /// An empty crowd.
@@ -129,8 +137,7 @@ impl Crowd {
         if let Some(placement) = member.placement {
             check_index("placement", placement, self.placements.len())?;
         }
-        let turn = member.pose.rotation.length_squared();
-        if !(member.pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE) {
+        if !member.pose.is_rigid() {
             return Err(CrowdError::BadPose {
                 molecule: self.members.len(),
                 pose: member.pose,

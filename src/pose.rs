@@ -1,7 +1,14 @@
 //! Where a rigid molecule is: position and rotation of its body frame in the world.
+//!
+//! Positions are nm, rotations unit quaternions. A [`Pose`] is plain data and holds whatever it
+//! is given; rooms that take one refuse it with an error unless it
+//! [is rigid](Pose::is_rigid).
 
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
+
+/// How far the squared length of a rotation quaternion may be from one.
+const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 /// Position (nm) and rotation of a body frame in the world frame.
 ///
@@ -16,6 +23,10 @@ use serde::{Deserialize, Serialize};
 /// let there = pose.transform_point(Vec3::X);
 /// assert!(there.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
 /// assert!(pose.inverse_transform_point(there).abs_diff_eq(Vec3::X, 1e-6));
+///
+/// // Poses are chained like matrices: the right one is applied first.
+/// let twice = pose * pose;
+/// assert!(twice.position.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
@@ -58,19 +69,30 @@ impl Pose {
         self.rotation.inverse() * (point - self.position)
     }
 
-    /// The pose that applies `inner` first and `self` second.
-    #[must_use]
-    pub fn then_inner(&self, inner: &Self) -> Self {
-        Self::new(
-            self.transform_point(inner.position),
-            (self.rotation * inner.rotation).normalize(),
-        )
-    }
-
     /// Whether every component is a finite number.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.position.is_finite() && self.rotation.is_finite()
+    }
+
+    /// Whether it is finite, and its rotation is one: a unit quaternion, give or take what
+    /// some steps of a simulation round.
+    #[must_use]
+    pub fn is_rigid(&self) -> bool {
+        let off_unit = (self.rotation.length_squared() - 1.0).abs();
+        self.is_finite() && off_unit < UNIT_TOLERANCE
+    }
+}
+
+impl std::ops::Mul for Pose {
+    type Output = Self;
+
+    /// The pose that applies `inner` first and `self` second.
+    fn mul(self, inner: Self) -> Self {
+        Self::new(
+            self.transform_point(inner.position),
+            (self.rotation * inner.rotation).normalize(),
+        )
     }
 }
 

@@ -3,6 +3,13 @@
 //! A sphere may be an atom or a proxy for many atoms; nothing behind this type
 //! knows which. Each sphere belongs to an *owner*, its molecule, and spheres of
 //! one owner never collide with each other.
+//!
+//! Centres and radii are nm, in the world frame, and finite; what is not is refused with a
+//! [`SphereError`] that names the sphere. Spheres keep the order in which they came, so that
+//! the pairs of a search are indices into it.
+//!
+//! Searching atoms rather than molecules is the step of J. Pauschenwein (2022, section 3.2):
+//! one search radius suits all of them.
 
 use glam::Vec3;
 use rayon::prelude::*;

@@ -10,7 +10,9 @@ use bevy_rapier_molecules::detail::{Detail, DetailError, MoleculeSearch, PlacedM
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::proxy::ProxyError;
-use bevy_rapier_molecules::scenes::{CrowdedBox, VesicleConfig, VesicleSize, crowded_box, vesicle};
+use bevy_rapier_molecules::scenes::{
+    CrowdedBoxConfig, VesicleConfig, VesicleSize, crowded_box, vesicle,
+};
 use bevy_rapier_molecules::search::{Pair, PairBuffer};
 use glam::{Quat, Vec3};
 use thread_pool::with_threads;
@@ -97,10 +99,10 @@ fn refined_contacts_of_crowded_proteins_are_those_of_the_atoms() {
     ];
     let templates = files.map(molecule);
     for (spacing, margin) in [(0.7, 0.0), (1.2, 0.0), (1.6, 0.3)] {
-        let config = CrowdedBox {
+        let config = CrowdedBoxConfig {
             molecules: 30,
             spacing,
-            ..CrowdedBox::default()
+            ..CrowdedBoxConfig::default()
         };
         let crowd = crowded_box(&templates, &config).unwrap();
         let pairs = compare(&templates, &placed(&crowd), margin);
@@ -162,11 +164,11 @@ fn molecules_in_one_place_single_ones_and_none_are_fine() {
 fn a_search_that_is_used_again_forgets_the_scene_before() {
     let templates = [molecule("popc.pdb"), molecule("p_xylene.pdb")];
     let scene = |count: u32, seed: u64| {
-        let config = CrowdedBox {
+        let config = CrowdedBoxConfig {
             molecules: count,
             spacing: 0.8,
             seed,
-            ..CrowdedBox::default()
+            ..CrowdedBoxConfig::default()
         };
         placed(&crowded_box(&templates, &config).unwrap())
     };
@@ -183,10 +185,10 @@ fn a_search_that_is_used_again_forgets_the_scene_before() {
 #[test]
 fn the_order_of_refined_pairs_does_not_depend_on_threads() {
     let templates = [molecule("1ubq.cif")];
-    let config = CrowdedBox {
+    let config = CrowdedBoxConfig {
         molecules: 100,
         spacing: 1.0,
-        ..CrowdedBox::default()
+        ..CrowdedBoxConfig::default()
     };
     let molecules = placed(&crowded_box(&templates, &config).unwrap());
     let run = |threads: usize| {

@@ -238,6 +238,7 @@ fn lipids_split_between_the_leaflets_by_area() {
         inner,
         radius,
         head_distance,
+        ..
     } = vesicle(popc(), &config).unwrap();
     assert_eq!(outer + inner, 620);
     assert_eq!(crowd.members().len(), 620);

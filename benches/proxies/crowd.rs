@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::detail::{Detail, MoleculeSearch, PlacedMolecule};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
+use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::PairBuffer;
 
 use crate::common::molecules::path;
@@ -26,9 +26,9 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         ..LoadOptions::default()
     };
     let template = load(path("1gzx.pdb"), &options)?;
-    let config = CrowdedBox {
+    let config = CrowdedBoxConfig {
         molecules,
-        ..CrowdedBox::default()
+        ..CrowdedBoxConfig::default()
     };
     let crowd = crowded_box(&[Arc::new(template)], &config)?;
     let placed = |pose: &dyn Fn(Pose) -> Pose| -> Vec<PlacedMolecule> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::relax::{CoarseStart, RelaxConfig, Relaxer};
-use bevy_rapier_molecules::scenes::{CrowdedBox, VesicleConfig, crowded_box, vesicle};
+use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, VesicleConfig, crowded_box, vesicle};
 
 use crate::common::molecules::{bundled, popc};
 use crate::common::turns::{Laps, ms};
@@ -40,7 +40,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         Column::measured("ms: atoms", "ms"),
         Column::measured("ms: coarse to fine", "ms"),
     ];
-    let proteins = run.pick(CrowdedBox::default().molecules, 20);
+    let proteins = run.pick(CrowdedBoxConfig::default().molecules, 20);
     let title = format!("Relaxation to rest, median of {seeds} seeds.");
     let mut table = run.table(&title, columns);
     compare(&mut table, "620 lipids", seeds, |seed| {
@@ -56,11 +56,11 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     });
     let templates = PROTEINS.map(|file| Arc::new(bundled(file)));
     compare(&mut table, &format!("{proteins} proteins"), seeds, |seed| {
-        let config = CrowdedBox {
+        let config = CrowdedBoxConfig {
             molecules: proteins,
             spacing: SPACING,
             seed,
-            ..CrowdedBox::default()
+            ..CrowdedBoxConfig::default()
         };
         crowded_box(&templates, &config).expect("the numbers are finite")
     });

@@ -168,7 +168,7 @@ fn gravities(counts: &[u32], tables: &mut Tables) -> Result<(), AnyError> {
         let mut row = vec![gravity.to_string(), format!("{steps:.0}")];
         for &count in counts {
             let mut candidates = Candidates::default();
-            let falling = FallingSpheres::new(count, RATIO, SEED)?.falling_for(steps);
+            let falling = FallingSpheres::new(count, RATIO, SEED)?.with_steps_to_fall(steps);
             fall(falling, *LATE.end(), |step, spheres, pairs| {
                 if LATE.contains(&step) {
                     candidates.add(spheres, pairs)?;

@@ -11,7 +11,7 @@ use bevy_rapier_molecules::motion::brownian::{
 };
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};
-use bevy_rapier_molecules::scenes::{CrowdedBox, crowded_box};
+use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::{AutoGrid, Pair, SearchError};
 use glam::{DVec3, Vec3};
 
@@ -93,11 +93,11 @@ impl Cytoplasm {
             .sum::<f32>();
         let spacing = (mean / arguments.filled).cbrt() as f32;
         let seed = arguments.scene.seed.or(None);
-        let config = CrowdedBox {
+        let config = CrowdedBoxConfig {
             molecules: arguments.molecules,
             spacing: spacing / (radii / templates.len() as f32),
             seed,
-            ..CrowdedBox::default()
+            ..CrowdedBoxConfig::default()
         };
         let crowd = crowded_box(&templates, &config)?;
         let mut relaxer = Relaxer::new(crowd, RelaxConfig::default())?;

@@ -7,7 +7,20 @@ use super::{Placement, PlacementError, Surface};
 use crate::pose::Pose;
 
 /// Where a molecule belongs relative to a compartment.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let cell = ShapeCompartment::cuboid(Vec3::splat(5.0), Pose::IDENTITY)?;
+/// let inside = Belonging::Inside { margin: 1.0 }.checked()?;
+/// let excess = |x: f32| inside.excess(&cell, &Pose::from_translation(Vec3::X * x));
+/// assert!(excess(3.9).is_in_place());
+/// assert!((excess(4.5).height - 0.5).abs() < 1e-5, "too far out by so much, nm");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Belonging {
     /// In the surface, upright: a lipid or a membrane protein.
     Surface(Placement),

@@ -22,7 +22,7 @@ pub enum CompartmentError {
         centre: Vec3,
     },
     /// The pose is NaN or infinite, or its rotation is not a rotation.
-    #[error("a compartment cannot be at the pose {pose:?}")]
+    #[error("a compartment needs a finite position and a unit rotation, not the pose {pose:?}")]
     BadPose {
         /// The pose that was given.
         pose: Pose,
@@ -38,7 +38,9 @@ pub enum CompartmentError {
         value: f32,
     },
     /// The shape has no inside that a distance could tell from its outside.
-    #[error("a {kind} does not enclose a volume that a compartment could be")]
+    #[error(
+        "a {kind} does not enclose a volume that a compartment could be; use a ball, cuboid, capsule, cylinder, cone, convex polyhedron or closed mesh"
+    )]
     NotSolid {
         /// What kind of shape it is.
         kind: &'static str,
@@ -47,7 +49,7 @@ pub enum CompartmentError {
     #[error("a mesh without triangles encloses nothing")]
     EmptyMesh,
     /// A vertex of the mesh is not finite.
-    #[error("vertex {vertex} of the mesh is at {position}")]
+    #[error("vertex {vertex} of the mesh is at {position}, which is not finite")]
     BadVertex {
         /// Index of the vertex.
         vertex: usize,

@@ -1,5 +1,14 @@
 //! Where molecules belong: surfaces and volumes that hold them.
 //!
+//! A shape and a pose go in; distances, normals, areas and random points of its surface come
+//! out, and by how much a molecule is out of its place. Everything is in the world frame and
+//! nm unless it says otherwise; distances are positive outside and negative inside. Nothing
+//! here moves anything: springs do ([`force`](crate::force)).
+//!
+//! All of it is pure: the same question gets the same bits. Shapes that enclose nothing,
+//! lengths that cannot be and meshes with holes are refused with a [`CompartmentError`] that
+//! names the vertex, triangle or edge, impossible placements with a [`PlacementError`].
+//!
 //! A [`Surface`] answers three questions about its surface: how far is a
 //! point, which way is outwards, and where is a random point. Everything that
 //! springs and scenes need follows from these.
@@ -12,6 +21,10 @@
 //! A molecule either sits in the surface ([`Placement`]: leaflet, depth, up) or
 //! stays on one side of it; [`Belonging`] is either of these, and [`Excess`] is what
 //! a spring has to take back.
+//!
+//! Lipids on a sphere, uniformly spread, and held at their distance with their heads up, are
+//! those of J. Pauschenwein (2022, section 4.1 with Algorithm 4.2, and section 4.3); other
+//! shapes, volumes and the two sides are ours.
 //!
 //! # Parallel surfaces
 //!
@@ -42,10 +55,10 @@ mod sphere_shell;
 
 pub use belonging::{Belonging, Excess};
 pub use error::CompartmentError;
-pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, head_and_axis};
+pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head};
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
-pub use sampling::{sample_unit_sphere, sample_unit_sphere_clustered};
+pub(crate) use sampling::sample_unit_sphere;
 pub use shape::ShapeCompartment;
 pub use sphere_shell::SphereShell;
 
@@ -123,13 +136,9 @@ pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
 }
 
-/// How far the squared length of a rotation quaternion may be from one.
-const UNIT_TOLERANCE: f32 = 1.0e-3;
-
 /// The pose with its rotation made a unit quaternion to the last digit.
 fn checked_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
-    let turn = pose.rotation.length_squared();
-    if pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE {
+    if pose.is_rigid() {
         Ok(Pose::new(pose.position, pose.rotation.normalize()))
     } else {
         Err(CompartmentError::BadPose { pose: *pose })

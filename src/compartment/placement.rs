@@ -49,7 +49,7 @@ pub enum PlacementError {
         depth: f32,
     },
     /// A leeway is negative or not a number.
-    #[error("a leeway of {value} is negative or not a number")]
+    #[error("a leeway must not be negative, and is {value}; 0 gives a molecule no play at all")]
     BadLeeway {
         /// The leeway that was given.
         value: f32,
@@ -69,6 +69,28 @@ pub enum PlacementError {
 }
 
 /// Where a molecule belongs relative to a compartment's surface.
+///
+/// ```
+/// use bevy_rapier_molecules::compartment::{bilayer_depth, up_and_head};
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let placement = Placement {
+///     leaflet: Leaflet::Inner,
+///     depth: bilayer_depth(&lipid),
+///     up: up_and_head(&lipid).0,
+///     leeway: 0.2,
+///     tilt_leeway: 0.4,
+/// }
+/// .checked()?;
+/// let vesicle = SphereShell::new(Vec3::ZERO, 5.2)?;
+/// let position = Vec3::X * (5.2 + placement.offset());
+/// let pose = placement.upright_pose(&vesicle, position, 0.0);
+/// assert!(placement.deviation(&vesicle, &pose).is_in_place(&placement));
+/// assert!((pose.rotation * placement.up).x < -0.99, "its head looks inwards");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// Side of the surface.
@@ -186,7 +208,7 @@ const TAIL_OVERLAP: f32 = 0.11;
 /// that the tails of the two leaflets meet.
 #[must_use]
 pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
-    let (up, head) = head_and_axis(template);
+    let (up, head) = up_and_head(template);
     let heights = template.positions().iter().map(|position| position.dot(up));
     let tail = heights.fold(0.0, f32::min);
     (head - tail) * (1.0 - TAIL_OVERLAP) - head
@@ -199,7 +221,7 @@ pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
 /// where its nitrogen, oxygen or sulphur atoms reach furthest. A molecule without
 /// any of these has no head, and its longest axis is taken as it is.
 #[must_use]
-pub fn head_and_axis(template: &MoleculeTemplate) -> (Vec3, f32) {
+pub fn up_and_head(template: &MoleculeTemplate) -> (Vec3, f32) {
     // Least inertia is about the longest axis.
     let axis = template.principal_axes() * Vec3::X;
     let heights = |wanted: fn(Element) -> bool| {

@@ -10,6 +10,19 @@ use super::{CompartmentError, Surface, SurfacePoint, checked_pose, direction, sa
 use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let vesicle = SphereShell::new(Vec3::ZERO, 5.2)?;
+/// let head = Vec3::Y * 7.0;
+/// assert!((vesicle.signed_distance(head) - 1.8).abs() < 1e-5, "outside of it, nm");
+/// assert_eq!(vesicle.normal(head), Vec3::Y);
+/// // The outer leaflet has more room than the inner one.
+/// assert!(vesicle.area_at(1.8) > vesicle.area_at(-1.8), "nm²");
+/// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SphereShell {
     centre: Vec3,

@@ -1,4 +1,9 @@
 //! Which atoms of different parts of a structure are too close?
+//!
+//! Parts are rigid bodies with their poses, such as those of
+//! [`Structure::split_by`](crate::molecule::Structure::split_by) or the members of a
+//! [`Crowd`](crate::crowd::Crowd). [`find_clashes`] answers with a [`ClashReport`]; its fields
+//! with lengths end in `_nm`, and it is what the example `clashes` writes as JSON.
 
 use glam::DVec3;
 use serde::Serialize;
@@ -17,7 +22,9 @@ use crate::spheres::{SphereError, SphereSet};
 #[non_exhaustive]
 pub enum ClashError {
     /// The tolerance is zero, negative or not finite.
-    #[error("a tolerance of {tolerance} nm is not positive and finite")]
+    #[error(
+        "a tolerance of {tolerance} nm is not a positive number; leave it out to let the collision radii of the atoms decide"
+    )]
     BadTolerance {
         /// The tolerance that was given, nm.
         tolerance: f32,
@@ -33,7 +40,7 @@ impl From<SphereError> for ClashError {
     }
 }
 
-/// What to look for.
+/// What [`find_clashes`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClashOptions {
     /// Atoms closer than this (nm) clash; `None` means that atoms clash when their
@@ -54,6 +61,7 @@ impl Default for ClashOptions {
 
 /// An atom of one of the parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClashAtom {
     /// Index of its part, from 0.
     pub part: usize,
@@ -86,6 +94,7 @@ pub struct Clash {
 
 /// How many atoms clash and which are the worst.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClashReport {
     /// The tolerance (nm) that was asked for; none if the collision spheres count.
     pub tolerance_nm: Option<f32>,

@@ -23,7 +23,22 @@ const PARALLEL: usize = 16 * 1024;
 /// owners, if it is below `bound` nm; `None` if there are no such spheres.
 ///
 /// Any distance that is known to occur makes a good bound; infinity is one too.
-/// Centres must be finite.
+/// Centres must be finite, in any frame.
+///
+/// ```
+/// use bevy_rapier_molecules::contact::closest_distance;
+/// use bevy_rapier_molecules::prelude::SphereSet;
+/// use glam::Vec3;
+///
+/// let mut spheres = SphereSet::new();
+/// for (x, owner) in [(0.0, 0), (0.1, 0), (2.0, 1)] {
+///     spheres.push(Vec3::X * x, 0.17, owner)?;
+/// }
+/// // Those with one owner do not count.
+/// let closest = closest_distance(&spheres, f64::INFINITY);
+/// assert!(closest.is_some_and(|distance| (distance - 1.9).abs() < 1e-6), "nm");
+/// # Ok::<(), bevy_rapier_molecules::spheres::SphereError>(())
+/// ```
 #[must_use]
 pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
     let mut order: Vec<u32> = (0..spheres.len() as u32).collect();

@@ -33,7 +33,7 @@ pub enum ContactError {
 
 /// One side of a contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContactSide {
+pub(crate) struct ContactSide {
     /// The sphere of the molecule itself.
     pub own: u32,
     /// The sphere of the other molecule.
@@ -42,7 +42,7 @@ pub struct ContactSide {
 
 /// The contacts of each molecule.
 #[derive(Clone, Debug, Default)]
-pub struct ContactTable {
+pub(crate) struct ContactTable {
     /// For each molecule its first side, and one entry more.
     starts: Vec<u32>,
     sides: Vec<ContactSide>,
@@ -50,18 +50,6 @@ pub struct ContactTable {
 }
 
 impl ContactTable {
-    /// Number of contacts; each has two sides.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.sides.len() / 2
-    }
-
-    /// Whether nothing touches.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sides.is_empty()
-    }
-
     /// The contacts of one molecule, seen from its side.
     #[must_use]
     pub fn of(&self, molecule: usize) -> &[ContactSide] {

@@ -5,11 +5,11 @@
 
 use glam::Vec3;
 
-use crate::molecule::MoleculeTemplate;
-use crate::proxy::{AtomBalls, DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxyError, ProxySet};
+use crate::molecule::{BodySpheres, MoleculeTemplate};
+use crate::proxy::{DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxyError, ProxySet};
 
 /// Atoms of a leaf, about: two vectors of eight are compared with each of its own.
-pub const LEAF_ATOMS: usize = 16;
+const LEAF_ATOMS: usize = 16;
 
 /// Spheres in a body frame, and where what is in each begins; nm.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) struct LeafAtom {
 
 /// Spheres around spheres around the atoms of one template, in its body frame.
 #[derive(Clone, Debug)]
-pub struct ProxyHierarchy {
+pub(super) struct ProxyHierarchy {
     pub(super) proxies: Tier,
     pub(super) leaves: Tier,
     pub(super) atoms: Vec<LeafAtom>,
@@ -52,7 +52,7 @@ impl ProxyHierarchy {
     ///
     /// # Errors
     /// [`ProxyError`] if it has too many atoms.
-    pub fn new(cache: &ProxyCache) -> Result<Self, ProxyError> {
+    pub(super) fn new(cache: &ProxyCache) -> Result<Self, ProxyError> {
         let template: &MoleculeTemplate = cache.template();
         let top = cache.get(DEFAULT_PROXIES)?;
         let mut proxies = Tier {
@@ -71,8 +71,8 @@ impl ProxyHierarchy {
             let positions: Vec<Vec3> = members.iter().map(pick).collect();
             let radii = members.iter().map(|k| template.radii()[*k as usize]);
             let radii: Vec<f32> = radii.collect();
-            let balls = AtomBalls {
-                positions: &positions,
+            let balls = BodySpheres {
+                centres: &positions,
                 radii: &radii,
             };
             let count = members.len().div_ceil(LEAF_ATOMS);
@@ -95,12 +95,6 @@ impl ProxyHierarchy {
             atoms,
             bounding_radius: template.bounding_radius(),
         })
-    }
-
-    /// Number of proxies and of leaves.
-    #[must_use]
-    pub fn sizes(&self) -> [usize; 2] {
-        [self.proxies.centres.len(), self.leaves.centres.len()]
     }
 }
 
@@ -135,7 +129,7 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|seen| *seen));
-        let [proxies, leaves] = tree.sizes();
+        let [proxies, leaves] = [&tree.proxies, &tree.leaves].map(|tier| tier.centres.len());
         assert!(proxies == 17 && leaves > 17 && leaves <= template.atom_count() / 8);
     }
 }

@@ -5,16 +5,14 @@ use std::time::Instant;
 
 use thiserror::Error;
 
+use super::Detail;
+use super::hierarchy::ProxyHierarchy;
 use super::refined::Refiner;
-use super::{Detail, ProxyHierarchy};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::proxy::{ProxyCache, ProxyError, ProxySet};
 use crate::search::{AutoGrid, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
-
-/// How far the squared length of a rotation quaternion may be from one.
-const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 /// Why contacts could not be found.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -55,9 +53,9 @@ impl From<SphereError> for DetailError {
 /// A molecule of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacedMolecule {
-    /// Which of the templates it has.
+    /// Index of its template among those of the search.
     pub template: u32,
-    /// Where it is.
+    /// Where it is in the world, nm.
     pub pose: Pose,
 }
 
@@ -197,8 +195,7 @@ impl MoleculeSearch {
                     count,
                 });
             }
-            let turn = (pose.rotation.length_squared() - 1.0).abs();
-            if !(pose.is_finite() && turn < UNIT_TOLERANCE) {
+            if !pose.is_rigid() {
                 return Err(DetailError::BadPose { molecule, pose });
             }
         }

@@ -59,7 +59,7 @@ impl Group {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Carried {
     contacts: Vec<ContactConstraint>,
-    /// Sorted by bodies, contacts of the engine behind the others.
+    /// Sorted by bodies, supports behind the others.
     groups: Vec<Group>,
 }
 

@@ -5,6 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::force::{ParameterError, not_negative};
 
 /// How contacts are solved.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::ContactSolverConfig;
+///
+/// // A high pile needs more iterations to stand.
+/// let pile = ContactSolverConfig { iterations: 32, ..ContactSolverConfig::default() };
+/// assert!(pile.check().is_ok());
+/// let blind = ContactSolverConfig { foresight: f32::NAN, ..pile };
+/// assert!(blind.check().is_err_and(|error| error.name == "foresight"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContactSolverConfig {

@@ -14,15 +14,17 @@ pub(crate) const DEEP_SHARE: f32 = 0.5;
 
 /// A contact between a sphere of molecule `a` and one of molecule `b`.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ContactConstraint {
-    /// The spheres; the first belongs to `a`. Of a contact that is held by the engine,
+    /// The spheres; the first belongs to `a`. Of a contact that is held from outside,
     /// the two halves of its key.
     pub spheres: Pair,
     /// Molecule of the first sphere.
     pub a: u32,
     /// Molecule of the second sphere.
     pub b: u32,
-    /// Whether it is a contact of the engine with something outside the crowd.
+    /// Whether it is a [`Support`](super::Support): a contact with something outside the
+    /// crowd, which the physics engine answers too.
     pub held: bool,
     /// Unit vector from `a` to `b`.
     pub normal: Vec3,
@@ -59,13 +61,13 @@ pub(super) struct Touch<'a> {
 
 /// What all contacts of two molecules share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Surface {
+pub(super) struct ContactSurface {
     softness: Softness,
     friction: f32,
     restitution: f32,
 }
 
-impl Surface {
+impl ContactSurface {
     /// Two surfaces of a `material` in a substep.
     pub fn new(material: &ContactMaterial, substep: &Substep) -> Self {
         Self {
@@ -109,7 +111,7 @@ impl ContactConstraint {
     pub(super) fn prepare(
         touch: &Touch<'_>,
         bodies: &[MovingBody],
-        surface: &Surface,
+        surface: &ContactSurface,
         substep: &Substep,
     ) -> Self {
         let [a, b] = touch.molecules;

@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::force::{ParameterError, not_negative};
 
 /// Surface of a molecule: bounce, friction and softness.
+///
+/// ```
+/// use bevy_rapier_molecules::dynamics::ContactMaterial;
+///
+/// let rubber = ContactMaterial { restitution: 0.8, ..ContactMaterial::default() };
+/// // Between two molecules the mean of what each would give back.
+/// assert_eq!(rubber.combine(&ContactMaterial::default()).restitution, 0.4);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContactMaterial {

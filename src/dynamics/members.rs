@@ -5,9 +5,20 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::{ContactGroups, ContactMaterial};
-use crate::molecule::MoleculeTemplate;
+use crate::molecule::{BodySpheres, MoleculeTemplate};
 
 /// The spheres that stand for a molecule in the search, in its body frame.
+///
+/// ```
+/// use bevy_rapier_molecules::dynamics::MemberSpheres;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// assert_eq!(MemberSpheres::atoms(&protein).len(), 602);
+/// assert_eq!(MemberSpheres::residues(&protein).len(), 76);
+/// assert_eq!(MemberSpheres::whole(&protein).radii, [protein.bounding_radius()]);
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberSpheres {
     /// Centres, nm.
@@ -81,6 +92,15 @@ impl MemberSpheres {
     }
 }
 
+impl<'a> From<&'a MemberSpheres> for BodySpheres<'a> {
+    fn from(spheres: &'a MemberSpheres) -> Self {
+        Self {
+            centres: &spheres.centres,
+            radii: &spheres.radii,
+        }
+    }
+}
+
 /// A molecule of the crowd: its spheres and its surface.
 #[derive(Clone, Debug, Default)]
 pub struct ContactMember {
@@ -97,19 +117,21 @@ pub struct ContactMember {
 
 /// Two molecules that touch, or are within the foresight: members `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CrowdTouch {
     /// The member with the smaller index.
     pub a: u32,
     /// The member with the larger index.
     pub b: u32,
     /// Pairs of spheres that overlap; zero if the molecules are merely near.
-    pub contacts: u32,
+    pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub deepest: f32,
 }
 
 /// Why a member is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SetAside {
     /// It has no body at the moment.
     Absent,

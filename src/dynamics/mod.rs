@@ -1,5 +1,12 @@
 //! Contacts in time: what molecules that touch do to each other's velocities.
 //!
+//! Members with their spheres go into [`CrowdContacts`] once, their [`MovingBody`]s in every
+//! substep; an [`Impulse`] for each comes out, and who touches whom. Everything is in the world
+//! frame about centres of mass: nm, s, Da, radian. The same input gives the same bits on any
+//! number of threads. A body that is not finite, or lies in a heap that cannot be searched, is
+//! [set aside](SetAside) and does no harm to the others; a device that fails is replaced within
+//! the substep. What remains is a [`CrowdContactsError`].
+//!
 //! Where [`relax`](crate::relax) moves molecules until nothing overlaps, this room
 //! answers contacts with impulses, as a physics engine does: bodies keep their
 //! velocities, and linear and angular momentum are kept. One substep of length `h`:
@@ -24,7 +31,11 @@
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
 //!
-//! All of it can be done by another device: see [`ContactEngine`].
+//! All of it can be done by another device: see [`ContactEngine`]. An *engine* is always such a
+//! device here; what moves the bodies, such as Rapier, is called the *physics engine*.
+//!
+//! The contacts are those of J. Pauschenwein's thesis (2022, section 3.2); the answer to them is
+//! not, since there molecules have no velocities.
 
 mod by_bodies;
 mod config;
@@ -60,12 +71,14 @@ pub use found::{FoundGroups, GroupSearch, PairGroup};
 pub use grouped::Grouped;
 pub use material::{ContactGroups, ContactMaterial, Softness};
 pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
-pub use solver::ContactSolver;
+use solver::ContactSolver;
 pub use steady::SearchFault;
 pub use step::{CrowdContacts, CrowdContactsError};
 pub use support::{Obstacle, Support, SupportSide};
 #[cfg(feature = "gpu")]
 pub(crate) use waking::{WAKING_OVERLAP, WAKING_SPEED};
+
+pub use crate::force::Impulse;
 
 use glam::{Mat3, Vec3};
 
@@ -142,29 +155,5 @@ impl MovingBody {
             && self.velocity.is_finite()
             && self.angular_velocity.is_finite()
             && self.acceleration.is_finite()
-    }
-}
-
-/// An impulse on a body, about its centre of mass.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Impulse {
-    /// Linear impulse, Da·nm/s.
-    pub linear: Vec3,
-    /// Angular impulse, Da·nm²/s.
-    pub angular: Vec3,
-}
-
-impl Impulse {
-    /// Whether it does nothing.
-    #[must_use]
-    pub fn is_zero(&self) -> bool {
-        self.linear == Vec3::ZERO && self.angular == Vec3::ZERO
-    }
-}
-
-impl std::ops::AddAssign for Impulse {
-    fn add_assign(&mut self, other: Self) {
-        self.linear += other.linear;
-        self.angular += other.angular;
     }
 }

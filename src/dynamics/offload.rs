@@ -343,7 +343,7 @@ impl CrowdContacts {
         let touch = |(a, b)| CrowdTouch {
             a,
             b,
-            contacts: 0,
+            overlaps: 0,
             deepest: f32::NEG_INFINITY,
         };
         members.flatten().map(touch).collect()

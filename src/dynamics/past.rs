@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::constraint::{Substep, Surface, Touch};
+use super::constraint::{ContactSurface, Substep, Touch};
 use super::engine::{CarriedContacts, CarriedImpulse, EngineSubstep};
 use super::groups::Sphere;
 use super::step::CrowdContacts;
@@ -196,7 +196,7 @@ impl CrowdContacts {
             let member = self.active.get(owner as usize)?;
             Some(&self.members[*member as usize].material)
         });
-        let surface = Surface::new(&one?.combine(other?), substep);
+        let surface = ContactSurface::new(&one?.combine(other?), substep);
         let touch = Touch {
             pair,
             spheres: [&first, &second],

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::step::CrowdContacts;
-use super::{ContactConstraint, ContactSolver, CrowdTouch, Impulse};
+use super::{ContactConstraint, CrowdTouch, Impulse};
 use crate::search::GridCell;
 use crate::spheres::SphereSet;
 
@@ -43,12 +43,6 @@ impl CrowdContacts {
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
         self.groups.candidates()
-    }
-
-    /// The solver, with its contacts unless these are with an [engine](Self::set_engine).
-    #[must_use]
-    pub fn solver(&self) -> &ContactSolver {
-        &self.solver
     }
 
     /// The contacts of the last substep, wherever they were solved; not all of them take

@@ -1,7 +1,7 @@
 //! The solver: all pairs of molecules at once, the contacts of each pair in turn.
 
 use super::by_bodies::{Carried, Group, for_each_group};
-use super::constraint::{Substep, Surface, Touch};
+use super::constraint::{ContactSurface, Substep, Touch};
 use super::engine::CarriedContacts;
 use super::groups::PairGroups;
 use super::iteration::Iteration;
@@ -12,7 +12,7 @@ use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, Mo
 ///
 /// Memory is kept from substep to substep; so are the impulses of contacts that last.
 #[derive(Clone, Debug, Default)]
-pub struct ContactSolver {
+pub(super) struct ContactSolver {
     /// Group after group.
     contacts: Vec<ContactConstraint>,
     groups: Vec<Group>,
@@ -31,7 +31,7 @@ pub(super) struct Problem<'a, M> {
     pub pairs: &'a PairGroups,
     /// Bodies before the substep: those of the spheres, then obstacles.
     pub bodies: &'a [MovingBody],
-    /// What the engine holds bodies by, with their two bodies.
+    /// What the physics engine holds bodies by, with their two bodies.
     pub supports: &'a [(Support, [u32; 2])],
     /// Material between two bodies; none if they may not touch.
     pub material: M,
@@ -202,7 +202,7 @@ impl ContactSolver {
                     group.rows = 0;
                     return;
                 };
-                let surface = Surface::new(&material, substep);
+                let surface = ContactSurface::new(&material, substep);
                 let pairs = &all_pairs[group.contacts()];
                 let before = before.between(group.a, group.b, false);
                 for (contact, &pair) in contacts.iter_mut().zip(pairs) {
@@ -241,11 +241,11 @@ impl ContactSolver {
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
         self.group_contacts(first);
-        self.leave_to_engine();
+        self.leave_lone_supports();
     }
 
-    /// Leaves supports to the engine where no two molecules of the crowd touch.
-    fn leave_to_engine(&mut self) {
+    /// Leaves supports to the physics engine where no two molecules of the crowd touch.
+    fn leave_lone_supports(&mut self) {
         self.crowded.clear();
         self.crowded.resize(self.velocities.len(), false);
         // Bodies that touch in the crowd, and then what these lean on.

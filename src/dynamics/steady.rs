@@ -11,6 +11,7 @@ use crate::spheres::SphereSet;
 
 /// A search that was given up because its device failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SearchFault {
     /// Name of the search.
     pub search: &'static str,
@@ -65,7 +66,7 @@ impl SteadySearch {
         self.fault.take()
     }
 
-    /// Searches on the CPU from now on, since a device has failed.
+    /// Searches on the processor from now on, since a device has failed.
     pub fn give_up(&mut self, search: &'static str, fault: DeviceFault, message: String) {
         self.fault = Some(SearchFault {
             search,
@@ -88,7 +89,7 @@ impl SteadySearch {
         }
     }
 
-    /// Groups the pairs of `spheres` closer than their radii plus `margin`, nm; on the CPU
+    /// Groups the pairs of `spheres` closer than their radii plus `margin`, nm; on the processor
     /// if it is the device that fails.
     ///
     /// # Errors

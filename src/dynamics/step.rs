@@ -36,7 +36,46 @@ impl From<SphereError> for CrowdContactsError {
     }
 }
 
-/// Finds and answers the contacts of a crowd, substep by substep.
+/// Finds and answers the contacts of a crowd, substep by substep: [`gather`](Self::gather),
+/// [`detect`](Self::detect), [`respond`](Self::respond).
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::dynamics::{
+///     ContactMember, CrowdContacts, MemberSpheres, MovingBody,
+/// };
+/// use bevy_rapier_molecules::force::Body;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// let spheres = Arc::new(MemberSpheres::atoms(&protein));
+/// let members = [0, 1].map(|id| ContactMember { id, spheres: spheres.clone(), ..Default::default() });
+/// // Two proteins that overlap and fly towards each other, 3 nm/s each.
+/// let bodies = [-1.0, 1.0].map(|side| {
+///     let pose = Pose::from_translation(Vec3::X * (1.1 * side));
+///     let Body { centre, inverse_mass, inverse_inertia } = Body::new(&protein, &pose);
+///     MovingBody {
+///         pose,
+///         centre,
+///         inverse_mass: Vec3::splat(inverse_mass),
+///         inverse_inertia,
+///         velocity: Vec3::X * (-3.0 * side),
+///         ..MovingBody::default()
+///     }
+/// });
+///
+/// let mut contacts = CrowdContacts::default();
+/// contacts.set_members(members.to_vec())?;
+/// contacts.gather(|member| bodies.get(member).copied())?;
+/// contacts.detect()?;
+/// contacts.respond(1.0 / 60.0);
+/// assert_eq!(contacts.touches().len(), 1);
+/// let impulses: Vec<_> = contacts.impulses().map(|(_, impulse)| impulse.linear).collect();
+/// assert!(impulses[0].x < 0.0, "the left one is pushed back");
+/// assert!((impulses[0] + impulses[1]).length() < 1e-3 * impulses[0].length(), "as is the other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CrowdContacts {
     /// How contacts are solved.
     pub config: ContactSolverConfig,
@@ -54,7 +93,7 @@ pub struct CrowdContacts {
     pub(super) spheres: SphereSet,
     pub(super) groups: PairGroups,
     pub(super) bodies: Vec<MovingBody>,
-    /// Contacts that the engine answers, in this substep, with their bodies.
+    /// Contacts that the physics engine answers too, in this substep, with their bodies.
     pub(super) supports: Vec<(Support, [u32; 2])>,
     /// What is not of the crowd; their bodies follow those of the members.
     pub(super) obstacles: Vec<u64>,
@@ -298,7 +337,7 @@ impl CrowdContacts {
                 self.touches.push(CrowdTouch {
                     a,
                     b,
-                    contacts: group.overlaps,
+                    overlaps: group.overlaps,
                     deepest: group.deepest,
                 });
             }

@@ -1,10 +1,10 @@
 //! What molecules lean on outside the crowd: floors, walls, ordinary bodies.
 //!
-//! The engine answers such contacts itself, after us. But a molecule that stands on a
+//! The physics engine answers such contacts itself, after us. But a molecule that stands on a
 //! floor cannot give way to one that falls on it, and two solvers that take turns
 //! would each undo what the other did. So wherever molecules of the crowd touch each
 //! other, the contacts that hold them from outside are solved with theirs, and the
-//! engine finds little left to do. It still pushes overlaps with the outside apart.
+//! physics engine finds little left to do. It still pushes overlaps with the outside apart.
 
 use glam::Vec3;
 
@@ -31,7 +31,8 @@ pub enum SupportSide {
     Obstacle(u32),
 }
 
-/// A contact that the engine answers.
+/// A contact between a member and something outside the crowd, which the physics engine
+/// answers too. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Support {
     /// The first side.
@@ -69,7 +70,7 @@ impl Support {
             normal: self.normal,
             lever_a: self.point - centres[0],
             lever_b: self.point - centres[1],
-            // The engine pushes overlaps apart itself.
+            // The physics engine pushes overlaps apart itself.
             gap: self.gap.max(0.0),
             friction: self.friction,
             ..ContactConstraint::IDLE

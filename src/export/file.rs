@@ -13,15 +13,25 @@ use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
 /// The structure formats that can be written.
+///
+/// ```
+/// use std::path::Path;
+/// use bevy_rapier_molecules::export::ExportFormat;
+///
+/// let told = |name: &str| ExportFormat::of_path(Path::new(name));
+/// assert_eq!(told("vesicle.CIF.gz"), Some((ExportFormat::Mmcif, true)));
+/// assert_eq!(told("vesicle.xyz"), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileFormat {
+#[non_exhaustive]
+pub enum ExportFormat {
     /// PDB, for every tool; limited columns.
     Pdb,
     /// PDBx/mmCIF, for scenes of any size.
     Mmcif,
 }
 
-impl FileFormat {
+impl ExportFormat {
     /// The format a path asks for, and whether it is to be compressed.
     ///
     /// `.pdb` and `.ent` are PDB, `.cif` and `.mmcif` are mmCIF, and each of them
@@ -69,7 +79,7 @@ pub fn export<'a>(
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     let path = path.as_ref();
-    let Some((format, gzip)) = FileFormat::of_path(path) else {
+    let Some((format, gzip)) = ExportFormat::of_path(path) else {
         return Err(ExportError::UnknownFormat {
             path: path.to_owned(),
         });
@@ -97,14 +107,14 @@ pub fn export<'a>(
 }
 
 fn write<'a>(
-    format: FileFormat,
+    format: ExportFormat,
     writer: impl Write,
     molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     match format {
-        FileFormat::Pdb => write_pdb(writer, molecules, options),
-        FileFormat::Mmcif => write_mmcif(writer, molecules, options),
+        ExportFormat::Pdb => write_pdb(writer, molecules, options),
+        ExportFormat::Mmcif => write_mmcif(writer, molecules, options),
     }
 }
 
@@ -166,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_extension_decides_the_format() {
-        use FileFormat::{Mmcif, Pdb};
+        use ExportFormat::{Mmcif, Pdb};
         for (path, expected) in [
             ("a.pdb", Some((Pdb, false))),
             ("dir.x/A.PDB", Some((Pdb, false))),
@@ -179,7 +189,7 @@ mod tests {
             (".pdb", None),
             ("", None),
         ] {
-            assert_eq!(FileFormat::of_path(Path::new(path)), expected, "{path}");
+            assert_eq!(ExportFormat::of_path(Path::new(path)), expected, "{path}");
         }
     }
 }

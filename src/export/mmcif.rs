@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use super::text::{TextSink, push_fixed, scale};
 use super::{
-    ANGSTROM_PER_NM, ExportError, ExportOptions, ExportSummary, Placement, is_standard_residue,
+    ANGSTROM_PER_NM, AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue,
 };
 use crate::molecule::{MAX_COORDINATE_NM, MoleculeTemplate};
 use crate::pose::Pose;
@@ -135,7 +135,7 @@ impl State {
         template: &MoleculeTemplate,
         pose: Pose,
     ) -> Result<(), ExportError> {
-        let placement = Placement::new(self.summary.molecules, template, pose)?;
+        let place = AngstromPose::new(self.summary.molecules, template, pose)?;
         let next = self.entities.len() + 1;
         let entity = *self.entities.entry(ptr::from_ref(template)).or_insert(next);
         let chain_numbers = self.number_chains(template);
@@ -164,7 +164,7 @@ impl State {
             let name = &template.atom_names()[atom];
             push_name(&mut sink.buffer, name)?;
             sink.buffer.extend_from_slice(&self.before_position);
-            self.push_position(&mut sink.buffer, &placement, template, atom)?;
+            self.push_position(&mut sink.buffer, &place, template, atom)?;
             sink.buffer.extend_from_slice(&self.after_position);
             push_name(&mut sink.buffer, name)?;
             sink.put(" 1");
@@ -231,11 +231,11 @@ impl State {
     fn push_position(
         &self,
         buffer: &mut Vec<u8>,
-        placement: &Placement,
+        place: &AngstromPose,
         template: &MoleculeTemplate,
         atom: usize,
     ) -> Result<(), ExportError> {
-        let position = placement.angstrom(template.positions()[atom]);
+        let position = place.angstrom(template.positions()[atom]);
         if position.abs().max_element() > FURTHEST {
             return Err(ExportError::TooFar {
                 molecule: self.summary.molecules,

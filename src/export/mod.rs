@@ -1,8 +1,14 @@
 //! Molecules at their poses, written as structure files.
 //!
-//! Both writers stream: they take molecules one at a time and keep a buffer of
+//! Templates with poses (world frame, nm) go in, for instance
+//! [`Crowd::instances`](crate::crowd::Crowd::instances); a file, or bytes for any writer, come
+//! out, the same for the same input, and an [`ExportSummary`]. What a format cannot hold is an
+//! [`ExportError`] that names the molecule and says what to do instead.
+//!
+//! The formats are those of the Protein Data Bank: PDB with hybrid-36 numbers where its columns
+//! end, and PDBx/mmCIF. Both writers stream: they take molecules one at a time and keep a buffer of
 //! rows, never a second copy of the atoms. Lengths leave in ångström, which is
-//! what the formats ask for; inside they are nm.
+//! what the formats ask for.
 //!
 //! Molecules stay apart in the file:
 //!
@@ -21,7 +27,7 @@ mod mmcif;
 mod pdb;
 mod text;
 
-pub use file::{FileFormat, export};
+pub use file::{ExportFormat, export};
 pub use mmcif::write_mmcif;
 pub use pdb::write_pdb;
 
@@ -67,7 +73,9 @@ pub enum ExportError {
     #[error("cannot write the structure: {0}")]
     Write(#[from] io::Error),
     /// A pose holds NaN or infinity, or its quaternion is no rotation.
-    #[error("molecule {molecule} ('{name}') has a pose that is not finite or is no rotation")]
+    #[error(
+        "molecule {molecule} ('{name}') has a pose that is not finite, or whose rotation is not a unit quaternion"
+    )]
     BadPose {
         /// Index of the molecule, from 0.
         molecule: usize,
@@ -143,6 +151,7 @@ impl Default for ExportOptions {
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportSummary {
     /// Number of molecules.
     pub molecules: usize,
@@ -154,12 +163,12 @@ pub struct ExportSummary {
 
 /// A pose in 64 bits and ångström, so that the file holds what the pose says to
 /// the last decimal, even far from the origin.
-struct Placement {
+struct AngstromPose {
     rotation: DMat3,
     position: DVec3,
 }
 
-impl Placement {
+impl AngstromPose {
     fn new(index: usize, template: &MoleculeTemplate, pose: Pose) -> Result<Self, ExportError> {
         let rotation = pose.rotation.as_dquat();
         let off_unit = (rotation.length_squared() - 1.0).abs();

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::chains::{ChainBook, ChainSlot};
 use super::text::{TextSink, fixed, scale};
-use super::{ExportError, ExportOptions, ExportSummary, Placement, is_standard_residue};
+use super::{AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue};
 use crate::hybrid36;
 use crate::molecule::{Element, MoleculeTemplate};
 use crate::pose::Pose;
@@ -57,7 +57,7 @@ pub fn write_pdb<'a>(
     let mut numbering = Numbering::new();
     let mut serial = 0;
     for (index, (template, pose)) in molecules.into_iter().enumerate() {
-        let placement = Placement::new(index, template, pose)?;
+        let place = AngstromPose::new(index, template, pose)?;
         numbering.number(index, template)?;
         let mut row = Row::blank();
         let mut residue = None;
@@ -70,7 +70,7 @@ pub fn write_pdb<'a>(
             serial += 1;
             row.set_serial(index, serial)?;
             row.set_atom(&template.atom_names()[atom], template.elements()[atom])?;
-            let position = placement.angstrom(template.positions()[atom]);
+            let position = place.angstrom(template.positions()[atom]);
             row.set_position(position)
                 .ok_or_else(|| ExportError::OutsidePdb {
                     molecule: index,

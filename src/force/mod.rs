@@ -1,13 +1,20 @@
 //! What contacts and compartments do to a molecule in one iteration.
 //!
-//! Laws are pure functions: contacts and deviations in, a [`Push`] out. All of a
-//! molecule's contacts are summed by one task in a fixed order, so that no atomics
-//! are needed and the number of threads does not matter.
+//! Laws are pure functions: contacts and deviations in, a [`Push`] or an [`Impulse`] out. All
+//! is in the world frame about the centre of mass; lengths are nm, angles radian, masses Da,
+//! times s. All of a molecule's contacts are summed by one task in a fixed order, so that no
+//! atomics are needed and the number of threads does not matter. Parameters that cannot be are
+//! refused by the `check` of each law, with a [`ParameterError`] that names the first.
 //!
-//! The relaxer's laws move molecules by so much an iteration. In a world where time
-//! passes, [`spring_impulse`] holds molecules in their place instead.
+//! | law | what it does | where it is from |
+//! |---|---|---|
+//! | [`thesis_reaction`] | pushes one atom of a contact | Pauschenwein (2022), section 4.3, Algorithm 4.4 |
+//! | [`thesis_spring_force`], [`thesis_spring_torque`] | pull a molecule back to its place | the same, Algorithm 4.5 |
+//! | [`Projection`] | parts contacts by real mass and inertia; its springs take back a part of the excess | ours; the relaxer's default |
+//! | [`spring_impulse`], [`steadying_impulse`] | hold a molecule in its place where time passes | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
 
 mod body;
+mod impulse;
 mod projection;
 mod spring;
 mod thesis;
@@ -16,10 +23,9 @@ pub use body::Body;
 #[cfg(feature = "gpu")]
 pub(crate) use body::DIRECTION_HASH;
 pub(crate) use body::arbitrary_direction;
+pub use impulse::{Impulse, Velocity};
 pub use projection::{Projection, ProjectionSums};
-pub use spring::{
-    MAX_SWINGS_PER_STEP, SpringImpulse, SpringLaw, Velocity, spring_impulse, steadying_impulse,
-};
+pub use spring::{MAX_SWINGS_PER_STEP, SpringLaw, spring_impulse, steadying_impulse};
 #[cfg(feature = "gpu")]
 pub(crate) use thesis::MIN_SQUARES_NM2;
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
@@ -30,8 +36,17 @@ use thiserror::Error;
 use crate::pose::Pose;
 
 /// A parameter of a law that cannot be.
+///
+/// ```
+/// use bevy_rapier_molecules::force::Projection;
+///
+/// let restless = Projection { momentum: 1.0, ..Projection::default() };
+/// let said = restless.check().map_err(|error| error.to_string());
+/// assert_eq!(said, Err("the parameter momentum must be less than one, and is 1".to_owned()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("the parameter {name} must be {allowed}, and is {value}")]
+#[non_exhaustive]
 pub struct ParameterError {
     /// Name of the parameter.
     pub name: &'static str,
@@ -78,7 +93,7 @@ impl Push {
     /// The push with its shift and its turn shortened to the given lengths
     /// (nm, radian) where they are longer.
     #[must_use]
-    pub fn clamped(self, linear: f32, angular: f32) -> Self {
+    pub(crate) fn clamped(self, linear: f32, angular: f32) -> Self {
         Self {
             linear: self.linear.clamp_length_max(linear),
             angular: self.angular.clamp_length_max(angular),

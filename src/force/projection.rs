@@ -26,7 +26,8 @@ use serde::{Deserialize, Serialize};
 use super::{Body, ParameterError, Push, not_negative};
 use crate::compartment::{Deviation, Placement};
 
-/// Parameters of the projection law.
+/// Parameters of the projection law, of
+/// [`ReactionLaw::Projection`](crate::relax::ReactionLaw::Projection).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Projection {
     /// Weight of the direction between centres at the start. Default: 2.
@@ -146,7 +147,7 @@ impl Projection {
     /// Weight of the direction between centres some iterations after the start or
     /// the last kick.
     #[must_use]
-    pub fn centre_weight_after(&self, iterations: u32) -> f32 {
+    pub(crate) fn centre_weight_after(&self, iterations: u32) -> f32 {
         let faded = iterations as f32 / self.fade_iterations.max(1) as f32;
         self.centre_weight * (1.0 - faded).max(0.0)
     }
@@ -154,7 +155,7 @@ impl Projection {
     /// Adds the momentum of the `last` push, and shortens the sum to what one
     /// iteration may do.
     #[must_use]
-    pub fn with_momentum(&self, mut push: Push, last: &Push) -> Push {
+    pub(crate) fn with_momentum(&self, mut push: Push, last: &Push) -> Push {
         push.linear += last.linear * self.momentum;
         push.angular += last.angular * self.momentum;
         push.clamped(self.max_shift, self.max_turn)

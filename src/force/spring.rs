@@ -44,10 +44,9 @@
 
 use std::f32::consts::TAU;
 
-use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::{Body, ParameterError, ThesisSteps, not_negative};
+use super::{Body, Impulse, ParameterError, ThesisSteps, Velocity, not_negative};
 use crate::compartment::Excess;
 
 /// Most swings of a damped spring in a substep; a higher frequency acts like this one.
@@ -55,6 +54,7 @@ pub const MAX_SWINGS_PER_STEP: f32 = 1.0;
 
 /// How a spring answers when a molecule is out of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SpringLaw {
     /// The spring of the thesis: undamped, and as strong as the way to the centre.
     Thesis {
@@ -112,46 +112,29 @@ impl SpringLaw {
     }
 }
 
-/// How a molecule moves, about its centre of mass in the world frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Velocity {
-    /// Velocity of the centre of mass, nm/s.
-    pub linear: Vec3,
-    /// Angular velocity, radian/s.
-    pub angular: Vec3,
-}
-
-/// What a spring gives a molecule in one substep, about its centre of mass in the
-/// world frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SpringImpulse {
-    /// Impulse, Da·nm/s.
-    pub linear: Vec3,
-    /// Angular impulse, Da·nm²/s.
-    pub angular: Vec3,
-}
-
-impl SpringImpulse {
-    /// Whether nothing acts, so that a sleeping molecule may sleep on.
-    #[must_use]
-    pub fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The velocity of `body` after the impulse.
-    #[must_use]
-    pub fn apply(&self, body: &Body, velocity: &Velocity) -> Velocity {
-        Velocity {
-            linear: velocity.linear + self.linear * body.inverse_mass,
-            angular: velocity.angular + body.inverse_inertia * self.angular,
-        }
-    }
-}
-
 /// What the spring gives a molecule with this body and velocity in a substep of `dt`
 /// seconds. Nothing if it is in place, if it cannot be moved, or if no time passes.
 ///
 /// The law's parameters are to be checked before: see [`SpringLaw::check`].
+///
+/// ```
+/// use bevy_rapier_molecules::force::{Body, Velocity, spring_impulse};
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// let cell = SphereShell::new(Vec3::ZERO, 10.0)?;
+/// let inside = Belonging::Inside { margin: 2.0 };
+/// let law = SpringLaw::default();
+/// let pull = |x: f32| {
+///     let pose = Pose::from_translation(Vec3::X * x);
+///     let (body, excess) = (Body::new(&protein, &pose), inside.excess(&cell, &pose));
+///     spring_impulse(&law, &body, &Velocity::default(), &excess, 1.0 / 60.0)
+/// };
+/// assert!(pull(7.5).is_zero(), "deep enough: nothing acts");
+/// assert!(pull(9.0).linear.x < 0.0, "too near to the surface: back inwards");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn spring_impulse(
     law: &SpringLaw,
@@ -159,8 +142,8 @@ pub fn spring_impulse(
     velocity: &Velocity,
     excess: &Excess,
     dt: f32,
-) -> SpringImpulse {
-    let mut impulse = SpringImpulse::default();
+) -> Impulse {
+    let mut impulse = Impulse::default();
     if !(dt > 0.0 && dt.is_finite()) {
         return impulse;
     }
@@ -204,8 +187,8 @@ pub fn steadying_impulse(
     velocity: &Velocity,
     excess: &Excess,
     dt: f32,
-) -> SpringImpulse {
-    let mut impulse = SpringImpulse::default();
+) -> Impulse {
+    let mut impulse = Impulse::default();
     if let &SpringLaw::CriticallyDamped {
         frequency_hz,
         damping_ratio,

@@ -9,7 +9,7 @@ use super::error::GpuError;
 use super::kernel::{Kernel, uniform};
 use super::search::spheres_that_fit;
 use super::shader::TRANSFORM;
-use crate::molecule::MoleculeTemplate;
+use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 
 /// Where a molecule is; `Pose` in WGSL.
@@ -65,24 +65,6 @@ pub struct GpuTransformParams {
     pub zero: u32,
 }
 
-/// Spheres of one kind of molecule in its body frame: its atoms, or proxies for them.
-#[derive(Clone, Copy, Debug)]
-pub struct SphereTemplate<'a> {
-    /// Centres in the body frame, nm.
-    pub centres: &'a [Vec3],
-    /// Their radii, nm.
-    pub radii: &'a [f32],
-}
-
-impl<'a> From<&'a MoleculeTemplate> for SphereTemplate<'a> {
-    fn from(template: &'a MoleculeTemplate) -> Self {
-        Self {
-            centres: template.positions(),
-            radii: template.radii(),
-        }
-    }
-}
-
 /// Templates, poses and spheres of a set of molecules on the device.
 ///
 /// Templates go to the device once, and one pose for each molecule when it has moved: 32
@@ -112,7 +94,7 @@ impl GpuAtoms {
     /// If a molecule names a template that is not there.
     pub fn new(
         device: &GpuDevice,
-        templates: &[SphereTemplate<'_>],
+        templates: &[BodySpheres<'_>],
         molecules: &[u32],
     ) -> Result<Self, GpuError> {
         let mut atoms = Vec::new();

@@ -12,7 +12,8 @@ use super::kernel::{Kernel, begin_pass, uniform};
 use super::readback::Readback;
 use super::search::write;
 use super::shader::CLUSTERS;
-use crate::proxy::{AtomBalls, ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
+use crate::molecule::BodySpheres;
+use crate::proxy::{ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
 use crate::proxy::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
 
 // The sum of the lower bytes, or of what is above them, has 32 bits.
@@ -180,7 +181,7 @@ impl GpuDevice {
     /// one if the atoms cannot have proxies.
     pub fn proxies<'a>(
         self: &Arc<Self>,
-        atoms: impl Into<AtomBalls<'a>>,
+        atoms: impl Into<BodySpheres<'a>>,
         count: usize,
         seed: u64,
     ) -> Result<Result<ProxySet, ProxyError>, GpuError> {

@@ -83,7 +83,7 @@ mod sorted;
 mod timer;
 
 pub use adapter::{AdapterSummary, GpuOptions};
-pub use atoms::{GpuAtoms, GpuPose, SphereTemplate};
+pub use atoms::{GpuAtoms, GpuPose};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use clusters::GpuClusters;

@@ -20,8 +20,9 @@ pub const MAX_ASSEMBLY_ATOMS: usize = 100_000_000;
 /// How far `R Rᵀ` may be from the identity: files have five to six decimals.
 const ROTATION_TOLERANCE: f64 = 1.0e-3;
 
-/// What makes a part of a file a body of its own.
+/// What makes a part of a file a body of its own; see [`Structure::split_by`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SplitBy {
     /// Each chain of each model.
     Chain,
@@ -33,6 +34,7 @@ pub enum SplitBy {
 
 /// One body of a file that was split: its shape, and where the file has it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MoleculePart {
     /// The shape. Copies by assembly operators share it.
     pub template: Arc<MoleculeTemplate>,
@@ -40,8 +42,9 @@ pub struct MoleculePart {
     pub pose: Pose,
 }
 
-/// Copies of one shape.
+/// Copies of one shape; see [`Structure::instances`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MoleculeInstances {
     /// The shape.
     pub template: Arc<MoleculeTemplate>,
@@ -84,6 +87,17 @@ impl Structure {
     /// With an assembly in the options, each part is copied by the operators
     /// that apply to it; the copies share their template.
     ///
+    /// ```
+    /// use bevy_rapier_molecules::prelude::*;
+    ///
+    /// let options = LoadOptions::default();
+    /// let membrane = load_structure("assets/molecules/popc_bilayer.pdb", &options)?;
+    /// let lipids = membrane.split_by(SplitBy::Residue, &options)?;
+    /// assert_eq!(lipids.len(), 128);
+    /// assert!(lipids.iter().all(|lipid| lipid.template.atom_count() == 134));
+    /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`MoleculeError`] as for [`template`](Self::template).
     pub fn split_by(
@@ -105,7 +119,7 @@ impl Structure {
                 let name = self.part_name(by, atoms[0]);
                 let template = Arc::new(self.template_of(name, &atoms, options.radius_scale)?);
                 parts.extend(copies.motions.iter().map(|motion| MoleculePart {
-                    pose: motion.then_inner(&template.file_pose()),
+                    pose: *motion * template.file_pose(),
                     template: Arc::clone(&template),
                 }));
             }
@@ -136,7 +150,7 @@ impl Structure {
             .map(|copies| {
                 let name = self.name().to_owned();
                 let template = self.template_of(name, &copies.atoms, options.radius_scale)?;
-                let place = |motion: &Pose| motion.then_inner(&template.file_pose());
+                let place = |motion: &Pose| *motion * template.file_pose();
                 Ok(MoleculeInstances {
                     poses: copies.motions.iter().map(place).collect(),
                     template: Arc::new(template),

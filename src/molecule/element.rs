@@ -12,6 +12,15 @@ use super::element_table::{DEFAULT_RADIUS_PM, TABLE};
 ///
 /// Isotopes are not told apart: deuterium and tritium are hydrogen. Serialised
 /// as its symbol.
+///
+/// ```
+/// use bevy_rapier_molecules::molecule::Element;
+///
+/// let iron = Element::from_symbol("FE");
+/// assert_eq!(iron, Some(Element::FE));
+/// assert_eq!((Element::FE.symbol(), Element::FE.atomic_number()), ("Fe", 26));
+/// assert_eq!((Element::C.mass(), Element::C.vdw_radius()), (12.011, 0.17), "dalton, nm");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub struct Element(u8);

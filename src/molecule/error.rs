@@ -6,10 +6,12 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use super::TemplateError;
+use super::options::DEFAULT_RADIUS_SCALE;
 use super::template::MAX_COORDINATE_NM;
 
 /// Where in a file something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// The file as a whole.
     File,
@@ -64,10 +66,12 @@ pub enum ReadCause {
     #[error("the file is empty")]
     Empty,
     /// The file was read to its end without finding an atom.
-    #[error("no atoms found")]
+    #[error("no atoms found; is it a structure file, in the format that its name says?")]
     NoAtoms,
     /// Neither the name nor the content tells the format.
-    #[error("not a PDB, mmCIF or BinaryCIF file")]
+    #[error(
+        "neither its name nor its content says whether it is a PDB, mmCIF or BinaryCIF file; give it an ending such as .pdb, .cif or .bcif, or set the format in the load options"
+    )]
     UnknownFormat,
     /// Bytes that are not text in a text format.
     #[error("the file holds bytes that are not text")]
@@ -161,7 +165,9 @@ pub enum MoleculeError {
     #[error(transparent)]
     Template(#[from] TemplateError),
     /// The file has atoms, but the options removed all of them.
-    #[error("{file}: none of its {atoms} atoms is left after the load options were applied")]
+    #[error(
+        "{file}: none of its {atoms} atoms is left after the load options were applied; keep more models, chains, waters or hydrogens"
+    )]
     NothingLeft {
         /// The file.
         file: String,
@@ -229,7 +235,9 @@ pub enum MoleculeError {
         limit: usize,
     },
     /// The radius scale is zero, negative or not finite.
-    #[error("{file}: the radius scale {scale} is not positive")]
+    #[error(
+        "{file}: the radius scale {scale} is not a positive number; the usual one is {DEFAULT_RADIUS_SCALE}"
+    )]
     BadRadiusScale {
         /// The file.
         file: String,

@@ -13,9 +13,7 @@ use std::ops::ControlFlow;
 use glam::{IVec3, Vec3};
 
 use super::GridAtom;
-
-/// Width of a cell in units of the largest radius, as in [`LocalGrid`](super::LocalGrid).
-const CELL_WIDTH: f32 = 2.25;
+use super::local_grid::cell_width;
 
 /// Largest cell number along an axis: sums of two still fit into 32 bits.
 const MOST_CELL: i32 = 1 << 29;
@@ -46,7 +44,7 @@ impl HashedLocalGrid {
         let largest_radius = radii.iter().copied().fold(0.0, f32::max);
         let buckets = positions.len().clamp(2, 1 << 30).next_power_of_two();
         let mut grid = Self {
-            cell: (CELL_WIDTH * largest_radius).max(f32::MIN_POSITIVE),
+            cell: cell_width(largest_radius),
             largest_radius,
             shift: u32::BITS - buckets.ilog2(),
             starts: vec![0; buckets + 1],
@@ -85,10 +83,6 @@ impl HashedLocalGrid {
         radius: f32,
         mut visit: impl FnMut(&GridAtom) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let touches = |atom: &GridAtom| {
-            let sum = atom.radius + radius;
-            sum >= 0.0 && atom.centre.distance_squared(centre) <= sum * sum
-        };
         let reach = radius + self.largest_radius;
         // Rounding must not hide an atom at the face of a cell.
         let reach = Vec3::splat(reach) + centre.abs() * (4.0 * f32::EPSILON);
@@ -98,7 +92,7 @@ impl HashedLocalGrid {
         let few = cells.element_product() <= self.atoms.len().max(27) as f64;
         if !(few && centre.is_finite()) {
             for (_, atom) in &self.atoms {
-                if touches(atom) {
+                if atom.touches(centre, radius) {
                     visit(atom)?;
                 }
             }
@@ -109,7 +103,7 @@ impl HashedLocalGrid {
                 for x in low.x..=high.x {
                     let cell = IVec3::new(x, y, z);
                     for (own, atom) in self.bucket_of(cell) {
-                        if *own == cell && touches(atom) {
+                        if *own == cell && atom.touches(centre, radius) {
                             visit(atom)?;
                         }
                     }
@@ -155,40 +149,21 @@ fn bucket(cell: IVec3, shift: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use rand::{Rng, RngExt, SeedableRng};
+    use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
     use super::super::LocalGrid;
+    use super::super::local_grid::tests::{CUBES, on_cell_faces, point, seen, touching};
     use super::*;
 
     fn hashed(grid: &HashedLocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
-        let mut found = Vec::new();
-        let _ = grid.visit_touching(centre, radius, |atom| {
-            found.push(atom.index);
-            ControlFlow::<()>::Continue(())
-        });
-        found.sort_unstable();
-        found
-    }
-
-    fn full(grid: &LocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
-        let mut found = Vec::new();
-        let _ = grid.visit_touching(centre, radius, |atom| {
-            found.push(atom.index);
-            ControlFlow::<()>::Continue(())
-        });
-        found.sort_unstable();
-        found
-    }
-
-    fn point(random: &mut impl Rng, side: f32) -> Vec3 {
-        Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
+        seen(|visitor| grid.visit_touching(centre, radius, visitor))
     }
 
     #[test]
     fn finds_what_the_full_grid_finds() {
         let mut random = Pcg64::seed_from_u64(17);
-        for (count, side) in [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)] {
+        for (count, side) in CUBES {
             for offset in [0.0, 1000.0] {
                 let offset = Vec3::splat(offset);
                 let positions: Vec<Vec3> = (0..count)
@@ -202,7 +177,7 @@ mod tests {
                     let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];
                     assert_eq!(
                         hashed(&few, centre, radius),
-                        full(&all, centre, radius),
+                        touching(&all, centre, radius),
                         "{count} atoms, ball of {radius} nm at {centre}"
                     );
                 }
@@ -212,17 +187,14 @@ mod tests {
 
     #[test]
     fn atoms_on_cell_faces_and_coincident_atoms_are_found_once() {
-        let positions: Vec<Vec3> = (0..27)
-            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
-            .chain([Vec3::ZERO; 3])
-            .collect();
+        let positions = on_cell_faces();
         let radii = vec![0.1; positions.len()];
         let (all, few) = (
             LocalGrid::new(&positions, &radii),
             HashedLocalGrid::new(&positions, &radii),
         );
         for &centre in &positions {
-            assert_eq!(hashed(&few, centre, 0.1251), full(&all, centre, 0.1251));
+            assert_eq!(hashed(&few, centre, 0.1251), touching(&all, centre, 0.1251));
         }
     }
 

@@ -8,7 +8,19 @@ use super::{Element, MoleculeTemplate, Residue};
 
 /// What an atom is called in its file. Shown as `HIS 68 A ND1`: residue, number,
 /// chain, atom; what the file does not say is left out.
+///
+/// ```
+/// use bevy_rapier_molecules::molecule::AtomLabel;
+/// use bevy_rapier_molecules::prelude::{LoadOptions, load};
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// let label = AtomLabel::new(&protein, 0).map(|label| label.to_string());
+/// assert_eq!(label.as_deref(), Some("MET 1 A N"));
+/// assert_eq!(AtomLabel::new(&protein, 100_000), None);
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct AtomLabel {
     /// The residue: its name, number, insertion code and chain.
     pub residue: Residue,

@@ -61,6 +61,20 @@ pub fn load_structure(
 
 /// Loads a structure file as copies of rigid bodies; see [`Structure::instances`].
 ///
+/// ```
+/// use bevy_rapier_molecules::molecule::AssemblyChoice;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// // The coat of a virus: the file has one protein and where its 49 copies are.
+/// let options = LoadOptions {
+///     assembly: AssemblyChoice::Instances("1".to_owned()),
+///     ..LoadOptions::default()
+/// };
+/// let coat = load_instances("assets/molecules/4udv.pdb", &options)?;
+/// assert_eq!((coat.len(), coat[0].poses.len()), (1, 49));
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
+///
 /// # Errors
 /// [`MoleculeError`] with file, line and cause.
 pub fn load_instances(
@@ -73,7 +87,14 @@ pub fn load_instances(
 /// Reads all that the bytes of a structure file say, without touching the file system.
 ///
 /// `source` is what errors call the file; its ending tells the format unless
-/// the options do.
+/// the options do. Of the options only `format` counts here.
+///
+/// ```
+/// use bevy_rapier_molecules::molecule::{LoadOptions, read_bytes};
+///
+/// let error = read_bytes(b"ATOM      1  CA", "half.pdb", &LoadOptions::default()).unwrap_err();
+/// assert!(error.to_string().starts_with("half.pdb, line 1: "), "{error}");
+/// ```
 ///
 /// # Errors
 /// [`MoleculeError`] with file, line and cause.

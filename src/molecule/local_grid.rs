@@ -21,6 +21,11 @@ use glam::{IVec3, Vec3};
 /// predicted: balls of atom size enlarged by it still need 27 cells only.
 const CELL_WIDTH: f32 = 2.25;
 
+/// Width of the cells for atoms with this largest radius, nm.
+pub(super) fn cell_width(largest_radius: f32) -> f32 {
+    (CELL_WIDTH * largest_radius).max(f32::MIN_POSITIVE)
+}
+
 /// Most cells for each atom before cells are made wider than they need to be.
 ///
 /// A protein has about two; a few atoms at the far ends of a huge box would need
@@ -44,7 +49,33 @@ pub struct GridAtom {
     pub index: u32,
 }
 
+impl GridAtom {
+    /// Whether it touches or overlaps the ball at `centre` with `radius`, both in the body
+    /// frame, nm; with a negative radius, whether the centre lies that deep in it.
+    #[inline]
+    pub(super) fn touches(&self, centre: Vec3, radius: f32) -> bool {
+        let sum = self.radius + radius;
+        sum >= 0.0 && self.centre.distance_squared(centre) <= sum * sum
+    }
+}
+
 /// Cells over the atoms of one molecule, in its body frame.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use bevy_rapier_molecules::molecule::LocalGrid;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
+/// let grid = LocalGrid::new(protein.positions(), protein.radii());
+/// let mut touched = Vec::new();
+/// let _ = grid.visit_touching(protein.positions()[7], 0.05, |atom| {
+///     touched.push(atom.index);
+///     ControlFlow::<()>::Continue(())
+/// });
+/// assert!(touched.contains(&7) && touched.len() < 10, "itself, and what it is bound to");
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LocalGrid {
     /// Corner of the first cell, nm; the outermost cells are empty all round.
@@ -101,7 +132,7 @@ impl LocalGrid {
     /// Chooses the cells for atom centres between `low` and `high`.
     fn lay_out(&mut self, low: Vec3, high: Vec3, atoms: usize) {
         let most = 1024.0 + MOST_CELLS_PER_ATOM * atoms as f64;
-        self.cell = (CELL_WIDTH * self.largest_radius).max(f32::MIN_POSITIVE);
+        self.cell = cell_width(self.largest_radius);
         // One cell for the last atom and one border cell on either side.
         let counts = |cell: f32| ((high - low) * (1.0 / cell)).floor().as_dvec3() + 3.0;
         while counts(self.cell).element_product() > most {
@@ -179,7 +210,7 @@ impl LocalGrid {
     /// How much a ball of `radius` nm may be enlarged, nm, so that only the 27 cells
     /// around its centre are looked at; zero at least.
     #[must_use]
-    pub fn quick_margin(&self, radius: f32) -> f32 {
+    pub(crate) fn quick_margin(&self, radius: f32) -> f32 {
         (self.cell - self.largest_radius - radius).max(0.0)
     }
 
@@ -223,8 +254,7 @@ impl LocalGrid {
                     continue;
                 }
                 for atom in &self.atoms[self.row(low.x, high.x, y, z)] {
-                    let sum = atom.radius + radius;
-                    if sum >= 0.0 && atom.centre.distance_squared(centre) <= sum * sum {
+                    if atom.touches(centre, radius) {
                         visit(atom)?;
                     }
                 }
@@ -235,7 +265,7 @@ impl LocalGrid {
 
     /// Visits every atom whose centre lies in the box from `low` to `high`, nm, and
     /// some around it.
-    pub fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
+    pub(crate) fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
         let (low, high) = self.range(low, high);
         if low.x > high.x {
             return;
@@ -294,20 +324,28 @@ impl LocalGrid {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
     use super::*;
 
-    fn touching(grid: &LocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
+    /// Someone who looks at atoms.
+    type Visitor<'a> = &'a mut dyn FnMut(&GridAtom) -> ControlFlow<()>;
+
+    /// Indices of the atoms that `look` shows to a visitor, in rising order.
+    pub fn seen(look: impl FnOnce(Visitor<'_>) -> ControlFlow<()>) -> Vec<u32> {
         let mut found = Vec::new();
-        let _ = grid.visit_touching(centre, radius, |atom| {
+        let _ = look(&mut |atom| {
             found.push(atom.index);
-            ControlFlow::<()>::Continue(())
+            ControlFlow::Continue(())
         });
         found.sort_unstable();
         found
+    }
+
+    pub fn touching(grid: &LocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
+        seen(|visitor| grid.visit_touching(centre, radius, visitor))
     }
 
     fn brute(positions: &[Vec3], radii: &[f32], centre: Vec3, radius: f32) -> Vec<u32> {
@@ -320,14 +358,26 @@ mod tests {
             .collect()
     }
 
-    fn point(random: &mut impl Rng, side: f32) -> Vec3 {
+    pub fn point(random: &mut impl Rng, side: f32) -> Vec3 {
         Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
+    }
+
+    /// Numbers of atoms, and half the sides of the cubes that they are in, nm.
+    pub const CUBES: [(usize, f32); 5] =
+        [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)];
+
+    /// Atoms of 0.1 nm on the faces of cells, and three in one place.
+    pub fn on_cell_faces() -> Vec<Vec3> {
+        (0..27)
+            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
+            .chain([Vec3::ZERO; 3])
+            .collect()
     }
 
     #[test]
     fn finds_what_brute_force_finds() {
         let mut random = Pcg64::seed_from_u64(7);
-        for (count, side) in [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)] {
+        for (count, side) in CUBES {
             let positions: Vec<Vec3> = (0..count).map(|_| point(&mut random, side)).collect();
             let radii: Vec<f32> = (0..count).map(|_| random.random_range(0.05..0.2)).collect();
             let grid = LocalGrid::new(&positions, &radii);
@@ -346,10 +396,7 @@ mod tests {
 
     #[test]
     fn atoms_on_cell_faces_and_coincident_atoms_are_found() {
-        let positions: Vec<Vec3> = (0..27)
-            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
-            .chain([Vec3::ZERO; 3])
-            .collect();
+        let positions = on_cell_faces();
         let radii = vec![0.1; positions.len()];
         let grid = LocalGrid::new(&positions, &radii);
         for &centre in &positions {

@@ -14,6 +14,7 @@ pub const DEFAULT_RADIUS_SCALE: f32 = 0.7;
 
 /// Which models of a file to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ModelChoice {
     /// The first in the file.
     #[default]
@@ -26,6 +27,7 @@ pub enum ModelChoice {
 
 /// Whether and how to build a biological assembly.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum AssemblyChoice {
     /// The atoms as the file has them.
     #[default]
@@ -36,7 +38,23 @@ pub enum AssemblyChoice {
     Instances(String),
 }
 
-/// What to take from a structure file.
+/// What to take from a structure file, and how large its atoms are.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// // The first chain of haemoglobin with half of the van der Waals radii.
+/// let options = LoadOptions {
+///     chains: Some(vec!["A".to_owned()]),
+///     radius_scale: 0.5,
+///     ..LoadOptions::default()
+/// };
+/// let chain = load("assets/molecules/1gzx.pdb", &options)?;
+/// assert!(chain.residues().iter().all(|residue| residue.chain == "A"));
+/// let radius = chain.elements()[0].vdw_radius();
+/// assert_eq!(chain.radii()[0], 0.5 * radius, "nm");
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadOptions {

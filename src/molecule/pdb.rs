@@ -16,7 +16,7 @@ use super::structure::Structure;
 
 /// Reads PDB files, plain or gzipped.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PdbReader;
+pub(super) struct PdbReader;
 
 /// Last column of the coordinates: what an atom record must have at least.
 const NEEDED_COLUMNS: usize = 54;

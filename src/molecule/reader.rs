@@ -5,9 +5,10 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::cif::{BinaryCifReader, MmcifReader};
 use super::error::{Place, ReadCause, ReadError};
+use super::pdb::PdbReader;
 use super::structure::Structure;
-use super::{BinaryCifReader, MmcifReader, PdbReader};
 
 /// Most bytes a gzipped file may unpack to: 2 GiB, some 26 million atoms of PDB.
 ///
@@ -17,7 +18,7 @@ pub const MAX_INFLATED_BYTES: u64 = 2 << 30;
 /// How far into a file the format is looked for, bytes.
 const SNIFFED_BYTES: usize = 64 * 1024;
 
-/// Reads one format of structure file.
+/// Reads one format of structure file; [`Format::reader`] has those that there are.
 pub trait StructureReader {
     /// Reads `bytes`, gzipped or not; `source` is what errors call the file.
     ///
@@ -27,7 +28,16 @@ pub trait StructureReader {
 }
 
 /// A format of structure file.
+///
+/// ```
+/// use bevy_rapier_molecules::molecule::Format;
+///
+/// assert_eq!(Format::from_name("4HHB.bcif.gz"), Some(Format::BinaryCif));
+/// assert_eq!(Format::from_content(b"data_1UBQ\n"), Some(Format::Mmcif));
+/// assert_eq!(Format::from_name("notes.txt"), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Format {
     /// Fixed columns: `.pdb`, `.ent`.
     Pdb,

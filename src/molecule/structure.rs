@@ -1,7 +1,7 @@
 //! What a structure file says, before any option has left something out.
 //!
 //! Positions are nm in the frame of the file. Readers fill a [`Structure`]
-//! through a `StructureBuilder`; `select.rs` and `assembly.rs` turn it into
+//! through a `StructureBuilder`; `select.rs` and `bodies.rs` turn it into
 //! templates.
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use super::{Element, Residue};
 
 /// One atom of a structure file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StructureAtom {
     /// Position in the frame of the file, nm.
     pub position: Vec3,
@@ -34,6 +35,7 @@ pub struct StructureAtom {
 
 /// One of the copies that make up an [`Assembly`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Operator {
     /// What the file calls it, such as `1` or `P-12`.
     pub id: String,
@@ -47,6 +49,7 @@ pub struct Operator {
 
 /// A biological assembly: the file's atoms, copied by operators.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Assembly {
     /// What the file calls it, usually `1`.
     pub id: String,
@@ -54,7 +57,19 @@ pub struct Assembly {
     pub operators: Vec<Operator>,
 }
 
-/// The content of a structure file.
+/// The content of a structure file, in its frame; lengths are nm.
+///
+/// [`template`](Self::template), [`split_by`](Self::split_by) and
+/// [`instances`](Self::instances) make rigid bodies of it.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let coat = load_structure("assets/molecules/4udv.pdb", &LoadOptions::default())?;
+/// assert_eq!((coat.name(), coat.models().len()), ("4udv", 1));
+/// assert_eq!(coat.assemblies()[0].operators.len(), 49);
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structure {
     pub(super) source: String,

@@ -99,6 +99,29 @@ pub struct Residue {
 ///
 /// The body frame has its origin at the centre of mass and its axes parallel to
 /// those of the file. Lengths are nm, masses dalton.
+///
+/// ```
+/// use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
+/// use glam::Vec3;
+///
+/// let atom = |name: &str, element, x| Atom {
+///     position: Vec3::X * x,
+///     radius: 0.1,
+///     element,
+///     name: name.into(),
+///     residue: 0,
+/// };
+/// let atoms = vec![atom("C", Element::C, 1.0), atom("O", Element::O, 1.113)];
+/// let residue = Residue { name: "CMO".into(), ..Residue::default() };
+/// let monoxide = MoleculeTemplate::new("carbon monoxide", atoms, vec![residue])?;
+///
+/// assert!((monoxide.mass() - 28.01).abs() < 0.01, "dalton");
+/// // The origin of the body frame is the centre of mass, nearer to the heavier oxygen.
+/// let [carbon, oxygen] = [0, 1].map(|atom| monoxide.positions()[atom].x);
+/// assert!(carbon < 0.0 && oxygen > 0.0 && -carbon > oxygen, "nm");
+/// assert!((monoxide.file_pose().transform_point(Vec3::X * carbon).x - 1.0).abs() < 1e-6);
+/// # Ok::<(), bevy_rapier_molecules::molecule::TemplateError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoleculeTemplate {
     name: String,
@@ -263,7 +286,10 @@ impl MoleculeTemplate {
         &self.residues
     }
 
-    /// The residue of one atom.
+    /// The residue of one atom, by its index from 0.
+    ///
+    /// # Panics
+    /// If there is no such atom.
     #[must_use]
     pub fn residue_of(&self, atom: usize) -> &Residue {
         &self.residues[self.residue_indices[atom] as usize]

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::prepare::PreparedMolecule;
-use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, head_and_axis};
+use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, up_and_head};
 use crate::force::SpringLaw;
 
 /// A surface or volume that holds molecules, at the entity's [`Transform`]. Lengths
@@ -191,7 +191,7 @@ impl InCompartment {
         Belonging::Surface(Placement {
             leaflet,
             depth: self.depth.unwrap_or_else(|| bilayer_depth(template)),
-            up: self.up.unwrap_or_else(|| head_and_axis(template).0),
+            up: self.up.unwrap_or_else(|| up_and_head(template).0),
             leeway: self.leeway,
             tilt_leeway: self.tilt_leeway,
         })

@@ -275,7 +275,7 @@ pub(super) fn detect(
 fn touching_in_crowd(world: &MoleculeWorld) -> Vec<Touching> {
     let touches = world.contacts.touches().iter();
     touches
-        .filter(|touch| touch.contacts > 0)
+        .filter(|touch| touch.overlaps > 0)
         .map(|touch| {
             let [a, b] = [touch.a, touch.b].map(|member| world.members[member as usize].entity);
             Touching::new(a, b, touch.deepest)

@@ -4,7 +4,7 @@ use glam::{DMat3, DVec3};
 
 /// A ball; nm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ball {
+pub(super) struct Ball {
     /// Its centre.
     pub centre: DVec3,
     /// Its radius.

@@ -11,6 +11,17 @@ pub const PROXY_SEED: u64 = 1;
 
 /// The proxies of one template: each number of them is made once, when it is first asked
 /// for, from [`PROXY_SEED`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let cache = ProxyCache::new(protein);
+/// let first = cache.get(17)?;
+/// assert!(Arc::ptr_eq(&first, &cache.get(17)?), "made once");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ProxyCache {
     template: Arc<MoleculeTemplate>,

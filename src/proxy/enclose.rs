@@ -23,7 +23,7 @@ const MAX_ROUNDS: usize = 1000;
 /// The smallest ball that holds all `balls`, to within 10⁻⁹ of its radius; none if there
 /// are no balls. All must be finite.
 #[must_use]
-pub fn enclosing_ball(balls: &[Ball]) -> Option<Ball> {
+pub(super) fn enclosing_ball(balls: &[Ball]) -> Option<Ball> {
     // The largest is a good first guess: small balls inside of it never matter.
     let largest = balls
         .iter()

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{AtomBalls, ProxyCache, ProxyError, ProxySet};
+use super::{ProxyCache, ProxyError, ProxySet};
+use crate::molecule::BodySpheres;
 
 /// Version of the form of the file.
 const VERSION: u32 = 1;
@@ -95,7 +96,7 @@ impl ProxyCache {
         };
         let file = ProxyFile {
             version: VERSION,
-            atoms: fingerprint(AtomBalls::from(&**self.template())),
+            atoms: fingerprint(BodySpheres::from(&**self.template())),
             sets: self.all().iter().map(|set| saved(set)).collect(),
         };
         let text = ron::to_string(&file).map_err(|error| ProxyFileError::Syntax {
@@ -127,7 +128,7 @@ impl ProxyCache {
             });
         }
         let text = fs::read_to_string(path).map_err(io)?;
-        let atoms = AtomBalls::from(&**self.template());
+        let atoms = BodySpheres::from(&**self.template());
         let sets = read(&text, path, atoms)?;
         let count = sets.len();
         for set in sets {
@@ -137,7 +138,7 @@ impl ProxyCache {
     }
 }
 
-fn read(text: &str, path: &Path, atoms: AtomBalls<'_>) -> Result<Vec<ProxySet>, ProxyFileError> {
+fn read(text: &str, path: &Path, atoms: BodySpheres<'_>) -> Result<Vec<ProxySet>, ProxyFileError> {
     let syntax = |message: String| ProxyFileError::Syntax {
         path: path.into(),
         message,
@@ -156,8 +157,8 @@ fn read(text: &str, path: &Path, atoms: AtomBalls<'_>) -> Result<Vec<ProxySet>, 
     let sets = file.sets.iter().enumerate();
     sets.map(|(index, set)| {
         let count = set.count as usize;
-        let enough = (1..=atoms.positions.len()).contains(&count);
-        if !enough || set.assignment.len() != atoms.positions.len() {
+        let enough = (1..=atoms.centres.len()).contains(&count);
+        if !enough || set.assignment.len() != atoms.centres.len() {
             return Err(syntax(format!("set {index} is not for as many atoms")));
         }
         let mut used = vec![false; count];
@@ -176,10 +177,10 @@ fn read(text: &str, path: &Path, atoms: AtomBalls<'_>) -> Result<Vec<ProxySet>, 
 }
 
 /// A hash of all centres and radii, after Fowler, Noll and Vo: the same on all machines.
-fn fingerprint(atoms: AtomBalls<'_>) -> u64 {
+fn fingerprint(atoms: BodySpheres<'_>) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const FACTOR: u64 = 0x0100_0000_01b3;
-    let numbers = atoms.positions.iter().zip(atoms.radii);
+    let numbers = atoms.centres.iter().zip(atoms.radii);
     let numbers = numbers.flat_map(|(p, &r)| [p.x, p.y, p.z, r]);
     numbers
         .flat_map(|number| number.to_bits().to_le_bytes())

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
-use super::{AtomBalls, ProxyError, ProxySet};
-use crate::molecule::LocalGrid;
+use super::{ProxyError, ProxySet};
+use crate::molecule::{BodySpheres, LocalGrid};
 use crate::spiral::direction;
 
 /// Points that a volume is measured with, about. A box of a molecule is half full, so that
@@ -29,6 +29,7 @@ const INSIDE: f32 = 1.0 - 1.0e-5;
 
 /// How much larger than the atoms of a molecule its proxies are.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ProxyQuality {
     /// Volume of all atoms together, overlaps counted once, nm³.
     pub atom_volume_nm3: f32,
@@ -39,7 +40,7 @@ pub struct ProxyQuality {
 }
 
 impl ProxyQuality {
-    /// By which fraction of the atoms' volume the proxies are too large.
+    /// By which fraction of the atoms' volume the proxies are too large; 0 is exact.
     #[must_use]
     pub fn overestimate(&self) -> f32 {
         (self.proxy_volume_nm3 - self.atom_volume_nm3) / self.atom_volume_nm3
@@ -52,10 +53,13 @@ impl ProxySet {
     ///
     /// # Errors
     /// [`ProxyError`] if an atom is impossible.
-    pub fn quality<'a>(&self, atoms: impl Into<AtomBalls<'a>>) -> Result<ProxyQuality, ProxyError> {
+    pub fn quality<'a>(
+        &self,
+        atoms: impl Into<BodySpheres<'a>>,
+    ) -> Result<ProxyQuality, ProxyError> {
         let atoms = atoms.into();
         atoms.check()?;
-        let atom_grid = LocalGrid::new(atoms.positions, atoms.radii);
+        let atom_grid = LocalGrid::new(atoms.centres, atoms.radii);
         let proxy_grid = LocalGrid::new(self.centres(), self.radii());
         let (atom_volume_nm3, proxy_volume_nm3) = self.volumes(&atom_grid, &proxy_grid);
         Ok(ProxyQuality {
@@ -163,8 +167,8 @@ mod tests {
     fn the_volume_of_one_ball_and_of_two_is_known() {
         let ball = 4.0 / 3.0 * PI * 0.5_f32.powi(3);
         let positions = [Vec3::ZERO, Vec3::X * 3.0];
-        let atoms = AtomBalls {
-            positions: &positions,
+        let atoms = BodySpheres {
+            centres: &positions,
             radii: &[0.5, 0.5],
         };
         let both = ProxySet::from_atoms(atoms, 2, 1).unwrap();

@@ -10,7 +10,7 @@ use super::engine::{ClusterEngine, OnProcessor};
 use super::kmeans::cluster;
 use super::lattice::{LatticePoint, on_lattice};
 use super::{Ball, enclosing_ball};
-use crate::molecule::{MAX_COORDINATE_NM, MoleculeTemplate};
+use crate::molecule::{BodySpheres, MAX_COORDINATE_NM};
 
 /// Most atoms that can be clustered: sums of a GPU have 32 bits.
 pub const MAX_CLUSTERED_ATOMS: usize = 1 << 23;
@@ -27,10 +27,10 @@ pub enum ProxyError {
     #[error("a molecule without atoms has no proxies")]
     NoAtoms,
     /// No spheres were asked for.
-    #[error("zero proxies cannot stand for a molecule")]
+    #[error("zero proxies cannot stand for a molecule; ask for one at least")]
     NoProxies,
     /// There are not as many radii as positions.
-    #[error("{positions} atoms have {radii} radii")]
+    #[error("{positions} atoms have {radii} radii; each needs one")]
     Mismatch {
         /// Number of positions.
         positions: usize,
@@ -54,42 +54,24 @@ pub enum ProxyError {
         atoms: usize,
     },
     /// A tolerance is not a number, or negative.
-    #[error("a tolerance of {tolerance} nm is negative or not finite")]
+    #[error("a tolerance must not be negative or infinite, and is {tolerance} nm")]
     BadTolerance {
         /// What was given, nm.
         tolerance: f32,
     },
 }
 
-/// Atoms in a body frame: centres and radii, nm.
-#[derive(Clone, Copy, Debug)]
-pub struct AtomBalls<'a> {
-    /// Centres.
-    pub positions: &'a [Vec3],
-    /// Radii.
-    pub radii: &'a [f32],
-}
-
-impl<'a> From<&'a MoleculeTemplate> for AtomBalls<'a> {
-    fn from(template: &'a MoleculeTemplate) -> Self {
-        Self {
-            positions: template.positions(),
-            radii: template.radii(),
-        }
-    }
-}
-
-impl AtomBalls<'_> {
+impl BodySpheres<'_> {
     fn ball(&self, index: usize) -> Ball {
         Ball {
-            centre: self.positions[index].as_dvec3(),
+            centre: self.centres[index].as_dvec3(),
             radius: f64::from(self.radii[index]),
         }
     }
 
     /// Checks that proxies can be made for these atoms.
     pub(super) fn check(&self) -> Result<(), ProxyError> {
-        let (positions, radii) = (self.positions.len(), self.radii.len());
+        let (positions, radii) = (self.centres.len(), self.radii.len());
         if positions != radii {
             return Err(ProxyError::Mismatch { positions, radii });
         }
@@ -107,7 +89,7 @@ impl AtomBalls<'_> {
                 && radius > 0.0
                 && radius <= largest
         };
-        for (index, (&position, &radius)) in self.positions.iter().zip(self.radii).enumerate() {
+        for (index, (&position, &radius)) in self.centres.iter().zip(self.radii).enumerate() {
             if !fine(position, radius) {
                 return Err(ProxyError::BadAtom {
                     index,
@@ -150,7 +132,7 @@ impl ProxySet {
     /// # Errors
     /// [`ProxyError`] if there are no atoms or no spheres, or an atom is impossible.
     pub fn from_atoms<'a>(
-        atoms: impl Into<AtomBalls<'a>>,
+        atoms: impl Into<BodySpheres<'a>>,
         count: usize,
         seed: u64,
     ) -> Result<Self, ProxyError> {
@@ -169,7 +151,7 @@ impl ProxySet {
     /// The outer error if the engine cannot be made or fails, the inner one as
     /// [`from_atoms`](Self::from_atoms).
     pub fn with_engine<'a, E: ClusterEngine>(
-        atoms: impl Into<AtomBalls<'a>>,
+        atoms: impl Into<BodySpheres<'a>>,
         count: usize,
         seed: u64,
         make: impl FnOnce(&[LatticePoint]) -> Result<E, E::Error>,
@@ -180,7 +162,7 @@ impl ProxySet {
     }
 
     fn clustered<E>(
-        atoms: AtomBalls<'_>,
+        atoms: BodySpheres<'_>,
         count: usize,
         cluster: impl FnOnce(&[LatticePoint], usize) -> Result<Vec<u32>, E>,
     ) -> Result<Result<Self, ProxyError>, E> {
@@ -190,18 +172,18 @@ impl ProxySet {
         if count == 0 {
             return Ok(Err(ProxyError::NoProxies));
         }
-        if count >= atoms.positions.len() {
+        if count >= atoms.centres.len() {
             return Ok(Ok(Self::of_each(atoms)));
         }
-        let assignment = cluster(&on_lattice(atoms.positions), count)?;
+        let assignment = cluster(&on_lattice(atoms.centres), count)?;
         Ok(Ok(Self::from_assignment(atoms, count, &assignment)))
     }
 
     /// Each atom is its own proxy.
-    fn of_each(atoms: AtomBalls<'_>) -> Self {
-        let count = atoms.positions.len() as u32;
+    fn of_each(atoms: BodySpheres<'_>) -> Self {
+        let count = atoms.centres.len() as u32;
         Self {
-            centres: atoms.positions.to_vec(),
+            centres: atoms.centres.to_vec(),
             radii: atoms.radii.to_vec(),
             starts: (0..=count).collect(),
             atoms: (0..count).collect(),
@@ -209,7 +191,11 @@ impl ProxySet {
     }
 
     /// The smallest spheres around clusters, none of which is empty.
-    pub(super) fn from_assignment(atoms: AtomBalls<'_>, count: usize, assignment: &[u32]) -> Self {
+    pub(super) fn from_assignment(
+        atoms: BodySpheres<'_>,
+        count: usize,
+        assignment: &[u32],
+    ) -> Self {
         let mut starts = vec![0_u32; count + 1];
         for &cluster in assignment {
             starts[cluster as usize + 1] += 1;
@@ -286,10 +272,10 @@ impl ProxySet {
     ///
     /// # Errors
     /// [`ProxyError`] if these cannot be the atoms of the proxies.
-    pub fn protrusion<'a>(&self, atoms: impl Into<AtomBalls<'a>>) -> Result<f64, ProxyError> {
+    pub fn protrusion<'a>(&self, atoms: impl Into<BodySpheres<'a>>) -> Result<f64, ProxyError> {
         let atoms = atoms.into();
         atoms.check()?;
-        if atoms.positions.len() != self.atoms.len() {
+        if atoms.centres.len() != self.atoms.len() {
             return Err(ProxyError::Mismatch {
                 positions: self.atoms.len(),
                 radii: atoms.radii.len(),
@@ -310,9 +296,9 @@ impl ProxySet {
 
 /// The smallest sphere around some atoms, a little larger so that rounding to 32 bits, here
 /// and wherever it is used, leaves none outside.
-fn around(atoms: AtomBalls<'_>, members: &[u32]) -> (Vec3, f32) {
+fn around(atoms: BodySpheres<'_>, members: &[u32]) -> (Vec3, f32) {
     if let [one] = *members {
-        return (atoms.positions[one as usize], atoms.radii[one as usize]);
+        return (atoms.centres[one as usize], atoms.radii[one as usize]);
     }
     let balls: Vec<Ball> = members.iter().map(|&k| atoms.ball(k as usize)).collect();
     let Some(ball) = enclosing_ball(&balls) else {

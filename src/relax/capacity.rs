@@ -37,6 +37,7 @@ const MAX_PIXELS: usize = 512;
 #[error(
     "{molecules} molecules will hardly fit: their outlines of {footprint_nm2:.2} nm² cover {coverage:.2} times the surface of {area_nm2:.0} nm² {offset_nm:+.1} nm from compartment {compartment}; about {fitting} would fit"
 )]
+#[non_exhaustive]
 pub struct CapacityWarning {
     /// Index of the compartment.
     pub compartment: u32,
@@ -55,6 +56,18 @@ pub struct CapacityWarning {
 }
 
 /// Area (nm²) of the outline of a molecule's spheres, seen along `up` (body frame).
+///
+/// ```
+/// use bevy_rapier_molecules::compartment::up_and_head;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::relax::capacity::footprint;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let (up, _) = up_and_head(&lipid);
+/// let (upright, lying) = (footprint(&lipid, up), footprint(&lipid, up.any_orthogonal_vector()));
+/// assert!(upright > 0.3 && upright < lying, "an upright lipid needs less room, nm²");
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
 #[must_use]
 pub fn footprint(template: &MoleculeTemplate, up: Vec3) -> f32 {
     let (u, v) = up.normalize_or(Vec3::Y).any_orthonormal_pair();

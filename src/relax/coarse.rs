@@ -17,7 +17,24 @@ use crate::force::{ParameterError, not_negative};
 use crate::proxy::{PROXY_SEED, ProxySet};
 use crate::spheres::SphereSet;
 
-/// Proxies that stand for the molecules in the first iterations.
+/// Proxies that stand for the molecules in the first iterations; see
+/// [`RelaxConfig::coarse`](super::RelaxConfig::coarse).
+///
+/// ```
+/// use std::{ops::ControlFlow, sync::Arc};
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::relax::CoarseStart;
+/// use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let scene = CrowdedBoxConfig { molecules: 8, spacing: 1.2, ..CrowdedBoxConfig::default() };
+/// let crowd = crowded_box(&[protein], &scene)?;
+/// let coarse = Some(CoarseStart::for_crowd(&crowd));
+/// assert_eq!(coarse, Some(CoarseStart::FREE), "nothing holds them");
+/// let mut relaxer = Relaxer::new(crowd, RelaxConfig { coarse, ..RelaxConfig::default() })?;
+/// assert!(relaxer.run(|_| ControlFlow::Continue(()))?.converged());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoarseStart {
     /// Proxies of each molecule.

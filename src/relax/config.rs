@@ -9,6 +9,7 @@ use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ReactionLaw {
     /// The thesis's heuristic forces, with adjustable step sizes.
     Thesis(ThesisSteps),
@@ -45,6 +46,20 @@ impl ReactionLaw {
 }
 
 /// Law, clearance and stop criteria of a relaxation.
+///
+/// ```
+/// use std::time::Duration;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let config = RelaxConfig {
+///     clearance: 0.01,
+///     max_time: Some(Duration::from_secs(30)),
+///     ..RelaxConfig::default()
+/// };
+/// assert!(config.check().is_ok());
+/// let refused = RelaxConfig { clearance: -0.1, ..config };
+/// assert!(refused.check().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelaxConfig {
     /// How molecules answer. Default: projection.

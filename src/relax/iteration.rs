@@ -27,7 +27,7 @@ pub(crate) const MAX_TURN: f32 = 628.0;
 
 impl Relaxer {
     /// Respond, apply, and look again.
-    pub(super) fn step_on_cpu(&mut self) -> Result<RelaxStatus, RelaxError> {
+    pub(super) fn step_on_processor(&mut self) -> Result<RelaxStatus, RelaxError> {
         in_pool(|| {
             self.respond()?;
             self.apply()?;

@@ -3,7 +3,7 @@
 //! Poses stay on the device, where they are lost if it is. So they are fetched every
 //! [`KEEP_EVERY`] iterations, together with what belongs to them; the crowd and the pushes
 //! of the relaxer itself are always those of that time. A device that fails is left, and
-//! the iterations since then are done again on the CPU: nobody sees more than that it took
+//! the iterations since then are done again on the processor: nobody sees more than that it took
 //! longer.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -39,7 +39,7 @@ struct Kept {
 
 impl Relaxer {
     /// As [`new`](Self::new), with iterations done by an engine that `make` makes. If it
-    /// cannot, or the engine fails later, the CPU does them; see
+    /// cannot, or the engine fails later, the processor does them; see
     /// [`fell_back`](Self::fell_back).
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Relaxer {
         }
     }
 
-    /// One iteration on the engine; `None` if the CPU has to do it.
+    /// One iteration on the engine; `None` if the processor has to do it.
     pub(super) fn step_on_engine(&mut self) -> Option<Result<RelaxStatus, RelaxError>> {
         let weights = CentreWeights {
             now: self.centre_weight(0),
@@ -178,7 +178,7 @@ impl Relaxer {
         }
     }
 
-    /// Leaves the engine and does on the CPU what it has done since poses came back.
+    /// Leaves the engine and does on the processor what it has done since poses came back.
     fn fall_back(&mut self, error: &EngineError) -> Result<(), RelaxError> {
         let Some(offload) = self.offload.take() else {
             return Ok(());
@@ -192,7 +192,7 @@ impl Relaxer {
         self.progress = kept.progress;
         self.detect()?;
         while self.iterations < reached {
-            self.step_on_cpu()?;
+            self.step_on_processor()?;
         }
         Ok(())
     }

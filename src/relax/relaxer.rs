@@ -232,7 +232,7 @@ impl Relaxer {
         {
             return outcome;
         }
-        self.step_on_cpu()
+        self.step_on_processor()
     }
 
     /// Whether there was no progress in the last [`stall_window`] iterations.

@@ -8,6 +8,7 @@ use crate::backend::Backend;
 
 /// How a crowd is doing at its present poses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RelaxStatus {
     /// Pairs of atoms of different molecules that overlap.
     pub overlaps: u64,
@@ -30,6 +31,7 @@ impl RelaxStatus {
 /// Why a relaxation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StopReason {
     /// No overlaps, and everyone in place.
     AtRest,
@@ -93,6 +95,7 @@ impl std::ops::AddAssign for StageTimes {
 
 /// The outcome of a relaxation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RelaxReport {
     /// Iterations done.
     pub iterations: u32,

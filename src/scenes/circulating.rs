@@ -1,21 +1,18 @@
-//! Particles that circulate in a box, carried by a velocity field: figures 7 and 8 of Kim,
-//! Guibas and Shin.
+//! Particles that circulate in a box, carried by a velocity field: Kim, Guibas and Shin
+//! (2005), section 4.3, figures 7 and 8.
 
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::apart::{ApartError, part};
-use super::pieces::Traveller;
+use super::apart::ApartError;
+use super::boxed::{BoxedSpheres, Traveller};
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
 
 /// How long the acceleration of a particle stays the same, s.
 const PIECE_SECONDS: f64 = 1.0 / 120.0;
-
-/// Gap between particles at the start, as a part of the largest radius.
-const GAP: f64 = 1.0e-3;
 
 /// How many particles there are, and what carries them. Default: the paper's 1,000.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,16 +48,47 @@ impl Default for CirculatingSpheresConfig {
     }
 }
 
+impl CirculatingSpheresConfig {
+    /// See [`CirculatingSpheres::field`].
+    fn field(&self, place: DVec3) -> DVec3 {
+        let half = 0.5 * self.side;
+        let at = ((place - half) / half).clamp(DVec3::NEG_ONE, DVec3::ONE);
+        let left = DVec3::ONE - at * at;
+        // q, and s q′.
+        let q = left * left;
+        let slope = -4.0 * at * at * left;
+        let rise = q.z * (2.0 * q.x * q.y + slope.x * q.y + slope.y * q.x);
+        let across = 4.0 * at.z * left.z * q.x * q.y;
+        0.5 * self.speed * DVec3::new(at.x * across, at.y * across, rise)
+    }
+
+    /// The acceleration that brings a particle to the velocity of the field.
+    fn push(&self, particle: &Traveller) -> DVec3 {
+        let missing = self.field(particle.position) - particle.velocity;
+        (missing / self.response).clamp_length_max(self.acceleration)
+    }
+}
+
 /// Particles in a box from the origin to its side, at rest at first. The field takes them up
 /// in the middle (along z), out under the top, and down along the sides; elastic collisions
 /// with each other and with the walls. Masses (Da) are volumes (nm³).
 ///
 /// Where a particle is does not depend on how often it is asked for, but for rounding.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::time_varying::SphereMotion;
+/// use bevy_rapier_molecules::scenes::{CirculatingSpheres, CirculatingSpheresConfig};
+///
+/// let config = CirculatingSpheresConfig { count: 20, ..CirculatingSpheresConfig::default() };
+/// let mut particles = CirculatingSpheres::new(&config)?;
+/// let moved = particles.probe(0, 0.5);
+/// assert!(moved.velocity.length() > 0.0 && moved.velocity.length() <= 0.5 * 30.0);
+/// # Ok::<(), bevy_rapier_molecules::scenes::ApartError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CirculatingSpheres {
     config: CirculatingSpheresConfig,
-    spheres: Vec<MovingSphere>,
-    states: Vec<Traveller>,
+    particles: BoxedSpheres,
     contacts: u64,
 }
 
@@ -72,52 +100,37 @@ impl CirculatingSpheres {
     pub fn new(config: &CirculatingSpheresConfig) -> Result<Self, ApartError> {
         let mut random = Pcg64Mcg::seed_from_u64(config.seed);
         let mut between = |[low, high]: [f64; 2]| low + (high - low) * random.random::<f64>();
-        let mut radii = Vec::new();
+        let mut spheres = Vec::new();
         let mut places = Vec::new();
         for _ in 0..config.count {
-            radii.push(between(config.radii));
+            spheres.push(MovingSphere {
+                radius: between(config.radii),
+                acceleration: config.acceleration,
+            });
             places.push(DVec3::from_array(
                 [(); 3].map(|()| between([0.0, config.side])),
             ));
         }
-        let largest = radii.iter().copied().fold(0.0, f64::max);
-        part(
-            &mut places,
-            &radii,
-            GAP * largest,
-            DVec3::splat(config.side),
-        )?;
-        let mut particles = Self {
+        let at_rest = vec![DVec3::ZERO; places.len()];
+        let mut particles = BoxedSpheres::new(config.side, spheres, places, &at_rest)?;
+        particles.push_all(|_, particle| config.push(particle));
+        Ok(Self {
             config: *config,
-            spheres: radii
-                .iter()
-                .map(|&radius| MovingSphere {
-                    radius,
-                    acceleration: config.acceleration,
-                })
-                .collect(),
-            states: places
-                .iter()
-                .map(|&place| Traveller::new(place, DVec3::ZERO))
-                .collect(),
+            particles,
             contacts: 0,
-        };
-        for index in 0..particles.states.len() {
-            particles.states[index].acceleration = particles.push(&particles.states[index]);
-        }
-        Ok(particles)
+        })
     }
 
     /// Radii and bounds, for a detector.
     #[must_use]
     pub fn spheres(&self) -> &[MovingSphere] {
-        &self.spheres
+        &self.particles.spheres
     }
 
     /// The faces of the box.
     #[must_use]
     pub fn walls(&self) -> Vec<Wall> {
-        Wall::room(DVec3::ZERO, DVec3::splat(self.config.side)).to_vec()
+        self.particles.walls()
     }
 
     /// How often particles have met each other so far.
@@ -133,43 +146,20 @@ impl CirculatingSpheres {
     /// q(s) = (1 − s²)²: up with 2 h in the middle, and down where x h′ outweighs that.
     #[must_use]
     pub fn field(&self, place: DVec3) -> DVec3 {
-        let half = 0.5 * self.config.side;
-        let at = ((place - half) / half).clamp(DVec3::NEG_ONE, DVec3::ONE);
-        let left = DVec3::ONE - at * at;
-        // q, and s q′.
-        let q = left * left;
-        let slope = -4.0 * at * at * left;
-        let rise = q.z * (2.0 * q.x * q.y + slope.x * q.y + slope.y * q.x);
-        let across = 4.0 * at.z * left.z * q.x * q.y;
-        0.5 * self.config.speed * DVec3::new(at.x * across, at.y * across, rise)
-    }
-
-    /// The acceleration that brings a particle to the velocity of the field.
-    fn push(&self, particle: &Traveller) -> DVec3 {
-        let missing = self.field(particle.position) - particle.velocity;
-        (missing / self.config.response).clamp_length_max(self.config.acceleration)
+        self.config.field(place)
     }
 }
 
 impl SphereMotion for CirculatingSpheres {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
-        let mut state = self.states[sphere as usize];
-        state.go(time, PIECE_SECONDS, |state, _| self.push(state));
-        self.states[sphere as usize] = state;
-        state.probe()
+        let config = &self.config;
+        self.particles
+            .probe(sphere, time, PIECE_SECONDS, |state, _| config.push(state))
     }
 
     fn collide(&mut self, contact: &Contact) {
-        let mass = |sphere: u32| self.spheres[sphere as usize].radius.powi(3);
-        let one = mass(contact.sphere);
-        let other = match contact.other {
-            Obstacle::Sphere(other) => mass(other),
-            Obstacle::Wall(_) => f64::INFINITY,
-        };
-        let impulse = contact.elastic_impulse(one, other) * contact.normal;
-        self.states[contact.sphere as usize].velocity -= impulse / one;
-        if let Obstacle::Sphere(index) = contact.other {
-            self.states[index as usize].velocity += impulse / other;
+        self.particles.bounce(contact);
+        if let Obstacle::Sphere(_) = contact.other {
             self.contacts += 1;
         }
     }

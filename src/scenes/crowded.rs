@@ -10,10 +10,10 @@ use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// How many molecules a box has, and how close they are.
+/// How many molecules a [`crowded_box`] has, and how close they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrowdedBox {
-    /// Number of molecules.
+pub struct CrowdedBoxConfig {
+    /// Number of molecules. Default: 200.
     pub molecules: u32,
     /// Distance of neighbouring places, in units of the mean bounding radius. Default: 1.5,
     /// at which haemoglobin fills about two fifths of the box and touches its neighbours.
@@ -25,7 +25,7 @@ pub struct CrowdedBox {
     pub seed: u64,
 }
 
-impl Default for CrowdedBox {
+impl Default for CrowdedBoxConfig {
     fn default() -> Self {
         Self {
             molecules: 200,
@@ -37,13 +37,25 @@ impl Default for CrowdedBox {
 }
 
 /// Molecules in turn from `templates`, around the places of a cubic lattice, each turned at
-/// random. They belong nowhere, and may go anywhere.
+/// random. They belong nowhere, and may go anywhere. The middle of the box is the origin.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let config = CrowdedBoxConfig { molecules: 27, ..CrowdedBoxConfig::default() };
+/// let crowd = crowded_box(&[protein], &config)?;
+/// assert_eq!(crowd.members().len(), 27);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`CrowdError`] if there are no templates, or the spacing is not a number.
 pub fn crowded_box(
     templates: &[Arc<MoleculeTemplate>],
-    config: &CrowdedBox,
+    config: &CrowdedBoxConfig,
 ) -> Result<Crowd, CrowdError> {
     let mut crowd = Crowd::new();
     for template in templates {

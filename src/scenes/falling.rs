@@ -45,7 +45,23 @@ pub enum FallingError {
     Sphere(#[from] SphereError),
 }
 
-/// Spheres that fall on a floor at height zero, and pile up there.
+/// Spheres that fall on a floor at height zero, and pile up there. The y axis is up; time is
+/// counted in steps.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::scenes::FallingSpheres;
+///
+/// let mut falling = FallingSpheres::new(500, 0.1, 1)?;
+/// let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
+/// for _ in 0..60 {
+///     falling.advance();
+///     search.find_pairs(falling.spheres(), 0.0, &mut pairs)?;
+///     falling.respond(&pairs);
+/// }
+/// assert!(falling.spheres().extent()?.high.y < falling.edge(), "they have come down");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FallingSpheres {
     spheres: SphereSet,
@@ -88,7 +104,7 @@ impl FallingSpheres {
     /// With gravity such that the highest sphere would fall for `steps` if it met no other,
     /// instead of [`STEPS_TO_FALL`].
     #[must_use]
-    pub fn falling_for(self, steps: f32) -> Self {
+    pub fn with_steps_to_fall(self, steps: f32) -> Self {
         Self {
             gravity: gravity(self.edge, steps),
             ..self

@@ -11,6 +11,7 @@ use crate::spheres::{SphereError, SphereSet};
 /// How radii are spread between two limits: their density goes with this power of the
 /// radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RadiusSpread {
     /// Every radius is as likely as any other: r⁰.
     Even,

@@ -3,7 +3,7 @@
 use bevy_rapier_molecules::compartment::{
     Belonging, Excess, Leaflet, Placement, SphereShell, Surface,
 };
-use bevy_rapier_molecules::force::{Body, SpringImpulse, SpringLaw, Velocity, spring_impulse};
+use bevy_rapier_molecules::force::{Body, Impulse, SpringLaw, Velocity, spring_impulse};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
 
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// Semi-implicit Euler, as in Rapier: impulse, velocity, pose.
-    pub fn step(&mut self) -> SpringImpulse {
+    pub fn step(&mut self) -> Impulse {
         let impulse = spring_impulse(&self.law, &body(), &self.velocity, &self.excess(), self.dt);
         self.velocity = impulse.apply(&body(), &self.velocity);
         self.pose.position += self.velocity.linear * self.dt;

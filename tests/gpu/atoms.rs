@@ -1,8 +1,7 @@
 //! Spheres that the device makes from templates and poses, against those of the CPU.
 
-use bevy_rapier_molecules::gpu::{
-    GpuAtoms, GpuDevice, GpuError, GpuOptions, GpuPose, SphereTemplate, begin_pass,
-};
+use bevy_rapier_molecules::gpu::{GpuAtoms, GpuDevice, GpuError, GpuOptions, GpuPose, begin_pass};
+use bevy_rapier_molecules::molecule::BodySpheres;
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
@@ -39,7 +38,7 @@ fn spheres_are_those_of_the_cpu_to_the_last_bit() {
         .into();
     let templates: Vec<_> = bodies
         .iter()
-        .map(|(centres, radii)| SphereTemplate { centres, radii })
+        .map(|(centres, radii)| BodySpheres { centres, radii })
         .collect();
     for count in [0, 1, 100, 2000] {
         let kinds: Vec<u32> = (0..count).map(|k| k as u32 * 7 % 4).collect();
@@ -81,7 +80,7 @@ fn molecules_that_do_not_fit_are_refused_with_the_number_that_would() {
         return;
     };
     let body = ([Vec3::ZERO; 10], [0.1; 10]);
-    let template = SphereTemplate {
+    let template = BodySpheres {
         centres: &body.0,
         radii: &body.1,
     };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::gpu::{GpuClusters, GpuDevice};
-use bevy_rapier_molecules::molecule::{AssemblyChoice, LoadOptions, load};
+use bevy_rapier_molecules::molecule::{AssemblyChoice, BodySpheres, LoadOptions, load};
 use bevy_rapier_molecules::proxy::{
-    AtomBalls, ClusterEngine, LATTICE_STEPS, LatticePoint, OnProcessor, ProxySet, SEED_BLOCK,
+    ClusterEngine, LATTICE_STEPS, LatticePoint, OnProcessor, ProxySet, SEED_BLOCK,
 };
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
@@ -45,7 +45,7 @@ fn every_step_of_the_device_is_that_of_the_processor() {
 }
 
 /// Compares both on some atoms.
-fn compare(device: &Arc<GpuDevice>, atoms: AtomBalls<'_>, count: usize, seed: u64) {
+fn compare(device: &Arc<GpuDevice>, atoms: BodySpheres<'_>, count: usize, seed: u64) {
     let ours = ProxySet::from_atoms(atoms, count, seed);
     let theirs = device.proxies(atoms, count, seed).unwrap();
     assert_eq!(theirs, ours, "{count} proxies, seed {seed}");
@@ -60,8 +60,8 @@ fn proxies_of_a_protein_are_the_same() {
         compare(&device, (&molecule).into(), count, seed);
     }
     // Coincident atoms: clusters without atoms are mended the same way.
-    let heap = AtomBalls {
-        positions: &[Vec3::ONE; 60],
+    let heap = BodySpheres {
+        centres: &[Vec3::ONE; 60],
         radii: &[0.1; 60],
     };
     compare(&device, heap, 20, 1);
@@ -83,8 +83,8 @@ fn proxies_of_an_assembly_of_a_hundred_thousand_atoms_are_the_same() {
     let positions: Vec<Vec3> = helix.positions().iter().copied().chain(second).collect();
     let radii = [helix.radii(), helix.radii()].concat();
     assert!(positions.len() > 100_000, "{} atoms", positions.len());
-    let atoms = AtomBalls {
-        positions: &positions,
+    let atoms = BodySpheres {
+        centres: &positions,
         radii: &radii,
     };
     compare(&device, atoms, 17, 1);

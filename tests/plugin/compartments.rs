@@ -44,7 +44,7 @@ fn a_lipid_finds_its_leaflet_and_stands_upright() {
         let lipid = spawn_in(&mut app, &template, place, Vec3::new(0.0, 10.0, 0.0));
         run(&mut app, 300);
         let transform = *app.world().get::<Transform>(lipid).unwrap();
-        let (up, _) = bevy_rapier_molecules::compartment::head_and_axis(&real("popc.pdb"));
+        let (up, _) = bevy_rapier_molecules::compartment::up_and_head(&real("popc.pdb"));
         let tilt = (transform.rotation * up).angle_between(transform.translation * sign);
         assert!(tilt < 0.25, "{tilt}");
         let depth = bevy_rapier_molecules::compartment::bilayer_depth(&real("popc.pdb"));

@@ -1,6 +1,7 @@
 //! No atom sticks out of its proxy, and none is in two or in none.
 
-use bevy_rapier_molecules::proxy::{AtomBalls, ProxyError, ProxySet};
+use bevy_rapier_molecules::molecule::BodySpheres;
+use bevy_rapier_molecules::proxy::{ProxyError, ProxySet};
 use glam::Vec3;
 use proptest::prelude::*;
 
@@ -8,18 +9,18 @@ use crate::fixtures::{STRUCTURES, molecule};
 use crate::thread_pool::with_threads;
 
 /// What is wrong with the proxies of some atoms; checked in 64 bits and in 32.
-fn fault(atoms: AtomBalls<'_>, set: &ProxySet, count: usize) -> Option<String> {
-    if set.len() != count.min(atoms.positions.len()) || set.len() != set.centres().len() {
+fn fault(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String> {
+    if set.len() != count.min(atoms.centres.len()) || set.len() != set.centres().len() {
         return Some(format!("{} proxies instead of {count}", set.len()));
     }
-    let mut seen = vec![0; atoms.positions.len()];
+    let mut seen = vec![0; atoms.centres.len()];
     for proxy in 0..set.len() {
         if set.atoms_of(proxy).is_empty() {
             return Some(format!("proxy {proxy} is empty"));
         }
         for &atom in set.atoms_of(proxy) {
             let (centre, radius) = (set.centres()[proxy], set.radii()[proxy]);
-            let (position, own) = (atoms.positions[atom as usize], atoms.radii[atom as usize]);
+            let (position, own) = (atoms.centres[atom as usize], atoms.radii[atom as usize]);
             let in_64 = position.as_dvec3().distance(centre.as_dvec3()) + f64::from(own);
             if in_64 > f64::from(radius) || position.distance(centre) + own > radius {
                 return Some(format!("atom {atom} sticks out of proxy {proxy}"));
@@ -85,7 +86,15 @@ fn the_seed_decides_and_the_threads_do_not() {
 #[test]
 fn what_cannot_have_proxies_is_named() {
     let of = |positions: &[Vec3], radii: &[f32], count: usize| {
-        ProxySet::from_atoms(AtomBalls { positions, radii }, count, 1).map(|set| set.len())
+        ProxySet::from_atoms(
+            BodySpheres {
+                centres: positions,
+                radii,
+            },
+            count,
+            1,
+        )
+        .map(|set| set.len())
     };
     let two = [Vec3::ZERO, Vec3::X];
     assert_eq!(of(&[], &[], 3), Err(ProxyError::NoAtoms));
@@ -140,7 +149,7 @@ proptest! {
         count in 1_usize..90,
         seed in any::<u64>(),
     ) {
-        let atoms = AtomBalls { positions: &positions, radii: &radii };
+        let atoms = BodySpheres { centres: &positions, radii: &radii };
         let set = ProxySet::from_atoms(atoms, count, seed).unwrap();
         prop_assert_eq!(fault(atoms, &set, count), None);
     }

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{ExportOptions, FileFormat, export, write_mmcif, write_pdb};
+use bevy_rapier_molecules::export::{ExportFormat, ExportOptions, export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warnings};
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use serde::Serialize;
@@ -194,16 +194,16 @@ fn relax<D: Serialize>(
 /// hold them.
 fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
     let options = ExportOptions::default();
-    match FileFormat::of_path(path) {
-        Some((FileFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
+    match ExportFormat::of_path(path) {
+        Some((ExportFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
         // Holds any number of molecules: one of each shape tells about the names.
-        Some((FileFormat::Mmcif, _)) => {
+        Some((ExportFormat::Mmcif, _)) => {
             let shapes = crowd.templates().iter();
             let shapes = shapes.map(|template| (&**template, template.file_pose()));
             write_mmcif(io::sink(), shapes, &options)?
         }
         // Fails as well, with a sentence about the name of the file.
-        None => export(path, [], &options)?,
+        _ => export(path, [], &options)?,
     };
     Ok(())
 }

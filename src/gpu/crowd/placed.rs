@@ -6,9 +6,10 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::dynamics::{MemberSpheres, MovingBody};
-use crate::gpu::atoms::{GpuAtoms, GpuPose, SphereTemplate};
+use crate::gpu::atoms::{GpuAtoms, GpuPose};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
+use crate::molecule::BodySpheres;
 use crate::search::SearchError;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::spheres::{SphereError, SphereExtent};
@@ -45,13 +46,8 @@ impl Placed {
         let radii = radii.fold([f32::INFINITY, 0.0], |[low, high], radius| {
             [radius.min(low), radius.max(high)]
         });
-        let templates: Vec<SphereTemplate<'_>> = templates
-            .iter()
-            .map(|spheres| SphereTemplate {
-                centres: &spheres.centres,
-                radii: &spheres.radii,
-            })
-            .collect();
+        let templates: Vec<BodySpheres<'_>> =
+            templates.into_iter().map(BodySpheres::from).collect();
         let reaches = numbers.iter().map(|kind| reach_of[*kind as usize]);
         Ok(Self {
             atoms: GpuAtoms::new(device, &templates, &numbers)?,

@@ -290,7 +290,7 @@ impl GpuCrowdTouch {
         (self.contacts != NONE).then_some(CrowdTouch {
             a: self.a,
             b: self.b,
-            contacts: self.contacts,
+            overlaps: self.contacts,
             deepest: self.deepest,
         })
     }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use contacts::{ContactStages, Shared};
 use tables::Outcome;
 
-use super::atoms::{GpuAtoms, GpuPose, SphereTemplate};
+use super::atoms::{GpuAtoms, GpuPose};
 use super::buffer::GpuVec;
 use super::constants::SUM_LANES;
 use super::device::GpuDevice;
@@ -32,6 +32,7 @@ use super::readback::Readback;
 use super::search::write;
 use super::shader::{APPLY, BODIES, RESPOND, SUM_MOLECULES};
 use super::timer::{PassTime, PassTimer};
+use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 use crate::relax::engine::{
     CentreWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine,
@@ -94,11 +95,11 @@ impl GpuRelaxEngine {
     /// device fails.
     pub fn new(device: Arc<GpuDevice>, scene: &EngineScene<'_>) -> Result<Self, GpuError> {
         let gpu = &*device;
-        let templates: Vec<SphereTemplate<'_>> = scene
+        let templates: Vec<BodySpheres<'_>> = scene
             .crowd
             .templates()
             .iter()
-            .map(|template| SphereTemplate::from(&**template))
+            .map(|template| BodySpheres::from(&**template))
             .collect();
         let members = scene.crowd.members();
         let members = scene.order.iter().map(|&k| &members[k as usize]);

@@ -16,7 +16,7 @@ use crate::molecule::structure::Structure;
 
 /// Reads `BinaryCIF` files, plain or gzipped.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BinaryCifReader;
+pub(in super::super) struct BinaryCifReader;
 
 impl StructureReader for BinaryCifReader {
     fn read(&self, bytes: &[u8], source: &str) -> Result<Structure, ReadError> {

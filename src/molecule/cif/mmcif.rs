@@ -21,7 +21,7 @@ const ATOMS: &str = "_atom_site";
 
 /// Reads mmCIF files, plain or gzipped.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MmcifReader;
+pub(in super::super) struct MmcifReader;
 
 impl StructureReader for MmcifReader {
     fn read(&self, bytes: &[u8], source: &str) -> Result<Structure, ReadError> {

@@ -12,5 +12,5 @@ mod mmcif;
 mod tokens;
 mod unpack;
 
-pub use bcif::BinaryCifReader;
-pub use mmcif::MmcifReader;
+pub(super) use bcif::BinaryCifReader;
+pub(super) use mmcif::MmcifReader;

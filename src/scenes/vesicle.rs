@@ -1,19 +1,4 @@
-//! Seeded scenes that examples, tests and benches share.
-
-mod apart;
-mod circulating;
-mod crowded;
-mod falling;
-mod mixed;
-mod moving;
-mod pieces;
-
-pub use apart::ApartError;
-pub use circulating::{CirculatingSpheres, CirculatingSpheresConfig};
-pub use crowded::{CrowdedBox, crowded_box};
-pub use falling::{FallingError, FallingSpheres, STEPS_TO_FALL};
-pub use mixed::{RadiusSpread, mixed_spheres};
-pub use moving::{ForcedSpheres, ForcedSpheresConfig};
+//! A vesicle of lipids: two leaflets on a sphere.
 
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
@@ -25,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::compartment::{
-    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, head_and_axis,
+    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, up_and_head,
 };
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
@@ -75,6 +60,7 @@ pub enum VesicleError {
 
 /// How many lipids a vesicle has, and how large it is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum VesicleSize {
     /// Lipids of each leaflet and radius of the mid-surface.
     Counts {
@@ -94,7 +80,7 @@ pub enum VesicleSize {
     },
 }
 
-/// Leeways and seed of a vesicle.
+/// Size, leeways and seed of a [`vesicle`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VesicleConfig {
     /// Number of lipids and radius. Default: 500 + 120 at 5.2 nm.
@@ -122,8 +108,9 @@ impl Default for VesicleConfig {
     }
 }
 
-/// A vesicle's lipids at random places, upright, and its measures.
+/// A vesicle's lipids at random places, upright, and its measures. Its centre is the origin.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Vesicle {
     /// The lipids; the outer leaflet first.
     pub crowd: Crowd,
@@ -137,8 +124,28 @@ pub struct Vesicle {
     pub head_distance: f32,
 }
 
-/// A vesicle of one kind of lipid, at uniformly random places, each turned about
-/// its axis at random.
+/// A vesicle of one kind of lipid around the origin, at uniformly random places, each
+/// turned about its axis at random: Pauschenwein's scene (2022, section 4.1).
+///
+/// The lipids overlap; a [`Relaxer`](crate::relax::Relaxer) parts them. The same seed gives
+/// the same poses.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
+/// let size = VesicleSize::Density { lipids: 200, area_per_lipid: 1.23 };
+/// let vesicle = vesicle(lipid, &VesicleConfig { size, ..VesicleConfig::default() })?;
+/// assert_eq!(vesicle.outer + vesicle.inner, 200);
+/// assert!(vesicle.outer > vesicle.inner, "the outer leaflet has more room");
+///
+/// // Every centre of mass is at the same distance from the mid-surface.
+/// let distances = vesicle.crowd.members().iter().map(|lipid| lipid.pose.position.length());
+/// let depths: Vec<f32> = distances.map(|distance| (distance - vesicle.radius).abs()).collect();
+/// assert!(depths.iter().all(|depth| (depth - depths[0]).abs() < 1e-3), "nm");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`VesicleError`] if there are no lipids, or they cannot be placed on a sphere of
@@ -147,7 +154,7 @@ pub fn vesicle(
     lipid: Arc<MoleculeTemplate>,
     config: &VesicleConfig,
 ) -> Result<Vesicle, VesicleError> {
-    let (up, head) = head_and_axis(&lipid);
+    let (up, head) = up_and_head(&lipid);
     let depth = bilayer_depth(&lipid);
     let head_distance = depth + head;
     let (outer, inner, radius) = resolve(&config.size, head_distance)?;

@@ -1,20 +1,18 @@
-//! Spheres that someone pushes about in a box: the experiment of Kim, Guibas and Shin.
+//! Spheres that someone pushes about in a box: the experiment of Kim, Guibas and Shin
+//! (2005), section 4.2.
 
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::apart::{ApartError, part};
-use super::pieces::Traveller;
+use super::apart::ApartError;
+use super::boxed::BoxedSpheres;
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
 
 /// How long a force lasts, s.
 const FORCE_SECONDS: f64 = 0.25;
-
-/// Gap between spheres at the start, as a part of the largest radius.
-const GAP: f64 = 1.0e-3;
 
 /// How many spheres there are, and how they move. Default: the paper's, 1,000 of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +59,20 @@ impl ForcedSpheresConfig {
             ..*self
         }
     }
+
+    /// The acceleration of a sphere with this bound (nm/s²) during one piece of its life: of
+    /// random size and direction, within its bound.
+    fn acceleration(&self, sphere: u32, bound: f64, piece: u64) -> DVec3 {
+        let size = self.force * bound;
+        if size == 0.0 {
+            return DVec3::ZERO;
+        }
+        let seed = self.seed ^ u64::from(sphere) << 32 ^ piece;
+        // Numbers of neighbouring seeds are not neighbours.
+        let mut random = Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let [size_part, turn, height] = [(); 3].map(|()| random.random::<f64>());
+        size * size_part * unit([turn, height])
+    }
 }
 
 /// Spheres in a box, each pushed by forces of random directions that change four times a
@@ -68,12 +80,21 @@ impl ForcedSpheresConfig {
 /// (nm³).
 ///
 /// Where a sphere is does not depend on how often it is asked for, but for rounding.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::time_varying::SphereMotion;
+/// use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
+///
+/// let config = ForcedSpheresConfig::default().scaled_to(20);
+/// let mut spheres = ForcedSpheres::new(&config)?;
+/// let [before, after] = [0.0, 0.1].map(|time| spheres.probe(7, time).velocity);
+/// assert!(before.distance(after) <= 0.1 * spheres.spheres()[7].acceleration, "nm/s");
+/// # Ok::<(), bevy_rapier_molecules::scenes::ApartError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ForcedSpheres {
     config: ForcedSpheresConfig,
-    spheres: Vec<MovingSphere>,
-    states: Vec<Traveller>,
-    masses: Vec<f64>,
+    forced: BoxedSpheres,
     contacts: Vec<Contact>,
     wall_impulse: DVec3,
 }
@@ -100,38 +121,27 @@ impl ForcedSpheres {
                 [(); 3].map(|()| between([0.0, config.side])),
             ));
         }
-        let radii: Vec<f64> = spheres.iter().map(|sphere| sphere.radius).collect();
-        let largest = radii.iter().copied().fold(0.0, f64::max);
-        let room = DVec3::splat(config.side);
-        part(&mut places, &radii, GAP * largest, room)?;
-        let states = places
-            .iter()
-            .zip(&velocities)
-            .map(|(&position, &velocity)| Traveller::new(position, velocity));
-        let mut moving = Self {
+        let bounds: Vec<f64> = spheres.iter().map(|sphere| sphere.acceleration).collect();
+        let mut forced = BoxedSpheres::new(config.side, spheres, places, &velocities)?;
+        forced.push_all(|sphere, _| config.acceleration(sphere, bounds[sphere as usize], 0));
+        Ok(Self {
             config: *config,
-            masses: radii.iter().map(|radius| radius.powi(3)).collect(),
-            states: states.collect(),
-            spheres,
+            forced,
             contacts: Vec::new(),
             wall_impulse: DVec3::ZERO,
-        };
-        for sphere in 0..config.count {
-            moving.states[sphere as usize].acceleration = moving.force(sphere, 0);
-        }
-        Ok(moving)
+        })
     }
 
     /// Radii and bounds, for a detector.
     #[must_use]
     pub fn spheres(&self) -> &[MovingSphere] {
-        &self.spheres
+        &self.forced.spheres
     }
 
     /// The faces of the box.
     #[must_use]
     pub fn walls(&self) -> Vec<Wall> {
-        Wall::room(DVec3::ZERO, DVec3::splat(self.config.side)).to_vec()
+        self.forced.walls()
     }
 
     /// All contacts so far.
@@ -143,67 +153,42 @@ impl ForcedSpheres {
     /// Masses, Da.
     #[must_use]
     pub fn masses(&self) -> &[f64] {
-        &self.masses
+        &self.forced.masses
     }
 
-    /// The sum of all momenta at a time, without what walls have given, Da nm/s.
+    /// The sum of all momenta at a time (s), without what walls have given, Da·nm/s.
     pub fn momentum(&mut self, time: f64) -> DVec3 {
-        let own: DVec3 = (0..self.masses.len() as u32)
-            .map(|sphere| self.masses[sphere as usize] * self.probe(sphere, time).velocity)
+        let own: DVec3 = (0..self.masses().len() as u32)
+            .map(|sphere| self.masses()[sphere as usize] * self.probe(sphere, time).velocity)
             .sum();
         own - self.wall_impulse
     }
 
-    /// The sum of all kinetic energies at a time, Da nm²/s².
+    /// The sum of all kinetic energies at a time (s), Da·nm²/s².
     pub fn kinetic_energy(&mut self, time: f64) -> f64 {
         let mut energy = 0.0;
         for sphere in 0..self.config.count {
             let velocity = self.probe(sphere, time).velocity;
-            energy += 0.5 * self.masses[sphere as usize] * velocity.length_squared();
+            energy += 0.5 * self.masses()[sphere as usize] * velocity.length_squared();
         }
         energy
-    }
-
-    /// The acceleration of a sphere during one piece of its life: of random size and
-    /// direction, within its bound.
-    fn force(&self, sphere: u32, piece: u64) -> DVec3 {
-        let size = self.config.force * self.spheres[sphere as usize].acceleration;
-        if size == 0.0 {
-            return DVec3::ZERO;
-        }
-        let seed = self.config.seed ^ u64::from(sphere) << 32 ^ piece;
-        // Numbers of neighbouring seeds are not neighbours.
-        let mut random = Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let [size_part, turn, height] = [(); 3].map(|()| random.random::<f64>());
-        size * size_part * unit([turn, height])
-    }
-
-    fn give(&mut self, sphere: u32, impulse: DVec3) {
-        let index = sphere as usize;
-        self.states[index].velocity += impulse / self.masses[index];
     }
 }
 
 impl SphereMotion for ForcedSpheres {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
-        let mut state = self.states[sphere as usize];
-        state.go(time, FORCE_SECONDS, |_, piece| self.force(sphere, piece));
-        self.states[sphere as usize] = state;
-        state.probe()
+        let config = &self.config;
+        let bound = self.forced.spheres[sphere as usize].acceleration;
+        self.forced.probe(sphere, time, FORCE_SECONDS, |_, piece| {
+            config.acceleration(sphere, bound, piece)
+        })
     }
 
     fn collide(&mut self, contact: &Contact) {
         self.contacts.push(*contact);
-        let mass = self.masses[contact.sphere as usize];
-        let other = match contact.other {
-            Obstacle::Sphere(other) => self.masses[other as usize],
-            Obstacle::Wall(_) => f64::INFINITY,
-        };
-        let impulse = contact.elastic_impulse(mass, other) * contact.normal;
-        self.give(contact.sphere, -impulse);
-        match contact.other {
-            Obstacle::Sphere(other) => self.give(other, impulse),
-            Obstacle::Wall(_) => self.wall_impulse -= impulse,
+        let impulse = self.forced.bounce(contact);
+        if let Obstacle::Wall(_) = contact.other {
+            self.wall_impulse -= impulse;
         }
     }
 }

@@ -1,0 +1,32 @@
+//! Seeded scenes that examples, tests and benches share.
+//!
+//! A config with a seed goes in, molecules or spheres at their first places come out; some
+//! scenes also move them. The same config gives the same bits on any machine with the same
+//! maths library, whatever the number of threads. Lengths are nm, times s, masses Da, in the
+//! world frame. What does not fit is an error, one for each kind of scene.
+//!
+//! | scene | what it is | where it is from |
+//! |---|---|---|
+//! | [`vesicle`] | lipids in two leaflets on a sphere, overlapping | Pauschenwein (2022), section 4.1 and chapter 5 |
+//! | [`crowded_box`] | proteins side by side, each turned at random | |
+//! | [`FallingSpheres`] | equal spheres that fall on a floor and pile up | Poirrier (2009), sections 4.2 and 6 |
+//! | [`ForcedSpheres`] | spheres that random forces push about in a box | Kim, Guibas and Shin (2005), section 4.2 |
+//! | [`CirculatingSpheres`] | particles that a velocity field carries round in a box | Kim, Guibas and Shin (2005), section 4.3 |
+//! | [`mixed_spheres`] | spheres of many sizes at random places | |
+
+mod apart;
+mod boxed;
+mod circulating;
+mod crowded;
+mod falling;
+mod forced;
+mod mixed;
+mod vesicle;
+
+pub use apart::ApartError;
+pub use circulating::{CirculatingSpheres, CirculatingSpheresConfig};
+pub use crowded::{CrowdedBoxConfig, crowded_box};
+pub use falling::{FallingError, FallingSpheres, STEPS_TO_FALL};
+pub use forced::{ForcedSpheres, ForcedSpheresConfig};
+pub use mixed::{RadiusSpread, mixed_spheres};
+pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
