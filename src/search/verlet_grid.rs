@@ -48,7 +48,7 @@ const PAIRS_PER_TASK: usize = 16 * 1024;
 /// for step in 0..10 {
 ///     let mut spheres = SphereSet::new();
 ///     spheres.push(Vec3::ZERO, 0.17, 0)?;
-///     spheres.push(Vec3::X * (0.36 - 0.004 * step as f32), 0.17, 1)?;
+///     spheres.push(Vec3::X * (0.362 - 0.004 * step as f32), 0.17, 1)?;
 ///     let overlap = u64::from(step > 5);
 ///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, overlap);
 /// }
