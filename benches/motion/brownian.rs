@@ -165,10 +165,9 @@ fn run_steps(
         let begin = Instant::now();
         let step = crowd.step(dt)?;
         fastest = fastest.min(begin.elapsed().as_secs_f64() * 1.0e3);
-        last = MoleculesReport {
-            searching: last.searching.min(step.searching),
-            ..step
-        };
+        let searching = last.searching.min(step.searching);
+        last = step;
+        last.searching = searching;
     }
     Ok((fastest, last))
 }

@@ -50,6 +50,37 @@ pub(super) struct Body {
 }
 
 /// Hard spheres that diffuse, collide, and may stick together.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::brownian::{
+///     BrownianConfig, BrownianCrowd, BrownianParticle, Medium, Outcome,
+/// };
+/// use bevy_rapier_molecules::motion::Obstacle;
+/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use glam::DVec3;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Two spheres of 2 nm in water, in a box of 12 nm.
+/// let particle = BrownianParticle::in_medium(2.0, &Medium::default());
+/// let places = [DVec3::X * -3.0, DVec3::X * 3.0];
+/// let walls = Wall::room(DVec3::splat(-6.0), DVec3::splat(6.0)).to_vec();
+/// let config = BrownianConfig { seed: 3, walls, ..BrownianConfig::default() };
+/// let mut crowd = BrownianCrowd::new(&[particle; 2], &places, config)?;
+/// // Each step takes them 0.5 nm far along each axis; those that meet stick together.
+/// let dt = 0.5_f64.powi(2) / (2.0 * particle.diffusion);
+/// while crowd.clusters().count() == 2 {
+///     crowd.step(dt, &mut |meeting| match meeting.other {
+///         Obstacle::Sphere(_) => Outcome::Stick,
+///         Obstacle::Wall(_) => Outcome::Bounce,
+///     })?;
+/// }
+/// assert_eq!(crowd.cluster(0), Some(&[0, 1][..]));
+/// // They touch, to within the tolerance, and do not overlap by more.
+/// let [one, other] = [0, 1].map(|index| crowd.positions()[index]);
+/// assert!((one.distance(other) - 4.0).abs() < 1.0e-5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct BrownianCrowd {
     pub(super) config: BrownianConfig,

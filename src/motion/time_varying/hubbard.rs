@@ -11,7 +11,7 @@
 
 use super::sweep::{Line, Sweep};
 use super::tracker::Tracker;
-use super::{DEFAULT_TOLERANCE_NM, Detector, EventCounts, MovingSphere, SphereMotion};
+use super::{DEFAULT_TOLERANCE_NM, Detector, EventCounts, MovingSphere, SphereMotion, check_ahead};
 use crate::motion::swept::Wall;
 use crate::motion::{MotionError, Obstacle};
 
@@ -136,10 +136,7 @@ impl Detector for Hubbard {
     }
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        if until.is_nan() || until < self.now {
-            let (time, now) = (until, self.now);
-            return Err(MotionError::Past { time, now });
-        }
+        check_ahead(until, self.now)?;
         while self.now < until {
             let limit = (self.now + self.config.interval).min(until);
             let (time, event) = self.next(limit);

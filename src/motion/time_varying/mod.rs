@@ -27,6 +27,13 @@
 //! Two bounds that only just touch would be compared for ever. A colliding event is due
 //! when they overlap by [`TimeVaryingConfig::tolerance`]: spheres are reported when they
 //! overlap by less than that, and time always goes on.
+//!
+//! # Contract
+//!
+//! Places are nm in the world frame, velocities nm/s, accelerations nm/s², times s, in 64
+//! bits. A detector runs on one thread and gives the same contacts from run to run, in the
+//! order of time. A sphere that leaves its bound, and places that are not finite, are
+//! [`MotionError`]s which name sphere and time.
 
 mod bound;
 mod cost;
@@ -34,6 +41,7 @@ mod crossing;
 mod detector;
 mod grids;
 mod hubbard;
+mod planner;
 mod queue;
 mod sweep;
 mod tracker;
@@ -75,7 +83,7 @@ pub struct Contact {
     pub sphere: u32,
     /// What it touches.
     pub other: Obstacle,
-    /// Unit vector from the sphere to what it touches.
+    /// Unit vector from the sphere to what it touches, world frame.
     pub normal: DVec3,
     /// How fast they approach each other along the normal, nm/s; positive.
     pub speed: f64,
@@ -126,6 +134,7 @@ pub const DEFAULT_TOLERANCE_NM: f64 = 1.0e-6;
 
 /// Events that have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventCounts {
     /// Bounds that entered a subspace.
     pub entering: u64,
@@ -162,4 +171,12 @@ pub trait Detector {
 
     /// What has happened so far.
     fn counts(&self) -> EventCounts;
+}
+
+/// Refuses a time that has passed.
+fn check_ahead(until: f64, now: f64) -> Result<(), MotionError> {
+    if until.is_nan() || until < now {
+        return Err(MotionError::Past { time: until, now });
+    }
+    Ok(())
 }
