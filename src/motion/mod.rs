@@ -42,3 +42,7 @@ pub mod time_varying;
 pub mod watch;
 
 pub use error::{MoleculesError, MotionError, Obstacle};
+
+/// How deep spheres may overlap before they are said to touch, nm, unless told otherwise: far
+/// less than is seen, far more than 64 bits round off.
+pub const TOLERANCE_NM: f64 = 1.0e-6;

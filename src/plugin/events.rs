@@ -64,7 +64,7 @@ use super::world::MoleculeWorld;
 /// // State and queries say the same.
 /// assert_eq!(app.world().get::<Colliding>(one), Some(&Colliding { molecules: 1 }));
 /// let touching = move |touching: TouchingMolecules| touching.contains(one, other);
-/// assert!(app.world_mut().run_system_once(touching)?);
+/// assert!(matches!(app.world_mut().run_system_once(touching), Ok(true)));
 /// # Ok(())
 /// # }
 /// ```

@@ -63,7 +63,7 @@ const SLACK: f32 = 4.0e-6;
 ///     let label = molecules.describe(hit)?;
 ///     Some((near, hit, label.to_string()))
 /// }
-/// let seen = app.world_mut().run_system_once(look)?;
+/// let seen = app.world_mut().run_system_once(look).ok().flatten();
 /// let (near, hit, label) = seen.ok_or("there is nothing")?;
 /// assert_eq!((hit.molecule, hit.atom), (lipid, near.atom));
 /// assert!((hit.distance - near.distance).abs() < 1.0e-4);

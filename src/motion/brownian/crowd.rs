@@ -7,8 +7,8 @@ use super::fine_steps::Step;
 use super::neighbours::Neighbours;
 use super::noise::{generator, normal, turn};
 use super::{BrownianParticle, FineSteps, Meeting, Outcome, StepReport};
-use crate::motion::MotionError;
 use crate::motion::swept::Wall;
+use crate::motion::{MotionError, TOLERANCE_NM};
 
 /// How a [`BrownianCrowd`] works.
 #[derive(Clone, Debug)]
@@ -17,7 +17,8 @@ pub struct BrownianConfig {
     pub seed: u64,
     /// How collisions are found. Default: by a queue.
     pub fine_steps: FineSteps,
-    /// How deep particles may overlap before they are said to touch, nm. Default: 1e-6.
+    /// How deep particles may overlap before they are said to touch, nm. Default:
+    /// [`TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// What holds them. Default: nothing.
     pub walls: Vec<Wall>,
@@ -28,7 +29,7 @@ impl Default for BrownianConfig {
         Self {
             seed: 1,
             fine_steps: FineSteps::default(),
-            tolerance: 1.0e-6,
+            tolerance: TOLERANCE_NM,
             walls: Vec::new(),
         }
     }

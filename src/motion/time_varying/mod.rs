@@ -52,7 +52,7 @@ pub use hubbard::{Hubbard, HubbardConfig, HubbardSweep};
 
 use glam::DVec3;
 
-use super::{MotionError, Obstacle};
+use super::{MotionError, Obstacle, TOLERANCE_NM};
 
 /// Where a sphere is, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,8 @@ pub struct MovingSphere {
 /// How a [`TimeVarying`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeVaryingConfig {
-    /// How deep spheres may overlap before they are said to touch, nm. Default: 1e-6.
+    /// How deep spheres may overlap before they are said to touch, nm. Default:
+    /// [`TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// Side of the finest subspaces, nm. Default: what the cost model finds best.
     pub finest_side: Option<f64>,
@@ -122,15 +123,11 @@ pub struct TimeVaryingConfig {
 impl Default for TimeVaryingConfig {
     fn default() -> Self {
         Self {
-            tolerance: DEFAULT_TOLERANCE_NM,
+            tolerance: TOLERANCE_NM,
             finest_side: None,
         }
     }
 }
-
-/// How deep spheres may overlap before they are said to touch, nm: far less than is seen,
-/// far more than 64 bits round off.
-pub const DEFAULT_TOLERANCE_NM: f64 = 1.0e-6;
 
 /// Events that have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -53,7 +53,7 @@ const NEAR_NM: f32 = 0.05;
 
 /// How deep bounding spheres may overlap before they are looked at, nm: the smallest gap
 /// between molecules that matters.
-const TOLERANCE_NM: f64 = 1.0e-3;
+const OVERLAP_NM: f64 = 1.0e-3;
 
 /// A molecule with its atoms in cells, for comparing them with others'. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -174,7 +174,7 @@ impl MoleculeWatch {
             ..Pieces::default()
         };
         let config = TimeVaryingConfig {
-            tolerance: TOLERANCE_NM,
+            tolerance: OVERLAP_NM,
             ..TimeVaryingConfig::default()
         };
         let detector = TimeVarying::new(&spheres, Vec::new(), &config, start, &mut motion)?;
