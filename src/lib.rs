@@ -195,7 +195,7 @@ pub mod prelude {
     };
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
-        AccelerationBound, AtomLabel, BrownianMotion, BrownianSettings, Colliding, Compartment,
+        AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding, Compartment,
         CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly, InCompartment, MeetingRule,
         Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault, MoleculeContactStarted,
         MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeFault, MoleculeHit,

@@ -18,9 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_rapier_molecules::docking::{
-    DockingMolecule, Motion, TOLERANCE_NM, interferes, move_to_touch, nearest_free_pose,
-};
+use bevy_rapier_molecules::docking::{DockingMolecule, Encounter, Motion, interferes};
 use bevy_rapier_molecules::pose::Pose;
 use common::molecules::bundled;
 use common::turns::{Rounds, in_turns, ratio};
@@ -146,7 +144,8 @@ impl Scene {
                 let outside = 0.7 * receptor.template().bounding_radius();
                 let start = Pose::new(vector(outside), Quat::from_scaled_axis(vector(2.0)));
                 let home = Pose::IDENTITY;
-                let pose = nearest_free_pose(&ligand, &start, &receptor, &home, TOLERANCE_NM)
+                let pose = Encounter::new(&ligand, start, &receptor, home)
+                    .nearest_free_pose()
                     .expect("the poses are finite");
                 let motion = Motion {
                     translation: vector(STEP_NM),
@@ -175,17 +174,11 @@ impl Scene {
             &|pose, _| self.brute_force(pose),
             &|pose, _| interferes(&self.ligand, pose, &self.receptor, &home).len(),
             &|pose, motion| {
-                move_to_touch(
-                    &self.ligand,
-                    pose,
-                    &self.receptor,
-                    &home,
-                    motion,
-                    TOLERANCE_NM,
-                )
-                .expect("the poses are free")
-                .pairs
-                .len()
+                Encounter::new(&self.ligand, *pose, &self.receptor, home)
+                    .move_to_touch(motion)
+                    .expect("the poses are free")
+                    .pairs
+                    .len()
             },
         ];
         self.best_of(rounds, contestants)

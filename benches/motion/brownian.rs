@@ -206,11 +206,9 @@ fn run_steps(
     let mut last = crowd.step(dt)?;
     let mut laps = Laps::default();
     for _ in 0..steps {
-        let step = laps.time(|| crowd.step(dt))?;
-        last = MoleculesReport {
-            searching: last.searching.min(step.searching),
-            ..step
-        };
+        let mut step = laps.time(|| crowd.step(dt))?;
+        step.searching = step.searching.min(last.searching);
+        last = step;
     }
     Ok((ms(laps.best()), last))
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::motion::MoleculesError;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, Outcome, hydrodynamic_radius,
-    protein_volume,
+    BrownianMolecule, BrownianMolecules, Medium, Outcome, hydrodynamic_radius, protein_volume,
 };
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};

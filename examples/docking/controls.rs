@@ -48,7 +48,7 @@ impl Plugin for ControlsPlugin {
 /// What is switched by one press and belongs to the session.
 fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
     for key in keys.get_just_pressed() {
-        let settings = *docked.0.session.settings();
+        let settings = *docked.0.session.config();
         let input = match key {
             KeyCode::KeyM | KeyCode::KeyJ => Input::Switch,
             KeyCode::KeyC => Input::Collisions(!settings.collisions),
@@ -140,7 +140,7 @@ fn drag(
             turn = Vec3::new(delta.y, delta.x, 0.0) * DRAG_TURN;
         } else if keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]) {
             let session = &docked.0.session;
-            let ball = mouse.ball(session.pose(session.settings().moved).position);
+            let ball = mouse.ball(session.pose(session.config().moved).position);
             turn = ball.map_or(Vec3::ZERO, |ball| ball.turn(delta));
         } else if keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) {
             shift = Vec3::Z * delta.y * scale;
@@ -194,7 +194,7 @@ fn move_by_hand(
         return;
     }
     let session = &docked.0.session;
-    let moved = session.settings().moved;
+    let moved = session.config().moved;
     let screen = views
         .iter()
         .next()

@@ -119,7 +119,7 @@ impl Dock {
             Ok(report) => {
                 self.message = None;
                 self.blocked = report.blocked;
-                let moved = self.session.settings().moved;
+                let moved = self.session.config().moved;
                 self.touching = report.pairs;
                 if moved == Part::Ligand {
                     for pair in &mut self.touching {
@@ -137,7 +137,7 @@ impl Dock {
     pub fn change(&mut self, input: &Input) {
         let pressed = self.pushes_bodies() && !self.clashes.is_empty();
         self.input(input);
-        let settings = self.session.settings();
+        let settings = self.session.config();
         let stops = settings.collisions && settings.response != ResponseMode::Cue;
         if pressed && stops && !self.pushes_bodies() {
             self.input(&Input::Free);
@@ -146,7 +146,7 @@ impl Dock {
 
     /// Whether the molecules are bodies that push each other.
     pub fn pushes_bodies(&self) -> bool {
-        let settings = self.session.settings();
+        let settings = self.session.config();
         let push = settings.collisions && settings.response == ResponseMode::Push;
         self.has_physics && push && self.to_play.is_empty()
     }

@@ -49,7 +49,7 @@ fn update(
     mut timed: Local<String>,
 ) {
     let dock = &docked.0;
-    let settings = dock.session.settings();
+    let settings = dock.session.config();
     *frame += 1;
     if switches.brute_force && *frame % TIMED_EVERY == 1 {
         let (grid, brute, _) = dock.time_checks();

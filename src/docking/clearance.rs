@@ -6,6 +6,8 @@
 
 use glam::{IVec3, Vec3};
 
+use super::molecule::corners;
+
 /// Width of a voxel, nm, as long as there are not too many: about an atom's radius.
 const VOXEL_NM: f32 = 0.1;
 
@@ -36,12 +38,8 @@ impl Clearance {
     pub fn new(positions: &[Vec3], radii: &[f32]) -> Self {
         let largest = radii.iter().copied().fold(0.0, f32::max);
         let edge = largest + LONGEST_NM;
-        let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min) - edge;
-        let high = positions
-            .iter()
-            .copied()
-            .fold(Vec3::NEG_INFINITY, Vec3::max)
-            + edge;
+        let [low, high] = corners(positions);
+        let (low, high) = (low - edge, high + edge);
         let mut voxel = VOXEL_NM;
         let counts = |voxel: f32| {
             ((high - low) / voxel)

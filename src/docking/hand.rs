@@ -13,12 +13,12 @@ use super::Motion;
 const DEAD_ZONE: f32 = 0.15;
 
 /// How much a hand wants of its full speed, from −1 to 1 along each axis: right, up, and
-/// near, which is towards the viewer.
+/// near, which is towards the viewer. Default: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reach {
-    /// Along the axes.
+    /// Along the axes, from −1 to 1.
     pub shift: Vec3,
-    /// About the axes, counterclockwise for who looks against them.
+    /// About the axes, from −1 to 1, counterclockwise for who looks against them.
     pub turn: Vec3,
 }
 
@@ -37,7 +37,7 @@ impl std::ops::AddAssign for Reach {
     }
 }
 
-/// Two sticks, two triggers and two shoulder buttons, as they are read.
+/// Two sticks, two triggers and two shoulder buttons, as they are read. Default: all let go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pad {
     /// Left stick, from −1 to 1, right and up: moves.

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use glam::Vec3;
+
 use super::clearance::Clearance;
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
-/// A molecule that can be moved against another.
+/// A molecule that can be moved against another. Cheap to share: make one of a template.
 #[derive(Clone, Debug)]
 pub struct DockingMolecule {
     template: Arc<MoleculeTemplate>,
@@ -48,4 +50,11 @@ impl DockingMolecule {
     pub fn atom_count(&self) -> usize {
         self.template.atom_count()
     }
+}
+
+/// Lowest and highest corner of the box around points, nm; inside out if there are none.
+pub(super) fn corners(points: &[Vec3]) -> [Vec3; 2] {
+    let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+    let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    [low, high]
 }

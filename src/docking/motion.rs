@@ -7,7 +7,7 @@ use super::DockingError;
 use crate::pose::Pose;
 
 /// A motion along a straight line with a rotation at constant speed about the molecule's
-/// centre, both in the world frame.
+/// centre of mass, both in the world frame. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     /// How far the centre moves, nm.

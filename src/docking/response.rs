@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::slide::glide;
-use super::{AtomPair, DockingError, DockingMolecule, Motion, interferes, move_to_touch};
+use super::{AtomPair, DockingError, Encounter, Motion, interferes};
 use crate::pose::Pose;
 
 /// What happens when a molecule that is moved meets another.
@@ -22,27 +22,13 @@ pub enum ResponseMode {
     Push,
 }
 
-/// One molecule that is moved, and another in its way.
-#[derive(Clone, Copy, Debug)]
-pub struct Encounter<'a> {
-    /// The molecule that is moved.
-    pub moving: &'a DockingMolecule,
-    /// Where it is.
-    pub pose: Pose,
-    /// The other molecule.
-    pub other: &'a DockingMolecule,
-    /// Where that one is.
-    pub other_pose: Pose,
-    /// How close atoms come before they touch, nm.
-    pub tolerance: f32,
-}
-
 /// What a motion led to.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Response {
-    /// Where the moved molecule is.
+    /// Where the moved molecule is, world frame, nm.
     pub pose: Pose,
-    /// Where the other is: where it was, unless it was pushed.
+    /// Where the other is, world frame, nm: where it was, unless it was pushed.
     pub other_pose: Pose,
     /// Atoms that touch, or with [`ResponseMode::Cue`] overlap, at the end: the moved
     /// molecule's and the other's.
@@ -55,21 +41,15 @@ impl Encounter<'_> {
     /// Moves the molecule along `motion` and answers what it meets.
     ///
     /// # Errors
-    /// As [`move_to_touch`]; with [`ResponseMode::Cue`] overlaps are no error.
+    /// As [`move_to_touch`](Self::move_to_touch); with [`ResponseMode::Cue`] overlaps are no
+    /// error.
     pub fn respond(&self, mode: ResponseMode, motion: &Motion) -> Result<Response, DockingError> {
-        let &Encounter {
-            moving,
-            ref pose,
-            other,
-            ref other_pose,
-            tolerance,
-        } = self;
         let inverse_mass = match mode {
             ResponseMode::Stop => {
-                let touch = move_to_touch(moving, pose, other, other_pose, motion, tolerance)?;
+                let touch = self.move_to_touch(motion)?;
                 return Ok(Response {
                     pose: touch.pose,
-                    other_pose: *other_pose,
+                    other_pose: self.other_pose,
                     blocked: !touch.pairs.is_empty(),
                     pairs: touch.pairs,
                 });
@@ -78,13 +58,13 @@ impl Encounter<'_> {
                 let pose = self.through(motion)?;
                 return Ok(Response {
                     pose,
-                    other_pose: *other_pose,
-                    pairs: interferes(moving, &pose, other, other_pose),
+                    other_pose: self.other_pose,
+                    pairs: interferes(self.moving, &pose, self.other, &self.other_pose),
                     blocked: false,
                 });
             }
             ResponseMode::Slide => 0.0,
-            ResponseMode::Push => other.template().mass().recip(),
+            ResponseMode::Push => self.other.template().mass().recip(),
         };
         let (slid, other_pose) = glide(self, motion, inverse_mass)?;
         Ok(Response {

@@ -13,8 +13,7 @@ use thiserror::Error;
 use super::energy::{EnergyGrid, Interaction};
 use super::guidance::guide;
 use super::{
-    AtomPair, DockingError, DockingMolecule, Encounter, Motion, Response, ResponseMode,
-    TOLERANCE_NM, interferes, nearest_free_pose,
+    AtomPair, DockingError, DockingMolecule, Encounter, Motion, Response, ResponseMode, interferes,
 };
 use crate::molecule::{MoleculeTemplate, TemplateError};
 use crate::pose::Pose;
@@ -45,8 +44,9 @@ impl Part {
 
 /// What a user does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Input {
-    /// Moves the molecule that is moved.
+    /// Moves the molecule that is moved, nm and radian in the world frame.
     Move(Motion),
     /// Changes which molecule is moved.
     Switch,
@@ -54,35 +54,36 @@ pub enum Input {
     Collisions(bool),
     /// Changes what happens at a collision.
     Response(ResponseMode),
-    /// Sets the radii of all atoms to this factor of what they were at the start.
+    /// Sets the radii of all atoms to this factor of what they were at the start, from 0.1
+    /// to 4.
     Radii(f32),
     /// Turns the soft pull of the energy after each motion on or off.
     Guidance(bool),
     /// Puts the moved molecule where [`Session::free_pose`] says.
     Free,
-    /// Puts a molecule somewhere, whatever is there.
+    /// Puts a molecule somewhere in the world (nm), whatever is there.
     Place(Part, Pose),
     /// Both molecules are where the bodies of a physics engine have moved: the receptor and
     /// the ligand. So a log needs no physics to be played.
     Carried([Pose; 2]),
 }
 
-/// Switches of a session.
+/// How a session is switched. [`Input`]s change it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SessionConfig {
     /// Which molecule is moved. Default: the ligand.
     pub moved: Part,
     /// Whether molecules meet. Default: yes.
     pub collisions: bool,
     /// What happens when they do. Default: sliding.
     pub response: ResponseMode,
-    /// Factor of the radii. Default: 1.
+    /// Factor of the radii, from 0.1 to 4. Default: 1.
     pub radii: f32,
     /// Whether the energy pulls. Default: no.
     pub guidance: bool,
 }
 
-impl Default for Settings {
+impl Default for SessionConfig {
     fn default() -> Self {
         Self {
             moved: Part::Ligand,
@@ -125,12 +126,13 @@ pub enum SessionError {
     #[error(transparent)]
     Template(#[from] TemplateError),
     /// There is no energy that could pull.
-    #[error("the session has no energy, so that nothing can guide")]
+    #[error("the session has no energy, so that nothing can guide: make it with_energy")]
     NoEnergy,
 }
 
 /// What an input led to.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StepReport {
     /// Atoms that touch or overlap: the moved molecule's and the other's.
     pub pairs: Vec<AtomPair>,
@@ -139,6 +141,48 @@ pub struct StepReport {
 }
 
 /// Two molecules, where they are, and how they are moved.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::docking::log::{Recorder, SessionLog};
+/// use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = |name: &str| load(format!("assets/molecules/{name}"), &LoadOptions::default());
+/// let (receptor, ligand) = (file("popc.pdb")?, file("p_xylene.pdb")?);
+/// let mut session = Session::new(Arc::new(receptor), Arc::new(ligand));
+/// let beginning = session.clone();
+/// let mut recorder = Recorder::new(Vec::new(), &session)?;
+///
+/// let above = session.pose(Part::Receptor).position + 5.0 * Vec3::Y;
+/// for input in [
+///     Input::Place(Part::Ligand, Pose::from_translation(above)),
+///     Input::Response(ResponseMode::Stop),
+///     Input::Move(Motion::translation(-10.0 * Vec3::Y)),
+/// ] {
+///     recorder.record(&input)?;
+///     let report = session.apply(&input)?;
+///     // Only the last one is stopped, and tells by which atoms.
+///     assert_eq!(report.blocked, matches!(input, Input::Move(_)));
+///     assert_eq!(report.blocked, !report.pairs.is_empty());
+/// }
+/// assert!(session.clashes().is_empty());
+/// // What makes no sense is refused, and changes nothing.
+/// let before = session.pose(Part::Ligand);
+/// let error = session.apply(&Input::Radii(100.0)).unwrap_err();
+/// assert_eq!(error.to_string(), "radii can be multiplied by 0.1 to 4, and not by 100");
+/// assert_eq!(session.pose(Part::Ligand), before);
+///
+/// // The log leads to the same pose, bit for bit.
+/// let text = String::from_utf8(recorder.finish(&session)?)?;
+/// let mut again = beginning;
+/// SessionLog::parse(&text)?.replay(&mut again)?;
+/// assert_eq!(again.pose(Part::Ligand), session.pose(Part::Ligand));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     /// As they were at the start: receptor and ligand.
@@ -146,7 +190,7 @@ pub struct Session {
     /// With the radii that they have now.
     molecules: [DockingMolecule; 2],
     poses: [Pose; 2],
-    settings: Settings,
+    config: SessionConfig,
     energy: Option<Arc<EnergyGrid>>,
 }
 
@@ -159,7 +203,7 @@ impl Session {
             molecules: templates.clone().map(DockingMolecule::new),
             poses: [0, 1].map(|k: usize| templates[k].file_pose()),
             templates,
-            settings: Settings::default(),
+            config: SessionConfig::default(),
             energy: None,
         }
     }
@@ -183,16 +227,16 @@ impl Session {
         &self.molecules[part as usize]
     }
 
-    /// Where a molecule is.
+    /// Where a molecule is: its centre of mass in the world, nm, and its rotation.
     #[must_use]
     pub fn pose(&self, part: Part) -> Pose {
         self.poses[part as usize]
     }
 
-    /// How things are switched.
+    /// How it is switched.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
     }
 
     /// The energy around the receptor, if the session has one.
@@ -220,15 +264,8 @@ impl Session {
     /// # Errors
     /// [`SessionError::Docking`] if a pose is not finite.
     pub fn free_pose(&self) -> Result<Pose, SessionError> {
-        let Encounter {
-            moving,
-            pose,
-            other,
-            other_pose,
-            tolerance,
-        } = self.encounter();
-        nearest_free_pose(moving, &pose, other, &other_pose, tolerance)
-            .map_err(SessionError::Docking)
+        let free = self.encounter().nearest_free_pose();
+        free.map_err(SessionError::Docking)
     }
 
     /// Takes an input in. An input that fails changes nothing.
@@ -238,14 +275,14 @@ impl Session {
     pub fn apply(&mut self, input: &Input) -> Result<StepReport, SessionError> {
         match *input {
             Input::Move(motion) => return self.move_by(&motion),
-            Input::Switch => self.settings.moved = self.settings.moved.other(),
-            Input::Collisions(on) => self.settings.collisions = on,
-            Input::Response(mode) => self.settings.response = mode,
+            Input::Switch => self.config.moved = self.config.moved.other(),
+            Input::Collisions(on) => self.config.collisions = on,
+            Input::Response(mode) => self.config.response = mode,
             Input::Radii(factor) => self.scale_radii(factor)?,
             Input::Guidance(true) if self.energy.is_none() => return Err(SessionError::NoEnergy),
-            Input::Guidance(on) => self.settings.guidance = on,
+            Input::Guidance(on) => self.config.guidance = on,
             Input::Free => {
-                self.poses[self.settings.moved as usize] = self.free_pose()?;
+                self.poses[self.config.moved as usize] = self.free_pose()?;
             }
             Input::Place(part, pose) => {
                 finite(&pose)?;
@@ -279,24 +316,23 @@ impl Session {
             Ok::<_, SessionError>(DockingMolecule::new(Arc::new(template)))
         };
         self.molecules = [scaled(0)?, scaled(1)?];
-        self.settings.radii = factor;
+        self.config.radii = factor;
         Ok(())
     }
 
     fn encounter(&self) -> Encounter<'_> {
-        let (moved, other) = (self.settings.moved, self.settings.moved.other());
-        Encounter {
-            moving: self.molecule(moved),
-            pose: self.pose(moved),
-            other: self.molecule(other),
-            other_pose: self.pose(other),
-            tolerance: TOLERANCE_NM,
-        }
+        let (moved, other) = (self.config.moved, self.config.moved.other());
+        Encounter::new(
+            self.molecule(moved),
+            self.pose(moved),
+            self.molecule(other),
+            self.pose(other),
+        )
     }
 
     fn move_by(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
         let mut report = self.step(motion)?;
-        if self.settings.guidance
+        if self.config.guidance
             && let Some(pull) = self.pull()
         {
             let before = (self.poses, self.interaction().map(|now| now.energy()));
@@ -314,8 +350,8 @@ impl Session {
     /// One motion and the answer to it.
     fn step(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
         let encounter = self.encounter();
-        let response = if self.settings.collisions {
-            encounter.respond(self.settings.response, motion)
+        let response = if self.config.collisions {
+            encounter.respond(self.config.response, motion)
         } else {
             encounter.through(motion).map(|pose| Response {
                 pose,
@@ -325,7 +361,7 @@ impl Session {
             })
         };
         let response = response.map_err(|error| self.explain(error))?;
-        let moved = self.settings.moved;
+        let moved = self.config.moved;
         self.poses[moved as usize] = response.pose;
         self.poses[moved.other() as usize] = response.other_pose;
         Ok(StepReport {
@@ -339,7 +375,7 @@ impl Session {
         let DockingError::StartsInside { .. } = error else {
             return SessionError::Docking(error);
         };
-        let moved = self.settings.moved;
+        let moved = self.config.moved;
         match self.free_pose() {
             Ok(free) => SessionError::Overlapping {
                 moved: self.template(moved).name().to_owned(),
@@ -354,7 +390,7 @@ impl Session {
     /// The motion along which the energy pulls the moved molecule.
     fn pull(&self) -> Option<Motion> {
         let now = self.interaction()?;
-        let moved = self.settings.moved;
+        let moved = self.config.moved;
         let (force, torque) = match moved {
             Part::Ligand => (now.force, now.torque),
             Part::Receptor => {

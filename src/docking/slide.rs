@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::interference::closer_than;
 use super::touch::normal_of;
-use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion, move_to_touch};
+use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion};
 use crate::force::Body;
 use crate::pose::Pose;
 
@@ -23,8 +23,9 @@ const REST: f32 = 2.0 * AWAY;
 
 /// Where sliding ended.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SlideReport {
-    /// Where the molecule is now.
+    /// Where the molecule is now, world frame, nm.
     pub pose: Pose,
     /// Atoms that touch at the end: the moved molecule's and the other's.
     pub pairs: Vec<AtomPair>,
@@ -32,28 +33,16 @@ pub struct SlideReport {
     pub stuck: bool,
 }
 
-/// Moves a molecule along `motion`; where it touches another, the part of the motion into
-/// the surface is taken out, and it goes on along it. Several contacts at once are obeyed
-/// at once. The molecule may turn as it slides, as its inertia lets it.
-///
-/// # Errors
-/// As [`move_to_touch`].
-pub fn slide(
-    moving: &DockingMolecule,
-    pose: &Pose,
-    fixed: &DockingMolecule,
-    fixed_pose: &Pose,
-    motion: &Motion,
-    tolerance: f32,
-) -> Result<SlideReport, DockingError> {
-    let encounter = Encounter {
-        moving,
-        pose: *pose,
-        other: fixed,
-        other_pose: *fixed_pose,
-        tolerance,
-    };
-    glide(&encounter, motion, 0.0).map(|(report, _)| report)
+impl Encounter<'_> {
+    /// Moves the molecule along `motion`; where it touches the other, the part of the motion
+    /// into the surface is taken out, and it goes on along it. Several contacts at once are
+    /// obeyed at once. The molecule may turn as it slides, as its inertia lets it.
+    ///
+    /// # Errors
+    /// As [`move_to_touch`](Self::move_to_touch).
+    pub fn slide(&self, motion: &Motion) -> Result<SlideReport, DockingError> {
+        glide(self, motion, 0.0).map(|(report, _)| report)
+    }
 }
 
 /// Slides along a molecule that gives way: it is pushed along, without turning, as its
@@ -66,60 +55,55 @@ pub(super) fn glide(
     motion: &Motion,
     inverse_mass: f32,
 ) -> Result<(SlideReport, Pose), DockingError> {
-    let &Encounter {
-        moving,
-        other,
-        tolerance,
-        ..
-    } = encounter;
-    let (mut here, mut there) = (encounter.pose, encounter.other_pose);
+    let mut now = *encounter;
     // What is left of both motions.
     let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
-    let whole = size(motion, moving);
+    let whole = size(motion, now.moving);
     for _ in 0..MOST_PIECES {
         let seen = Motion {
             translation: rest.translation - pushed,
             ..rest
         };
-        let touch = move_to_touch(moving, &here, other, &there, &seen, tolerance)?;
+        let touch = now.move_to_touch(&seen)?;
         let carried = pushed * touch.fraction as f32;
-        here = Pose::new(touch.pose.position + carried, touch.pose.rotation);
-        there.position += carried;
+        now.pose = Pose::new(touch.pose.position + carried, touch.pose.rotation);
+        now.other_pose.position += carried;
         if touch.pairs.is_empty() {
             let report = SlideReport {
-                pose: here,
+                pose: now.pose,
                 pairs: touch.pairs,
                 stuck: false,
             };
-            return Ok((report, there));
+            return Ok((report, now.other_pose));
         }
         let left = (1.0 - touch.fraction) as f32;
-        let contact = Encounter {
-            pose: here,
-            other_pose: there,
-            ..*encounter
-        };
         (rest, pushed) = along(
             (rest.scaled(left), pushed * left),
             &touch.pairs,
-            &contact,
+            &now,
             inverse_mass,
         );
-        if size(&rest, moving) + pushed.length() <= REST * whole {
+        if size(&rest, now.moving) + pushed.length() <= REST * whole {
             let report = SlideReport {
-                pose: here,
+                pose: now.pose,
                 pairs: touch.pairs,
                 stuck: true,
             };
-            return Ok((report, there));
+            return Ok((report, now.other_pose));
         }
     }
     let report = SlideReport {
-        pose: here,
-        pairs: closer_than(moving, &here, other, &there, tolerance),
+        pose: now.pose,
+        pairs: closer_than(
+            now.moving,
+            &now.pose,
+            now.other,
+            &now.other_pose,
+            now.tolerance,
+        ),
         stuck: true,
     };
-    Ok((report, there))
+    Ok((report, now.other_pose))
 }
 
 /// Furthest that any atom moves, about, nm.

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use super::interference::closer_than;
 use super::motion::RelativeMotion;
 use super::path::{AtomPath, Carried, Passed, open_for};
-use super::{AtomPair, DockingError, DockingMolecule, Motion};
+use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion};
 use crate::pose::Pose;
 
 /// How close atoms come before they touch, nm, unless told otherwise.
@@ -22,10 +22,11 @@ const MOST_STEPS: usize = 100_000;
 
 /// Where a motion ended.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TouchReport {
-    /// Fraction of the motion that was possible; one if nothing was touched.
+    /// Fraction of the motion that was possible, from 0 to 1; one if nothing was touched.
     pub fraction: f64,
-    /// Where the molecule is now.
+    /// Where the molecule is now, world frame, nm.
     pub pose: Pose,
     /// Atoms that touch: the moved molecule's and the other's. None if nothing was touched.
     pub pairs: Vec<AtomPair>,
@@ -34,88 +35,89 @@ pub struct TouchReport {
     pub normal: Option<Vec3>,
 }
 
-/// Moves a molecule at `pose` along `motion` until it touches another at `fixed_pose`, or
-/// to the end.
-///
-/// However fast the motion is, no atom passes another: it ends with the nearest atoms no
-/// further apart than `tolerance`, nm, and never inside each other. Atoms that touch at the
-/// start and move apart, or along each other, hinder nothing.
-///
-/// # Errors
-/// [`DockingError`] if a number is not finite, the tolerance is not positive, or the
-/// molecules overlap at the start.
-pub fn move_to_touch(
-    moving: &DockingMolecule,
-    pose: &Pose,
-    fixed: &DockingMolecule,
-    fixed_pose: &Pose,
-    motion: &Motion,
-    tolerance: f32,
-) -> Result<TouchReport, DockingError> {
-    if !(tolerance > 0.0 && tolerance.is_finite()) {
-        return Err(DockingError::Tolerance { tolerance });
-    }
-    let relative = RelativeMotion::new(pose, fixed_pose, motion)?;
-    let tolerance = f64::from(tolerance);
-    let mut limit = 1.0;
-    let mut blocked = false;
-    // The atoms of the smaller molecule pass through the cells of the larger one.
-    let swapped = moving.atom_count() > fixed.atom_count();
-    let (small, large) = if swapped {
-        (fixed, moving)
-    } else {
-        (moving, fixed)
-    };
-    let atoms = small.template().positions().iter();
-    for ((position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
-        let position = position.as_dvec3();
-        let way = Way {
-            large,
-            radius: f64::from(radius),
+impl Encounter<'_> {
+    /// Moves the molecule along `motion` until it touches the other, or to the end.
+    ///
+    /// However fast the motion is, no atom passes another: it ends with the nearest atoms no
+    /// further apart than the tolerance, and never inside each other. Atoms that touch at
+    /// the start and move apart, or along each other, hinder nothing.
+    ///
+    /// # Errors
+    /// [`DockingError`] if a number is not finite, the tolerance is not positive, or the
+    /// molecules overlap at the start.
+    pub fn move_to_touch(&self, motion: &Motion) -> Result<TouchReport, DockingError> {
+        let &Self {
+            moving,
+            other,
+            ref other_pose,
             tolerance,
-            limit,
-        };
-        let end = if swapped {
-            way.follow(&Passed::new(&relative, position))
+            ..
+        } = self;
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(DockingError::Tolerance { tolerance });
+        }
+        let relative = RelativeMotion::new(&self.pose, other_pose, motion)?;
+        let tolerance = f64::from(tolerance);
+        let mut limit = 1.0;
+        let mut blocked = false;
+        // The atoms of the smaller molecule pass through the cells of the larger one.
+        let swapped = moving.atom_count() > other.atom_count();
+        let (small, large) = if swapped {
+            (other, moving)
         } else {
-            way.follow(&Carried::new(&relative, position))
+            (moving, other)
         };
-        match end {
-            End::Free => {}
-            End::Touch(fraction) => {
-                limit = fraction;
-                blocked = true;
-            }
-            End::Inside { other, depth } => {
-                let (moving, fixed) = if swapped {
-                    (other, index)
-                } else {
-                    (index, other)
-                };
-                return Err(DockingError::StartsInside {
-                    moving,
-                    fixed,
-                    depth: depth as f32,
-                });
+        let atoms = small.template().positions().iter();
+        for ((position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
+            let position = position.as_dvec3();
+            let way = Way {
+                large,
+                radius: f64::from(radius),
+                tolerance,
+                limit,
+            };
+            let end = if swapped {
+                way.follow(&Passed::new(&relative, position))
+            } else {
+                way.follow(&Carried::new(&relative, position))
+            };
+            match end {
+                End::Free => {}
+                End::Touch(fraction) => {
+                    limit = fraction;
+                    blocked = true;
+                }
+                End::Inside { atom, depth } => {
+                    let (moving, fixed) = if swapped {
+                        (atom, index)
+                    } else {
+                        (index, atom)
+                    };
+                    return Err(DockingError::StartsInside {
+                        moving,
+                        fixed,
+                        depth: depth as f32,
+                    });
+                }
             }
         }
+        let pose = motion.pose_at(&self.pose, limit);
+        let mut report = TouchReport {
+            fraction: limit,
+            pose,
+            pairs: Vec::new(),
+            normal: None,
+        };
+        if blocked {
+            // A little more than the tolerance: the pose is rounded.
+            let margin = 1.1 * tolerance as f32;
+            report.pairs = closer_than(moving, &pose, other, other_pose, margin);
+            let normals = report.pairs.iter();
+            let normals = normals.map(|pair| normal_of(pair, moving, &pose, other, other_pose));
+            report.normal = normals.sum::<Vec3>().try_normalize();
+        }
+        Ok(report)
     }
-    let pose = motion.pose_at(pose, limit);
-    let mut report = TouchReport {
-        fraction: limit,
-        pose,
-        pairs: Vec::new(),
-        normal: None,
-    };
-    if blocked {
-        // A little more than the tolerance: the pose is rounded.
-        let margin = 1.1 * tolerance as f32;
-        report.pairs = closer_than(moving, &pose, fixed, fixed_pose, margin);
-        let normals = report.pairs.iter();
-        let normals = normals.map(|pair| normal_of(pair, moving, &pose, fixed, fixed_pose));
-        report.normal = normals.sum::<Vec3>().try_normalize();
-    }
-    Ok(report)
 }
 
 /// Unit vector in the world from an atom of the `fixed` molecule to one of the `moving`.
@@ -138,7 +140,7 @@ enum End {
     /// It touches an atom after this fraction of the motion.
     Touch(f64),
     /// It begins inside another.
-    Inside { other: u32, depth: f64 },
+    Inside { atom: u32, depth: f64 },
 }
 
 /// The way of one ball through the cells of a molecule.
@@ -168,8 +170,8 @@ impl Way<'_> {
             } else {
                 match self.look(place, velocity, bend, margin) {
                     Ahead::Open(time) => time.min(margin / speed),
-                    Ahead::Inside { other, depth } if step == 0 => {
-                        return End::Inside { other, depth };
+                    Ahead::Inside { atom, depth } if step == 0 => {
+                        return End::Inside { atom, depth };
                     }
                     // Later, rounding alone leads inside.
                     Ahead::Blocked | Ahead::Inside { .. } => return End::Touch(fraction),
@@ -195,7 +197,7 @@ impl Way<'_> {
                 let gap = distance - self.radius - f64::from(other.radius);
                 if gap < 0.0 {
                     return ControlFlow::Break(Ahead::Inside {
-                        other: other.index,
+                        atom: other.index,
                         depth: -gap,
                     });
                 }
@@ -226,5 +228,5 @@ enum Ahead {
     /// It touches something that it moves towards.
     Blocked,
     /// It is inside an atom.
-    Inside { other: u32, depth: f64 },
+    Inside { atom: u32, depth: f64 },
 }

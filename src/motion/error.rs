@@ -2,6 +2,10 @@
 
 use thiserror::Error;
 
+use crate::proxy::ProxyError;
+use crate::search::SearchError;
+use crate::spheres::SphereError;
+
 /// Why spheres cannot be moved, or their motion cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -92,6 +96,34 @@ pub enum MotionError {
         events: u64,
         /// Time in which they happened, s.
         span: f64,
+    },
+}
+
+/// Why molecules cannot be moved, or watched.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MoleculesError {
+    /// A number is not what it has to be.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
+    /// A bounding sphere cannot be searched.
+    #[error(transparent)]
+    Sphere(#[from] SphereError),
+    /// A molecule has no atoms, or too many.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    /// The search failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// A molecule has a template that does not exist.
+    #[error("molecule {molecule} has template {template}, and there are {count}")]
+    NoTemplate {
+        /// Which molecule, counted from zero.
+        molecule: u32,
+        /// The template that it asks for.
+        template: u32,
+        /// How many templates there are.
+        count: usize,
     },
 }
 

@@ -96,9 +96,10 @@ impl AssetLoader for MoleculeLoader {
     }
 }
 
-/// A molecule's file is missing or broken. The molecule stays without a body; the app
-/// goes on.
-#[derive(Clone, Debug, Message)]
+/// A molecule's file is missing or broken. The molecule stays without a collider and a
+/// mass; the app goes on. The log says the same.
+#[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
+#[reflect(Debug, PartialEq)]
 pub struct MoleculeLoadFailed {
     /// The entity with the [`Molecule`].
     pub molecule: Entity,
@@ -108,7 +109,9 @@ pub struct MoleculeLoadFailed {
     pub error: String,
 }
 
-/// Makes [`MoleculeTemplate`] an asset and reports files that fail.
+/// Makes [`MoleculeTemplate`] an asset and reports files that fail. Part of
+/// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `AssetPlugin` if the app has
+/// none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeAssetPlugin;
 
@@ -117,7 +120,8 @@ impl Plugin for MoleculeAssetPlugin {
         if !app.is_plugin_added::<AssetPlugin>() {
             app.add_plugins(AssetPlugin::default());
         }
-        app.init_asset::<MoleculeTemplate>()
+        app.register_type::<MoleculeLoadFailed>()
+            .init_asset::<MoleculeTemplate>()
             .init_asset_loader::<MoleculeLoader>()
             .add_message::<MoleculeLoadFailed>()
             .add_systems(PreUpdate, report_failures.after(AssetTrackingSystems));

@@ -5,13 +5,15 @@
 //! substep: contacts go on with what they carry. As a solver it rounds in its own way;
 //! where it only searches, no bit of what follows depends on who does it.
 
+use std::fmt;
+
 use bevy::prelude::*;
 use bevy::reflect::reflect_remote;
 
-use super::device::{DeviceSlot, DeviceWork, Lender, Trouble};
+use super::device::{DeviceSlot, Lender};
 use super::world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
-use crate::dynamics::SearchFault;
+use crate::dynamics::{ContactEngine, GroupSearch, SearchFault};
 use crate::search::{AutoGrid, DeviceFault};
 
 /// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
@@ -62,6 +64,16 @@ pub enum DeviceFaultReflection {
 ///
 /// Set [`wanted`](Self::wanted) at any time; in the next frame
 /// [`chosen`](Self::chosen) says who it is.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let backend = MoleculeBackend::new(Backend::Gpu);
+/// assert_eq!(backend.wanted, Backend::Gpu);
+/// // Nobody has looked for one yet.
+/// assert_eq!(backend.chosen(), Backend::Cpu);
+/// assert!(backend.adapter().is_none());
+/// ```
 #[derive(Debug, Default, Resource, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct MoleculeBackend {
@@ -103,7 +115,7 @@ pub struct MoleculeAdapter {
     pub name: String,
     /// Name, kind, graphics interface and driver in one line.
     pub description: String,
-    /// Whether the processor does its work.
+    /// Whether it is one in software: the processor does its work.
     pub software: bool,
 }
 
@@ -119,6 +131,31 @@ pub struct MoleculeBackendFault {
     pub fault: DeviceFault,
     /// The same in words.
     pub message: String,
+}
+
+/// Why there is no device, or no search on it.
+#[derive(Clone, Debug)]
+pub(super) struct Trouble {
+    pub fault: DeviceFault,
+    pub message: String,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What a device does for a context.
+#[cfg_attr(
+    not(feature = "gpu"),
+    expect(dead_code, reason = "there is no device that would do it")
+)]
+pub(super) enum DeviceWork {
+    /// It finds the pairs.
+    Search(Box<dyn GroupSearch>),
+    /// It also solves the contacts.
+    Contacts(Box<dyn ContactEngine>),
 }
 
 /// Who searches a context.
@@ -140,7 +177,7 @@ struct GaveUp {
 }
 
 impl MoleculeBackend {
-    /// With a wish.
+    /// A backend that is wanted, with the defaults for the rest.
     #[must_use]
     pub fn new(wanted: Backend) -> Self {
         Self {
@@ -239,7 +276,7 @@ pub(super) fn choose_device(
     backend.adapter = match chosen {
         Ok(adapter) => adapter,
         Err(trouble) if backend.wanted == Backend::Auto => {
-            info!("no graphics device is used for contacts: {trouble}");
+            info!("no GPU is used for contacts: {trouble}");
             None
         }
         Err(Trouble { fault, message }) => {

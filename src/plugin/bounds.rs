@@ -12,7 +12,7 @@ use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
 use super::prepare::PreparedMolecule;
 use super::world::{Member, MoleculeWorld};
 use crate::molecule::MoleculeTemplate;
-use crate::motion::brownian::MoleculesError;
+use crate::motion::MoleculesError;
 use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 
 /// A bound on the acceleration that forces and fields give a molecule, nm/s².
@@ -23,7 +23,56 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// Molecules that are far from each other cost next to nothing.
 ///
 /// The bound is a promise about what moves the molecule on its own. One that is hit or
-/// kicked may be pushed harder: that is noticed. Default: 9.81, Rapier's gravity.
+/// kicked may be pushed harder: that is noticed. Default: 9.81 nm/s², Rapier's gravity.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// #[derive(Resource, Default)]
+/// struct Met(Vec<MoleculesMet>);
+/// app.init_resource::<Met>();
+///
+/// // Two lipids fly towards each other, with 10 nm/s each.
+/// let [one, other] = [-5.0, 5.0].map(|x: f32| {
+///     let bundle = (
+///         Molecule(lipid.clone()),
+///         AccelerationBound::default(),
+///         OnMeeting::Bounce,
+///         GravityScale(0.0),
+///         Velocity::linear(Vec3::X * -2.0 * x),
+///         Transform::from_xyz(x, 0.0, 0.0),
+///     );
+///     app.world_mut().spawn(bundle).id()
+/// });
+/// // As an event of one of them; a `MessageReader<MoleculesMet>` has all.
+/// app.world_mut().entity_mut(one).observe(|met: On<MoleculesMet>, mut list: ResMut<Met>| {
+///     list.0.push(*met);
+/// });
+/// for _ in 0..40 {
+///     app.update();
+/// }
+/// let met = &app.world().resource::<Met>().0;
+/// let first = met.first().ok_or("they have not met")?;
+/// assert_eq!((first.molecule, first.other), (one, other));
+/// assert_eq!(first.outcome, OnMeeting::Bounce);
+/// assert!(first.time > 0.1 && first.time < 0.55, "after {} s", first.time);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 #[require(Molecule)]
@@ -38,8 +87,8 @@ impl Default for AccelerationBound {
 /// The molecules of a context that are watched.
 #[derive(Default)]
 pub(super) struct Watched {
-    /// Whether the members of the context are others now.
-    pub outdated: bool,
+    /// Whether these are the members of the context as they are now.
+    pub collected: bool,
     watch: Option<MoleculeWatch>,
     /// Who they are, by the numbers of the context's members.
     numbers: Vec<u32>,
@@ -113,7 +162,7 @@ pub(super) fn collect_watched(
 ) {
     let any = !changed.is_empty() || removed.read().count() > 0;
     for (context, mut world, bodies) in &mut worlds {
-        if !(any || world.watched.outdated) {
+        if world.watched.collected && !any {
             continue;
         }
         let MoleculeWorld {
@@ -122,7 +171,7 @@ pub(super) fn collect_watched(
             clock,
             ..
         } = &mut *world;
-        watched.outdated = false;
+        watched.collected = true;
         if let Err(error) = watched.rebuild(members, &bodies.bodies, &molecules, *clock) {
             error!("nobody is told when molecules of context {context} meet: {error}");
         }
@@ -177,7 +226,7 @@ pub(super) fn watch_meetings(
             Ok(met) => met,
             Err(error) => {
                 error!("molecules of context {context} are watched anew: {error}");
-                world.watched.outdated = true;
+                world.watched.collected = false;
                 continue;
             }
         };

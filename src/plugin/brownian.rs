@@ -10,9 +10,10 @@ use super::components::Molecule;
 use super::prepare::PreparedMolecule;
 use super::world::{Member, MoleculeWorld};
 use crate::molecule::MoleculeTemplate;
+use crate::motion::MoleculesError;
 use crate::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, ROOM_TEMPERATURE_K,
-    WATER_VISCOSITY, hydrodynamic_radius,
+    BrownianMolecule, BrownianMolecules, Medium, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
+    hydrodynamic_radius,
 };
 use crate::pose::Pose;
 
@@ -25,7 +26,47 @@ use crate::pose::Pose;
 /// to substep: contacts, springs and forces move it for the substep that they act in, and no
 /// longer. It does not fall, unless it has a [`GravityScale`] of its own.
 ///
-/// How long a second takes in the molecules' world is said by [`BrownianSettings`].
+/// How long a second takes in the molecules' world is said by [`BrownianMotionConfig`].
+/// Coefficients that are not numbers of at least zero keep a molecule where it is, and the
+/// log says so.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// app.insert_resource(BrownianMotionConfig { seed: 7, ..default() });
+/// let diffusing = (Molecule(lipid.clone()), BrownianMotion::default());
+/// let diffusing = app.world_mut().spawn(diffusing).id();
+/// // Another one at rest is in its way, and does not diffuse.
+/// let at = Transform::from_xyz(6.0, 0.0, 0.0);
+/// let resting = (Molecule(lipid), GravityScale(0.0), at);
+/// let resting = app.world_mut().spawn(resting).id();
+/// for _ in 0..30 {
+///     app.update();
+/// }
+/// let place = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
+/// let way = place(diffusing).ok_or("it is gone")?.length();
+/// assert!(way > 0.01 && way < 5.0, "{way} nm in half a second");
+/// assert_eq!(place(resting), Some(at.translation));
+/// // It went there without a velocity.
+/// let velocity = app.world().get::<Velocity>(diffusing).ok_or("it has none")?;
+/// assert_eq!(velocity.linear, Vec3::ZERO);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 #[require(Molecule, GravityScale(0.0))]
@@ -54,10 +95,11 @@ impl BrownianMotion {
     }
 }
 
-/// What molecules with [`BrownianMotion`] diffuse in, and how fast it is shown.
+/// What molecules with [`BrownianMotion`] diffuse in, and how fast it is shown. May be
+/// changed at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Debug, Default, PartialEq)]
-pub struct BrownianSettings {
+pub struct BrownianMotionConfig {
     /// Temperature, K. Default: 298.
     pub temperature: f64,
     /// Viscosity, Pa s. Default: that of water, 0.89e-3.
@@ -69,22 +111,22 @@ pub struct BrownianSettings {
     pub seed: u64,
     /// A substep in which molecules could jump through each other is split into up to so
     /// many steps; what is left then is not simulated, and the log says so. Default: 64.
-    pub most_steps: u32,
+    pub max_steps: u32,
 }
 
-impl Default for BrownianSettings {
+impl Default for BrownianMotionConfig {
     fn default() -> Self {
         Self {
             temperature: ROOM_TEMPERATURE_K,
             viscosity: WATER_VISCOSITY,
             pace: 1.0e-9,
             seed: 1,
-            most_steps: 64,
+            max_steps: 64,
         }
     }
 }
 
-impl BrownianSettings {
+impl BrownianMotionConfig {
     /// Temperature and viscosity.
     #[must_use]
     pub fn medium(&self) -> Medium {
@@ -98,8 +140,8 @@ impl BrownianSettings {
 /// The molecules of a context, as those that diffuse see them.
 #[derive(Default)]
 pub(super) struct Diffusing {
-    /// Whether the members of the context are others now.
-    pub outdated: bool,
+    /// Whether these are the members of the context as they are now.
+    pub collected: bool,
     /// All members: those that do not diffuse are in the way of those that do. None if
     /// nobody does.
     pub crowd: Option<BrownianMolecules>,
@@ -120,7 +162,7 @@ impl Diffusing {
         members: &[Member],
         bodies: &RigidBodySet,
         molecules: &Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
-        settings: &BrownianSettings,
+        config: &BrownianMotionConfig,
     ) -> Result<(), MoleculesError> {
         let clusters = self.clusters();
         let before = self.crowd.take();
@@ -135,10 +177,10 @@ impl Diffusing {
             Some(crowd) => crowd,
             None => {
                 self.templates.clear();
-                BrownianMolecules::new(&[], &[], Vec::new(), settings.seed)?
+                BrownianMolecules::new(&[], &[], Vec::new(), config.seed)?
             }
         };
-        crowd.set_seed(settings.seed);
+        crowd.set_seed(config.seed);
         let mut list = Vec::new();
         for member in members {
             let Ok((prepared, brownian)) = molecules.get(member.entity) else {
@@ -158,14 +200,17 @@ impl Diffusing {
             };
             let mass = f64::from(template.mass());
             let mut coefficients = brownian.map_or([0.0; 2], |brownian| {
-                brownian.coefficients(mass, &settings.medium())
+                brownian.coefficients(mass, &config.medium())
             });
             if !coefficients
                 .iter()
                 .all(|one| one.is_finite() && *one >= 0.0)
             {
                 let entity = member.entity;
-                error!("molecule {entity} cannot diffuse by {coefficients:?} nm²/s and rad²/s");
+                error!(
+                    "molecule {entity} stays: its diffusion coefficients {coefficients:?} (nm²/s \
+                     and rad²/s) have to be numbers of at least zero"
+                );
                 coefficients = [0.0; 2];
             }
             let [diffusion, rotational_diffusion] = coefficients;
@@ -215,23 +260,23 @@ pub(super) fn pose(body: Option<&RigidBody>) -> Option<Pose> {
 
 /// Collects the molecules that diffuse when something about them has changed.
 pub(super) fn collect_diffusing(
-    settings: Res<BrownianSettings>,
+    config: Res<BrownianMotionConfig>,
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
     molecules: Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
     changed: Query<(), (With<PreparedMolecule>, Changed<BrownianMotion>)>,
     mut removed: RemovedComponents<BrownianMotion>,
 ) {
-    let any = !changed.is_empty() || removed.read().count() > 0 || settings.is_changed();
+    let any = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
     for (context, mut world, bodies) in &mut worlds {
-        if !(any || world.diffusing.outdated) {
+        if world.diffusing.collected && !any {
             continue;
         }
         let MoleculeWorld {
             diffusing, members, ..
         } = &mut *world;
-        diffusing.outdated = false;
+        diffusing.collected = true;
         diffusing.said = [false; 2];
-        if let Err(error) = diffusing.rebuild(members, &bodies.bodies, &molecules, &settings) {
+        if let Err(error) = diffusing.rebuild(members, &bodies.bodies, &molecules, &config) {
             error!("the molecules of context {context} do not diffuse: {error}");
             diffusing.crowd = None;
         }

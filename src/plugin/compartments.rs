@@ -8,13 +8,15 @@ use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, up_and_he
 use crate::force::SpringLaw;
 
 /// A surface or volume that holds molecules, at the entity's [`Transform`]. Lengths
-/// are nm; the scale of the transform is ignored.
+/// are nm, in the frame of the entity; the scale of the transform is ignored.
 ///
 /// It acts on molecules that name it in [`InCompartment`], and is no obstacle to
-/// others.
+/// others. A compartment that cannot be, because a length is not positive or a mesh is not
+/// closed, holds nothing, and the log says why. Default: a sphere of 10 nm.
 #[derive(Clone, Debug, Component, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(Transform, Visibility)]
+#[non_exhaustive]
 pub enum Compartment {
     /// The surface of a sphere: a vesicle.
     SphereShell {
@@ -46,7 +48,7 @@ impl Default for Compartment {
     }
 }
 
-/// A parry shape that can be reflected.
+/// A parry shape that can be reflected. Default: a ball of 1 nm.
 #[derive(Clone, Debug, Reflect, Deref)]
 #[reflect(opaque)]
 #[reflect(Debug, Default)]
@@ -62,7 +64,7 @@ impl Default for ParryShape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Debug, Default, PartialEq)]
 pub enum CompartmentPlace {
-    /// In the surface, head outwards: the outer leaflet of a bilayer.
+    /// In the surface, head outwards: the outer leaflet of a bilayer. Default.
     #[default]
     OuterLeaflet,
     /// In the surface, head inwards: the inner leaflet of a bilayer.
@@ -73,15 +75,16 @@ pub enum CompartmentPlace {
     Outside,
 }
 
-/// The spring that brings a molecule back.
+/// The spring that brings a molecule back. Default: [`Damped`](Self::Damped), critically,
+/// 2 Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Debug, Default, PartialEq)]
 pub enum CompartmentSpring {
     /// A damped spring, stable however stiff.
     Damped {
-        /// Swings a second without damping, Hz.
+        /// Swings a second without damping, Hz. Default: 2 Hz.
         frequency_hz: f32,
-        /// Damping; 1 is critical.
+        /// Damping; 1 is critical. Default: 1.
         damping_ratio: f32,
     },
     /// The law of the thesis: undamped, as strong as the way to the centre.
@@ -118,27 +121,57 @@ impl CompartmentSpring {
     }
 }
 
-/// Ties a molecule to a [`Compartment`]: a spring acts when it leaves its place.
+/// Ties a molecule to a [`Compartment`]: a spring acts when it leaves its place (section 4.3
+/// of the thesis, and a damped one of ours).
 ///
-/// ```no_run
-/// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-///     let vesicle = commands.spawn(Compartment::SphereShell { radius: 8.0 }).id();
-///     commands.spawn((
-///         Molecule(assets.load("molecules/popc.pdb")),
-///         InCompartment::new(vesicle, CompartmentPlace::OuterLeaflet),
-///         Transform::from_xyz(0.0, 9.0, 0.0),
-///     ));
-/// }
 /// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// let world = app.world_mut();
+/// let vesicle = world.spawn(Compartment::SphereShell { radius: 8.0 }).id();
+/// // A lipid far outside of its leaflet.
+/// let lipid = world.spawn((
+///     Molecule(lipid),
+///     GravityScale(0.0),
+///     InCompartment {
+///         depth: Some(1.0),
+///         ..InCompartment::new(vesicle, CompartmentPlace::OuterLeaflet)
+///     },
+///     Transform::from_xyz(0.0, 12.0, 0.0),
+/// ));
+/// let lipid = lipid.id();
+/// for _ in 0..60 {
+///     app.update();
+/// }
+/// // A second later it is back, within its leeway.
+/// let place = app.world().get::<Transform>(lipid).ok_or("it is gone")?.translation;
+/// assert!((place.length() - 9.0).abs() < 0.15, "{place}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A molecule whose compartment is gone floats free, and the log says so.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 pub struct InCompartment {
-    /// The entity with the [`Compartment`].
+    /// The entity with the [`Compartment`]. Default: a placeholder, which holds nothing.
     #[entities]
     pub compartment: Entity,
-    /// Which part of it.
+    /// Which part of it. Default: the outer leaflet.
     pub place: CompartmentPlace,
     /// In a leaflet: how far the centre of mass may leave its depth before the spring
     /// acts, nm. Inside and outside: how close the molecule may come to the surface,

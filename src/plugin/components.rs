@@ -8,20 +8,53 @@ use crate::molecule::MoleculeTemplate;
 
 /// A rigid molecule. This one component is enough to spawn:
 ///
-/// ```no_run
+/// ```
+/// # use std::{thread::sleep, time::Duration};
+/// # use bevy_rapier_molecules::plugin::PreparedMolecule;
 /// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     commands.spawn((
-///         Molecule(assets.load("molecules/1gzx.pdb")),
+///         Molecule(assets.load("molecules/popc.pdb")),
 ///         Transform::from_xyz(0.0, 8.0, 0.0),
 ///     ));
 /// }
+/// # app.add_systems(Startup, spawn);
+/// # let mut loaded = app.world_mut().query::<(&PreparedMolecule, &AdditionalMassProperties)>();
+/// # for _ in 0..2000 {
+/// #     app.update();
+/// #     if loaded.iter(app.world()).next().is_some() {
+/// #         break;
+/// #     }
+/// #     sleep(Duration::from_millis(1));
+/// # }
+///
+/// // A few frames later the file is loaded, and the body has its mass.
+/// let (molecule, mass) = loaded.single(app.world())?;
+/// let template = molecule.shared().template();
+/// assert_eq!(template.atom_count(), 134);
+/// assert!(matches!(mass, AdditionalMassProperties::MassProperties(body)
+///     if body.mass == template.mass()));
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// The entity's [`Transform`] is the pose of the molecule's centre of mass, 1 unit =
 /// 1 nm. Until the file is loaded the body has no mass and stays where it is; then it
-/// gets a collider and its mass and inertia. The scale of the transform must be 1.
+/// gets a collider, its mass (Da) and its inertia (Da·nm²). The scale of the transform must
+/// be 1. Default: no file.
 #[derive(Clone, Debug, Default, Component, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(
@@ -39,6 +72,50 @@ pub struct Molecule(pub Handle<MoleculeTemplate>);
 ///
 /// Friction and restitution act on everything the molecule touches; frequency and
 /// damping on other molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd).
+/// May be changed at any time. Impossible numbers are answered by the default, and the log
+/// says so.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// // Two lipids in nearly the same place, of a group that does not touch itself.
+/// let ghost = MoleculeMaterial {
+///     restitution: 0.8,
+///     memberships: Group::GROUP_2,
+///     filter: Group::ALL.difference(Group::GROUP_2),
+///     ..default()
+/// };
+/// let ghosts = [0.0, 0.2].map(|x| {
+///     let at = Transform::from_xyz(x, 0.0, 0.0);
+///     app.world_mut().spawn((Molecule(lipid.clone()), ghost, at)).id()
+/// });
+/// for _ in 0..4 {
+///     app.update();
+/// }
+/// for ghost in ghosts {
+///     let world = app.world();
+///     assert!(!world.get::<Colliding>(ghost).ok_or("it is gone")?.any());
+///     // The surface is also that of the Rapier collider.
+///     let restitution = world.get::<Restitution>(ghost).ok_or("it has none")?;
+///     assert_eq!(restitution.coefficient, 0.8);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
@@ -94,7 +171,7 @@ impl MoleculeMaterial {
         match material.check() {
             Ok(()) => (material, groups),
             Err(error) => {
-                error!("a MoleculeMaterial cannot be, and the default is taken: {error}");
+                error!("a MoleculeMaterial is not used, but the default: {error}");
                 (ContactMaterial::default(), groups)
             }
         }
@@ -117,11 +194,13 @@ pub struct StaticMolecule;
 pub struct CrowdOnly;
 
 /// Which spheres stand for a molecule among other molecules in
-/// [`ContactModel::Crowd`](super::ContactModel::Crowd).
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd). The fewer, the faster.
+/// Ordinary colliders and queries always meet the atoms. May be changed at any time.
+/// Default: atoms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 pub enum MoleculeDetail {
-    /// Each atom.
+    /// Each atom. Default.
     #[default]
     Atoms,
     /// One sphere around each residue.
@@ -133,18 +212,19 @@ pub enum MoleculeDetail {
     Whole,
 }
 
-/// Whether a molecule overlaps others at the moment: the red and green of the thesis.
+/// Whether a molecule touches others at the moment: the red and green of the thesis.
 ///
-/// Written only when it changes, so `Changed<Colliding>` is a cheap filter.
+/// Written by the plugin, and only when it changes, so `Changed<Colliding>` is a cheap
+/// filter. [`TouchingMolecules`](super::TouchingMolecules) tells whom it touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Debug, Default, PartialEq)]
 pub struct Colliding {
-    /// Number of molecules that it overlaps.
+    /// Number of molecules that it touches. Default: 0.
     pub molecules: u32,
 }
 
 impl Colliding {
-    /// Whether it overlaps any.
+    /// Whether it touches any.
     #[must_use]
     pub fn any(&self) -> bool {
         self.molecules > 0

@@ -1,6 +1,5 @@
 //! The device that contacts are found on: the app's, the renderer's or one of our own.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bevy::ecs::system::SystemParam;
@@ -8,24 +7,9 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::backend::{MoleculeAdapter, MoleculeBackend};
+use super::backend::{DeviceWork, MoleculeAdapter, MoleculeBackend, Trouble};
 use crate::backend::Backend;
-use crate::dynamics::{ContactEngine, GroupSearch};
 use crate::gpu::{AdapterSummary, GpuContacts, GpuDevice, GpuError, GpuGroups, GpuOptions};
-use crate::search::DeviceFault;
-
-/// Why there is no device, or no search on it.
-#[derive(Clone, Debug)]
-pub(super) struct Trouble {
-    pub fault: DeviceFault,
-    pub message: String,
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
 
 impl From<GpuError> for Trouble {
     fn from(error: GpuError) -> Self {
@@ -44,14 +28,6 @@ impl From<&AdapterSummary> for MoleculeAdapter {
             software: summary.is_software(),
         }
     }
-}
-
-/// What a device does for a context.
-pub(super) enum DeviceWork {
-    /// It finds the pairs.
-    Search(Box<dyn GroupSearch>),
-    /// It also solves the contacts.
-    Contacts(Box<dyn ContactEngine>),
 }
 
 /// The device in use, and where others would come from.

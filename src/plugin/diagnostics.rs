@@ -1,5 +1,7 @@
 //! Figures about molecules among Bevy's diagnostics.
 
+use std::time::Duration;
+
 use bevy::diagnostic::{
     Diagnostic, DiagnosticPath, Diagnostics, DiagnosticsPlugin, RegisterDiagnostic,
 };
@@ -8,7 +10,9 @@ use bevy::prelude::*;
 use super::world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
 
-/// Paths of the figures. Each is a value per frame, over all Rapier contexts.
+/// Paths of the figures among Bevy's diagnostics. Each is a value per frame, over all Rapier
+/// contexts and substeps.
+#[derive(Clone, Copy, Debug)]
 pub struct MoleculeDiagnostics;
 
 impl MoleculeDiagnostics {
@@ -28,19 +32,61 @@ impl MoleculeDiagnostics {
     pub const MOLECULES: DiagnosticPath = DiagnosticPath::const_new("molecules/molecules");
     /// Number of spheres that are searched.
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
-    /// Pairs of spheres within the foresight.
+    /// Pairs of spheres of different molecules within the foresight, in the last substep.
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
-    /// Pairs of molecules that overlap.
+    /// Pairs of molecules that touch, after the last substep.
     pub const CONTACTS: DiagnosticPath = DiagnosticPath::const_new("molecules/contacts");
-    /// Deepest overlap of two molecules, nm.
+    /// Deepest overlap of two molecules, nm, after the last substep.
     pub const PENETRATION: DiagnosticPath = DiagnosticPath::const_new("molecules/penetration");
-    /// What finds the contacts: 0 is the CPU, 1 a GPU, at least in one context.
+    /// Who finds the contacts: 0 is the processor, 1 a GPU, at least in one context.
     /// [`MoleculeBackend`](super::MoleculeBackend) says which.
     pub const BACKEND: DiagnosticPath = DiagnosticPath::const_new("molecules/backend");
 }
 
+/// A path, the unit of its figure, and what a context adds to it.
+type Sum = (DiagnosticPath, &'static str, fn(&MoleculeWorld) -> f64);
+
+/// Figures that are summed up over all contexts.
+const SUMS: [Sum; 10] = [
+    (MoleculeDiagnostics::DIFFUSE, " ms", |world| {
+        ms(world.times.diffuse)
+    }),
+    (MoleculeDiagnostics::GATHER, " ms", |world| {
+        ms(world.times.gather)
+    }),
+    (MoleculeDiagnostics::DETECT, " ms", |world| {
+        ms(world.times.detect)
+    }),
+    (MoleculeDiagnostics::RESPOND, " ms", |world| {
+        ms(world.times.respond)
+    }),
+    (MoleculeDiagnostics::APPLY, " ms", |world| {
+        ms(world.times.apply)
+    }),
+    (MoleculeDiagnostics::STEP, " ms", |world| {
+        ms(world.times.step)
+    }),
+    (MoleculeDiagnostics::MOLECULES, "", |world| {
+        world.members.len() as f64
+    }),
+    (MoleculeDiagnostics::SPHERES, "", |world| {
+        world.contacts.spheres().len() as f64
+    }),
+    (MoleculeDiagnostics::CANDIDATES, "", |world| {
+        world.contacts.candidate_pairs() as f64
+    }),
+    (MoleculeDiagnostics::CONTACTS, "", |world| {
+        world.ledger.touching().len() as f64
+    }),
+];
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
 /// Registers and measures [`MoleculeDiagnostics`]. Part of
-/// [`MoleculePlugins`](super::MoleculePlugins).
+/// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `DiagnosticsPlugin` if the app
+/// has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeDiagnosticsPlugin;
 
@@ -49,20 +95,11 @@ impl Plugin for MoleculeDiagnosticsPlugin {
         if !app.is_plugin_added::<DiagnosticsPlugin>() {
             app.add_plugins(DiagnosticsPlugin);
         }
-        for (path, suffix) in [
-            (MoleculeDiagnostics::DIFFUSE, " ms"),
-            (MoleculeDiagnostics::GATHER, " ms"),
-            (MoleculeDiagnostics::DETECT, " ms"),
-            (MoleculeDiagnostics::RESPOND, " ms"),
-            (MoleculeDiagnostics::APPLY, " ms"),
-            (MoleculeDiagnostics::STEP, " ms"),
-            (MoleculeDiagnostics::MOLECULES, ""),
-            (MoleculeDiagnostics::SPHERES, ""),
-            (MoleculeDiagnostics::CANDIDATES, ""),
-            (MoleculeDiagnostics::CONTACTS, ""),
+        let sums = SUMS.into_iter().map(|(path, suffix, _)| (path, suffix));
+        for (path, suffix) in sums.chain([
             (MoleculeDiagnostics::PENETRATION, " nm"),
             (MoleculeDiagnostics::BACKEND, ""),
-        ] {
+        ]) {
             app.register_diagnostic(Diagnostic::new(path).with_suffix(suffix));
         }
         app.add_systems(Last, measure);
@@ -70,40 +107,9 @@ impl Plugin for MoleculeDiagnosticsPlugin {
 }
 
 fn measure(mut diagnostics: Diagnostics, model: Res<ContactModel>, worlds: Query<&MoleculeWorld>) {
-    let sum = |value: fn(&MoleculeWorld) -> f64| worlds.iter().map(value).sum::<f64>();
-    let mut add = |path: &DiagnosticPath, value: fn(&MoleculeWorld) -> f64| {
-        diagnostics.add_measurement(path, || sum(value));
-    };
-    add(&MoleculeDiagnostics::DIFFUSE, |world| {
-        world.times.diffuse.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::GATHER, |world| {
-        world.times.gather.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::DETECT, |world| {
-        world.times.detect.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::RESPOND, |world| {
-        world.times.respond.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::APPLY, |world| {
-        world.times.apply.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::STEP, |world| {
-        world.times.step.as_secs_f64() * 1e3
-    });
-    add(&MoleculeDiagnostics::MOLECULES, |world| {
-        world.members.len() as f64
-    });
-    add(&MoleculeDiagnostics::SPHERES, |world| {
-        world.contacts.spheres().len() as f64
-    });
-    add(&MoleculeDiagnostics::CANDIDATES, |world| {
-        world.contacts.candidate_pairs() as f64
-    });
-    add(&MoleculeDiagnostics::CONTACTS, |world| {
-        world.ledger.touching().len() as f64
-    });
+    for (path, _, value) in &SUMS {
+        diagnostics.add_measurement(path, || worlds.iter().map(value).sum());
+    }
     let on_gpu =
         *model == ContactModel::Crowd && worlds.iter().any(|world| world.backend() == Backend::Gpu);
     diagnostics.add_measurement(&MoleculeDiagnostics::BACKEND, || {

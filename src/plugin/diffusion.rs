@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::RapierRigidBodySet;
 use bevy_rapier3d::rapier::math::Pose as RapierPose;
 
-use super::brownian::{BrownianSettings, pose};
+use super::brownian::{BrownianMotionConfig, pose};
 use super::compartments::InCompartment;
 use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
 use super::springs::CheckedPlace;
@@ -73,7 +73,7 @@ impl MoveRules for Rules<'_> {
 
 /// Moves the molecules that diffuse.
 pub(super) fn diffuse(
-    settings: Res<BrownianSettings>,
+    config: Res<BrownianMotionConfig>,
     rule: Res<MeetingRule>,
     mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
     places: Query<(&InCompartment, &CheckedPlace)>,
@@ -103,16 +103,17 @@ pub(super) fn diffuse(
                 answer: answers.get(entity).copied().unwrap_or_default(),
             });
         }
-        let mut time = f64::from(dt) * settings.pace;
-        let most = f64::from(settings.most_steps.max(1)) * crowd.longest_step();
+        let mut time = f64::from(dt) * config.pace;
+        let most = f64::from(config.max_steps.max(1)) * crowd.longest_step();
         if time > most {
             time = most;
             let said = std::mem::replace(&mut world.diffusing.said[0], true);
             if !said {
                 warn!(
                     "molecules of context {context} diffuse more slowly than asked for: a \
-                     substep of {dt} s would need more than {} steps",
-                    settings.most_steps
+                     substep of {dt} s would need more than {} steps. Lower the pace of \
+                     BrownianMotionConfig, or raise its max_steps",
+                    config.max_steps
                 );
             }
         }

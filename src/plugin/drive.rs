@@ -19,12 +19,31 @@ use bevy_rapier3d::prelude::{
 
 use super::MoleculeSystems;
 use super::hooks::RapierHooks;
+use super::plugins::add_frame_systems;
 use super::world::{MoleculeTimes, MoleculeWorld};
 
 /// One substep of all Rapier contexts. Runs as often as the [`TimestepMode`] says,
 /// inside [`PhysicsSet::StepSimulation`].
 ///
-/// Systems added here see and change the bodies in every substep.
+/// Systems added here see and change the bodies in every substep. Their order among the
+/// molecules' own is told by [`MoleculeSystems`]; [`MoleculeWorld::substep`] tells how long
+/// the substep is, and that a context takes part in it.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # let mut app = App::new();
+/// // A wind along x, felt by all bodies in each substep.
+/// fn blow(mut contexts: Query<&mut RapierRigidBodySet>) {
+///     for mut context in &mut contexts {
+///         for (_, body) in context.bodies.iter_mut() {
+///             body.apply_impulse(0.01 * body.mass() * Vec3::X, true);
+///         }
+///     }
+/// }
+/// app.add_systems(MoleculeSubstep, blow.before(MoleculeSystems::Gather));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ScheduleLabel)]
 pub struct MoleculeSubstep;
 
@@ -96,7 +115,7 @@ where
         if matches!(removed, Ok(count) if count > 0) {
             found = true;
             app.add_systems(label, drive_substeps.in_set(PhysicsSet::StepSimulation));
-            super::add_frame_systems(app, label);
+            add_frame_systems(app, label);
         }
     }
     found

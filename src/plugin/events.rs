@@ -7,11 +7,67 @@ use bevy_rapier3d::prelude::RapierContextEntityLink;
 use super::components::{Colliding, Molecule};
 use super::world::MoleculeWorld;
 
-/// Two molecules began to overlap.
+/// Two molecules began to touch: atoms of theirs overlap.
 ///
 /// Written once as a message, with `molecule` before `other` in the order of `Entity`,
-/// and triggered as an event on either entity. In each frame the order is that of the substeps, then of the
-/// entities: the same from run to run.
+/// and triggered as an event on either entity. In each frame the order is that of the
+/// substeps, then of the entities: the same from run to run.
+///
+/// ```
+/// # use bevy::ecs::system::RunSystemOnce;
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// #[derive(Resource, Default)]
+/// struct Heard {
+///     messages: Vec<MoleculeContactStarted>,
+///     events: Vec<Entity>,
+/// }
+/// app.init_resource::<Heard>();
+///
+/// // Messages tell of all molecules, each pair once.
+/// app.add_systems(
+///     Last,
+///     |mut started: MessageReader<MoleculeContactStarted>, mut heard: ResMut<Heard>| {
+///         heard.messages.extend(started.read());
+///     },
+/// );
+/// let one = app.world_mut().spawn(Molecule(lipid.clone())).id();
+/// let other = (Molecule(lipid), Transform::from_xyz(0.3, 0.0, 0.0));
+/// let other = app.world_mut().spawn(other).id();
+/// // Events of an entity tell of that one.
+/// app.world_mut().entity_mut(other).observe(
+///     |started: On<MoleculeContactStarted>, mut heard: ResMut<Heard>| {
+///         heard.events.push(started.other);
+///     },
+/// );
+/// for _ in 0..3 {
+///     app.update();
+/// }
+///
+/// let heard = app.world().resource::<Heard>();
+/// assert_eq!(heard.messages, [MoleculeContactStarted { molecule: one, other }]);
+/// assert_eq!(heard.events, [one]);
+/// // State and queries say the same.
+/// assert_eq!(app.world().get::<Colliding>(one), Some(&Colliding { molecules: 1 }));
+/// let touching = move |touching: TouchingMolecules| touching.contains(one, other);
+/// assert!(matches!(app.world_mut().run_system_once(touching), Ok(true)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Debug, PartialEq)]
 pub struct MoleculeContactStarted {
@@ -22,7 +78,7 @@ pub struct MoleculeContactStarted {
     pub other: Entity,
 }
 
-/// Two molecules no longer overlap, or one of them is gone. See
+/// Two molecules no longer touch, or one of them is gone. See
 /// [`MoleculeContactStarted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Debug, PartialEq)]
@@ -34,8 +90,9 @@ pub struct MoleculeContactStopped {
     pub other: Entity,
 }
 
-/// Two molecules that overlap.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Two molecules that touch.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Debug, PartialEq)]
 pub struct Touching {
     /// The first of the two in the order of `Entity`.
     pub a: Entity,
@@ -60,7 +117,7 @@ impl Touching {
     }
 }
 
-/// Which molecules of a context overlap, and what has changed in this frame.
+/// Which molecules of a context touch, and what has changed in this frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TouchLedger {
     /// Sorted by entities.
@@ -110,7 +167,7 @@ impl TouchLedger {
     }
 }
 
-/// Tells who touches whom.
+/// Tells who touches whom, as of the last substep.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -130,12 +187,12 @@ pub struct TouchingMolecules<'w, 's> {
 }
 
 impl TouchingMolecules<'_, '_> {
-    /// Every two molecules that overlap, sorted within each Rapier context.
+    /// Every two molecules that touch, sorted within each Rapier context.
     pub fn iter(&self) -> impl Iterator<Item = &Touching> {
         self.worlds.iter().flat_map(|world| world.ledger.touching())
     }
 
-    /// Molecules that overlap `molecule`.
+    /// Molecules that touch `molecule`, in the order of entities.
     pub fn of(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
         let link = self.links.get(molecule).ok();
         let world = link.and_then(|link| self.worlds.get(link.0).ok());
@@ -144,7 +201,7 @@ impl TouchingMolecules<'_, '_> {
             .flat_map(move |world| world.ledger.partners(molecule))
     }
 
-    /// Whether two molecules overlap.
+    /// Whether two molecules touch.
     #[must_use]
     pub fn contains(&self, one: Entity, other: Entity) -> bool {
         self.of(one).any(|partner| partner == other)

@@ -10,12 +10,14 @@ use super::components::Molecule;
 /// What is wrong with a molecule.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Debug, PartialEq)]
+#[non_exhaustive]
 pub enum FaultReason {
-    /// Its pose or velocity is not finite.
+    /// Its pose or velocity is not finite: it is put back, or stopped.
     NotFinite,
-    /// It lies where so many others lie that contacts cannot be computed.
+    /// It lies where so many others lie that contacts cannot be computed: it takes no part
+    /// in them until it lies elsewhere.
     Crowded,
-    /// Its transform has a scale other than 1.
+    /// Its transform has a scale other than 1, which is ignored.
     Scaled {
         /// The scale.
         scale: Vec3,
@@ -26,8 +28,11 @@ impl std::fmt::Display for FaultReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotFinite => write!(f, "its pose or velocity is not a number"),
-            Self::Crowded => write!(f, "too many others lie in the same place"),
-            Self::Scaled { scale } => write!(f, "its scale is {scale} and must be 1"),
+            Self::Crowded => write!(f, "too many others lie in the same place; spawn them apart"),
+            Self::Scaled { scale } => write!(
+                f,
+                "its scale is {scale} and must be 1; its atoms have the size of the LoadOptions"
+            ),
         }
     }
 }

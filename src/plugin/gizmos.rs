@@ -15,6 +15,8 @@ use super::queries::MoleculeQueries;
 use super::springs::CheckedPlace;
 use super::surfaces::CompartmentSurface;
 use super::world::{ContactModel, MoleculeWorld};
+use crate::dynamics::MemberSpheres;
+use crate::pose::Pose;
 
 /// Sides of the circles that stand for a sphere.
 const SPHERE_SIDES: u32 = 12;
@@ -54,22 +56,22 @@ pub struct MoleculeGizmos {
     /// and from its head to where that should be. Default: false.
     pub springs: bool,
     /// Colour of cells. Default: grey.
-    pub cell_color: Color,
+    pub cell_colour: Color,
     /// Colour of contacts that just touch. Default: green.
-    pub touch_color: Color,
+    pub touch_colour: Color,
     /// Colour of contacts as deep as `deep`. Default: red.
-    pub deep_color: Color,
+    pub deep_colour: Color,
     /// Colour of spheres. Default: blue.
-    pub sphere_color: Color,
+    pub sphere_colour: Color,
     /// Colour of proxies of molecules that touch nobody. Default: green.
-    pub proxy_color: Color,
+    pub proxy_colour: Color,
     /// Colour of proxies of molecules that overlap others. Default: red.
-    pub colliding_proxy_color: Color,
+    pub colliding_proxy_colour: Color,
     /// Colour of compartments. Default: turquoise.
-    pub compartment_color: Color,
+    pub compartment_colour: Color,
     /// Colour of springs. Default: orange.
-    pub spring_color: Color,
-    /// Overlap from which on contacts have `deep_color`, nm. Default: 0.05 nm.
+    pub spring_colour: Color,
+    /// Overlap from which on contacts have `deep_colour`, nm. Default: 0.05 nm.
     pub deep: f32,
     /// Length of the line at a contact, nm. Default: 0.3 nm.
     pub contact_length: f32,
@@ -92,14 +94,14 @@ impl Default for MoleculeGizmos {
             proxies: 0,
             compartments: false,
             springs: false,
-            cell_color: Color::srgba(0.6, 0.6, 0.6, 0.4),
-            touch_color: Color::srgb(0.2, 0.9, 0.3),
-            deep_color: Color::srgb(1.0, 0.1, 0.1),
-            sphere_color: Color::srgba(0.3, 0.5, 1.0, 0.6),
-            proxy_color: Color::srgba(0.2, 0.9, 0.3, 0.6),
-            colliding_proxy_color: Color::srgba(1.0, 0.1, 0.1, 0.6),
-            compartment_color: Color::srgb(0.2, 0.8, 0.8),
-            spring_color: Color::srgb(1.0, 0.6, 0.1),
+            cell_colour: Color::srgba(0.6, 0.6, 0.6, 0.4),
+            touch_colour: Color::srgb(0.2, 0.9, 0.3),
+            deep_colour: Color::srgb(1.0, 0.1, 0.1),
+            sphere_colour: Color::srgba(0.3, 0.5, 1.0, 0.6),
+            proxy_colour: Color::srgba(0.2, 0.9, 0.3, 0.6),
+            colliding_proxy_colour: Color::srgba(1.0, 0.1, 0.1, 0.6),
+            compartment_colour: Color::srgb(0.2, 0.8, 0.8),
+            spring_colour: Color::srgb(1.0, 0.6, 0.1),
             deep: 0.05,
             contact_length: 0.3,
             max_cells: 4000,
@@ -201,7 +203,7 @@ fn draw_cells(
             {
                 let middle = Vec3::splat(0.5 * cell.width);
                 let place = Transform::from_translation(cell.low + middle).with_scale(2.0 * middle);
-                gizmos.cube(place, group.cell_color);
+                gizmos.cube(place, group.cell_colour);
             }
         }
     }
@@ -215,14 +217,25 @@ fn draw_spheres(mut gizmos: Gizmos<MoleculeGizmos>, spheres: Spheres, molecules:
             continue;
         };
         let spheres = prepared.0.spheres(*detail);
-        for (&centre, &radius) in spheres.centres.iter().zip(&spheres.radii).take(left) {
-            let place = Isometry3d::from_translation(pose.transform_point(centre));
-            gizmos
-                .sphere(place, radius, group.sphere_color)
-                .resolution(SPHERE_SIDES);
-        }
-        left = left.saturating_sub(spheres.len());
+        draw_balls(&mut gizmos, &spheres, &pose, group.sphere_colour, &mut left);
     }
+}
+
+/// Draws spheres of a molecule, as many as are left.
+fn draw_balls(
+    gizmos: &mut Gizmos<MoleculeGizmos>,
+    spheres: &MemberSpheres,
+    pose: &Pose,
+    colour: Color,
+    left: &mut usize,
+) {
+    for (&centre, &radius) in spheres.centres.iter().zip(&spheres.radii).take(*left) {
+        let place = Isometry3d::from_translation(pose.transform_point(centre));
+        gizmos
+            .sphere(place, radius, colour)
+            .resolution(SPHERE_SIDES);
+    }
+    *left = left.saturating_sub(spheres.len());
 }
 
 /// Proxies in the colours of the thesis: red where their molecule collides, else green.
@@ -239,15 +252,11 @@ fn draw_proxies(
         };
         let detail = MoleculeDetail::Proxies(group.proxies);
         let spheres = prepared.0.spheres(detail);
-        let color = match colliding {
-            Some(colliding) if colliding.any() => group.colliding_proxy_color,
-            _ => group.proxy_color,
+        let colour = match colliding {
+            Some(colliding) if colliding.any() => group.colliding_proxy_colour,
+            _ => group.proxy_colour,
         };
-        for (&centre, &radius) in spheres.centres.iter().zip(&spheres.radii).take(left) {
-            let place = Isometry3d::from_translation(pose.transform_point(centre));
-            gizmos.sphere(place, radius, color).resolution(SPHERE_SIDES);
-        }
-        left = left.saturating_sub(spheres.len());
+        draw_balls(&mut gizmos, &spheres, &pose, colour, &mut left);
     }
 }
 
@@ -266,12 +275,12 @@ fn draw_contacts(
     let mut left = group.max_contacts;
     let mut draw = |point: Vec3, normal: Vec3, gap: f32| {
         let half = normal * (0.5 * group.contact_length);
-        let color = group
-            .touch_color
-            .mix(&group.deep_color, depth(gap, group.deep));
+        let colour = group
+            .touch_colour
+            .mix(&group.deep_colour, depth(gap, group.deep));
         if left > 0 && (point + half).is_finite() {
             left -= 1;
-            gizmos.line(point - half, point + half, color);
+            gizmos.line(point - half, point + half, colour);
         }
     };
     let crowd = model.is_some_and(|model| *model == ContactModel::Crowd);
@@ -334,7 +343,7 @@ fn draw_compartments(
             let [Some(a), Some(b)] = line.map(|index| points.get(index as usize)) else {
                 continue;
             };
-            gizmos.line(place * *a, place * *b, group.compartment_color);
+            gizmos.line(place * *a, place * *b, group.compartment_colour);
         }
     }
 }
@@ -356,12 +365,12 @@ fn draw_springs(
             continue;
         }
         let belongs = pose.position - excess.normal * excess.height;
-        gizmos.line(pose.position, belongs, group.spring_color);
+        gizmos.line(pose.position, belongs, group.spring_colour);
         if excess.tilt > 0.0 {
             let head = excess.up * prepared.shared().template().bounding_radius();
             let upright = Quat::from_scaled_axis(excess.axis * excess.tilt) * head;
-            gizmos.line(pose.position, pose.position + head, group.spring_color);
-            gizmos.line(pose.position + head, belongs + upright, group.spring_color);
+            gizmos.line(pose.position, pose.position + head, group.spring_colour);
+            gizmos.line(pose.position + head, belongs + upright, group.spring_colour);
         }
     }
 }

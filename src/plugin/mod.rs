@@ -1,28 +1,80 @@
 //! Molecules as citizens of a Bevy + Rapier world.
 //!
-//! Add [`MoleculePlugins`] beside Rapier's plugin, and spawn [`Molecule`]s.
+//! Add [`MoleculePlugins`] beside Rapier's plugin, and spawn [`Molecule`]s. They fall, turn
+//! and collide by their atoms, with each other and with ordinary colliders.
+//!
+//! # What goes in, what comes out
+//!
+//! | component | in or out | what it says |
+//! |---|---|---|
+//! | [`Molecule`] | in | the structure file; brings all that a body needs |
+//! | `Transform` | both | pose of the centre of mass, world frame, nm; its scale must be 1 |
+//! | `Velocity` (Rapier) | both | nm/s and radian/s |
+//! | [`MoleculeMaterial`] | in | restitution, friction, stiffness, groups |
+//! | [`MoleculeDetail`] | in | which spheres stand for the molecule among others: atoms, residues, proxies, one |
+//! | [`StaticMolecule`], [`CrowdOnly`] | in | nothing moves it; it has no Rapier collider |
+//! | [`Compartment`], [`InCompartment`] | in | what holds molecules, and who is held where |
+//! | [`BrownianMotion`] | in | it diffuses |
+//! | [`AccelerationBound`] | in | it is watched, and told when it meets another |
+//! | [`OnMeeting`] | in | what it does then: bounce, stick or pass |
+//! | [`Colliding`] | out | how many molecules it touches: red or green |
+//! | [`PreparedMolecule`] | out | its file is loaded: template, shape, proxies |
+//! | [`CompartmentSurface`] | out | the surface of a compartment where it is now |
+//! | [`MoleculeWorld`] | out | on each Rapier context: its contacts, clock and times |
+//!
+//! Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`],
+//! [`MeetingRule`]. Messages, in the same order from run to run:
+//! [`MoleculeContactStarted`], [`MoleculeContactStopped`] and [`MoleculesMet`], which are
+//! entity events as well; [`MoleculeLoadFailed`], [`MoleculeFault`] and
+//! [`MoleculeBackendFault`] where something is wrong. To ask: [`TouchingMolecules`] tells
+//! who touches whom, [`MoleculeQueries`] which atom a ray or a moving shape meets and which
+//! is near a point.
+//!
+//! One unit of length is a nanometre, masses are dalton, times seconds, angles radian:
+//! Rapier's gravity of 9.81 then is 9.81 nm/s².
 //!
 //! # One frame
 //!
-//! Rapier's sets and ours, in the schedule that Rapier runs in:
+//! Rapier's sets and ours, from top to bottom, in the schedule that Rapier runs in:
 //!
 //! ```text
+//! MoleculeSystems::Prepare     files that have arrived → bodies and colliders
 //! PhysicsSet::SyncBackend      bodies and colliders from components   (Rapier)
-//! PhysicsSet::StepSimulation   for each substep: schedule MoleculeSubstep
-//!     MoleculeSystems::Diffuse     Brownian motion
-//!     MoleculeSystems::Gather      bodies → spheres
-//!     MoleculeSystems::Detect      spheres → pairs that touch
-//!     MoleculeSystems::Respond     contacts and springs → impulses
-//!     MoleculeSystems::Apply       impulses → bodies
-//!     MoleculeSystems::Step        one step of Rapier
-//!     MoleculeSystems::Watch       who met, of those with an acceleration bound
-//! MoleculeSystems::Publish     messages, events, diagnostics
+//! MoleculeSystems::Collect     the molecules of each context, in the order of entities
+//! PhysicsSet::StepSimulation   for each substep: schedule MoleculeSubstep, see below
+//! MoleculeSystems::Publish     messages, entity events, Colliding
 //! PhysicsSet::Writeback        components from bodies                 (Rapier)
 //! ```
 //!
 //! The plugin takes the place of Rapier's own step system, so that contacts are
 //! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
 //! in every context, and in whatever schedule Rapier was put.
+//!
+//! # One substep
+//!
+//! The sets of [`MoleculeSubstep`] run one after the other; systems of an app may stand
+//! before, between and after them:
+//!
+//! ```text
+//!              Rapier's bodies: poses, velocities, masses
+//!                │                                   ▲
+//!  Diffuse       │ those with BrownianMotion ────────┤ new poses ──────▶ MoleculesMet
+//!                ▼                                   │
+//!  Gather     world-space spheres, one array         │
+//!                ▼                                   │
+//!  Detect     pairs of spheres, by molecule ─────────┼────────▶ TouchingMolecules,
+//!                ▼                                   │          MoleculeContactStarted
+//!  Respond    contacts, what they lean on, springs   │
+//!                ▼                                   │
+//!  Apply      one impulse for each molecule ─────────┤
+//!                                                    │
+//!  Step       Rapier: its own contacts, joints, time ┘
+//!                ▼
+//!  Watch      those with an AccelerationBound, before and after ──▶ MoleculesMet
+//! ```
+//!
+//! In [`ContactModel::Solver`] Rapier finds and solves contacts between molecules itself, in
+//! `Step`; `Gather`, `Respond` and `Apply` then have only springs to see to.
 //!
 //! # Who does the work
 //!
@@ -31,22 +83,41 @@
 //! atoms, pairs and contacts stay there. A GPU that fails costs nothing but its speed: the
 //! processor solves the same substep, and a [`MoleculeBackendFault`] tells.
 //!
-//! # In a cell
+//! # Words
 //!
-//! Molecules with [`BrownianMotion`] diffuse, and never overlap by an atom; what they
-//! diffuse in, and how fast it is shown, is in [`BrownianSettings`]. Molecules with an
-//! [`AccelerationBound`] move as Rapier says. Both are told by [`MoleculesMet`] when they
-//! meet, and [`OnMeeting`] or a [`MeetingRule`] decide whether they bounce, stick or pass.
+//! Two molecules *touch*, or are in *contact*, while atoms of theirs overlap;
+//! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] tell the beginning and the end,
+//! as of the substep, and a molecule that touches others is [`Colliding`]. They *meet* at a
+//! time: [`MoleculesMet`] tells when, for those that diffuse or are watched. A *member* is a molecule as its Rapier context knows it, a
+//! *fault* something that is wrong and was put right as well as can be.
 //!
-//! # Asking and seeing
+//! # Determinism
 //!
-//! [`TouchingMolecules`] tells who touches whom, [`MoleculeQueries`] which atom a ray or
-//! a moving shape meets and which is near a point. With the feature `gizmos`, the
-//! config group `MoleculeGizmos` shows cells, contacts, spheres, compartments and
-//! springs.
+//! The same app gives the same bits on any number of threads, messages included: members
+//! are sorted by entity, pairs by members. A GPU gives the same from run to run; where it
+//! [only searches](MoleculeBackend::search_only), the same as the processor.
 //!
-//! With the feature `draw` molecules are drawn atom by atom, and `MoleculePicker` tells
-//! which atom is under the cursor.
+//! # Bad input
+//!
+//! Nothing here panics, and nothing takes others along. A file that is missing or broken
+//! leaves its molecules without bodies ([`MoleculeLoadFailed`]); poses and velocities that
+//! are not finite are put back, scales are ignored, and heaps in one point take no part in
+//! contacts ([`MoleculeFault`]); impossible numbers in a component or a resource are
+//! answered by the default or by leaving it out, and the log says so once.
+//!
+//! # Papers
+//!
+//! Springs that hold molecules in their compartment, and red and green for those that
+//! collide and those that do not, are those of J. Pauschenwein's thesis (*Real-Time
+//! Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien,
+//! 2022, chapters 3 and 4); contacts are solved by [`dynamics`](crate::dynamics). Diffusion
+//! and meetings come from [`motion`](crate::motion), which names its own.
+//!
+//! # Seeing
+//!
+//! With the feature `gizmos`, the config group `MoleculeGizmos` shows cells, contacts,
+//! spheres, compartments and springs. With the feature `draw` molecules are drawn atom by
+//! atom, and `MoleculePicker` tells which atom is under the cursor.
 
 mod assets;
 mod backend;
@@ -72,6 +143,7 @@ mod meetings;
 mod outline;
 #[cfg(feature = "draw")]
 mod picking;
+mod plugins;
 mod prepare;
 mod queries;
 mod query_results;
@@ -88,7 +160,7 @@ pub use backend::{
     MoleculeBackendFault,
 };
 pub use bounds::AccelerationBound;
-pub use brownian::{BrownianMotion, BrownianSettings};
+pub use brownian::{BrownianMotion, BrownianMotionConfig};
 pub use compartments::{
     Compartment, CompartmentPlace, CompartmentSpring, InCompartment, ParryShape,
 };
@@ -106,29 +178,26 @@ pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use meetings::{MeetingRule, MoleculesMet, OnMeeting};
 #[cfg(feature = "draw")]
 pub use picking::{MoleculePicker, PickedAtom};
+pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepare::{PreparedMolecule, PreparedTemplate};
 pub use queries::MoleculeQueries;
 pub use query_results::{MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
 pub use surfaces::CompartmentSurface;
 pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
 
-use bevy::app::PluginGroupBuilder;
-use bevy::asset::AssetEventSystems;
-use bevy::ecs::intern::Interned;
-use bevy::ecs::schedule::ScheduleLabel;
-use bevy::ecs::system::SystemParamItem;
 use bevy::prelude::*;
-use bevy_rapier3d::plugin::systems::on_add_entity_with_parent;
-use bevy_rapier3d::prelude::{
-    BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
-};
 
-use crate::backend::Backend;
-use crate::dynamics::ContactSolverConfig;
-
-/// Stages of the molecules in a frame. See the [module](self) page for the order.
+/// Stages of the molecules in a frame, in their order, among the sets of Rapier
+/// ([`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)). The [module](self) page has a
+/// picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
+    /// In Rapier's schedule, before `PhysicsSet::SyncBackend`: gives loaded molecules
+    /// their bodies, and compartments their surfaces.
+    Prepare,
+    /// In Rapier's schedule, after `PhysicsSet::SyncBackend` and before
+    /// `PhysicsSet::StepSimulation`: collects the molecules of each context.
+    Collect,
     /// In [`MoleculeSubstep`]: moves the molecules with [`BrownianMotion`].
     Diffuse,
     /// In [`MoleculeSubstep`]: reads the Rapier bodies, moves the spheres with them.
@@ -143,248 +212,7 @@ pub enum MoleculeSystems {
     Step,
     /// In [`MoleculeSubstep`]: finds out which molecules with an [`AccelerationBound`] met.
     Watch,
-    /// In Rapier's schedule, before [`PhysicsSet::SyncBackend`]: gives loaded molecules
-    /// their body.
-    Prepare,
-    /// In Rapier's schedule, after [`PhysicsSet::SyncBackend`] and before
-    /// [`PhysicsSet::StepSimulation`]: collects the molecules of each context.
-    Collect,
-    /// In Rapier's schedule, after [`PhysicsSet::StepSimulation`] and before
-    /// [`PhysicsSet::Writeback`]: messages, events, diagnostics.
+    /// In Rapier's schedule, after `PhysicsSet::StepSimulation` and before
+    /// `PhysicsSet::Writeback`: messages, entity events, [`Colliding`].
     Publish,
-}
-
-/// Everything that molecules need, beside Rapier's own plugin.
-///
-/// ```no_run
-/// use bevy::prelude::*;
-/// use bevy_rapier3d::prelude::*;
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// App::new()
-///     .add_plugins((
-///         MinimalPlugins,
-///         RapierPhysicsPlugin::<NoUserData>::default(),
-///         MoleculePlugins::default(),
-///     ))
-///     .run();
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct MoleculePlugins {
-    physics: MoleculePhysicsPlugin,
-}
-
-impl Default for MoleculePlugins {
-    fn default() -> Self {
-        Self {
-            physics: MoleculePhysicsPlugin::with_hooks::<()>(),
-        }
-    }
-}
-
-impl MoleculePlugins {
-    /// For a `RapierPhysicsPlugin::<Hooks>`.
-    #[must_use]
-    pub fn with_hooks<Hooks>() -> Self
-    where
-        Hooks: 'static + BevyPhysicsHooks,
-        for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
-    {
-        Self {
-            physics: MoleculePhysicsPlugin::with_hooks::<Hooks>(),
-        }
-    }
-
-    /// How molecules meet each other at the start. Default: [`ContactModel::Crowd`].
-    #[must_use]
-    pub fn with_contacts(mut self, model: ContactModel) -> Self {
-        self.physics.model = model;
-        self
-    }
-
-    /// How contacts are solved in [`ContactModel::Crowd`]: more iterations for tall
-    /// piles, fewer for a crowd that floats. Each context starts with it, and
-    /// [`MoleculeWorld::contact_config_mut`] changes it.
-    #[must_use]
-    pub fn with_solver(mut self, solver: ContactSolverConfig) -> Self {
-        self.physics.solver = solver;
-        self
-    }
-
-    /// Who finds and solves contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
-    /// changes it. Default: [`Backend::Auto`], a GPU if there is a real one.
-    #[must_use]
-    pub fn with_backend(mut self, backend: Backend) -> Self {
-        self.physics.backend = backend;
-        self
-    }
-}
-
-impl PluginGroup for MoleculePlugins {
-    fn build(self) -> PluginGroupBuilder {
-        let plugins = PluginGroupBuilder::start::<Self>()
-            .add(MoleculeAssetPlugin)
-            .add(self.physics)
-            .add(MoleculeDiagnosticsPlugin);
-        #[cfg(feature = "gizmos")]
-        let plugins = plugins.add(MoleculeGizmoPlugin);
-        #[cfg(feature = "draw")]
-        let plugins = plugins
-            .add(crate::render::MoleculeRenderPlugin)
-            .add(MoleculeDrawingPlugin);
-        plugins
-    }
-}
-
-/// Molecules in the physics world. Part of [`MoleculePlugins`].
-#[derive(Clone, Copy, Debug)]
-pub struct MoleculePhysicsPlugin {
-    model: ContactModel,
-    solver: ContactSolverConfig,
-    backend: Backend,
-    add_schedule: fn(&mut App),
-    replace_step: fn(&mut App) -> bool,
-}
-
-impl MoleculePhysicsPlugin {
-    /// For a `RapierPhysicsPlugin::<Hooks>`.
-    #[must_use]
-    pub fn with_hooks<Hooks>() -> Self
-    where
-        Hooks: 'static + BevyPhysicsHooks,
-        for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
-    {
-        Self {
-            model: ContactModel::default(),
-            solver: ContactSolverConfig::default(),
-            backend: Backend::default(),
-            add_schedule: drive::add_substep_schedule::<Hooks>,
-            replace_step: drive::replace_rapier_step::<Hooks>,
-        }
-    }
-}
-
-impl Plugin for MoleculePhysicsPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<Molecule>()
-            .register_type::<MoleculeMaterial>()
-            .register_type::<MoleculeDetail>()
-            .register_type::<StaticMolecule>()
-            .register_type::<CrowdOnly>()
-            .register_type::<Colliding>()
-            .register_type::<Compartment>()
-            .register_type::<InCompartment>()
-            .register_type::<BrownianMotion>()
-            .register_type::<BrownianSettings>()
-            .register_type::<AccelerationBound>()
-            .register_type::<OnMeeting>()
-            .register_type::<MoleculesMet>()
-            .register_type::<ContactModel>()
-            .register_type::<MoleculeContactStarted>()
-            .register_type::<MoleculeContactStopped>()
-            .register_type::<MoleculeFault>()
-            .register_type::<MoleculeBackend>()
-            .register_type::<MoleculeBackendFault>()
-            .register_type::<MoleculeAtom>()
-            .register_type::<MoleculeHit>()
-            .register_type::<MoleculePoint>()
-            .insert_resource(self.model)
-            .insert_resource(MoleculeBackend::new(self.backend))
-            .insert_resource(world::SolverAtStart(self.solver))
-            .init_resource::<prepare::PreparedTemplates>()
-            .init_resource::<BrownianSettings>()
-            .init_resource::<MeetingRule>()
-            .add_message::<AssetEvent<Mesh>>()
-            .add_message::<MoleculeContactStarted>()
-            .add_message::<MoleculeContactStopped>()
-            .add_message::<MoleculesMet>()
-            .add_message::<MoleculeFault>()
-            .add_message::<MoleculeBackendFault>()
-            .add_observer(world::adopt_context)
-            .add_observer(prepare::fix_static)
-            .add_observer(prepare::free_static)
-            .add_observer(surfaces::drop_surface);
-        app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
-        (self.add_schedule)(app);
-        app.add_systems(
-            MoleculeSubstep,
-            (
-                diffusion::diffuse.in_set(MoleculeSystems::Diffuse),
-                (bounds::note_starts, substep::gather)
-                    .chain()
-                    .in_set(MoleculeSystems::Gather),
-                substep::detect.in_set(MoleculeSystems::Detect),
-                (
-                    supports::find_supports,
-                    substep::respond,
-                    springs::pull_springs,
-                )
-                    .chain()
-                    .in_set(MoleculeSystems::Respond),
-                substep::apply.in_set(MoleculeSystems::Apply),
-                bounds::watch_meetings.in_set(MoleculeSystems::Watch),
-            ),
-        );
-    }
-
-    fn finish(&self, app: &mut App) {
-        if !(self.replace_step)(app) {
-            error!(
-                "molecules will not move: Rapier's step was not found. Add \
-                 RapierPhysicsPlugin to the app; if it has hooks, use \
-                 MoleculePlugins::with_hooks with the same"
-            );
-        }
-    }
-}
-
-/// Adds what runs once a frame to the schedule that Rapier runs in.
-fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
-    app.configure_sets(
-        schedule,
-        (
-            MoleculeSystems::Prepare
-                .after(AssetEventSystems)
-                .before(PhysicsSet::SyncBackend),
-            MoleculeSystems::Collect
-                .after(PhysicsSet::SyncBackend)
-                .before(PhysicsSet::StepSimulation),
-            MoleculeSystems::Publish
-                .after(PhysicsSet::StepSimulation)
-                .before(PhysicsSet::Writeback),
-        ),
-    )
-    .add_systems(
-        schedule,
-        (
-            (
-                prepare::prepare_molecules,
-                prepare::apply_materials,
-                surfaces::make_surfaces,
-                springs::check_places,
-            )
-                .chain()
-                .in_set(MoleculeSystems::Prepare),
-            (faults::guard_transforms, faults::guard_velocities)
-                .chain()
-                .in_set(PhysicsSet::SyncBackend)
-                .after(RapierTransformPropagateSet)
-                .before(on_add_entity_with_parent),
-            (
-                world::switch_model,
-                substep::collect_members,
-                backend::choose_device,
-                backend::assign_searches,
-                substep::update_surfaces,
-                surfaces::place_surfaces,
-                brownian::collect_diffusing,
-                bounds::collect_watched,
-            )
-                .chain()
-                .in_set(MoleculeSystems::Collect),
-            (events::publish_changes, meetings::publish_meetings)
-                .chain()
-                .in_set(MoleculeSystems::Publish),
-        ),
-    );
 }

@@ -1,36 +1,12 @@
 //! The place of `device` in a build without the feature `gpu`: there is none.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use bevy::ecs::system::SystemParam;
 
-use super::backend::MoleculeAdapter;
+use super::backend::{DeviceWork, MoleculeAdapter, Trouble};
 use crate::backend::Backend;
-use crate::dynamics::{ContactEngine, GroupSearch};
 use crate::search::DeviceFault;
-
-/// Why there is no device.
-#[derive(Clone, Debug)]
-pub(super) struct Trouble {
-    pub fault: DeviceFault,
-    pub message: String,
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// What a device would do.
-#[expect(dead_code, reason = "there is no device that would do it")]
-pub(super) enum DeviceWork {
-    /// It finds the pairs.
-    Search(Box<dyn GroupSearch>),
-    /// It also solves the contacts.
-    Contacts(Box<dyn ContactEngine>),
-}
 
 /// No device.
 #[derive(Debug, Default)]
@@ -59,7 +35,9 @@ impl DeviceSlot {
         if wanted == Backend::Gpu {
             return Err(Trouble {
                 fault: DeviceFault::Absent,
-                message: "this program was built without the feature `gpu`".into(),
+                message:
+                    "this program was built without the feature `gpu` of bevy_rapier_molecules"
+                        .into(),
             });
         }
         Ok(None)

@@ -32,23 +32,47 @@ const SLACK: f32 = 4.0e-6;
 /// two molecules are equally near, that whose entity sorts first is the answer.
 ///
 /// ```
+/// # use bevy::ecs::system::RunSystemOnce;
 /// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
-/// fn pick(molecules: MoleculeQueries, cameras: Query<(&Camera, &GlobalTransform)>) {
-///     let Ok((camera, at)) = cameras.single() else {
-///         return;
-///     };
-///     let Ok(ray) = camera.viewport_to_world(at, Vec2::new(320.0, 240.0)) else {
-///         return;
-///     };
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// # let lipid = app.world_mut().spawn((Molecule(lipid), GravityScale(0.0))).id();
+/// # for _ in 0..2 {
+/// #     app.update();
+/// # }
+/// fn look(molecules: MoleculeQueries) -> Option<(MoleculePoint, MoleculeHit, String)> {
 ///     let all = MoleculeQueryFilter::default();
-///     if let Some(hit) = molecules.cast_ray(ray.origin, *ray.direction, f32::MAX, &all)
-///         && let Some(label) = molecules.describe(hit)
-///     {
-///         info!("{label}, {} nm away", hit.distance);
-///     }
+///     let eye = Vec3::new(0.0, 20.0, 0.0);
+///     // The atom that is nearest to the eye, and what a ray towards it hits.
+///     let near = molecules.nearest_atom(eye, f32::MAX, &all)?;
+///     let (centre, _radius) = molecules.atom(near)?;
+///     let hit = molecules.cast_ray(eye, centre - eye, f32::MAX, &all)?;
+///     let label = molecules.describe(hit)?;
+///     Some((near, hit, label.to_string()))
 /// }
+/// let seen = app.world_mut().run_system_once(look).ok().flatten();
+/// let (near, hit, label) = seen.ok_or("there is nothing")?;
+/// assert_eq!((hit.molecule, hit.atom), (lipid, near.atom));
+/// assert!((hit.distance - near.distance).abs() < 1.0e-4);
+/// assert!(label.starts_with("POP 1 A"), "{label}");
+/// # Ok(())
+/// # }
 /// ```
+///
+/// For the atom under the cursor there is `MoleculePicker`, with the feature `draw`.
 #[derive(SystemParam)]
 pub struct MoleculeQueries<'w, 's> {
     molecules: Query<'w, 's, MoleculeData, With<Molecule>>,

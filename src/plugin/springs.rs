@@ -103,7 +103,8 @@ pub(super) fn pull_springs(
         let Ok(surface) = surfaces.get(place.compartment) else {
             if orphans.insert(entity) {
                 warn!(
-                    "molecule {entity} floats free: its compartment {} is gone or not ready",
+                    "molecule {entity} floats free: {} has no Compartment, or one that is not \
+                     ready",
                     place.compartment
                 );
             }

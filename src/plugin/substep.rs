@@ -45,12 +45,12 @@ pub(super) fn collect_members(
     let gone = removed.read().count() + freed.read().count();
     let outdated = !changed.is_empty() || gone > 0;
     for (context, mut world, mut bodies) in &mut worlds {
-        if !(outdated || world.outdated) {
+        if world.collected && !outdated {
             continue;
         }
-        world.outdated = false;
-        world.diffusing.outdated = true;
-        world.watched.outdated = true;
+        world.collected = true;
+        world.diffusing.collected = false;
+        world.watched.collected = false;
         let mut found: Vec<_> = molecules
             .iter()
             .filter(|(.., link)| link.0 == context)

@@ -1,5 +1,6 @@
 //! The molecules of one Rapier context.
 
+use std::fmt;
 use std::time::Duration;
 
 use bevy::ecs::lifecycle::Add;
@@ -19,15 +20,54 @@ use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
 use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
 
-/// How molecules meet each other. Both ways find the same contacts, and in both
-/// molecules meet ordinary colliders through Rapier.
+/// How molecules collide with each other. Both ways find the same contacts, and in both
+/// molecules collide with ordinary colliders through Rapier.
 ///
-/// May be changed at any time.
+/// May be changed at any time. Default: [`Crowd`](Self::Crowd).
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// // Two lipids that overlap part, whoever solves their contacts.
+/// let [one, other] = [-0.2, 0.2].map(|x| {
+///     let lipid = Molecule(lipid.clone());
+///     let bundle = (lipid, GravityScale(0.0), Transform::from_xyz(x, 0.0, 0.0));
+///     app.world_mut().spawn(bundle).id()
+/// });
+/// let mut before = 0.4;
+/// for model in [ContactModel::Crowd, ContactModel::Solver] {
+///     app.insert_resource(model);
+///     for _ in 0..10 {
+///         app.update();
+///     }
+///     let place = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
+///     let [one, other] = [one, other].map(place);
+///     let apart = one.ok_or("it is gone")?.distance(other.ok_or("it is gone")?);
+///     assert!(apart > before, "{model:?}: from {before} to {apart} nm");
+///     before = apart;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Resource, Reflect)]
 #[reflect(Resource, Debug, Default, PartialEq)]
 pub enum ContactModel {
     /// Our search finds the pairs of atoms, and our solver answers them with impulses
-    /// on the Rapier bodies in each substep. For crowds.
+    /// on the Rapier bodies in each substep. For crowds. Default.
     #[default]
     Crowd,
     /// Each molecule is a shape for Rapier, whose broad phase and solver do the rest.
@@ -43,8 +83,8 @@ pub(super) struct Member {
 }
 
 /// The molecules of one Rapier context, and what they are doing. Every entity with a
-/// [`RapierContextSimulation`] has one.
-#[derive(Component)]
+/// [`RapierContextSimulation`] has one, made and kept by the plugin.
+#[derive(Default, Component)]
 pub struct MoleculeWorld {
     pub(super) contacts: CrowdContacts,
     pub(super) members: Vec<Member>,
@@ -53,8 +93,8 @@ pub struct MoleculeWorld {
     /// Ordinary bodies that molecules touch in this substep; none for those that nothing
     /// moves.
     pub(super) obstacles: Vec<Option<RigidBodyHandle>>,
-    /// Whether the members have to be collected anew.
-    pub(super) outdated: bool,
+    /// Whether the members are those of now.
+    pub(super) collected: bool,
     /// Length of the substep that is running, s; none if this context rests.
     pub(super) substep: Option<f32>,
     /// Impulses of springs in this substep, by member.
@@ -73,26 +113,16 @@ pub struct MoleculeWorld {
     pub(super) meetings: Vec<MoleculesMet>,
 }
 
-impl Default for MoleculeWorld {
-    fn default() -> Self {
-        Self {
-            contacts: CrowdContacts::default(),
-            members: Vec::new(),
-            member_of: HashMap::default(),
-            obstacles: Vec::new(),
-            outdated: true,
-            substep: None,
-            springs: Vec::new(),
-            ledger: TouchLedger::default(),
-            switch: CrowdSwitch::default(),
-            times: MoleculeTimes::default(),
-            failing: false,
-            searcher: Searcher::default(),
-            clock: 0.0,
-            diffusing: Diffusing::default(),
-            watched: Watched::default(),
-            meetings: Vec::new(),
-        }
+impl fmt::Debug for MoleculeWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MoleculeWorld")
+            .field("molecules", &self.members.len())
+            .field("spheres", &self.contacts.spheres().len())
+            .field("touching", &self.ledger.touching().len())
+            .field("backend", &self.backend())
+            .field("clock", &self.clock)
+            .field("times", &self.times)
+            .finish_non_exhaustive()
     }
 }
 
@@ -106,12 +136,13 @@ impl MoleculeWorld {
 
     /// How contacts of the crowd are solved; may be changed at any time.
     ///
-    /// Impossible numbers are answered in the next substep by the default.
+    /// Impossible numbers are answered in the next substep by the default, and the log says
+    /// so.
     pub fn contact_config_mut(&mut self) -> &mut ContactSolverConfig {
         &mut self.contacts.config
     }
 
-    /// Who finds the contacts of this context in [`ContactModel::Crowd`]:
+    /// Who finds and solves the contacts of this context in [`ContactModel::Crowd`]:
     /// [`Backend::Cpu`] or [`Backend::Gpu`]. See
     /// [`MoleculeBackend`](super::MoleculeBackend).
     #[must_use]
@@ -156,7 +187,9 @@ impl MoleculeWorld {
 }
 
 /// Time that the stages of a frame took, all substeps together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
+#[reflect(Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MoleculeTimes {
     /// Moving the molecules that diffuse.
     pub diffuse: Duration,
@@ -191,7 +224,7 @@ pub(super) fn adopt_context(
     if simulation.narrow_phase.contact_pairs().next().is_some() {
         warn!(
             "the Rapier context {} already has contacts: molecules in it fall back to \
-             parry's own contacts, which are slow",
+             parry's own contacts, which are slow. Spawn it without any",
             added.entity
         );
         return;
@@ -216,7 +249,7 @@ pub(super) fn switch_model(
             continue;
         }
         world.switch.set(crowd);
-        world.outdated = true;
+        world.collected = false;
         // Rapier keeps the contacts of shapes that have not moved: a new shape and
         // being woken make it look again.
         for member in &world.members {

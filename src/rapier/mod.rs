@@ -9,24 +9,66 @@
 //!   the other shape only, bundles them by direction and hands Rapier's solver a few
 //!   well-spread points for each direction.
 //!
+//! No Bevy is needed. A lipid falls onto a floor, in a plain Rapier world:
+//!
 //! ```
 //! use std::sync::Arc;
 //! use bevy_rapier_molecules::prelude::*;
 //! use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
+//! use glam::Vec3;
+//! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher, Ray};
 //! use rapier3d::prelude::*;
-//! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let template = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 //! // One shape for all molecules of a kind; clones share it.
-//! let shape = SharedShape::new(MoleculeShape::new(template));
+//! let shape = MoleculeShape::new(Arc::clone(&template));
 //! let dispatcher = MoleculeDispatcher::new(CrowdSwitch::default());
-//! let narrow_phase = NarrowPhase::with_query_dispatcher(dispatcher.chain(DefaultQueryDispatcher));
-//! let collider = ColliderBuilder::new(shape).density(0.0).build();
-//! # let _ = (narrow_phase, collider);
+//! let mut narrow_phase =
+//!     NarrowPhase::with_query_dispatcher(dispatcher.chain(DefaultQueryDispatcher));
+//!
+//! let (mut bodies, mut colliders) = (RigidBodySet::new(), ColliderSet::new());
+//! colliders.insert(ColliderBuilder::cuboid(20.0, 1.0, 20.0).translation(Vec3::NEG_Y));
+//! let body = bodies.insert(RigidBodyBuilder::dynamic().translation(4.0 * Vec3::Y));
+//! // Its mass is the template's: density counts real molecules.
+//! let collider = ColliderBuilder::new(SharedShape::new(shape.clone())).density(1.0);
+//! colliders.insert_with_parent(collider, body, &mut bodies);
+//!
+//! let mut pipeline = PhysicsPipeline::new();
+//! let (mut islands, mut broad_phase) = (IslandManager::new(), BroadPhaseBvh::new());
+//! let (mut joints, mut multibodies) = (ImpulseJointSet::new(), MultibodyJointSet::new());
+//! let (parameters, mut ccd) = (IntegrationParameters::default(), CCDSolver::new());
+//! for _ in 0..180 {
+//!     pipeline.step(
+//!         Vec3::NEG_Y * 9.81,
+//!         &parameters,
+//!         &mut islands,
+//!         &mut broad_phase,
+//!         &mut narrow_phase,
+//!         &mut bodies,
+//!         &mut colliders,
+//!         &mut joints,
+//!         &mut multibodies,
+//!         &mut ccd,
+//!         &(),
+//!         &(),
+//!     );
+//! }
+//! let lipid = &bodies[body];
+//! assert!((lipid.mass() - template.mass()).abs() < 1.0e-3 * template.mass());
+//! let height = lipid.translation().y;
+//! assert!(height > 0.1 && height < template.bounding_radius(), "{height} nm");
+//!
+//! // Queries in the body frame tell the atom.
+//! let target = template.positions()[5];
+//! let ray = Ray::new(target + 10.0 * Vec3::Z, Vec3::NEG_Z);
+//! let hit = shape.atom_hit_by_ray(&ray, 20.0, true).ok_or("it meets nothing")?;
+//! assert!(hit.time < 10.0 && hit.normal.z > 0.0);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The crate's plugin does all of that for a Bevy app.
 //!
 //! # How an atom meets another shape
 //!
@@ -36,10 +78,19 @@
 //! of the node is near. So one walk (in `near.rs`) serves all shapes of parry, those of
 //! other crates, and half-spaces, whose bounding box has no end.
 //!
-//! # Frames and units
+//! # Contract
 //!
-//! Lengths are nm. `pos12` is the pose of the second shape in the frame of the
-//! first, as everywhere in parry; inside this room the molecule is the first.
+//! - *Units and frames*: lengths are nm, masses Da. Shapes are in the body frame, about the
+//!   centre of mass. `pos12` is the pose of the second shape in the frame of the first, as
+//!   everywhere in parry; inside this room the molecule is the first.
+//! - *In*: a template; the other shape may be any of parry's, another molecule, or a custom
+//!   one. *Out*: manifolds, hits and distances, whose features name the atom.
+//! - *Determinism*: answers depend on shapes and poses only, and are the same on any thread.
+//! - *Bad input*: poses that are not finite give no contacts; a molecule without atoms
+//!   touches nothing; a scale other than one is refused.
+//!
+//! [`RapierBvh`] is Rapier's own broad phase, in the form of our searches: a rival to compare
+//! with.
 
 mod bvh;
 mod cast;

@@ -21,14 +21,14 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 /// Parry's trees need boxes that are not inside out.
 const NOTHING: f32 = 1.0e-6;
 
-/// Where a ray meets a molecule.
+/// Where a ray meets a molecule, body frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtomHit {
     /// Index of the atom in its template.
     pub atom: u32,
     /// Time of impact in units of the ray's direction.
     pub time: f32,
-    /// Outward normal of the atom where it is hit, body frame.
+    /// Outward unit normal of the atom where it is hit, body frame.
     pub normal: Vec3,
 }
 
@@ -37,7 +37,7 @@ pub struct AtomHit {
 /// The origin is the centre of mass. Building it costs a tree and a grid over the
 /// atoms, so build one for a template and give every molecule a clone of the same
 /// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape
-/// itself are cheap as well.
+/// itself are cheap as well. The [module](super) page has an example.
 #[derive(Clone)]
 pub struct MoleculeShape(Arc<Parts>);
 

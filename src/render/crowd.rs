@@ -61,8 +61,9 @@ pub enum DrawError {
 
 /// Whether a molecule overlaps others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq, Hash)]
 pub enum MoleculeState {
-    /// It overlaps none.
+    /// It overlaps none. Default.
     #[default]
     Free,
     /// It overlaps at least one.
@@ -72,18 +73,18 @@ pub enum MoleculeState {
 /// One molecule of a [`DrawnCrowd`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DrawnMolecule {
-    /// Index of its template in [`DrawnCrowd::templates`].
+    /// Index of its template in [`DrawnCrowd::templates`]. Default: 0.
     pub template: u32,
-    /// Where it is in the frame of the entity, nm.
+    /// Where it is in the frame of the entity, nm. Default: at the origin, not turned.
     pub pose: Pose,
     /// What it belongs to, such as a compartment or a leaflet, for
-    /// [`ColourMode::Group`](super::ColourMode::Group).
+    /// [`ColourMode::Group`](super::ColourMode::Group). Default: 0.
     pub group: u32,
     /// Whether it overlaps others, for
-    /// [`ColourMode::Collision`](super::ColourMode::Collision).
+    /// [`ColourMode::Collision`](super::ColourMode::Collision). Default: free.
     pub state: MoleculeState,
     /// Its deepest overlap, nm, for
-    /// [`ColourMode::Penetration`](super::ColourMode::Penetration); zero if there is none.
+    /// [`ColourMode::Penetration`](super::ColourMode::Penetration). Default: 0.
     pub penetration: f32,
 }
 
@@ -107,12 +108,47 @@ impl DrawnMolecule {
 /// not finite, are left out, and the log tells the first of them.
 ///
 /// Change it through `Mut`, so that the renderer notices.
-#[derive(Clone, Debug, Component)]
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy::prelude::*;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::render::DrawError;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
+/// let row = (0..10).map(|k| Pose::from_translation(Vec3::X * k as f32));
+/// let mut crowd = DrawnCrowd {
+///     templates: vec![Arc::clone(&lipid)],
+///     molecules: row.map(|pose| DrawnMolecule::new(0, pose)).collect(),
+///     opacity: 0.5,
+///     ..default()
+/// };
+/// crowd.check()?;
+/// assert_eq!(crowd.atom_count(), 10 * lipid.atom_count());
+///
+/// // The atom that a ray from above meets first, of the fourth molecule.
+/// let atom = lipid.positions()[0] + 3.0 * Vec3::X;
+/// let ray = Ray3d::new(atom + 20.0 * Vec3::Y, Dir3::NEG_Y);
+/// let hit = crowd.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("it meets nothing")?;
+/// assert!(hit.distance < 20.0 && hit.normal.y > 0.0);
+///
+/// // What cannot be drawn is told.
+/// crowd.molecules[7].template = 1;
+/// let expected = DrawError::NoSuchTemplate { molecule: 7, template: 1, count: 1 };
+/// assert_eq!(crowd.check(), Err(expected));
+/// # App::new().world_mut().spawn(crowd);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Component, Reflect)]
+#[reflect(opaque)]
+#[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
 pub struct DrawnCrowd {
-    /// The shapes that molecules share.
+    /// The shapes that molecules share. Default: none.
     pub templates: Vec<Arc<MoleculeTemplate>>,
-    /// The molecules.
+    /// The molecules. Default: none.
     pub molecules: Vec<DrawnMolecule>,
     /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
     /// Default: 1.
@@ -162,7 +198,7 @@ impl DrawnCrowd {
         }
     }
 
-    /// Number of atoms of all molecules.
+    /// Number of atoms of all molecules, without those whose template is missing.
     #[must_use]
     pub fn atom_count(&self) -> usize {
         let template = |molecule: &DrawnMolecule| self.templates.get(molecule.template as usize);

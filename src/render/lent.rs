@@ -12,8 +12,9 @@ use crate::gpu::GpuDevice;
 /// [on it](crate::relax::Relaxer::on_device) can be drawn where they are, with
 /// [`DrawnCrowd::device_poses`](super::DrawnCrowd::device_poses).
 ///
-/// It is there from the first frame on, unless the device lacks what kernels need, and is
-/// replaced with the device.
+/// Inserted by [`MoleculeRenderPlugin`](super::MoleculeRenderPlugin): it is there from the
+/// first frame on, unless the device lacks what kernels need, and is replaced with the
+/// device.
 #[derive(Clone, Debug, Resource)]
 pub struct LentDevice(Arc<GpuDevice>);
 

@@ -2,9 +2,10 @@
 
 use bevy::prelude::*;
 
-/// What the colour of an atom stands for.
+/// What the colour of an atom stands for. Default: its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq, Hash)]
+#[non_exhaustive]
 pub enum ColourMode {
     /// Its element: carbon grey, oxygen red, nitrogen blue, …
     #[default]
@@ -66,13 +67,13 @@ impl Default for DepthCue {
     }
 }
 
-/// How much of a molecule is drawn.
+/// How much of a molecule is drawn. Default: `Auto` with a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub enum DrawDetail {
     /// Atoms near by, blobs of many atoms far away.
     Auto {
-        /// By how many pixels a blob and the atoms that it stands for may differ.
+        /// By how many pixels a blob and the atoms that it stands for may differ. Default: 1.
         pixels: f32,
     },
     /// Always each atom.
@@ -107,7 +108,35 @@ impl Default for ProxyOverlay {
     }
 }
 
-/// How all molecules look in all views; see [`ViewLook`] for a view of its own.
+/// How all molecules look in all views; see [`ViewLook`] for a view of its own. May be
+/// changed at any time; numbers that cannot be are replaced by the nearest that can.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let mut app = App::new();
+/// app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
+/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Element);
+/// app.insert_resource(MoleculeLook {
+///     colour: ColourMode::Collision,
+///     detail: DrawDetail::Atoms,
+///     proxies: Some(ProxyOverlay { count: 9, ..default() }),
+///     ..default()
+/// });
+/// // One camera shows chains, plainly.
+/// app.world_mut().spawn(ViewLook(MoleculeLook::plain(ColourMode::Chain)));
+///
+/// // A key may go through all modes, in the order of a menu.
+/// fn next_mode(mut look: ResMut<MoleculeLook>) {
+///     let now = ColourMode::ALL.iter().position(|mode| *mode == look.colour);
+///     let next = now.map_or(0, |now| now + 1) % ColourMode::ALL.len();
+///     look.colour = ColourMode::ALL[next];
+/// }
+/// app.add_systems(Update, next_mode);
+/// app.update();
+/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Penetration);
+/// ```
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeLook {

@@ -3,6 +3,23 @@
 //! Add [`MoleculeRenderPlugin`] and spawn [`DrawnCrowd`]s, which need no physics. With
 //! the physics plugins every `Molecule` is drawn as well.
 //!
+//! # Contract
+//!
+//! - *In*: templates, poses (nm, in the frame of the crowd's entity; of a `Molecule`, the
+//!   world's) and a [`MoleculeLook`]. Nothing is read from shaders back.
+//! - *Out*: pixels and depths among those of Bevy's opaque meshes. With no renderer in the
+//!   app nothing is drawn and nothing fails.
+//! - *Order*: crowds are taken over in `ExtractSchedule`, sent to the GPU in
+//!   `RenderSystems::PrepareBindGroups` and queued in `RenderSystems::Queue`. A crowd that
+//!   has not changed is not sent again.
+//! - *Determinism*: the same scene gives the same picture on one adapter.
+//! - *Bad input*: molecules without a template or with a pose that is not finite are left
+//!   out, numbers of a look that cannot be are replaced by the nearest that can, crowds that
+//!   are too large for the device are not drawn; the log says so once ([`DrawError`]).
+//!
+//! Green for molecules that are free and red for those that collide
+//! ([`ColourMode::Collision`]) is from J. Pauschenwein's thesis (TU Wien, 2022, figure 3.5).
+//!
 //! # How
 //!
 //! 1. A template's atoms go to the GPU once; a molecule is one pose of 32 bytes. Poses
@@ -49,10 +66,14 @@ mod pipeline;
 mod send;
 mod views;
 
+// What shaders read: public for the test that compares both sides.
+#[doc(hidden)]
 pub use body::GpuSphere;
 pub use crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState};
+#[doc(hidden)]
 pub use cull::{GpuRun, GpuTraits};
 pub(crate) use extract::{CrowdKey, ExtractedCrowds};
+#[doc(hidden)]
 pub use gpu_look::GpuLook;
 pub use lent::LentDevice;
 pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
@@ -86,6 +107,7 @@ impl Plugin for MoleculeRenderPlugin {
             .register_type::<DrawDetail>()
             .register_type::<ProxyOverlay>()
             .register_type::<MoleculeState>()
+            .register_type::<DrawnCrowd>()
             .init_resource::<MoleculeLook>();
     }
 

@@ -1,18 +1,40 @@
-//! Pictures of an app without a window or a display: an adapter is enough.
+//! Pictures of an app without a window or a display: an adapter is enough, if only one in
+//! software.
 //!
 //! ```no_run
+//! use std::sync::Arc;
 //! use bevy::prelude::*;
-//! use bevy_rapier_molecules::render::offscreen::{OffscreenPlugin, offscreen_plugins};
+//! use bevy_rapier_molecules::prelude::*;
+//! use bevy_rapier_molecules::render::offscreen::{
+//!     OffscreenPlugin, adapter, offscreen_plugins,
+//! };
 //!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Bevy's renderer needs an adapter: an error says why there is none.
+//! println!("drawn by {}", adapter()?);
+//! let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 //! // With the feature `bevy_winit`, also `.disable::<bevy::winit::WinitPlugin>()`.
-//! App::new()
-//!     .add_plugins(offscreen_plugins())
-//!     .add_plugins(OffscreenPlugin::new("picture.png").with_size(1280, 720).after(60))
-//!     .add_systems(Startup, |mut commands: Commands| {
-//!         commands.spawn(Camera3d::default());
+//! let exit = App::new()
+//!     .add_plugins((offscreen_plugins(), MoleculeRenderPlugin))
+//!     .add_plugins(OffscreenPlugin::new("picture.png").with_size(1280, 720).with_frames(60))
+//!     .insert_resource(MoleculeLook { headlight: 0.8, ..default() })
+//!     .add_systems(Startup, move |mut commands: Commands| {
+//!         let from = Transform::from_xyz(0.0, 0.0, 6.0);
+//!         commands.spawn((Camera3d::default(), from));
+//!         commands.spawn(DrawnCrowd {
+//!             templates: vec![Arc::clone(&lipid)],
+//!             molecules: vec![DrawnMolecule::new(0, Pose::IDENTITY)],
+//!             ..default()
+//!         });
 //!     })
 //!     .run();
+//! assert!(exit.is_success());
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! The app ends with the picture, or with an error that [`Offscreen::error`] and the log
+//! tell. The last frame waits until all shaders are there, half a minute at most.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -98,7 +120,7 @@ pub struct OffscreenPlugin {
 }
 
 impl OffscreenPlugin {
-    /// Saves the picture of the first frame, 1280 × 720 pixels.
+    /// Saves the picture to a PNG file: of the first frame, 1280 × 720 pixels.
     #[must_use]
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self {
@@ -108,16 +130,17 @@ impl OffscreenPlugin {
         }
     }
 
-    /// Width and height, pixels, from 1 to 8192; others are brought there.
+    /// Width and height, pixels, from 1 to 8192; others are brought there. Default:
+    /// 1280 × 720.
     #[must_use]
     pub fn with_size(mut self, width: u32, height: u32) -> Self {
         self.size = UVec2::new(width, height).clamp(UVec2::ONE, UVec2::splat(MOST_PIXELS));
         self
     }
 
-    /// Saves the picture after so many frames; at least one.
+    /// Saves the picture after so many frames; at least one. Default: 1.
     #[must_use]
-    pub fn after(mut self, frames: u32) -> Self {
+    pub fn with_frames(mut self, frames: u32) -> Self {
         self.frames = frames.max(1);
         self
     }
@@ -130,7 +153,7 @@ pub struct Offscreen {
     pub target: Handle<Image>,
     /// Frames until it is saved.
     pub frames_left: u32,
-    /// While true, frames do not count: the scene is not ready yet.
+    /// While true, frames do not count: the scene is not ready yet. Default: false.
     pub hold: bool,
     /// The file.
     pub file: PathBuf,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::docking::energy::{
     EnergyConfig, EnergyError, EnergyGrid, TypedMolecule, direct_interaction,
 };
-use bevy_rapier_molecules::docking::{Motion, TOLERANCE_NM, is_free, nearest_free_pose};
+use bevy_rapier_molecules::docking::{Encounter, Motion, is_free};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
@@ -90,13 +90,13 @@ fn the_lattice_says_what_the_sum_over_all_pairs_says() {
     let large = typed(receptor.template());
     let config = EnergyConfig::default();
     let grid = EnergyGrid::new(&large, &small, &config).unwrap();
-    assert!(grid.bytes() as u64 <= config.most_bytes);
+    assert!(grid.bytes() as u64 <= config.max_bytes);
     let home = Pose::new(Vec3::new(0.3, -0.2, 0.1), Quat::from_rotation_y(0.7));
     let mut random = Pcg64::seed_from_u64(11);
     let (mut near, mut squares, mut forces) = (0, 0.0, [0.0, 0.0]);
     for _ in 0..300 {
         let pose = random_pose(&mut random, 2.4);
-        let Ok(pose) = nearest_free_pose(&ligand, &pose, &receptor, &home, TOLERANCE_NM) else {
+        let Ok(pose) = Encounter::new(&ligand, pose, &receptor, home).nearest_free_pose() else {
             panic!("poses are finite");
         };
         let read = grid.interaction(&pose, &home);
@@ -225,7 +225,7 @@ fn a_lattice_that_is_too_large_is_refused_before_it_is_made() {
     else {
         panic!("it is not refused");
     };
-    assert!(needed > allowed && allowed == config.most_bytes && receptor.contains("lysozyme"));
+    assert!(needed > allowed && allowed == config.max_bytes && receptor.contains("lysozyme"));
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn the_recorded_path_leads_p_xylene_from_outside_into_the_cavity_without_ever_ov
             moves += 1;
             // No jumps: each motion is short.
             assert!(motion.translation.length() < 0.05 && motion.rotation.length() < 0.25);
-            assert_eq!(session.settings().response, ResponseMode::Slide);
-            assert!(session.settings().collisions);
+            assert_eq!(session.config().response, ResponseMode::Slide);
+            assert!(session.config().collisions);
             let (small, large) = (
                 session.molecule(Part::Ligand),
                 session.molecule(Part::Receptor),
@@ -41,7 +41,7 @@ fn the_recorded_path_leads_p_xylene_from_outside_into_the_cavity_without_ever_ov
     assert!(furthest > receptor.bounding_radius() + ligand.bounding_radius());
     assert!(moves > 20);
     // With atoms of their own size again, at the crystal's pose.
-    assert_eq!(session.settings().radii, 1.0);
+    assert_eq!(session.config().radii, 1.0);
     assert!(session.clashes().is_empty());
     let end = session.pose(Part::Ligand);
     assert!(end.position.distance(crystal.position) < 0.2);

@@ -1,8 +1,7 @@
 //! Four answers to a collision.
 
 use bevy_rapier_molecules::docking::{
-    DockingError, DockingMolecule, Encounter, Motion, ResponseMode, TOLERANCE_NM, interferes,
-    move_to_touch, slide,
+    DockingError, DockingMolecule, Encounter, Motion, ResponseMode, interferes,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
@@ -16,13 +15,7 @@ fn encounter<'a>(
     pose: Pose,
     other: &'a DockingMolecule,
 ) -> Encounter<'a> {
-    Encounter {
-        moving,
-        pose,
-        other,
-        other_pose: Pose::IDENTITY,
-        tolerance: TOLERANCE_NM,
-    }
+    Encounter::new(moving, pose, other, Pose::IDENTITY)
 }
 
 #[test]
@@ -38,7 +31,9 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
         }
         let motion = random_motion(&mut random);
         let here = encounter(&ligand, pose, &receptor);
-        let touch = move_to_touch(&ligand, &pose, &receptor, &home, &motion, TOLERANCE_NM).unwrap();
+        let touch = Encounter::new(&ligand, pose, &receptor, home)
+            .move_to_touch(&motion)
+            .unwrap();
         let stopped = here.respond(ResponseMode::Stop, &motion).unwrap();
         assert_eq!((stopped.pose, stopped.other_pose), (touch.pose, home));
         assert_eq!(
@@ -51,7 +46,9 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
             through.pairs,
             interferes(&ligand, &through.pose, &receptor, &home)
         );
-        let slid = slide(&ligand, &pose, &receptor, &home, &motion, TOLERANCE_NM).unwrap();
+        let slid = Encounter::new(&ligand, pose, &receptor, home)
+            .slide(&motion)
+            .unwrap();
         let sliding = here.respond(ResponseMode::Slide, &motion).unwrap();
         assert_eq!((sliding.pose, sliding.blocked), (slid.pose, slid.stuck));
         met += usize::from(touch.fraction < 1.0);

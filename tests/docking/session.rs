@@ -92,7 +92,7 @@ fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
             .unwrap();
         log.replay(&mut again).unwrap();
         assert_eq!(poses(&again), poses(&end));
-        assert_eq!(again.settings(), end.settings());
+        assert_eq!(again.config(), end.config());
     }
 }
 
@@ -116,10 +116,7 @@ fn a_session_that_goes_on_can_be_recorded_from_where_it_is() {
         .unwrap()
         .replay(&mut again)
         .unwrap();
-    assert_eq!(
-        (poses(&again), again.settings()),
-        (poses(&end), end.settings())
-    );
+    assert_eq!((poses(&again), again.config()), (poses(&end), end.config()));
 }
 
 #[test]

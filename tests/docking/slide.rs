@@ -1,6 +1,6 @@
 //! Sliding.
 
-use bevy_rapier_molecules::docking::{Motion, TOLERANCE_NM, move_to_touch, slide};
+use bevy_rapier_molecules::docking::{Encounter, Motion};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 use rand::SeedableRng;
@@ -14,7 +14,9 @@ fn a_ball_slides_round_another_and_goes_on() {
     let mut pose = Pose::from_translation(Vec3::new(-1.0, 0.05, 0.0));
     let step = Motion::translation(Vec3::X * 0.05);
     for _ in 0..80 {
-        let report = slide(&one, &pose, &other, &Pose::IDENTITY, &step, TOLERANCE_NM).unwrap();
+        let report = Encounter::new(&one, pose, &other, Pose::IDENTITY)
+            .slide(&step)
+            .unwrap();
         assert!(smallest_gap(&one, &report.pose, &other, &Pose::IDENTITY) > 0.0);
         pose = report.pose;
     }
@@ -28,7 +30,9 @@ fn a_ball_that_meets_another_head_on_is_stuck_and_not_inside() {
     let other = ball(0.2);
     let start = Pose::from_translation(Vec3::NEG_X);
     let motion = Motion::translation(Vec3::X * 2.0);
-    let report = slide(&one, &start, &other, &Pose::IDENTITY, &motion, TOLERANCE_NM).unwrap();
+    let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
+        .slide(&motion)
+        .unwrap();
     assert!(report.stuck && report.pairs.len() == 1);
     assert!(smallest_gap(&one, &report.pose, &other, &Pose::IDENTITY) > 0.0);
 }
@@ -45,10 +49,13 @@ fn a_drug_slides_over_its_receptor_without_ever_being_inside_and_further_than_it
             continue;
         }
         let motion = random_motion(&mut random);
-        let slid = slide(&ligand, &pose, &receptor, &home, &motion, TOLERANCE_NM).unwrap();
+        let slid = Encounter::new(&ligand, pose, &receptor, home)
+            .slide(&motion)
+            .unwrap();
         assert!(smallest_gap(&ligand, &slid.pose, &receptor, &home) > 0.0);
-        let stopped =
-            move_to_touch(&ligand, &pose, &receptor, &home, &motion, TOLERANCE_NM).unwrap();
+        let stopped = Encounter::new(&ligand, pose, &receptor, home)
+            .move_to_touch(&motion)
+            .unwrap();
         if stopped.fraction < 0.9 {
             contacts += 1;
             let left = |end: &Pose| end.position.distance(pose.position + motion.translation);

@@ -1,7 +1,7 @@
 //! Motion until touch.
 
 use bevy_rapier_molecules::docking::{
-    DockingError, DockingMolecule, Motion, TOLERANCE_NM, is_free, move_to_touch,
+    DockingError, DockingMolecule, Encounter, Motion, TOLERANCE_NM, is_free,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Quat, Vec3};
@@ -22,7 +22,9 @@ const ROUNDING_NM: f64 = 5.0e-6;
 /// Moves and checks all that can be checked for any motion; returns whether it touched.
 fn check(moving: &DockingMolecule, pose: &Pose, fixed: &DockingMolecule, motion: &Motion) -> bool {
     let home = Pose::IDENTITY;
-    let report = move_to_touch(moving, pose, fixed, &home, motion, TOLERANCE_NM).unwrap();
+    let report = Encounter::new(moving, *pose, fixed, home)
+        .move_to_touch(motion)
+        .unwrap();
     assert!((0.0..=1.0).contains(&report.fraction));
     let gap = smallest_gap(moving, &report.pose, fixed, &home);
     assert!(gap > 0.0, "ends {gap} nm inside");
@@ -98,15 +100,9 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
         let pose = free_pose(&mut random, &ligand, &receptor);
         let longest = if touched % 2 == 0 { 5.0 } else { 100.0 };
         let motion = Motion::translation(random_vector(&mut random, longest));
-        let report = move_to_touch(
-            &ligand,
-            &pose,
-            &receptor,
-            &Pose::IDENTITY,
-            &motion,
-            TOLERANCE_NM,
-        )
-        .unwrap();
+        let report = Encounter::new(&ligand, pose, &receptor, Pose::IDENTITY)
+            .move_to_touch(&motion)
+            .unwrap();
         let (one, other) = (atoms(&ligand, &pose), atoms(&receptor, &Pose::IDENTITY));
         let step = motion.translation.as_dvec3();
         // Stopping is right anywhere between the tolerance and contact.
@@ -135,8 +131,9 @@ fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometre() {
     let start = Pose::new(Vec3::new(-10.0, 0.1, 0.0), Quat::IDENTITY);
     for length in [20.0_f32, 1.0e4, 1.0e12] {
         let motion = Motion::translation(Vec3::X * length);
-        let report =
-            move_to_touch(&one, &start, &other, &Pose::IDENTITY, &motion, TOLERANCE_NM).unwrap();
+        let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
+            .move_to_touch(&motion)
+            .unwrap();
         let meeting = 10.0 - (0.35_f64 * 0.35 - 0.01).sqrt();
         let travelled = report.fraction * f64::from(length);
         assert!(
@@ -166,7 +163,9 @@ fn a_turning_arm_stops_at_a_pin() {
     for turn in [3.0_f32, 60.0, 6000.0] {
         let motion = Motion::rotation(axis * turn);
         let start = Pose::IDENTITY;
-        let report = move_to_touch(&arm, &start, &pin, &fixed, &motion, TOLERANCE_NM).unwrap();
+        let report = Encounter::new(&arm, start, &pin, fixed)
+            .move_to_touch(&motion)
+            .unwrap();
         let gap = smallest_gap(&arm, &report.pose, &pin, &fixed);
         assert!(gap > 0.0 && gap < 1.1e-4, "{gap} after {}", report.fraction);
         assert!(
@@ -182,7 +181,9 @@ fn what_touches_may_leave_and_slide_along_but_not_go_on() {
     let start = Pose::from_translation(Vec3::new(-1.0, 0.0, 0.0));
     let home = Pose::IDENTITY;
     let there = Motion::translation(Vec3::X);
-    let touch = move_to_touch(&one, &start, &other, &home, &there, TOLERANCE_NM).unwrap();
+    let touch = Encounter::new(&one, start, &other, home)
+        .move_to_touch(&there)
+        .unwrap();
     assert_eq!(touch.pairs.len(), 1);
     for (step, free) in [
         (Vec3::NEG_X, true),
@@ -192,7 +193,9 @@ fn what_touches_may_leave_and_slide_along_but_not_go_on() {
         (Vec3::new(0.5, 1.0, 0.0), false),
     ] {
         let motion = Motion::translation(step);
-        let next = move_to_touch(&one, &touch.pose, &other, &home, &motion, TOLERANCE_NM).unwrap();
+        let next = Encounter::new(&one, touch.pose, &other, home)
+            .move_to_touch(&motion)
+            .unwrap();
         assert_eq!(next.fraction == 1.0, free, "{step}");
         if !free {
             assert!(next.fraction < 1.0e-3, "{}", next.fraction);
@@ -207,7 +210,11 @@ fn bad_input_is_answered_with_what_is_wrong() {
     let home = Pose::IDENTITY;
     let inside = Pose::from_translation(Vec3::X * 0.15);
     let go = |pose: &Pose, motion: Motion, tolerance: f32| {
-        move_to_touch(&one, pose, &other, &home, &motion, tolerance)
+        let encounter = Encounter {
+            tolerance,
+            ..Encounter::new(&one, *pose, &other, home)
+        };
+        encounter.move_to_touch(&motion)
     };
     let error = go(&inside, Motion::default(), TOLERANCE_NM).unwrap_err();
     let DockingError::StartsInside {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, interferes};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::motion::MoleculesError;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoleculesError, MoveRules, Outcome,
+    BrownianMolecule, BrownianMolecules, Medium, MoveRules, Outcome,
 };
 use bevy_rapier_molecules::motion::swept::Wall;
 use bevy_rapier_molecules::pose::Pose;

@@ -14,8 +14,8 @@ use crate::thread_pool::with_threads;
 /// Overlap of atoms that rounding may make, nm.
 const ROUNDING_NM: f32 = 1.0e-5;
 
-fn settings(app: &mut App, change: impl FnOnce(&mut BrownianSettings)) {
-    change(&mut app.world_mut().resource_mut::<BrownianSettings>());
+fn settings(app: &mut App, change: impl FnOnce(&mut BrownianMotionConfig)) {
+    change(&mut app.world_mut().resource_mut::<BrownianMotionConfig>());
 }
 
 /// Ubiquitins in a box that holds them, `along`³ of them.
@@ -312,7 +312,7 @@ fn time_is_cut_short_rather_than_anyone_jumping_through_another() {
     let mut app = app(ContactModel::Crowd);
     settings(&mut app, |settings| {
         settings.pace = 1.0;
-        settings.most_steps = 2;
+        settings.max_steps = 2;
     });
     let template = add(&mut app, real("1ubq.cif"));
     let molecule = spawn(&mut app, &template, Vec3::ZERO);

@@ -64,7 +64,7 @@ fn go_on(
             (template, session.pose(part))
         }));
         let wanted = Motion::translation(velocity);
-        pushed.driven = (velocity != Vec3::ZERO).then_some((session.settings().moved, wanted));
+        pushed.driven = (velocity != Vec3::ZERO).then_some((session.config().moved, wanted));
         app.update();
         let reached = app.world().resource::<Pushed>().reached.unwrap();
         if reached != PARTS.map(|part| session.pose(part)) {

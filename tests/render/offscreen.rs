@@ -47,7 +47,7 @@ fn a_picture_has_its_size_and_shows_something() {
     }
     assert!(!adapter().unwrap().name.is_empty());
     let file = std::env::temp_dir().join(format!("molecules_{}.png", std::process::id()));
-    let plugin = OffscreenPlugin::new(&file).with_size(97, 61).after(2);
+    let plugin = OffscreenPlugin::new(&file).with_size(97, 61).with_frames(2);
     assert_eq!(take_picture(plugin, 3), AppExit::Success);
     let picture = image::open(&file).unwrap().to_rgb8();
     std::fs::remove_file(&file).unwrap();

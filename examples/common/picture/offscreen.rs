@@ -34,7 +34,7 @@ pub fn app(
     app.add_plugins(
         OffscreenPlugin::new(&shot.file)
             .with_size(width, height)
-            .after(frames),
+            .with_frames(frames),
     );
     app
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::law::{EnergyConfig, coulomb_constant, soft_charge};
 use super::solvation::WIDTH_NM;
 use super::{AtomKind, EnergyError, TypedMolecule};
+use crate::docking::molecule::corners;
 
 /// Maps that do not depend on the kind of a probe: charge, cost of solvation, volume.
 pub(super) const COMMON_MAPS: usize = 3;
@@ -56,20 +57,16 @@ impl Lattice {
         config.check()?;
         let positions = receptor.template().positions();
         let edge = Vec3::splat(config.cutoff + config.spacing);
-        let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min) - edge;
-        let high = positions
-            .iter()
-            .copied()
-            .fold(Vec3::NEG_INFINITY, Vec3::max)
-            + edge;
+        let [low, high] = corners(positions);
+        let (low, high) = (low - edge, high + edge);
         let counts = ((high - low) / config.spacing).ceil().as_dvec3() + DVec3::ONE;
         let maps = probes.len() + COMMON_MAPS;
         let needed = counts.element_product() * maps as f64 * size_of::<f32>() as f64;
-        if needed > config.most_bytes as f64 {
+        if needed > config.max_bytes as f64 {
             return Err(EnergyError::TooLarge {
                 receptor: receptor.template().name().to_owned(),
                 needed: needed as u64,
-                allowed: config.most_bytes,
+                allowed: config.max_bytes,
             });
         }
         let counts = counts.as_uvec3();

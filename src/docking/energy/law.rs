@@ -43,7 +43,7 @@ pub struct EnergyConfig {
     /// ends in the cavity always with 0.9 and 0.95, sometimes with 1, never with the others.
     pub soft: f32,
     /// Most bytes of a lattice. Default: 256 MiB. T4 lysozyme takes 48 MB for p-xylene.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl Default for EnergyConfig {
@@ -53,7 +53,7 @@ impl Default for EnergyConfig {
             switch: 0.7,
             cutoff: 0.9,
             soft: 0.9,
-            most_bytes: 256 << 20,
+            max_bytes: 256 << 20,
         }
     }
 }

@@ -19,7 +19,7 @@
 //! and a twentieth of itself, with the default spacing, for p-xylene and lysozyme.
 //!
 //! A lattice takes four bytes for each of its maps at each point, and no more than
-//! [`EnergyConfig::most_bytes`].
+//! [`EnergyConfig::max_bytes`].
 //!
 //! Energies are kJ/mol, forces kJ/(mol·nm), torques kJ/mol, charges those of the proton.
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{MAGIC, VERSION, energy_words, line, molecule_digest, pose_digest};
-use crate::docking::{Input, Session, Settings};
+use crate::docking::{Input, Session, SessionConfig};
 
 /// Writes a session down, line by line, as it goes on.
 #[derive(Debug)]
@@ -30,15 +30,15 @@ impl<W: Write> Recorder<W> {
         let energy = energy_words(session.energy().map(AsRef::as_ref));
         writeln!(writer, "energy {energy}")?;
         let mut recorder = Self { writer, inputs: 0 };
-        let settings = session.settings();
+        let config = session.config();
         for (_, part) in line::PARTS {
             recorder.record(&Input::Place(part, session.pose(part)))?;
         }
-        recorder.record(&Input::Radii(settings.radii))?;
-        recorder.record(&Input::Response(settings.response))?;
-        recorder.record(&Input::Collisions(settings.collisions))?;
-        recorder.record(&Input::Guidance(settings.guidance))?;
-        if settings.moved != Settings::default().moved {
+        recorder.record(&Input::Radii(config.radii))?;
+        recorder.record(&Input::Response(config.response))?;
+        recorder.record(&Input::Collisions(config.collisions))?;
+        recorder.record(&Input::Guidance(config.guidance))?;
+        if config.moved != SessionConfig::default().moved {
             recorder.record(&Input::Switch)?;
         }
         Ok(recorder)

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use super::start::random_in_ball;
 use super::{Bodies, Docking};
-use crate::docking::{DockingError, Motion, interferes, is_free, slide};
+use crate::docking::{DockingError, Encounter, Motion, interferes, is_free};
 use crate::pose::Pose;
 
 /// Radian for each nm: what moves an atom of a small ligand about as far.
@@ -93,7 +93,11 @@ impl Shaking {
         if is_free(ligand, &end, receptor, home) {
             return Ok(end);
         }
-        match slide(ligand, pose, receptor, home, motion, self.tolerance) {
+        let encounter = Encounter {
+            tolerance: self.tolerance,
+            ..Encounter::new(ligand, *pose, receptor, *home)
+        };
+        match encounter.slide(motion) {
             Ok(report) => Ok(report.pose),
             // Rounding alone: a pose that just touches counts as free, or as not.
             Err(DockingError::StartsInside { .. }) => Ok(*pose),

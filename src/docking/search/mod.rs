@@ -5,7 +5,7 @@
 //!    first: in a tight cavity not one rotation in a thousand is free.
 //! 2. From there the ligand is shaken with steps and energies that become smaller and
 //!    smaller; where a step would lead into the receptor it
-//!    [slides](crate::docking::slide()) (`anneal.rs`).
+//!    [slides](crate::docking::Encounter::slide) (`anneal.rs`).
 //! 3. Atoms get their size. Where they overlap then, the ligand is shaken until they do
 //!    not, or is given up.
 //! 4. The best are shaken once more, for longer.
@@ -52,7 +52,7 @@ const MOST: u32 = 1_000_000;
 /// Size of atoms in the first run, in units of their own.
 const SMALL: f32 = 0.6;
 
-/// How long to search.
+/// How long to search. Counts are from 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SearchConfig {
@@ -111,7 +111,7 @@ pub enum SearchError {
 /// A pose and its energy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DockedPose {
-    /// Where the ligand is.
+    /// Where the ligand is, world frame, nm.
     pub pose: Pose,
     /// What the lattice says there, kJ/mol.
     pub energy: f64,
@@ -120,13 +120,46 @@ pub struct DockedPose {
 }
 
 /// The two molecules of a search, and the energy between them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+/// use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
+/// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = |name: &str| load(format!("assets/molecules/{name}"), &LoadOptions::default());
+/// let receptor = Arc::new(file("popc.pdb")?);
+/// let ligand = Arc::new(file("p_xylene.pdb")?);
+/// // Coarser than the default, for haste.
+/// let config = EnergyConfig { spacing: 0.1, ..EnergyConfig::default() };
+/// let kinds = [&receptor, &ligand].map(|one| TypedMolecule::new(Arc::clone(one)));
+/// let energy = EnergyGrid::new(&kinds[0], &kinds[1], &config)?;
+/// let [receptor, ligand] = [receptor, ligand].map(DockingMolecule::new);
+/// let docking = Docking {
+///     ligand: &ligand,
+///     receptor: &receptor,
+///     receptor_pose: Pose::IDENTITY,
+///     energy: &energy,
+/// };
+/// let short = SearchConfig { restarts: 4, steps: 20, finalists: 2, final_steps: 20, ..SearchConfig::default() };
+/// let found = docking.search(&short, &|_done, _of| {})?;
+/// // The best first, and all of them outside of the receptor.
+/// assert!(found[0].energy <= found[1].energy && found[0].energy < 0.0);
+/// assert!(found.iter().all(|one| is_free(&ligand, &one.pose, &receptor, &Pose::IDENTITY)));
+/// // The same seed finds the same.
+/// assert_eq!(docking.search(&short, &|_done, _of| {})?, found);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Docking<'a> {
     /// The molecule that is moved.
     pub ligand: &'a DockingMolecule,
     /// The molecule that stands still.
     pub receptor: &'a DockingMolecule,
-    /// Where that one is.
+    /// Where that one is, world frame, nm.
     pub receptor_pose: Pose,
     /// Energies around the receptor for the ligand.
     pub energy: &'a EnergyGrid,

@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use glam::{DQuat, IVec3, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use super::Docking;
 use super::start::random_in_ball;
-use crate::docking::{DockingError, Motion, move_to_touch};
+use crate::docking::{DockingError, Encounter, Motion, TOLERANCE_NM};
 use crate::pose::Pose;
 
 /// Longest branch, nm and radian.
@@ -34,14 +35,25 @@ const CHOICES: usize = 12;
 const STRAIGHT: u32 = 8;
 
 /// How to look for a way.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct WayConfig {
-    /// Where random numbers begin.
+    /// Where random numbers begin. Default: 1.
     pub seed: u64,
-    /// Most branches that are tried.
+    /// Most branches that are tried. Default: 1,000,000.
     pub branches: u32,
-    /// How close atoms come before they touch, nm.
+    /// How close atoms come before they touch, nm. Default: [`TOLERANCE_NM`].
     pub tolerance: f32,
+}
+
+impl Default for WayConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            branches: 1_000_000,
+            tolerance: TOLERANCE_NM,
+        }
+    }
 }
 
 struct Node {
@@ -54,7 +66,7 @@ impl Docking<'_> {
     /// each to the next meets nothing. None if no way is found, which proves nothing.
     ///
     /// # Errors
-    /// As [`move_to_touch`].
+    /// As [`Encounter::move_to_touch`].
     pub fn way_out(
         &self,
         start: &Pose,
@@ -116,15 +128,11 @@ impl Docking<'_> {
         motion: &Motion,
         config: &WayConfig,
     ) -> Result<f64, DockingError> {
-        let touch = move_to_touch(
-            self.ligand,
-            pose,
-            self.receptor,
-            &self.receptor_pose,
-            motion,
-            config.tolerance,
-        )?;
-        Ok(touch.fraction)
+        let encounter = Encounter {
+            tolerance: config.tolerance,
+            ..Encounter::new(self.ligand, *pose, self.receptor, self.receptor_pose)
+        };
+        Ok(encounter.move_to_touch(motion)?.fraction)
     }
 
     /// Leaves out what is not needed: from each pose the furthest one that can be reached.

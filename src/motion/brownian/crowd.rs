@@ -7,8 +7,8 @@ use super::fine_steps::Step;
 use super::neighbours::Neighbours;
 use super::noise::{generator, normal, turn};
 use super::{BrownianParticle, FineSteps, Meeting, Outcome, StepReport};
-use crate::motion::MotionError;
 use crate::motion::swept::Wall;
+use crate::motion::{MotionError, TOLERANCE_NM};
 
 /// How a [`BrownianCrowd`] works.
 #[derive(Clone, Debug)]
@@ -17,7 +17,8 @@ pub struct BrownianConfig {
     pub seed: u64,
     /// How collisions are found. Default: by a queue.
     pub fine_steps: FineSteps,
-    /// How deep particles may overlap before they are said to touch, nm. Default: 1e-6.
+    /// How deep particles may overlap before they are said to touch, nm. Default:
+    /// [`TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// What holds them. Default: nothing.
     pub walls: Vec<Wall>,
@@ -28,7 +29,7 @@ impl Default for BrownianConfig {
         Self {
             seed: 1,
             fine_steps: FineSteps::default(),
-            tolerance: 1.0e-6,
+            tolerance: TOLERANCE_NM,
             walls: Vec::new(),
         }
     }
@@ -50,6 +51,37 @@ pub(super) struct Body {
 }
 
 /// Hard spheres that diffuse, collide, and may stick together.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::brownian::{
+///     BrownianConfig, BrownianCrowd, BrownianParticle, Medium, Outcome,
+/// };
+/// use bevy_rapier_molecules::motion::Obstacle;
+/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use glam::DVec3;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Two spheres of 2 nm in water, in a box of 12 nm.
+/// let particle = BrownianParticle::in_medium(2.0, &Medium::default());
+/// let places = [DVec3::X * -3.0, DVec3::X * 3.0];
+/// let walls = Wall::room(DVec3::splat(-6.0), DVec3::splat(6.0)).to_vec();
+/// let config = BrownianConfig { seed: 3, walls, ..BrownianConfig::default() };
+/// let mut crowd = BrownianCrowd::new(&[particle; 2], &places, config)?;
+/// // Each step takes them 0.5 nm far along each axis; those that meet stick together.
+/// let dt = 0.5_f64.powi(2) / (2.0 * particle.diffusion);
+/// while crowd.clusters().count() == 2 {
+///     crowd.step(dt, &mut |meeting| match meeting.other {
+///         Obstacle::Sphere(_) => Outcome::Stick,
+///         Obstacle::Wall(_) => Outcome::Bounce,
+///     })?;
+/// }
+/// assert_eq!(crowd.cluster(0), Some(&[0, 1][..]));
+/// // They touch, to within the tolerance, and do not overlap by more.
+/// let [one, other] = [0, 1].map(|index| crowd.positions()[index]);
+/// assert!((one.distance(other) - 4.0).abs() < 1.0e-5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct BrownianCrowd {
     pub(super) config: BrownianConfig,

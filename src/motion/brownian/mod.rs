@@ -20,6 +20,13 @@
 //! 1 / r: 1 / D³ is the sum of those of its members) and does not turn.
 //!
 //! [`BrownianMolecules`] does the same for molecules with atoms, step by step.
+//!
+//! # Contract
+//!
+//! Lengths are nm in the world frame, times s, diffusion coefficients nm²/s and rad²/s.
+//! Random numbers depend on the seed, the step and the particle only, so that a run has the
+//! same bits on any number of threads. Coefficients, radii and steps that are not what they
+//! have to be are errors before anything moves.
 
 mod crowd;
 mod diffusion;
@@ -33,9 +40,7 @@ pub use diffusion::{
     BOLTZMANN, BrownianParticle, Medium, PROTEIN_NM3_PER_DA, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
     hydrodynamic_radius, protein_volume,
 };
-pub use molecules::{
-    BrownianMolecule, BrownianMolecules, MoleculesError, MoleculesReport, MoveRules,
-};
+pub use molecules::{BrownianMolecule, BrownianMolecules, MoleculesReport, MoveRules};
 
 use glam::DVec3;
 
@@ -61,7 +66,7 @@ pub struct Meeting {
     pub particle: u32,
     /// What it touches.
     pub other: Obstacle,
-    /// Unit vector from the particle to what it touches.
+    /// Unit vector from the particle to what it touches, world frame.
     pub normal: DVec3,
 }
 
@@ -80,6 +85,7 @@ pub enum Outcome {
 
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StepReport {
     /// Collisions of particles.
     pub collisions: u64,

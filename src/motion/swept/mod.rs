@@ -15,12 +15,30 @@
 //! equation, and never jumps over the first root.
 //!
 //! A [`Wall`] is touched by the same sphere; see there.
+//!
+//! Lengths are nm, times s, counted from now; all functions are pure.
+//!
+//! ```
+//! use bevy_rapier_molecules::motion::swept::{GrowingSphere, first_contact};
+//! use glam::DVec3;
+//!
+//! // 8 nm between their surfaces, and 2 nm/s towards each other.
+//! let one = GrowingSphere::constant(DVec3::ZERO, DVec3::X, 1.0);
+//! let other = GrowingSphere::constant(DVec3::X * 10.0, DVec3::NEG_X, 1.0);
+//! let time = first_contact(&one, &other, 5.0);
+//! assert!(time.is_some_and(|time| (time - 4.0).abs() < 1.0e-9));
+//! assert_eq!(first_contact(&one, &other, 3.0), None);
+//! // One that grows is touched earlier.
+//! let growing = GrowingSphere { acceleration: 1.0, ..one };
+//! let earlier = first_contact(&growing, &other, 5.0);
+//! assert!(earlier < time && earlier.is_some());
+//! ```
 
 mod roots;
 mod wall;
 
 pub use crate::search::swept::{ContactTimes, Trajectory, time_of_contact};
-pub use roots::first_not_positive;
+pub(crate) use roots::first_not_positive;
 pub use wall::{Wall, WallPoint, WallSide};
 
 use glam::DVec3;

@@ -5,10 +5,12 @@ use glam::DVec3;
 use super::cost::best_side;
 use super::crossing::{CLEAR, Crossing, next_crossing};
 use super::grids::{Grids, MOST_LEVELS, RADII_PER_SIDE};
+use super::planner::{Candidate, End, Planner};
 use super::queue::{Event, Kind, Queue, Slot};
-use super::tracker::{Seen, Tracker};
+use super::tracker::Tracker;
 use super::{
     Detector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
+    check_ahead,
 };
 use crate::motion::MotionError;
 use crate::motion::swept::Wall;
@@ -19,18 +21,64 @@ const MOST_EVENTS: u64 = 1000;
 /// A span in which that many events cannot be, as a part of the time: its last digit.
 const STILL: f64 = 4.0 * f64::EPSILON;
 
-/// What ends a bound.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    /// When it is reset at the latest, s.
-    reset: f64,
-    /// When it is reset or collides, as far as is known, s.
-    due: f64,
-    /// Changes whenever `due` does.
-    ticket: u32,
-}
-
 /// The detector of Kim, Guibas and Shin.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::Obstacle;
+/// use bevy_rapier_molecules::motion::time_varying::{
+///     Contact, Detector, MovingSphere, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+/// };
+/// use glam::DVec3;
+///
+/// /// nm/s².
+/// const GRAVITY: f64 = 9.81;
+///
+/// /// Sphere 0 lies at the origin, sphere 1 falls onto it. The detector knows neither.
+/// struct Falling {
+///     since: f64,
+///     height: f64,
+///     speed: f64,
+///     contacts: Vec<Contact>,
+/// }
+///
+/// impl SphereMotion for Falling {
+///     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
+///         if sphere == 0 {
+///             return Probe { position: DVec3::ZERO, velocity: DVec3::ZERO };
+///         }
+///         let elapsed = time - self.since;
+///         let fallen = 0.5 * GRAVITY * elapsed * elapsed;
+///         Probe {
+///             position: DVec3::Y * (self.height + self.speed * elapsed - fallen),
+///             velocity: DVec3::Y * (self.speed - GRAVITY * elapsed),
+///         }
+///     }
+///
+///     fn collide(&mut self, contact: &Contact) {
+///         // It bounces off.
+///         let now = self.probe(1, contact.time);
+///         self.since = contact.time;
+///         (self.height, self.speed) = (now.position.y, -now.velocity.y);
+///         self.contacts.push(*contact);
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let spheres = [0.0, GRAVITY].map(|acceleration| MovingSphere { radius: 1.0, acceleration });
+/// let mut ball = Falling { since: 0.0, height: 6.0, speed: 0.0, contacts: Vec::new() };
+/// let config = TimeVaryingConfig::default();
+/// let mut detector = TimeVarying::new(&spheres, Vec::new(), &config, 0.0, &mut ball)?;
+/// detector.advance(2.0, &mut ball)?;
+/// // It has fallen by 4 nm when they touch.
+/// let expected = (2.0_f64 * 4.0 / GRAVITY).sqrt();
+/// assert_eq!(ball.contacts.len(), 1);
+/// let contact = ball.contacts[0];
+/// assert_eq!((contact.sphere, contact.other), (0, Obstacle::Sphere(1)));
+/// assert!((contact.time - expected).abs() < 1.0e-5, "{}", contact.time);
+/// assert!(contact.depth < 2.0e-6);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct TimeVarying {
     tracker: Tracker,
@@ -198,14 +246,7 @@ impl TimeVarying {
                 other: wall,
             };
         }
-        let mut planner = Planner {
-            tracker: &self.tracker,
-            checks: 0,
-            ends: &self.ends,
-            own: self.tracker.seen(sphere, self.now),
-            now: self.now,
-            first,
-        };
+        let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, first);
         self.grids.neighbours(sphere, |other| planner.offer(other));
         let Planner { first, checks, .. } = planner;
         self.tracker.counts.checks += checks;
@@ -284,14 +325,7 @@ impl TimeVarying {
                 kind: Kind::Crossing,
                 other: 0,
             };
-            let mut planner = Planner {
-                tracker: &self.tracker,
-                checks: 0,
-                ends: &self.ends,
-                own: self.tracker.seen(sphere, self.now),
-                now: self.now,
-                first: known,
-            };
+            let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, known);
             self.grids
                 .new_neighbours(sphere, before, |other| planner.offer(other));
             let Planner { first, checks, .. } = planner;
@@ -327,57 +361,13 @@ impl TimeVarying {
     }
 }
 
-/// A possible end of a bound.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    time: f64,
-    kind: Kind,
-    /// The other sphere, or the wall.
-    other: u32,
-}
-
-/// Looks for the first collision of the bound of one sphere.
-struct Planner<'a> {
-    tracker: &'a Tracker,
-    checks: u64,
-    ends: &'a [End],
-    own: Seen,
-    now: f64,
-    first: Candidate,
-}
-
-impl Planner<'_> {
-    /// Takes the collision with another bound, if it comes before both have another end.
-    #[inline]
-    fn offer(&mut self, other: u32) {
-        let until = self.first.time.min(self.ends[other as usize].due);
-        self.checks += 1;
-        let next = self
-            .tracker
-            .next_collision_of(&self.own, other, self.now, until);
-        // At the same time it would take the other's end away, and be looked for again.
-        if let Some(time) = next
-            && time < until
-        {
-            self.first = Candidate {
-                time,
-                kind: Kind::Colliding,
-                other,
-            };
-        }
-    }
-}
-
 impl Detector for TimeVarying {
     fn time(&self) -> f64 {
         self.now
     }
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        if until.is_nan() || until < self.now {
-            let (time, now) = (until, self.now);
-            return Err(MotionError::Past { time, now });
-        }
+        check_ahead(until, self.now)?;
         while let Some(event) = self.queue.first().copied() {
             if event.time > until {
                 break;

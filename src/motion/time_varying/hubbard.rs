@@ -11,9 +11,9 @@
 
 use super::sweep::{Line, Sweep};
 use super::tracker::Tracker;
-use super::{DEFAULT_TOLERANCE_NM, Detector, EventCounts, MovingSphere, SphereMotion};
+use super::{Detector, EventCounts, MovingSphere, SphereMotion, check_ahead};
 use crate::motion::swept::Wall;
-use crate::motion::{MotionError, Obstacle};
+use crate::motion::{MotionError, Obstacle, TOLERANCE_NM};
 
 /// How much of the sweep is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,7 +28,8 @@ pub enum HubbardSweep {
 /// How a [`Hubbard`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HubbardConfig {
-    /// How deep spheres may overlap before they are said to touch, nm. Default: 1e-6.
+    /// How deep spheres may overlap before they are said to touch, nm. Default:
+    /// [`TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// Length of the space-time bounds in time, s. Default: 0.1.
     pub interval: f64,
@@ -39,7 +40,7 @@ pub struct HubbardConfig {
 impl Default for HubbardConfig {
     fn default() -> Self {
         Self {
-            tolerance: DEFAULT_TOLERANCE_NM,
+            tolerance: TOLERANCE_NM,
             interval: 0.1,
             sweep: HubbardSweep::default(),
         }
@@ -136,10 +137,7 @@ impl Detector for Hubbard {
     }
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        if until.is_nan() || until < self.now {
-            let (time, now) = (until, self.now);
-            return Err(MotionError::Past { time, now });
-        }
+        check_ahead(until, self.now)?;
         while self.now < until {
             let limit = (self.now + self.config.interval).min(until);
             let (time, event) = self.next(limit);

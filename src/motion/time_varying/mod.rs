@@ -27,6 +27,13 @@
 //! Two bounds that only just touch would be compared for ever. A colliding event is due
 //! when they overlap by [`TimeVaryingConfig::tolerance`]: spheres are reported when they
 //! overlap by less than that, and time always goes on.
+//!
+//! # Contract
+//!
+//! Places are nm in the world frame, velocities nm/s, accelerations nm/s², times s, in 64
+//! bits. A detector runs on one thread and gives the same contacts from run to run, in the
+//! order of time. A sphere that leaves its bound, and places that are not finite, are
+//! [`MotionError`]s which name sphere and time.
 
 mod bound;
 mod cost;
@@ -34,6 +41,7 @@ mod crossing;
 mod detector;
 mod grids;
 mod hubbard;
+mod planner;
 mod queue;
 mod sweep;
 mod tracker;
@@ -44,7 +52,7 @@ pub use hubbard::{Hubbard, HubbardConfig, HubbardSweep};
 
 use glam::DVec3;
 
-use super::{MotionError, Obstacle};
+use super::{MotionError, Obstacle, TOLERANCE_NM};
 
 /// Where a sphere is, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +83,7 @@ pub struct Contact {
     pub sphere: u32,
     /// What it touches.
     pub other: Obstacle,
-    /// Unit vector from the sphere to what it touches.
+    /// Unit vector from the sphere to what it touches, world frame.
     pub normal: DVec3,
     /// How fast they approach each other along the normal, nm/s; positive.
     pub speed: f64,
@@ -105,7 +113,8 @@ pub struct MovingSphere {
 /// How a [`TimeVarying`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeVaryingConfig {
-    /// How deep spheres may overlap before they are said to touch, nm. Default: 1e-6.
+    /// How deep spheres may overlap before they are said to touch, nm. Default:
+    /// [`TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// Side of the finest subspaces, nm. Default: what the cost model finds best.
     pub finest_side: Option<f64>,
@@ -114,18 +123,15 @@ pub struct TimeVaryingConfig {
 impl Default for TimeVaryingConfig {
     fn default() -> Self {
         Self {
-            tolerance: DEFAULT_TOLERANCE_NM,
+            tolerance: TOLERANCE_NM,
             finest_side: None,
         }
     }
 }
 
-/// How deep spheres may overlap before they are said to touch, nm: far less than is seen,
-/// far more than 64 bits round off.
-pub const DEFAULT_TOLERANCE_NM: f64 = 1.0e-6;
-
 /// Events that have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventCounts {
     /// Bounds that entered a subspace.
     pub entering: u64,
@@ -162,4 +168,12 @@ pub trait Detector {
 
     /// What has happened so far.
     fn counts(&self) -> EventCounts;
+}
+
+/// Refuses a time that has passed.
+fn check_ahead(until: f64, now: f64) -> Result<(), MotionError> {
+    if until.is_nan() || until < now {
+        return Err(MotionError::Past { time: until, now });
+    }
+    Ok(())
 }

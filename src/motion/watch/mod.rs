@@ -14,6 +14,10 @@
 //! Bounds are promises about what moves molecules on their own: gravity, fields, springs. A
 //! molecule that is hit, kicked or put elsewhere breaks its promise, which is noticed and
 //! costs a look around.
+//!
+//! Poses are those of the centres of mass in the world, nm; times s, velocities nm/s,
+//! accelerations nm/s². Meetings come in the order of time, then of molecules, the same from
+//! run to run.
 
 mod pieces;
 
@@ -23,12 +27,11 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use self::pieces::{CUBIC, Piece, Pieces, ROUNDING};
-use super::brownian::MoleculesError;
 use super::shape::Shape;
 use super::time_varying::{
     Detector, EventCounts, MovingSphere, Probe, TimeVarying, TimeVaryingConfig,
 };
-use super::{MotionError, Obstacle};
+use super::{MoleculesError, MotionError, Obstacle};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::proxy::ProxyError;
@@ -50,7 +53,7 @@ const NEAR_NM: f32 = 0.05;
 
 /// How deep bounding spheres may overlap before they are looked at, nm: the smallest gap
 /// between molecules that matters.
-const TOLERANCE_NM: f64 = 1.0e-3;
+const OVERLAP_NM: f64 = 1.0e-3;
 
 /// A molecule with its atoms in cells, for comparing them with others'. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -69,9 +72,9 @@ impl WatchedShape {
 /// Where a molecule is, and how fast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MovingPose {
-    /// Where it is.
+    /// Where it is: its centre of mass in the world, nm, and its rotation.
     pub pose: Pose,
-    /// Velocity of its centre, nm/s.
+    /// Velocity of its centre of mass, nm/s.
     pub velocity: DVec3,
 }
 
@@ -94,7 +97,7 @@ impl MovingPose {
 /// Two molecules whose atoms touch, and did not before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoleculeMeeting {
-    /// When, s.
+    /// When, s: a thousandth of a step is told apart.
     pub time: f64,
     /// The molecule; the smaller index of two.
     pub a: u32,
@@ -103,6 +106,36 @@ pub struct MoleculeMeeting {
 }
 
 /// Looks for molecules that meet. See the [module](self) page.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::{DVec3, Vec3};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
+/// let shape = WatchedShape::new(lipid)?;
+/// // One is at rest; an engine moves the other one towards it, with 10 nm/s.
+/// let at = |x: f32, speed: f64| MovingPose {
+///     pose: Pose::from_translation(Vec3::X * x),
+///     velocity: DVec3::X * speed,
+/// };
+/// let mut places = [at(0.0, 0.0), at(6.0, -10.0)];
+/// let still = 0.0;
+/// let mut watch = MoleculeWatch::new(&[(shape.clone(), still), (shape, still)], &places, 0.0)?;
+/// let mut met = None;
+/// for step in 1..=60 {
+///     let next = [places[0], at(6.0 - 0.1 * step as f32, -10.0)];
+///     met = met.or(watch.step(0.01, &places, &next)?.first().copied());
+///     places = next;
+/// }
+/// let met = met.ok_or("they have not met")?;
+/// assert_eq!((met.a, met.b), (0, 1));
+/// assert!(met.time > 0.1 && met.time < 0.6, "after {} s", met.time);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct MoleculeWatch {
     shapes: Vec<WatchedShape>,
@@ -141,7 +174,7 @@ impl MoleculeWatch {
             ..Pieces::default()
         };
         let config = TimeVaryingConfig {
-            tolerance: TOLERANCE_NM,
+            tolerance: OVERLAP_NM,
             ..TimeVaryingConfig::default()
         };
         let detector = TimeVarying::new(&spheres, Vec::new(), &config, start, &mut motion)?;

@@ -29,17 +29,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DQuat, DVec3};
-use thiserror::Error;
 
-use super::super::MotionError;
+use super::super::{MoleculesError, MotionError};
 use super::{BrownianParticle, Medium, Outcome};
 use crate::molecule::MoleculeTemplate;
 use crate::motion::shape::Shape;
 use crate::motion::swept::Wall;
 use crate::pose::Pose;
-use crate::proxy::ProxyError;
-use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch, SearchError};
-use crate::spheres::{SphereError, SphereSet};
+use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch};
+use crate::spheres::SphereSet;
 
 /// How far the squared length of a rotation may be from one.
 const UNIT_TOLERANCE: f32 = 1.0e-3;
@@ -48,40 +46,12 @@ const UNIT_TOLERANCE: f32 = 1.0e-3;
 /// other would have to be drawn eleven times as far to jump through.
 const SPREAD: f64 = 0.125;
 
-/// Why molecules cannot be moved.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum MoleculesError {
-    /// A number is not what it has to be.
-    #[error(transparent)]
-    Motion(#[from] MotionError),
-    /// A bounding sphere cannot be searched.
-    #[error(transparent)]
-    Sphere(#[from] SphereError),
-    /// A molecule has no atoms, or too many.
-    #[error(transparent)]
-    Proxy(#[from] ProxyError),
-    /// The search failed.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    /// A molecule has a template that does not exist.
-    #[error("molecule {molecule} has template {template}, and there are {count}")]
-    NoTemplate {
-        /// Which molecule, counted from zero.
-        molecule: u32,
-        /// The template that it asks for.
-        template: u32,
-        /// How many templates there are.
-        count: usize,
-    },
-}
-
 /// A molecule that diffuses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrownianMolecule {
-    /// Which of the templates it has.
+    /// Index of its template in the crowd.
     pub template: u32,
-    /// Where it is.
+    /// Where it is: its centre of mass in the world, nm, and its rotation.
     pub pose: Pose,
     /// Diffusion coefficient, nm²/s.
     pub diffusion: f64,
@@ -103,7 +73,8 @@ impl BrownianMolecule {
 }
 
 /// What happened in a step of molecules.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MoleculesReport {
     /// Pairs whose bounding spheres may meet.
     pub candidates: u64,
@@ -155,6 +126,43 @@ impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
 }
 
 /// A crowd of molecules that diffuse.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
+/// use bevy_rapier_molecules::motion::brownian::{
+///     BrownianMolecule, BrownianMolecules, Medium, Outcome, hydrodynamic_radius,
+/// };
+/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::Pair;
+/// use glam::{DVec3, Vec3};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
+/// let radius = hydrodynamic_radius(f64::from(lipid.mass()));
+/// // Two of them, close together, in a room of 10 nm.
+/// let molecules = [-1.5, 1.5].map(|x| {
+///     let pose = Pose::from_translation(Vec3::X * x);
+///     BrownianMolecule::in_medium(0, pose, radius, &Medium::default())
+/// });
+/// let walls = Wall::room(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
+/// let mut crowd = BrownianMolecules::new(&[lipid.clone()], &molecules, walls, 7)?;
+/// let shape = DockingMolecule::new(lipid);
+/// let mut collided = 0;
+/// for _ in 0..50 {
+///     // A tenth of a nanosecond; it is split where molecules could jump.
+///     crowd.advance(1.0e-10, &mut |_: Pair| {
+///         collided += 1;
+///         Outcome::Bounce
+///     })?;
+///     let [one, other] = [0, 1].map(|index| crowd.molecules()[index].pose);
+///     assert!(is_free(&shape, &one, &shape, &other), "they overlap");
+/// }
+/// assert_ne!(crowd.molecules()[0].pose, molecules[0].pose);
+/// # Ok(())
+/// # }
+/// ```
 pub struct BrownianMolecules {
     templates: Vec<Shape>,
     molecules: Vec<BrownianMolecule>,

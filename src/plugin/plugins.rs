@@ -1,0 +1,290 @@
+//! What an app adds: the group, and the plugin of the physics world.
+
+use bevy::app::PluginGroupBuilder;
+use bevy::asset::AssetEventSystems;
+use bevy::ecs::intern::Interned;
+use bevy::ecs::schedule::ScheduleLabel;
+use bevy::ecs::system::SystemParamItem;
+use bevy::prelude::*;
+use bevy_rapier3d::plugin::systems::on_add_entity_with_parent;
+use bevy_rapier3d::prelude::{
+    BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
+};
+
+#[cfg(feature = "draw")]
+use super::MoleculeDrawingPlugin;
+#[cfg(feature = "gizmos")]
+use super::MoleculeGizmoPlugin;
+use super::{
+    AccelerationBound, BrownianMotion, BrownianMotionConfig, Colliding, Compartment, ContactModel,
+    CrowdOnly, InCompartment, MeetingRule, Molecule, MoleculeAssetPlugin, MoleculeAtom,
+    MoleculeBackend, MoleculeBackendFault, MoleculeContactStarted, MoleculeContactStopped,
+    MoleculeDetail, MoleculeDiagnosticsPlugin, MoleculeFault, MoleculeHit, MoleculeMaterial,
+    MoleculePoint, MoleculeSubstep, MoleculeSystems, MoleculeTimes, MoleculeWorld, MoleculesMet,
+    OnMeeting, StaticMolecule, Touching,
+};
+use super::{
+    backend, bounds, brownian, diffusion, drive, events, faults, meetings, prepare, springs,
+    substep, supports, surfaces, world,
+};
+use crate::backend::Backend;
+use crate::dynamics::ContactSolverConfig;
+
+/// Everything that molecules need, beside Rapier's own plugin.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::*;
+/// use bevy_rapier_molecules::plugin::MoleculeWorld;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut app = App::new();
+/// app.add_plugins((
+///     MinimalPlugins,
+///     TransformPlugin,
+///     RapierPhysicsPlugin::<NoUserData>::default(),
+///     // Each of these may be left out.
+///     MoleculePlugins::with_hooks::<NoUserData>()
+///         .with_contacts(ContactModel::Crowd)
+///         .with_solver(ContactSolverConfig { iterations: 16, ..default() })
+///         .with_backend(Backend::Cpu),
+/// ));
+/// app.insert_resource(TimestepMode::Fixed { dt: 0.1, substeps: 4 });
+/// // A runner does this before the first frame.
+/// app.finish();
+/// app.cleanup();
+///
+/// // Mostly `assets.load("molecules/popc.pdb")`; here without waiting for the file.
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// let start = Transform::from_xyz(0.0, 8.0, 0.0);
+/// let molecule = app.world_mut().spawn((Molecule(lipid), start)).id();
+/// for _ in 0..10 {
+///     app.update();
+/// }
+///
+/// let now = app.world().get::<Transform>(molecule).ok_or("it is gone")?;
+/// assert!(now.translation.y < 7.0, "it has not fallen: {now:?}");
+/// let mut worlds = app.world_mut().query::<&MoleculeWorld>();
+/// let molecules = worlds.single(app.world())?;
+/// assert_eq!(molecules.backend(), Backend::Cpu);
+/// assert_eq!(molecules.times().substeps, 4);
+/// assert!((molecules.clock() - 1.0).abs() < 1.0e-4, "{} s", molecules.clock());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Parts that an app does not want are left out as of any plugin group:
+/// `MoleculePlugins::default().build().disable::<MoleculeDiagnosticsPlugin>()`.
+#[derive(Clone, Copy, Debug)]
+pub struct MoleculePlugins {
+    physics: MoleculePhysicsPlugin,
+}
+
+impl Default for MoleculePlugins {
+    /// For Rapier without hooks, as `RapierPhysicsPlugin::<NoUserData>`.
+    fn default() -> Self {
+        Self::with_hooks::<()>()
+    }
+}
+
+impl MoleculePlugins {
+    /// For a `RapierPhysicsPlugin::<Hooks>`: it has to be the same `Hooks`, or molecules do
+    /// not move, and the log says so. Default: none.
+    #[must_use]
+    pub fn with_hooks<Hooks>() -> Self
+    where
+        Hooks: 'static + BevyPhysicsHooks,
+        for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
+    {
+        Self {
+            physics: MoleculePhysicsPlugin {
+                model: ContactModel::default(),
+                solver: ContactSolverConfig::default(),
+                backend: Backend::default(),
+                add_schedule: drive::add_substep_schedule::<Hooks>,
+                replace_step: drive::replace_rapier_step::<Hooks>,
+            },
+        }
+    }
+
+    /// How molecules meet each other at the start. Default: [`ContactModel::Crowd`].
+    #[must_use]
+    pub fn with_contacts(mut self, model: ContactModel) -> Self {
+        self.physics.model = model;
+        self
+    }
+
+    /// How contacts are solved in [`ContactModel::Crowd`]: more iterations for tall
+    /// piles, fewer for a crowd that floats. Each context starts with it, and
+    /// [`MoleculeWorld::contact_config_mut`] changes it. Default:
+    /// [`ContactSolverConfig::default`].
+    #[must_use]
+    pub fn with_solver(mut self, solver: ContactSolverConfig) -> Self {
+        self.physics.solver = solver;
+        self
+    }
+
+    /// Who finds and solves contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
+    /// changes it. Default: [`Backend::Auto`], a GPU if there is a real one.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.physics.backend = backend;
+        self
+    }
+}
+
+impl PluginGroup for MoleculePlugins {
+    fn build(self) -> PluginGroupBuilder {
+        let plugins = PluginGroupBuilder::start::<Self>()
+            .add(MoleculeAssetPlugin)
+            .add(self.physics)
+            .add(MoleculeDiagnosticsPlugin);
+        #[cfg(feature = "gizmos")]
+        let plugins = plugins.add(MoleculeGizmoPlugin);
+        #[cfg(feature = "draw")]
+        let plugins = plugins
+            .add(crate::render::MoleculeRenderPlugin)
+            .add(MoleculeDrawingPlugin);
+        plugins
+    }
+}
+
+/// Molecules in the physics world: components, sets, the schedule of a substep. Part of
+/// [`MoleculePlugins`], which makes it.
+#[derive(Clone, Copy, Debug)]
+pub struct MoleculePhysicsPlugin {
+    model: ContactModel,
+    solver: ContactSolverConfig,
+    backend: Backend,
+    add_schedule: fn(&mut App),
+    replace_step: fn(&mut App) -> bool,
+}
+
+impl Plugin for MoleculePhysicsPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<Molecule>()
+            .register_type::<MoleculeMaterial>()
+            .register_type::<MoleculeDetail>()
+            .register_type::<StaticMolecule>()
+            .register_type::<CrowdOnly>()
+            .register_type::<Colliding>()
+            .register_type::<Compartment>()
+            .register_type::<InCompartment>()
+            .register_type::<BrownianMotion>()
+            .register_type::<BrownianMotionConfig>()
+            .register_type::<AccelerationBound>()
+            .register_type::<OnMeeting>()
+            .register_type::<MoleculesMet>()
+            .register_type::<ContactModel>()
+            .register_type::<MoleculeContactStarted>()
+            .register_type::<MoleculeContactStopped>()
+            .register_type::<MoleculeFault>()
+            .register_type::<MoleculeBackend>()
+            .register_type::<MoleculeBackendFault>()
+            .register_type::<MoleculeAtom>()
+            .register_type::<MoleculeHit>()
+            .register_type::<MoleculePoint>()
+            .register_type::<MoleculeTimes>()
+            .register_type::<Touching>()
+            .insert_resource(self.model)
+            .insert_resource(MoleculeBackend::new(self.backend))
+            .insert_resource(world::SolverAtStart(self.solver))
+            .init_resource::<prepare::PreparedTemplates>()
+            .init_resource::<BrownianMotionConfig>()
+            .init_resource::<MeetingRule>()
+            .add_message::<AssetEvent<Mesh>>()
+            .add_message::<MoleculeContactStarted>()
+            .add_message::<MoleculeContactStopped>()
+            .add_message::<MoleculesMet>()
+            .add_message::<MoleculeFault>()
+            .add_message::<MoleculeBackendFault>()
+            .add_observer(world::adopt_context)
+            .add_observer(prepare::fix_static)
+            .add_observer(prepare::free_static)
+            .add_observer(surfaces::drop_surface);
+        app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
+        (self.add_schedule)(app);
+        app.add_systems(
+            MoleculeSubstep,
+            (
+                diffusion::diffuse.in_set(MoleculeSystems::Diffuse),
+                (bounds::note_starts, substep::gather)
+                    .chain()
+                    .in_set(MoleculeSystems::Gather),
+                substep::detect.in_set(MoleculeSystems::Detect),
+                (
+                    supports::find_supports,
+                    substep::respond,
+                    springs::pull_springs,
+                )
+                    .chain()
+                    .in_set(MoleculeSystems::Respond),
+                substep::apply.in_set(MoleculeSystems::Apply),
+                bounds::watch_meetings.in_set(MoleculeSystems::Watch),
+            ),
+        );
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !(self.replace_step)(app) {
+            error!(
+                "molecules will not move: Rapier's step was not found. Add \
+                 RapierPhysicsPlugin to the app; if it has hooks, use \
+                 MoleculePlugins::with_hooks with the same"
+            );
+        }
+    }
+}
+
+/// Adds what runs once a frame to the schedule that Rapier runs in.
+pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
+    app.configure_sets(
+        schedule,
+        (
+            MoleculeSystems::Prepare
+                .after(AssetEventSystems)
+                .before(PhysicsSet::SyncBackend),
+            MoleculeSystems::Collect
+                .after(PhysicsSet::SyncBackend)
+                .before(PhysicsSet::StepSimulation),
+            MoleculeSystems::Publish
+                .after(PhysicsSet::StepSimulation)
+                .before(PhysicsSet::Writeback),
+        ),
+    )
+    .add_systems(
+        schedule,
+        (
+            (
+                prepare::prepare_molecules,
+                prepare::apply_materials,
+                surfaces::make_surfaces,
+                springs::check_places,
+            )
+                .chain()
+                .in_set(MoleculeSystems::Prepare),
+            (faults::guard_transforms, faults::guard_velocities)
+                .chain()
+                .in_set(PhysicsSet::SyncBackend)
+                .after(RapierTransformPropagateSet)
+                .before(on_add_entity_with_parent),
+            (
+                world::switch_model,
+                substep::collect_members,
+                backend::choose_device,
+                backend::assign_searches,
+                substep::update_surfaces,
+                surfaces::place_surfaces,
+                brownian::collect_diffusing,
+                bounds::collect_watched,
+            )
+                .chain()
+                .in_set(MoleculeSystems::Collect),
+            (events::publish_changes, meetings::publish_meetings)
+                .chain()
+                .in_set(MoleculeSystems::Publish),
+        ),
+    );
+}
