@@ -2,7 +2,7 @@
 //!
 //! [`Backend`] is what a user asks for; who does the work in the end, on which adapter, and why
 //! it is not what was asked for, is said by whoever took it, such as a
-//! [`RelaxReport`](crate::relax::RelaxReport).
+//! `RelaxReport`.
 
 use std::fmt;
 use std::str::FromStr;

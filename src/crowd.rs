@@ -3,8 +3,8 @@
 //! Templates, compartments and placements are added first, then the members that name them by
 //! index, each with its pose in the world (nm). What names something that is not there, or is
 //! at an impossible pose, is refused with a [`CrowdError`], so that whoever takes a [`Crowd`]
-//! need not ask: a [`Relaxer`](crate::relax::Relaxer) that relaxes it,
-//! [`export`](crate::export::export) that writes it. Order is kept: member `m` is the `m`-th
+//! need not ask: a `Relaxer` that relaxes it,
+//! `export` that writes it. Order is kept: member `m` is the `m`-th
 //! that was added.
 //!
 //! Molecules that share what they are made of and have but a pose of their own are those of

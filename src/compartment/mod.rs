@@ -3,7 +3,7 @@
 //! A shape and a pose go in; distances, normals, areas and random points of its surface come
 //! out, and by how much a molecule is out of its place. Everything is in the world frame and
 //! nm unless it says otherwise; distances are positive outside and negative inside. Nothing
-//! here moves anything: springs do ([`force`](crate::force)).
+//! here moves anything: springs do (`force`).
 //!
 //! All of it is pure: the same question gets the same bits. Shapes that enclose nothing,
 //! lengths that cannot be and meshes with holes are refused with a [`CompartmentError`] that

@@ -27,7 +27,7 @@ use super::{Body, ParameterError, Push, not_negative};
 use crate::compartment::{Deviation, Placement};
 
 /// Parameters of the projection law, of
-/// [`ReactionLaw::Projection`](crate::relax::ReactionLaw::Projection).
+/// `ReactionLaw::Projection`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Projection {
     /// Weight of the direction between centres at the start. Default: 2.
