@@ -22,9 +22,7 @@ pub struct GpuOptions {
     pub allow_software: bool,
     /// Which graphics interfaces to look at.
     ///
-    /// Default: Vulkan, Metal and Direct3D 12. OpenGL has too few storage arrays for the
-    /// kernels as a rule, and looking for it makes some systems complain on standard
-    /// error that there is no display.
+    /// Default: all that this platform has.
     pub backends: wgpu::Backends,
     /// Most bytes that all arrays together may take; none leaves it to the driver.
     ///
@@ -40,7 +38,7 @@ impl Default for GpuOptions {
     fn default() -> Self {
         Self {
             allow_software: true,
-            backends: wgpu::Backends::PRIMARY,
+            backends: wgpu::Backends::all(),
             memory_bytes: None,
             at_most: None,
         }

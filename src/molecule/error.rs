@@ -70,7 +70,7 @@ pub enum ReadCause {
     NoAtoms,
     /// Neither the name nor the content tells the format.
     #[error(
-        "neither its name nor its content says whether it is a PDB, mmCIF or BinaryCIF file; give it an ending such as .pdb, .cif or .bcif, or set the format in the load options"
+        "not a PDB, mmCIF or BinaryCIF file, as far as its name and its content tell; give it an ending such as .pdb, .cif or .bcif"
     )]
     UnknownFormat,
     /// Bytes that are not text in a text format.
