@@ -59,7 +59,8 @@ use super::world::MoleculeWorld;
 /// }
 ///
 /// let heard = app.world().resource::<Heard>();
-/// assert_eq!(heard.messages, [MoleculeContactStarted { molecule: one, other }]);
+/// let (first, second) = (one.min(other), one.max(other));
+/// assert_eq!(heard.messages, [MoleculeContactStarted { molecule: first, other: second }]);
 /// assert_eq!(heard.events, [one]);
 /// // State and queries say the same.
 /// assert_eq!(app.world().get::<Colliding>(one), Some(&Colliding { molecules: 1 }));

@@ -9,6 +9,10 @@ use crate::motion::{MotionError, Obstacle};
 /// miss it: integrators round.
 const LEEWAY: f64 = 1.0e-9;
 
+/// Part of the time by which clocks are wrong: they round, too, and a sphere goes on
+/// meanwhile, also where it comes by the origin and its place is next to nothing.
+const CLOCK: f64 = 4.0 * f64::EPSILON;
+
 /// Part of the tolerance that spheres have to be short of, for their next collision to be
 /// that of their bounds; else the next look is when they may be as deep again.
 const SHORT: f64 = 0.99;
@@ -360,11 +364,22 @@ fn check(
     let jump = probe.velocity.distance(bound.velocity);
     let speed = probe.velocity.abs().max_element() + change;
     let place = probe.position.abs().max_element() + speed * elapsed;
-    for (what, found, allowed, scale) in [
-        ("position", way, 0.5 * change * elapsed, place),
-        ("velocity", jump, change, speed),
+    let blur = CLOCK * now.abs();
+    for (what, found, allowed, rounding) in [
+        (
+            "position",
+            way,
+            0.5 * change * elapsed,
+            LEEWAY * place + blur * speed,
+        ),
+        (
+            "velocity",
+            jump,
+            change,
+            LEEWAY * speed + blur * bound.acceleration,
+        ),
     ] {
-        if found > allowed + LEEWAY * (allowed + scale) {
+        if found > allowed + LEEWAY * allowed + rounding {
             return Err(MotionError::BoundViolated {
                 sphere,
                 time: now,
