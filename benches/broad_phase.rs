@@ -1,7 +1,7 @@
 //! How fast are broad phases, on boxes of molecules and on falling spheres?
 //!
-//! The tables of the README come from the example `broad_phase_race`, which has more scenes;
-//! this bench watches the searches for changes. With `--features parallel` Rapier's tree has
+//! The tables of benches/README.md come from the example `broad_phase_race`, which has more
+//! scenes; this bench watches the searches for changes. With `--features parallel` Rapier's tree has
 //! all threads.
 
 mod common;

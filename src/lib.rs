@@ -146,8 +146,8 @@
 //!
 //! # Errors
 //!
-//! Input is never trusted: each room has one error type that says what is wrong and
-//! where. No panic can be reached from a file or a parameter.
+//! Input is never trusted: each room has error types of its own that say what is wrong
+//! and where. No panic can be reached from a file or a parameter.
 
 pub mod backend;
 pub mod compartment;
@@ -222,7 +222,7 @@ pub mod prelude {
     pub use crate::spheres::SphereSet;
 }
 
-/// The example of the README compiles.
+/// The examples of the README compile.
 #[cfg(all(doctest, feature = "plugin"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

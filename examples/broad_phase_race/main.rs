@@ -105,7 +105,7 @@ enum Experiment {
     Cells,
     /// Boxes and atoms of a vesicle of lipids.
     Vesicle,
-    /// A sparse gas, a giant among many, a pile of proteins.
+    /// A sparse gas, a dense liquid, a giant among many, proteins side by side.
     Others,
     /// Where one search overtakes another.
     Crossovers,

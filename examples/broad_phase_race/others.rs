@@ -1,4 +1,4 @@
-//! A sparse gas, one giant among many, and a loose pile of proteins.
+//! A sparse gas, a dense liquid, one giant among many, and proteins side by side.
 
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;

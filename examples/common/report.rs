@@ -28,7 +28,7 @@ pub fn check_target(path: &Path) -> Result<(), AnyError> {
 pub struct Head {
     /// Name of the example.
     pub scene: &'static str,
-    /// Seed of what is random; null if nothing is, or no option sets it.
+    /// Seed of what is random; null if nothing is, or there are several.
     pub seed: Option<u64>,
     pub threads: usize,
     #[serde(flatten)]

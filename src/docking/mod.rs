@@ -1,9 +1,9 @@
 //! Docking by hand: one molecule is moved about another, and never into it.
 //!
 //! The system of G. Turk (*Interactive Collision Detection for Molecular Graphics*, 1989,
-//! chapter 5), and what its users asked for (chapters 6 and 7). There, motion simply stopped
-//! at a collision, and the pairs of atoms that stopped it were found among those that were
-//! close before; fast motion could jump over others. Here:
+//! chapters 4 and 5), and what its users asked for (chapters 6 and 7). There, motion simply
+//! stopped at a collision, and the place of touch was searched only for the pairs of atoms
+//! that overlap at the end of the way; fast motion could jump over others. Here:
 //!
 //! - [`interferes`] finds all pairs of atoms that overlap: each atom of the smaller
 //!   molecule looks into the [cells](crate::molecule::LocalGrid) of the larger one, unless

@@ -7,7 +7,7 @@
 //! [set aside](SetAside) and does no harm to the others; a device that fails is replaced within
 //! the substep. What remains is a [`CrowdContactsError`].
 //!
-//! Where [`relax`](crate::relax) moves molecules until nothing overlaps, this room
+//! Where the room `relax` moves molecules until nothing overlaps, this room
 //! answers contacts with impulses, as a physics engine does: bodies keep their
 //! velocities, and linear and angular momentum are kept. One substep of length `h`:
 //!

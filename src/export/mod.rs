@@ -1,7 +1,7 @@
 //! Molecules at their poses, written as structure files.
 //!
 //! Templates with poses (world frame, nm) go in, for instance
-//! [`Crowd::instances`](crate::crowd::Crowd::instances); a file, or bytes for any writer, come
+//! those of a `Crowd` (`instances`); a file, or bytes for any writer, come
 //! out, the same for the same input, and an [`ExportSummary`]. What a format cannot hold is an
 //! [`ExportError`] that names the molecule and says what to do instead.
 //!

@@ -10,8 +10,8 @@
 //!   `cross(target, current)`. Turning about that axis moves the molecule away
 //!   from its target, until it stands on its head. The turn from `current` to
 //!   `target` is about `cross(current, target)`, which is also what the text
-//!   describes ("the rotation from current orientation to target orientation").
-//!   That is what is computed.
+//!   describes ("the rotation from current orientation to the target
+//!   orientation"). That is what is computed.
 //! * *Units of the spring force.* It is `±position`, the whole vector from the
 //!   centre of the sphere, so that its strength is the size of the vesicle and not
 //!   how far the molecule is out: it does not vanish towards the target and

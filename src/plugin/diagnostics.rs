@@ -38,7 +38,7 @@ impl MoleculeDiagnostics {
     pub const CONTACTS: DiagnosticPath = DiagnosticPath::const_new("molecules/contacts");
     /// Deepest overlap of two molecules, nm, after the last substep.
     pub const PENETRATION: DiagnosticPath = DiagnosticPath::const_new("molecules/penetration");
-    /// Who finds the contacts: 0 is the processor, 1 a GPU, at least in one context.
+    /// Who finds and solves the contacts: 0 is the processor, 1 a GPU, at least in one context.
     /// [`MoleculeBackend`](super::MoleculeBackend) says which.
     pub const BACKEND: DiagnosticPath = DiagnosticPath::const_new("molecules/backend");
 }

@@ -2,7 +2,7 @@
 //!
 //! Rapier runs all substeps of a [`TimestepMode`] in one call, with no way to look in
 //! between. Here each substep is one run of the schedule [`MoleculeSubstep`], whose
-//! last set is one step of Rapier.
+//! set `Step` is one step of Rapier.
 
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 //! Clusters must not depend on who computes them. Sums of floats depend on their order,
 //! and products on whether the next addition is joined with them; whole numbers on
 //! neither. With 15 bits an axis a squared distance fits 32 bits, which every GPU has.
-//! The lattice only decides which atoms go together: a step is a hundred-thousandth part
+//! The lattice only decides which atoms go together: a step is a thirty-thousandth part
 //! of the molecule, and the spheres are made from the atoms themselves.
 
 use glam::Vec3;

@@ -4,7 +4,7 @@
 //! comes out, in the same frame. Atoms that cannot be, none at all, or more than
 //! [`MAX_CLUSTERED_ATOMS`] are a [`ProxyError`].
 //!
-//! Klein et al. (2017) let 17 spheres stand for a protein, and Pauschenwein (2022, section
+//! Klein et al. (2017) let 17 spheres stand for a molecule, and Pauschenwein (2022, section
 //! 6.1) names them as what would make large molecules cheap. Here:
 //!
 //! 1. the atoms' centres are put on a lattice, and clustered there by

@@ -7,7 +7,7 @@
 //!
 //! | scene | what it is | where it is from |
 //! |---|---|---|
-//! | [`vesicle`] | lipids in two leaflets on a sphere, overlapping | Pauschenwein (2022), section 4.1 and chapter 5 |
+//! | [`vesicle`] | lipids in two leaflets on a sphere, overlapping | Pauschenwein (2022), sections 3.2 and 4.1 |
 //! | [`crowded_box`] | proteins side by side, each turned at random | |
 //! | [`FallingSpheres`] | equal spheres that fall on a floor and pile up | Poirrier (2009), sections 4.2 and 6 |
 //! | [`ForcedSpheres`] | spheres that random forces push about in a box | Kim, Guibas and Shin (2005), section 4.2 |

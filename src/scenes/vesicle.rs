@@ -125,7 +125,8 @@ pub struct Vesicle {
 }
 
 /// A vesicle of one kind of lipid around the origin, at uniformly random places, each
-/// turned about its axis at random: Pauschenwein's scene (2022, section 4.1).
+/// turned about its axis at random: Pauschenwein's scene (2022, sections 3.2 and 4.1), but for
+/// that turn, which is ours.
 ///
 /// The lipids overlap; a [`Relaxer`](crate::relax::Relaxer) parts them. The same seed gives
 /// the same poses.

@@ -9,7 +9,7 @@ use glam::Vec3;
 use super::Pair;
 #[cfg(target_arch = "x86_64")]
 use super::uniform_grid::scan::Avx2;
-use super::uniform_grid::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
+use super::uniform_grid::scan::{Columns, Comparison, Instructions, MOST_LANES, Query, Scalar};
 use super::uniform_grid::walk::{Lister, scan_run};
 
 /// Spheres of several blocks, side by side.
@@ -69,15 +69,15 @@ impl Blocks {
         let len = self.len();
         // A vector may be loaded from any sphere.
         for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
-            axis.resize(len + LANES, f32::INFINITY);
+            axis.resize(len + MOST_LANES, f32::INFINITY);
         }
-        self.owner.resize(len + LANES, 0);
-        self.index.resize(len + LANES, 0);
+        self.owner.resize(len + MOST_LANES, 0);
+        self.index.resize(len + MOST_LANES, 0);
         match self.instructions {
             Instructions::Scalar => self.compare_with::<Scalar>(touching, margin, list),
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => {
-                // SAFETY: `Instructions::Avx2` exists only where it was detected.
+            Instructions::Avx2 | Instructions::Avx512 => {
+                // SAFETY: both exist only where AVX2 was detected.
                 unsafe { self.compare_avx2(touching, margin, list) };
             }
         }
@@ -130,7 +130,7 @@ impl Blocks {
                     radius,
                 };
                 let run = pair.b.start as usize..pair.b.end as usize;
-                // SAFETY: the columns have LANES entries behind the last sphere, and
+                // SAFETY: the columns have MOST_LANES entries behind the last sphere, and
                 // `compare` chose `C`.
                 unsafe {
                     scan_run::<C, true, _>(&columns, &query, columns.index[one], run, &mut sink);

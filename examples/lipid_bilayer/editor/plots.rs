@@ -2,7 +2,7 @@
 
 use bevy_egui::egui::{self, Color32, Ui};
 use bevy_rapier_molecules::relax::StageTimes;
-use egui_plot::{Line, Plot, PlotPoints};
+use egui_plot::{Line, Plot, PlotPoints, uniform_grid_spacer};
 
 use super::super::simulation::Sample;
 
@@ -14,6 +14,10 @@ const HEIGHT: f32 = 120.0;
 
 /// Width of the numbers beside a plot, points.
 const AXIS_WIDTH: f32 = 34.0;
+
+/// Powers of ten between marks of the logarithmic axis, and between bolder ones: so far
+/// apart that their numbers fit.
+const MARKED_POWERS: [f64; 3] = [2.0, 4.0, 8.0];
 
 const OVERLAP_COLOUR: Color32 = Color32::from_rgb(232, 104, 88);
 const DEPTH_COLOUR: Color32 = Color32::from_rgb(240, 190, 80);
@@ -42,6 +46,7 @@ pub fn plots(ui: &mut Ui, history: &[Sample]) {
     ui.columns(2, |columns| {
         columns[0].strong("Overlaps over iterations");
         plot("overlaps")
+            .y_grid_spacer(uniform_grid_spacer(|_| MARKED_POWERS))
             .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
                 plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOUR));

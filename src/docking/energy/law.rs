@@ -42,7 +42,7 @@ pub struct EnergyConfig {
     /// p-xylene, with the crystal's pose in view: of 0.8, 0.85, 0.9, 0.95 and 1, the search
     /// ends in the cavity always with 0.9 and 0.95, sometimes with 1, never with the others.
     pub soft: f32,
-    /// Most bytes of a lattice. Default: 256 MiB. T4 lysozyme takes 48 MB for p-xylene.
+    /// Most bytes of a lattice. Default: 256 MiB. T4 lysozyme takes 49 MB for p-xylene.
     pub max_bytes: u64,
 }
 

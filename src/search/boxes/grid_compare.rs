@@ -28,8 +28,8 @@ pub(super) fn compare_cell(
     match instructions {
         Instructions::Scalar => compare::<false>(columns, own, runs, list),
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => {
-            // SAFETY: `Instructions::Avx2` exists only where it was detected.
+        Instructions::Avx2 | Instructions::Avx512 => {
+            // SAFETY: both exist only where AVX2 was detected.
             unsafe { compare_avx2(columns, own, runs, list) };
         }
     }

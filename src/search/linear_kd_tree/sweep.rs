@@ -65,8 +65,8 @@ pub(super) fn sweep<const UNIQUE: bool>(
         // SAFETY: every processor has the instructions of plain code.
         Instructions::Scalar => unsafe { compare::<Scalar, UNIQUE>(blocks, start, ends, list) },
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => {
-            // SAFETY: `Instructions::Avx2` exists only where it was detected.
+        Instructions::Avx2 | Instructions::Avx512 => {
+            // SAFETY: both exist only where AVX2 was detected.
             unsafe { compare_avx2::<UNIQUE>(blocks, start, ends, list) };
         }
     }
@@ -110,7 +110,8 @@ unsafe fn compare<C: Meeting, const UNIQUE: bool>(
         let of_last = ALL >> (LANES - 1 - (end - 1) % LANES);
         for (room, blocks) in blocks[first..=last].chunks(BLOCKS_PER_ROOM).enumerate() {
             list.reserve(BLOCKS_PER_ROOM * LANES);
-            // SAFETY: there is room for all pairs of these blocks. The caller promises the
+            // SAFETY: there is room for all pairs of these blocks, and a block has LANES
+            // elements. The caller promises the
             // instructions.
             unsafe {
                 let mut next = list.as_mut_ptr().add(list.len());
@@ -121,7 +122,7 @@ unsafe fn compare<C: Meeting, const UNIQUE: bool>(
                         mask &= of_last;
                     }
                     // Also if there are none: a branch would be wrong half of the time.
-                    C::write_pairs(query.element, &block.element, mask, next);
+                    C::write_pairs(query.element, block.element.as_ptr(), mask, next);
                     next = next.add(mask.count_ones() as usize);
                 }
                 list.set_len(next.offset_from_unsigned(list.as_ptr()));

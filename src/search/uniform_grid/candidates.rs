@@ -4,14 +4,14 @@
 //! shorter than a vector. They are copied together once, and every sphere of the cell
 //! walks over the same full vectors.
 
-use super::scan::{Columns, LANES};
+use super::scan::{Columns, Comparison, MOST_LANES};
 use super::walk::Sink;
 
 /// Most candidates that are copied; a fuller neighbourhood is walked in place.
 pub(in crate::search) const MAX_CANDIDATES: usize = 512;
 
 /// Room for the candidates, and for a vector that starts at the last of them.
-const ROOM: usize = MAX_CANDIDATES + 2 * LANES;
+const ROOM: usize = MAX_CANDIDATES + 2 * MOST_LANES;
 
 /// Copies of the spheres around a cell, its own first.
 pub(in crate::search) struct Candidates {
@@ -50,30 +50,30 @@ impl Candidates {
 
     /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in all.
     #[inline(always)]
-    pub(in crate::search) fn append<const MIXED: bool, S: Sink>(
+    pub(in crate::search) fn append<C: Comparison, const MIXED: bool, S: Sink>(
         &mut self,
         columns: &Columns<'_>,
         from: usize,
         to: usize,
     ) {
-        assert!(self.len + (to - from) <= MAX_CANDIDATES && to + LANES <= columns.x.len());
+        assert!(self.len + (to - from) <= MAX_CANDIDATES && to + MOST_LANES <= columns.x.len());
         let mut at = from;
         let mut into = self.len;
-        // Eight at a time, and eight in any case, since most runs are shorter. What is
+        // A vector at a time, and one in any case, since most runs are short. What is
         // copied too much is overwritten by the next run.
         loop {
-            copy(&mut self.x, into, columns.x, at);
-            copy(&mut self.y, into, columns.y, at);
-            copy(&mut self.z, into, columns.z, at);
-            copy(&mut self.owner, into, columns.owner, at);
+            copy::<C, _>(&mut self.x, into, columns.x, at);
+            copy::<C, _>(&mut self.y, into, columns.y, at);
+            copy::<C, _>(&mut self.z, into, columns.z, at);
+            copy::<C, _>(&mut self.owner, into, columns.owner, at);
             if S::WANTS_INDICES {
-                copy(&mut self.index, into, columns.index, at);
+                copy::<C, _>(&mut self.index, into, columns.index, at);
             }
             if MIXED {
-                copy(&mut self.radius, into, columns.radius, at);
+                copy::<C, _>(&mut self.radius, into, columns.radius, at);
             }
-            at += LANES;
-            into += LANES;
+            at += C::LANES;
+            into += C::LANES;
             if at >= to {
                 break;
             }
@@ -84,7 +84,7 @@ impl Candidates {
     /// Makes the lanes behind the last candidate hit nothing.
     #[inline(always)]
     pub(in crate::search) fn finish(&mut self) {
-        self.x[self.len..self.len + LANES].fill(f32::INFINITY);
+        self.x[self.len..self.len + MOST_LANES].fill(f32::INFINITY);
     }
 
     #[inline(always)]
@@ -101,12 +101,12 @@ impl Candidates {
 }
 
 #[inline(always)]
-fn copy<T: Copy>(target: &mut [T; ROOM], into: usize, source: &[T], at: usize) {
-    debug_assert!(into + LANES <= ROOM && at + LANES <= source.len());
-    // SAFETY: `append` asserts that the run fits with LANES entries to spare on both
+fn copy<C: Comparison, T: Copy>(target: &mut [T; ROOM], into: usize, source: &[T], at: usize) {
+    debug_assert!(into + C::LANES <= ROOM && at + C::LANES <= source.len());
+    // SAFETY: `append` asserts that the run fits with MOST_LANES entries to spare on both
     // sides, and the two do not overlap, being different objects.
     unsafe {
         let source = source.as_ptr().add(at);
-        std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().add(into), LANES);
+        std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().add(into), C::LANES);
     }
 }

@@ -85,8 +85,12 @@ impl UniformGrid {
     /// A grid that uses plain scalar code, the twin that the vector code is tested with.
     #[must_use]
     pub fn scalar() -> Self {
+        Self::with_instructions(Instructions::Scalar)
+    }
+
+    fn with_instructions(instructions: Instructions) -> Self {
         Self {
-            instructions: Instructions::Scalar,
+            instructions,
             ..Self::default()
         }
     }

@@ -13,8 +13,8 @@ use super::candidates::{Candidates, MAX_CANDIDATES};
 use super::cells::CellWalk;
 use super::plan::Reach;
 #[cfg(target_arch = "x86_64")]
-use super::scan::Avx2;
-use super::scan::{Columns, Comparison, Instructions, LANES, Query, Scalar};
+use super::scan::{Avx2, Avx512};
+use super::scan::{Columns, Comparison, Instructions, MOST_LANES, Query, Scalar};
 use crate::search::Pair;
 use crate::search::tasks::Tasks;
 
@@ -76,6 +76,17 @@ impl<B: Beyond> Walk<'_, B> {
                     }
                 }
             }
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx512, mixed) => {
+                // SAFETY: `Instructions::Avx512` exists only where it was detected.
+                unsafe {
+                    if mixed {
+                        self.visit_avx512::<true, S>(task, sink);
+                    } else {
+                        self.visit_avx512::<false, S>(task, sink);
+                    }
+                }
+            }
         }
     }
 
@@ -85,6 +96,14 @@ impl<B: Beyond> Walk<'_, B> {
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     unsafe fn visit_avx2<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
         self.visit_with::<Avx2, MIXED, S>(task, sink);
+    }
+
+    /// # Safety
+    /// The processor has AVX-512F, AVX2, BMI1 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
+    unsafe fn visit_avx512<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        self.visit_with::<Avx512, MIXED, S>(task, sink);
     }
 
     #[inline(always)]
@@ -114,7 +133,7 @@ impl<B: Beyond> Walk<'_, B> {
                 if runs.total() <= MAX_CANDIDATES {
                     candidates.clear();
                     for (from, to) in runs.iter() {
-                        candidates.append::<MIXED, S>(&columns, from, to);
+                        candidates.append::<C, MIXED, S>(&columns, from, to);
                     }
                     candidates.finish();
                     let copies = candidates.columns();
@@ -122,7 +141,7 @@ impl<B: Beyond> Walk<'_, B> {
                         let query = self.query::<MIXED>(&copies, one);
                         let own = columns.index[start + one];
                         let run = one + 1..candidates.len();
-                        // SAFETY: the copies have LANES entries behind the last, all
+                        // SAFETY: the copies have MOST_LANES entries behind the last, all
                         // out of reach, and `visit` chose `C`.
                         unsafe {
                             scan::<C, MIXED, true, S>(&copies, &query, own, run, sink);
@@ -180,21 +199,21 @@ pub(in crate::search) trait Sink {
     /// Where the hits of one sphere go: by value, so that it can stay in registers.
     type Room;
 
-    /// Room for the hits of a sphere among `most` others, and [`LANES`] to spare.
+    /// Room for the hits of a sphere among `most` others, and [`MOST_LANES`] to spare.
     fn open(&mut self, most: usize) -> Self::Room;
 
-    /// Takes the hits of a sphere among eight others.
+    /// Takes the hits of a sphere among as many others as `C` compares at once.
     ///
     /// # Safety
-    /// The processor has the instructions of `C`, the columns have eight entries from the
-    /// first of the others, and there is room for eight hits.
+    /// The processor has the instructions of `C`, and there are entries in the columns and
+    /// room for hits of as many others.
     unsafe fn take<C: Comparison, const MIXED: bool>(room: &mut Self::Room, hits: &Hits<'_>);
 
     /// Keeps what was taken into the room that was opened last.
     fn close(&mut self, room: Self::Room);
 }
 
-/// A sphere, and which of eight others it hits.
+/// A sphere, and which of a vector of others it hits.
 pub(in crate::search) struct Hits<'a> {
     /// Index of the sphere in the set.
     own: u32,
@@ -207,13 +226,10 @@ pub(in crate::search) struct Hits<'a> {
 
 impl Hits<'_> {
     /// Indices of the others in the set.
-    ///
-    /// # Safety
-    /// The columns have eight entries from the first of the others.
     #[inline(always)]
-    unsafe fn others(&self) -> &[u32; LANES] {
-        // SAFETY: as the caller promises.
-        unsafe { lanes(self.columns.index, self.at) }
+    fn others(&self) -> *const u32 {
+        debug_assert!(self.at < self.columns.index.len());
+        self.columns.index.as_ptr().wrapping_add(self.at)
     }
 }
 
@@ -264,7 +280,7 @@ impl Sink for Lister<'_> {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is room for LANES pairs, of which the first `count_ones` are
+        // SAFETY: there is room for a vector of pairs, of which the first `count_ones` are
         // written; the caller promises the instructions and the entries.
         unsafe {
             C::write_pairs(hits.own, hits.others(), hits.mask, *next);
@@ -304,7 +320,7 @@ impl Sink for GapLister<'_> {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is room for LANES numbers, of which the first `count_ones` are
+        // SAFETY: there is room for a vector of numbers, of which the first `count_ones` are
         // written; the caller promises the instructions and the entries.
         unsafe {
             C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
@@ -321,11 +337,11 @@ impl Sink for GapLister<'_> {
     }
 }
 
-/// The end of a list, with room for `most` more entries and [`LANES`] to spare.
+/// The end of a list, with room for `most` more entries and [`MOST_LANES`] to spare.
 #[inline(always)]
 fn open<T>(list: &mut Vec<T>, most: usize) -> *mut T {
-    if list.capacity() - list.len() < most + LANES {
-        grow(list, most + LANES);
+    if list.capacity() - list.len() < most + MOST_LANES {
+        grow(list, most + MOST_LANES);
     }
     list.spare_capacity_mut().as_mut_ptr().cast()
 }
@@ -345,7 +361,7 @@ unsafe fn close<T>(list: &mut Vec<T>, next: *mut T) {
 
 /// Headroom for the next search, so that a few pairs more do not allocate.
 fn keep_headroom<T>(list: &mut Vec<T>) {
-    let headroom = list.len() / 8 + LANES;
+    let headroom = list.len() / 8 + MOST_LANES;
     if list.capacity() - list.len() < headroom {
         grow(list, headroom);
     }
@@ -354,13 +370,13 @@ fn keep_headroom<T>(list: &mut Vec<T>) {
 /// Makes room for `least` more: half as many again, less than a vector's own doubling.
 #[cold]
 fn grow<T>(list: &mut Vec<T>, least: usize) {
-    list.reserve_exact((list.len() / 2).max(64 * LANES).max(least));
+    list.reserve_exact((list.len() / 2).max(32 * MOST_LANES).max(least));
 }
 
 /// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
-/// `columns` have [`LANES`] entries behind the end of the run, and the processor has
+/// `columns` have [`MOST_LANES`] entries behind the end of the run, and the processor has
 /// the instructions.
 #[inline(always)]
 pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
@@ -393,7 +409,7 @@ unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
         // SAFETY: as the caller promises; no more than the run can be hit.
         unsafe {
             let mut mask = C::hits::<MIXED>(columns, query, at);
-            if !PADDED && run.end - at < LANES {
+            if !PADDED && run.end - at < C::LANES {
                 mask &= (1 << (run.end - at)) - 1;
             }
             let hits = Hits {
@@ -405,18 +421,7 @@ unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
             };
             S::take::<C, MIXED>(&mut room, &hits);
         }
-        at += LANES;
+        at += C::LANES;
     }
     sink.close(room);
-}
-
-/// Eight entries from `at`.
-///
-/// # Safety
-/// They exist.
-#[inline(always)]
-unsafe fn lanes(column: &[u32], at: usize) -> &[u32; LANES] {
-    debug_assert!(at + LANES <= column.len());
-    // SAFETY: in bounds, as the caller promises.
-    unsafe { &*column.as_ptr().add(at).cast() }
 }

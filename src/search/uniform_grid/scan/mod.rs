@@ -1,0 +1,182 @@
+//! Compares one sphere with many: the inner loop, a vector of them at a time.
+//!
+//! The twins compute the same expressions in the same order, bit for bit: [`Scalar`] for
+//! any processor, [`Avx2`] and [`Avx512`] for x86-64. Methods are always inlined, and
+//! there are no closures around the intrinsics: both would otherwise be compiled without
+//! the instructions that their caller was compiled for.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use crate::search::Pair;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::search) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::search) use avx512::Avx512;
+pub(in crate::search) use scalar::Scalar;
+
+/// Spheres that [`Scalar`] and [`Avx2`] compare at once, and boxes that other searches do.
+pub(in crate::search) const LANES: usize = 8;
+
+/// Spheres that the widest of the twins compares at once.
+pub(in crate::search) const MOST_LANES: usize = 16;
+
+/// Which of the twins runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::search) enum Instructions {
+    /// Plain code.
+    Scalar,
+    /// 256-bit vectors. Only ever made when the processor has them.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512-bit vectors. Only ever made when the processor has them, and those of
+    /// [`Avx2`](Self::Avx2).
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Instructions {
+    /// All that this processor has, the widest last.
+    fn available() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let vectors = {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("popcnt");
+            let avx512 = avx2 && is_x86_feature_detected!("avx512f");
+            let found = [(avx2, Self::Avx2), (avx512, Self::Avx512)];
+            found
+                .into_iter()
+                .filter_map(|(has, twin)| has.then_some(twin))
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let vectors = std::iter::empty();
+        std::iter::once(Self::Scalar).chain(vectors)
+    }
+}
+
+impl Default for Instructions {
+    /// The widest that this processor has.
+    fn default() -> Self {
+        Self::available().last().unwrap_or(Self::Scalar)
+    }
+}
+
+/// Columns that spheres are read from, each with [`MOST_LANES`] readable entries beyond
+/// the last sphere.
+#[derive(Clone, Copy)]
+pub(in crate::search) struct Columns<'a> {
+    pub(in crate::search) x: &'a [f32],
+    pub(in crate::search) y: &'a [f32],
+    pub(in crate::search) z: &'a [f32],
+    /// Empty when all reaches are the same.
+    pub(in crate::search) radius: &'a [f32],
+    pub(in crate::search) owner: &'a [u32],
+    pub(in crate::search) index: &'a [u32],
+}
+
+/// The sphere that others are compared with.
+#[derive(Clone, Copy)]
+pub(in crate::search) struct Query {
+    pub(in crate::search) x: f32,
+    pub(in crate::search) y: f32,
+    pub(in crate::search) z: f32,
+    pub(in crate::search) owner: u32,
+    /// Squared reach if all are the same, else the margin.
+    pub(in crate::search) reach: f32,
+    /// Sum of two radii if all are the same, else own radius.
+    pub(in crate::search) radius: f32,
+}
+
+/// Compares a query with consecutive spheres.
+pub(in crate::search) trait Comparison {
+    /// How many are compared at once, at most [`MOST_LANES`].
+    const LANES: usize;
+
+    /// Bit `k` is set if sphere `at + k` is in reach and has another owner.
+    ///
+    /// # Safety
+    /// `at + Self::LANES` is within every column, and the processor has the instructions.
+    unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32;
+
+    /// Writes the pairs of `own` with those of the `others` whose bit is set in `mask` to
+    /// `target`, in order.
+    ///
+    /// # Safety
+    /// There are [`Self::LANES`](Self::LANES) others, `target` has room for as many pairs
+    /// whatever the mask, and the processor has the instructions.
+    unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair);
+
+    /// Writes the gaps between the query and those of the spheres from `at` whose bit is
+    /// set in `mask` to `target`, in order: the distance of the centres minus the sum of
+    /// the radii.
+    ///
+    /// # Safety
+    /// As [`hits`](Self::hits), and `target` has room for [`Self::LANES`](Self::LANES)
+    /// numbers whatever the mask.
+    unsafe fn write_gaps<const MIXED: bool>(
+        columns: &Columns<'_>,
+        query: &Query,
+        at: usize,
+        mask: u32,
+        target: *mut f32,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+    use crate::search::{PairBuffer, PairSearch, UniformGrid};
+    use crate::spheres::SphereSet;
+
+    /// Pairs and bits of their gaps by one of the twins.
+    fn found(instructions: Instructions, spheres: &SphereSet) -> (Vec<Pair>, Vec<u32>) {
+        let mut grid = UniformGrid::with_instructions(instructions);
+        let mut pairs = PairBuffer::new();
+        grid.find_gaps(spheres, 0.01, &mut pairs, &|_, _, _| {})
+            .unwrap();
+        let counted = grid.count_pairs(spheres, 0.01).unwrap();
+        assert_eq!(counted, pairs.len() as u64, "{instructions:?}");
+        let (lists, gaps) = pairs.lists_and_gaps();
+        let gaps = gaps.iter().flatten().map(|gap| gap.to_bits()).collect();
+        (lists.iter().flatten().copied().collect(), gaps)
+    }
+
+    #[test]
+    fn all_twins_find_the_same_pairs_in_the_same_order() {
+        let mut random = Pcg64Mcg::seed_from_u64(7);
+        // From neighbourhoods shorter than a vector to such as are walked in place.
+        for (count, width, mixed) in [
+            (40, 2.0, false),
+            (3_000, 2.0, false),
+            (3_000, 2.0, true),
+            (2_000, 0.6, false),
+            (2_000, 0.6, true),
+        ] {
+            let mut spheres = SphereSet::new();
+            for owner in 0..count {
+                let centre = [(); 3].map(|()| random.random_range(0.0..width));
+                let radius = if mixed {
+                    random.random_range(0.05..0.1)
+                } else {
+                    0.1
+                };
+                spheres.push(centre.into(), radius, owner / 3).unwrap();
+            }
+            let plain = found(Instructions::Scalar, &spheres);
+            assert!(!plain.0.is_empty());
+            for instructions in Instructions::available() {
+                assert!(
+                    found(instructions, &spheres) == plain,
+                    "{instructions:?}, {count}"
+                );
+            }
+        }
+    }
+}
