@@ -111,7 +111,8 @@ impl Stage {
 /// The vesicle as one crowd.
 fn crowd_stage(vesicle: &Vesicle, distance: f32) -> Stage {
     let mut stage = Stage::new(distance);
-    stage.app.world_mut().spawn(DrawnCrowd::of(&vesicle.crowd));
+    let crowd = DrawnCrowd::from_crowd(&vesicle.crowd);
+    stage.app.world_mut().spawn(crowd);
     stage
 }
 

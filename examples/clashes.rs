@@ -249,17 +249,21 @@ fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {
         None => writeln!(out, "closest pair: none, there is only one part")?,
     }
     if !report.worst.is_empty() {
-        writeln!(out, "\ndistance nm  overlap nm  atoms")?;
+        writeln!(out, "\ndistance nm  penetration nm  atoms")?;
     }
     for Clash {
         distance_nm,
-        overlap_nm,
+        penetration_nm,
         a,
         b,
+        ..
     } in &report.worst
     {
         let (a, b) = (label(a), label(b));
-        writeln!(out, "{distance_nm:11.4}  {overlap_nm:10.4}  {a:<24}  {b}")?;
+        writeln!(
+            out,
+            "{distance_nm:11.4}  {penetration_nm:14.4}  {a:<24}  {b}"
+        )?;
     }
     Ok(())
 }

@@ -33,7 +33,9 @@ pub enum CrowdError {
         count: usize,
     },
     /// A pose is NaN or infinite, or its rotation is not a rotation.
-    #[error("molecule {molecule} has an impossible pose {pose:?}")]
+    #[error(
+        "molecule {molecule} needs a finite position and a unit rotation, not the pose {pose:?}"
+    )]
     BadPose {
         /// Index of the molecule.
         molecule: usize,

@@ -71,7 +71,7 @@
 //! | stage | what it does | room |
 //! |---|---|---|
 //! | gather | atoms, or what stands for them, from the body frames to the world | [`spheres`], [`detail`] |
-//! | grid | cells, counting sort | [`search`] |
+//! | grid | cells, counting sort; with the search it is *detect* | [`search`] |
 //! | search | pairs of spheres of different molecules that overlap | [`search`] |
 //! | respond | what contacts and springs do to each molecule | [`contact`], [`force`], [`compartment`], [`dynamics`] |
 //! | apply | poses in a relaxer; impulses on bodies in a Rapier world, which then steps | [`relax`], [`plugin`] |
@@ -124,15 +124,18 @@
 //! | molecule, member | a template at a pose; a member is one of a crowd |
 //! | sphere, owner | an atom or a proxy in the world, and the molecule that it belongs to |
 //! | proxy | a sphere that stands for a cluster of atoms |
-//! | detail | what stands for a molecule: its atoms, proxies, or both in turn |
+//! | detail | what stands for a molecule: its atoms, its residues, proxies, one sphere around all, or proxies and atoms in turn |
+//! | detect | find the pairs that overlap: grid and search together |
 //! | candidate | a pair that may overlap; a *pair* is one that does |
 //! | overlap, penetration | two spheres of different owners that share space, and how deep, nm |
+//! | gap | distance of two surfaces, nm; negative where they overlap |
 //! | contact | an overlap that a law or a solver answers |
 //! | touch | two molecules with at least one contact |
 //! | meeting | two that touch in mid-motion, and when |
 //! | clash | an overlap of two parts of a structure, for a report |
-//! | tolerance | distance of centres below which atoms count as overlapping, nm, in the place of their radii |
+//! | tolerance | distance of centres below which atoms count as overlapping, nm, in the place of their radii; in `motion` how deep spheres may overlap, in `docking` how close atoms come, before they touch; in `proxy` how far surfaces may differ |
 //! | margin | how far spheres may be apart and still be a pair, nm |
+//! | foresight | how far ahead contacts are foreseen, nm |
 //! | clearance | gap that a relaxation leaves between atoms, nm |
 //! | leeway | how far a molecule may be off its place before a spring pulls, nm or radian |
 //! | compartment, leaflet | a surface or volume that holds molecules; a side of it |
@@ -189,19 +192,20 @@ pub mod prelude {
     pub use crate::detail::{Detail, MoleculeSearch, PlacedMolecule};
     pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
-    pub use crate::force::SpringLaw;
+    pub use crate::force::{SpringLaw, ThesisSteps};
     pub use crate::molecule::{
         LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
     };
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding, Compartment,
-        CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly, InCompartment, MeetingRule,
-        Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault, MoleculeContactStarted,
-        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeFault, MoleculeHit,
-        MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins, MoleculePoint, MoleculeQueries,
-        MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems, MoleculesMet, OnMeeting,
-        StaticMolecule, TouchingMolecules,
+        CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly, FaultReason, InCompartment,
+        MeetingRule, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
+        MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics,
+        MoleculeFault, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
+        MoleculePoint, MoleculeQueries, MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems,
+        MoleculeWorld, MoleculesMet, OnMeeting, PreparedMolecule, StaticMolecule,
+        TouchingMolecules,
     };
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
@@ -209,10 +213,12 @@ pub mod prelude {
     pub use crate::plugin::{MoleculePicker, PickedAtom, Undrawn};
     pub use crate::pose::Pose;
     pub use crate::proxy::{ProxyCache, ProxySet};
-    pub use crate::relax::{ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason};
+    pub use crate::relax::{
+        CoarseStart, ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason,
+    };
     #[cfg(feature = "draw")]
     pub use crate::render::{
-        ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook,
+        ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, LentDevice, MoleculeLook,
         MoleculeRenderPlugin, MoleculeState, ProxyOverlay, ViewLook,
     };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};

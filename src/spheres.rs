@@ -44,7 +44,7 @@ pub enum SphereError {
         radius: f32,
     },
     /// The index of a sphere no longer fits 32 bits.
-    #[error("{count} spheres are too many: indices have 32 bits")]
+    #[error("{count} spheres are too many: indices have 32 bits; search them in parts")]
     TooMany {
         /// How many spheres there would be.
         count: usize,

@@ -95,7 +95,7 @@ fn clashes_between_lipids_are_those_of_brute_force() {
         assert_eq!((report.parts, report.atoms), (parts.len(), atoms.len()));
         assert_eq!(report.worst.len(), report.pairs.min(25));
         for (clash, overlap) in report.worst.iter().zip(overlaps) {
-            assert!((clash.overlap_nm - overlap).abs() < SLACK);
+            assert!((clash.penetration_nm - overlap).abs() < SLACK);
             assert_ne!(clash.a.part, clash.b.part);
         }
     }

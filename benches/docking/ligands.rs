@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::DockingMolecule;
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
+use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 use bevy_rapier_molecules::molecule::{Atom, MoleculeTemplate, Residue};
 
 use crate::common::molecules::bundled;
@@ -199,9 +199,9 @@ impl Tally {
             energy: &energy,
         };
         for seed in 1..=seeds {
-            let config = SearchConfig {
+            let config = DockingSearchConfig {
                 seed,
-                ..SearchConfig::default()
+                ..DockingSearchConfig::default()
             };
             let found = docking.search(&config, &|_, _| ())?;
             let mut distances = found.iter().map(|one| one.pose.position.distance(crystal));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
+use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 
 use crate::Scene;
 use crate::common::{Column, Done, NoSwitches, Run, cells};
@@ -39,9 +39,9 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
             receptor_pose: home,
             energy: &energy,
         };
-        let config = SearchConfig {
+        let config = DockingSearchConfig {
             seed,
-            ..SearchConfig::default()
+            ..DockingSearchConfig::default()
         };
         let found = docking
             .search(&config, &|_, _| ())

@@ -57,8 +57,10 @@ fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
             KeyCode::Digit3 => Input::Response(ResponseMode::Slide),
             KeyCode::Digit4 => Input::Response(ResponseMode::Push),
             KeyCode::KeyP => Input::Response(next_response(settings.response)),
-            KeyCode::Equal | KeyCode::NumpadAdd => Input::Radii(settings.radii * RADII_STEP),
-            KeyCode::Minus | KeyCode::NumpadSubtract => Input::Radii(settings.radii / RADII_STEP),
+            KeyCode::Equal | KeyCode::NumpadAdd => Input::Radii(settings.radius_scale * RADII_STEP),
+            KeyCode::Minus | KeyCode::NumpadSubtract => {
+                Input::Radii(settings.radius_scale / RADII_STEP)
+            }
             KeyCode::KeyG => Input::Guidance(!settings.guidance),
             KeyCode::KeyH => Input::Free,
             _ => continue,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
 use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
-use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
+use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 use bevy_rapier_molecules::docking::{AtomPair, Input, Part, ResponseMode, Session};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
@@ -200,9 +200,9 @@ impl Dock {
             receptor_pose: self.session.pose(Part::Receptor),
             energy,
         };
-        let config = SearchConfig {
+        let config = DockingSearchConfig {
             seed,
-            ..SearchConfig::default()
+            ..DockingSearchConfig::default()
         };
         let found = docking.search(&config, progress)?;
         let best = found.first().ok_or("the search found no pose")?;

@@ -64,7 +64,7 @@ fn update(
         ResponseMode::Push if !dock.pushes_bodies() => "push",
         ResponseMode::Push => match worlds.iter().next().map(MoleculeWorld::backend) {
             Some(Backend::Gpu) => "push (bodies, contacts by GPU)",
-            _ => "push (bodies, contacts by CPU)",
+            _ => "push (bodies, contacts by the processor)",
         },
     };
     let energy = dock.session.interaction().map_or_else(
@@ -100,7 +100,7 @@ fn update(
         } else {
             format!(", {} contacts", dock.touching.len())
         },
-        settings.radii,
+        settings.radius_scale,
     );
     figures.push_str(&timed);
     if !dock.to_play.is_empty() {

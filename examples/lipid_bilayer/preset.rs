@@ -1,7 +1,8 @@
 //! Everything that can be set, and its files.
 //!
 //! A preset is a RON file. What it leaves out has its default; what it has and nobody
-//! knows is an error, with line and column.
+//! knows is an error, with file, line and column, and so is an impossible value, with file
+//! and name.
 
 use std::fs;
 use std::io;
@@ -60,6 +61,14 @@ pub enum PresetError {
         allowed: String,
         /// What it is.
         value: f32,
+    },
+    /// A file can be read, and a value of it is impossible.
+    #[error("'{}': {source}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Which value, and what it may be.
+        source: Box<PresetError>,
     },
     /// A parameter of the law or the clearance is impossible.
     #[error(transparent)]
@@ -166,7 +175,7 @@ pub struct Preset {
     /// Who does the work.
     pub backend: Backend,
     /// Least width of the grid's cells on the processor, nm; none: as narrow as can be.
-    pub cell_size: Option<f32>,
+    pub cell_width: Option<f32>,
     /// What colours stand for.
     pub colour: Colour,
     /// How much of a molecule is drawn.
@@ -196,7 +205,7 @@ impl Default for Preset {
             coarse_start: false,
             max_iterations: config.max_iterations,
             backend: Backend::default(),
-            cell_size: None,
+            cell_width: None,
             colour: Colour::default(),
             detail: Detail::default(),
             proxies: 0,
@@ -240,8 +249,8 @@ impl Preset {
         if let Some(tolerance) = self.tolerance {
             positive("tolerance", tolerance, MAX_TOLERANCE_NM)?;
         }
-        if let Some(cell) = self.cell_size {
-            positive("cell_size", cell, MAX_CELL_NM)?;
+        if let Some(width) = self.cell_width {
+            positive("cell_width", width, MAX_CELL_NM)?;
         }
         for (what, value) in [("leeway", self.leeway), ("tilt_leeway", self.tilt_leeway)] {
             if !(value.is_finite() && value >= 0.0) {
@@ -274,8 +283,13 @@ impl Preset {
                 column: error.span.start.col,
                 message: error.code.to_string(),
             })?;
-        preset.check()?;
-        Ok(preset)
+        match preset.check() {
+            Ok(()) => Ok(preset),
+            Err(error) => Err(PresetError::Invalid {
+                path: path.to_owned(),
+                source: Box::new(error),
+            }),
+        }
     }
 
     /// Reads a preset from a file.

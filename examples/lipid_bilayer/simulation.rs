@@ -166,7 +166,7 @@ impl Simulation {
             && (old.leeway, old.tilt_leeway) == (preset.leeway, preset.tilt_leeway)
             && old.backend == preset.backend;
         let same_config = old.config() == preset.config();
-        let same_cells = old.cell_size == preset.cell_size;
+        let same_cells = old.cell_width == preset.cell_width;
         if same_crowd && same_config && same_cells {
             self.preset = preset;
             return Ok(Change::Nothing);
@@ -179,8 +179,9 @@ impl Simulation {
             self.last_stages = (relaxer.stages(), 0);
             self.relaxer = relaxer;
         } else {
+            let search = grid(&preset)?;
             self.relaxer.set_config(preset.config())?;
-            self.relaxer.set_search(grid(&preset));
+            self.relaxer.set_search(search);
         }
         self.preset = preset;
         self.ended = None;
@@ -334,14 +335,14 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
 
 fn relaxer(crowd: Crowd, preset: &Preset) -> Result<Relaxer, SimulationError> {
     let mut relaxer = Relaxer::with_backend(crowd, preset.config(), preset.backend)?;
-    relaxer.set_search(grid(preset));
+    relaxer.set_search(grid(preset)?);
     Ok(relaxer)
 }
 
 /// The search of the processor.
-fn grid(preset: &Preset) -> Box<dyn PairSearch> {
-    match preset.cell_size {
-        Some(width) => Box::new(UniformGrid::with_cell_width(width)),
-        None => Box::new(AutoGrid::new()),
+fn grid(preset: &Preset) -> Result<Box<dyn PairSearch>, RelaxError> {
+    match preset.cell_width {
+        Some(width) => Ok(Box::new(UniformGrid::with_cell_width(width)?)),
+        None => Ok(Box::new(AutoGrid::new())),
     }
 }

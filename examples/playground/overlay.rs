@@ -53,7 +53,7 @@ fn update(
     let figures = format!(
         "contacts by {mode}{}{}\n\
          {} molecules, {} touching pairs, deepest {:.3} nm\n\
-         ms: gather {:.2}  detect {:.2}  respond {:.2}  apply {:.2}  Rapier {:.2}\n\
+         ms: gather {:.2}  detect {:.2}  respond {:.2}  apply {:.2}  step {:.2}\n\
          {:.0} frames per second",
         if tint.0 {
             ", green free, red touching"
@@ -62,7 +62,7 @@ fn update(
         },
         if running { "" } else { ", paused" },
         now(&MoleculeDiagnostics::MOLECULES),
-        now(&MoleculeDiagnostics::CONTACTS),
+        now(&MoleculeDiagnostics::TOUCHES),
         now(&MoleculeDiagnostics::PENETRATION),
         smooth(&MoleculeDiagnostics::GATHER),
         smooth(&MoleculeDiagnostics::DETECT),

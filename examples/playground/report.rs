@@ -57,7 +57,7 @@ pub struct StepMilliseconds {
     pub respond: f64,
     pub apply: f64,
     /// Rapier's own step.
-    pub rapier: f64,
+    pub step: f64,
 }
 
 /// Times of all steps.
@@ -68,7 +68,7 @@ pub struct StepTimes {
     detect: Duration,
     respond: Duration,
     apply: Duration,
-    rapier: Duration,
+    step: Duration,
 }
 
 impl StepTimes {
@@ -78,7 +78,7 @@ impl StepTimes {
         self.detect += times.detect;
         self.respond += times.respond;
         self.apply += times.apply;
-        self.rapier += times.step;
+        self.step += times.step;
     }
 }
 
@@ -113,7 +113,7 @@ impl Report {
                 detect: mean(times.detect),
                 respond: mean(times.respond),
                 apply: mean(times.apply),
-                rapier: mean(times.rapier),
+                step: mean(times.step),
             },
             state_hash: format!("{:016x}", figures.state_hash),
         }
@@ -154,7 +154,7 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let ms = &report.ms_per_step;
     writeln!(
         out,
-        "{} steps in {:.2} s on {} threads; ms per step: {:.2} (gather {:.2}, detect {:.2}, respond {:.2}, apply {:.2}, Rapier {:.2})",
+        "{} steps in {:.2} s on {} threads; ms per step: {:.2} (gather {:.2}, detect {:.2}, respond {:.2}, apply {:.2}, step {:.2})",
         report.steps,
         head.seconds,
         head.threads,
@@ -163,7 +163,7 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         ms.detect,
         ms.respond,
         ms.apply,
-        ms.rapier
+        ms.step
     )?;
     writeln!(out, "state: {}", report.state_hash)
 }

@@ -99,7 +99,7 @@ impl Plugin for ScenePlugin {
             MoleculePlugins::default()
                 .with_contacts(self.contacts)
                 .with_backend(self.backend)
-                .with_solver(ContactSolverConfig {
+                .with_contact_config(ContactSolverConfig {
                     iterations: ITERATIONS,
                     ..default()
                 }),

@@ -13,7 +13,7 @@ use crate::pose::Pose;
 /// use glam::Vec3;
 ///
 /// let cell = ShapeCompartment::cuboid(Vec3::splat(5.0), Pose::IDENTITY)?;
-/// let inside = Belonging::Inside { margin: 1.0 }.checked()?;
+/// let inside = Belonging::Inside { distance: 1.0 }.checked()?;
 /// let excess = |x: f32| inside.excess(&cell, &Pose::from_translation(Vec3::X * x));
 /// assert!(excess(3.9).is_in_place());
 /// assert!((excess(4.5).height - 0.5).abs() < 1e-5, "too far out by so much, nm");
@@ -26,50 +26,50 @@ pub enum Belonging {
     Surface(Placement),
     /// In the volume, any way round: what is dissolved in a cell.
     ///
-    /// A compartment that is nowhere as deep as the margin cannot hold the molecule:
+    /// A compartment that is nowhere as deep as that distance cannot hold the molecule:
     /// it is drawn to the deepest place and trembles there.
     Inside {
         /// Least depth of the centre of mass below the surface, nm. Negative if it may
         /// stick out by as much.
-        margin: f32,
+        distance: f32,
     },
     /// Anywhere but in the volume: the compartment excludes it.
     Outside {
         /// Least height of the centre of mass above the surface, nm. Negative if it may
         /// dip in by as much.
-        margin: f32,
+        distance: f32,
     },
 }
 
 impl Belonging {
-    /// Checks that margins are finite and placements possible.
+    /// Checks that distances are finite and placements possible.
     ///
     /// # Errors
     /// [`PlacementError`] if not.
     pub fn checked(self) -> Result<Self, PlacementError> {
         match self {
             Self::Surface(placement) => placement.checked().map(Self::Surface),
-            Self::Inside { margin } | Self::Outside { margin } => {
-                if margin.is_finite() {
+            Self::Inside { distance } | Self::Outside { distance } => {
+                if distance.is_finite() {
                     Ok(self)
                 } else {
-                    Err(PlacementError::BadMargin { margin })
+                    Err(PlacementError::BadDistance { distance })
                 }
             }
         }
     }
 
-    /// The same for all of a molecule and not only its centre of mass: margins become
-    /// wider by its bounding radius (nm). In a surface nothing changes.
+    /// The same for all of a molecule and not only its centre of mass: distances
+    /// become larger by its bounding radius (nm). In a surface nothing changes.
     #[must_use]
     pub fn of_whole_molecule(self, bounding_radius: f32) -> Self {
         match self {
             Self::Surface(_) => self,
-            Self::Inside { margin } => Self::Inside {
-                margin: margin + bounding_radius,
+            Self::Inside { distance } => Self::Inside {
+                distance: distance + bounding_radius,
             },
-            Self::Outside { margin } => Self::Outside {
-                margin: margin + bounding_radius,
+            Self::Outside { distance } => Self::Outside {
+                distance: distance + bounding_radius,
             },
         }
     }
@@ -78,11 +78,11 @@ impl Belonging {
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
         let arm = pose.position - compartment.centre();
-        let in_volume = |height: fn(f32, f32) -> f32, margin: f32| {
+        let in_volume = |height: fn(f32, f32) -> f32, distance: f32| {
             let surface = compartment.surface(pose.position);
             Excess {
                 normal: surface.normal,
-                height: height(surface.distance, margin),
+                height: height(surface.distance, distance),
                 arm,
                 up: Vec3::ZERO,
                 axis: Vec3::ZERO,
@@ -105,11 +105,11 @@ impl Belonging {
                     lean: deviation.tilt,
                 }
             }
-            Self::Inside { margin } => {
-                in_volume(|distance, margin| (distance + margin).max(0.0), *margin)
+            Self::Inside { distance } => {
+                in_volume(|above, distance| (above + distance).max(0.0), *distance)
             }
-            Self::Outside { margin } => {
-                in_volume(|distance, margin| (distance - margin).min(0.0), *margin)
+            Self::Outside { distance } => {
+                in_volume(|above, distance| (above - distance).min(0.0), *distance)
             }
         }
     }
@@ -165,11 +165,11 @@ mod tests {
 
     #[test]
     fn volumes_hold_on_one_side_only() {
-        let inside = Belonging::Inside { margin: 1.0 };
+        let inside = Belonging::Inside { distance: 1.0 };
         assert_eq!(height(inside, -4.0), 0.0);
         assert_eq!(height(inside, -1.0), 0.0);
         assert_eq!(height(inside, 0.5), 1.5);
-        let outside = Belonging::Outside { margin: 1.0 };
+        let outside = Belonging::Outside { distance: 1.0 };
         assert_eq!(height(outside, 7.0), 0.0);
         assert_eq!(height(outside, 0.5), -0.5);
         assert_eq!(height(outside.of_whole_molecule(0.5), 0.5), -1.0);
@@ -200,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn margins_that_are_none_are_refused() {
-        for margin in [f32::NAN, f32::INFINITY] {
-            assert!(Belonging::Inside { margin }.checked().is_err());
-            assert!(Belonging::Outside { margin }.checked().is_err());
+    fn distances_that_are_none_are_refused() {
+        for distance in [f32::NAN, f32::INFINITY] {
+            assert!(Belonging::Inside { distance }.checked().is_err());
+            assert!(Belonging::Outside { distance }.checked().is_err());
         }
-        assert!(Belonging::Inside { margin: -1.0 }.checked().is_ok());
+        assert!(Belonging::Inside { distance: -1.0 }.checked().is_ok());
     }
 }

@@ -49,16 +49,18 @@ pub enum PlacementError {
         depth: f32,
     },
     /// A leeway is negative or not a number.
-    #[error("a leeway must not be negative, and is {value}; 0 gives a molecule no play at all")]
+    #[error("the {what} must not be negative, and is {value}; 0 gives a molecule no play at all")]
     BadLeeway {
-        /// The leeway that was given.
+        /// Which leeway.
+        what: &'static str,
+        /// The leeway that was given, nm or radian.
         value: f32,
     },
-    /// A margin is not finite.
-    #[error("a molecule needs a finite margin, not {margin} nm")]
-    BadMargin {
-        /// The margin that was given, nm.
-        margin: f32,
+    /// A distance from the surface is not finite.
+    #[error("a molecule needs a finite distance from the surface, not {distance} nm")]
+    BadDistance {
+        /// The distance that was given, nm.
+        distance: f32,
     },
     /// The up vector has no direction.
     #[error("a molecule needs an up vector with a direction, not {up}")]
@@ -115,9 +117,9 @@ impl Placement {
         if !self.depth.is_finite() {
             return Err(PlacementError::BadDepth { depth: self.depth });
         }
-        for value in [self.leeway, self.tilt_leeway] {
+        for (what, value) in [("leeway", self.leeway), ("tilt leeway", self.tilt_leeway)] {
             if value.is_nan() || value < 0.0 {
-                return Err(PlacementError::BadLeeway { value });
+                return Err(PlacementError::BadLeeway { what, value });
             }
         }
         self.up = self
@@ -162,7 +164,7 @@ impl Placement {
     }
 }
 
-/// How a molecule misses its place.
+/// How a molecule misses its place. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     /// Outward normal of the surface.
@@ -215,7 +217,8 @@ pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
 }
 
 /// Finds which end of a lipid is its head: the direction from tail to head along
-/// the longest axis, and the height of the head above the centre of mass (nm).
+/// the longest axis (unit vector, body frame), and the height of the head above the
+/// centre of mass (nm).
 ///
 /// The head is the phosphorus atom; a lipid without one has its head at the end
 /// where its nitrogen, oxygen or sulphur atoms reach furthest. A molecule without

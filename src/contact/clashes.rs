@@ -6,7 +6,7 @@
 //! with lengths end in `_nm`, and it is what the example `clashes` writes as JSON.
 
 use glam::DVec3;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use rayon::prelude::*;
@@ -41,7 +41,8 @@ impl From<SphereError> for ClashError {
 }
 
 /// What [`find_clashes`] looks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ClashOptions {
     /// Atoms closer than this (nm) clash; `None` means that atoms clash when their
     /// collision spheres overlap. Default: `None`.
@@ -81,11 +82,12 @@ pub struct ClashAtom {
 
 /// Two atoms of different parts that are too close.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Clash {
     /// Distance of their centres, nm.
     pub distance_nm: f64,
     /// How much closer than allowed that is, nm.
-    pub overlap_nm: f64,
+    pub penetration_nm: f64,
     /// The atom of the part with the smaller index.
     pub a: ClashAtom,
     /// The other atom.
@@ -107,7 +109,7 @@ pub struct ClashReport {
     /// Distance (nm) of the closest two atoms of different parts, clash or not; none
     /// if there is only one part.
     pub closest_nm: Option<f64>,
-    /// The clashes with the largest overlap, largest first.
+    /// The clashes with the deepest penetration, deepest first.
     pub worst: Vec<Clash>,
 }
 
@@ -266,7 +268,7 @@ fn describe(
     };
     Clash {
         distance_nm: ranked.distance,
-        overlap_nm: ranked.overlap,
+        penetration_nm: ranked.overlap,
         a: atom(ranked.pair.a),
         b: atom(ranked.pair.b),
     }

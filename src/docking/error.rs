@@ -16,7 +16,7 @@ pub enum DockingError {
     #[error(
         "the molecules overlap where the motion begins: atom {} of the moved one is {} nm inside atom {} of the other; begin from a free pose",
         moving,
-        depth,
+        penetration,
         fixed
     )]
     StartsInside {
@@ -25,11 +25,11 @@ pub enum DockingError {
         /// Atom of the other molecule, counted from zero.
         fixed: u32,
         /// How deep they overlap, nm.
-        depth: f32,
+        penetration: f32,
     },
     /// The tolerance is not a positive number.
     #[error("the tolerance has to be a positive length, and is {tolerance} nm")]
-    Tolerance {
+    BadTolerance {
         /// What was given, nm.
         tolerance: f32,
     },

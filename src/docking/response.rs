@@ -71,7 +71,7 @@ impl Encounter<'_> {
             pose: slid.pose,
             other_pose,
             pairs: slid.pairs,
-            blocked: slid.stuck,
+            blocked: slid.blocked,
         })
     }
 

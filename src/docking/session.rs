@@ -70,6 +70,7 @@ pub enum Input {
 
 /// How a session is switched. [`Input`]s change it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionConfig {
     /// Which molecule is moved. Default: the ligand.
     pub moved: Part,
@@ -78,7 +79,7 @@ pub struct SessionConfig {
     /// What happens when they do. Default: sliding.
     pub response: ResponseMode,
     /// Factor of the radii, from 0.1 to 4. Default: 1.
-    pub radii: f32,
+    pub radius_scale: f32,
     /// Whether the energy pulls. Default: no.
     pub guidance: bool,
 }
@@ -89,7 +90,7 @@ impl Default for SessionConfig {
             moved: Part::Ligand,
             collisions: true,
             response: ResponseMode::default(),
-            radii: 1.0,
+            radius_scale: 1.0,
             guidance: false,
         }
     }
@@ -118,7 +119,7 @@ pub enum SessionError {
     Docking(DockingError),
     /// The factor of the radii is out of range.
     #[error("radii can be multiplied by {} to {}, and not by {factor}", RADII.start(), RADII.end())]
-    Radii {
+    BadRadiusScale {
         /// What was given.
         factor: f32,
     },
@@ -308,7 +309,7 @@ impl Session {
 
     fn scale_radii(&mut self, factor: f32) -> Result<(), SessionError> {
         if !RADII.contains(&factor) {
-            return Err(SessionError::Radii { factor });
+            return Err(SessionError::BadRadiusScale { factor });
         }
         let scaled = |part: usize| {
             let template = MoleculeTemplate::clone(&self.templates[part]);
@@ -316,7 +317,7 @@ impl Session {
             Ok::<_, SessionError>(DockingMolecule::new(Arc::new(template)))
         };
         self.molecules = [scaled(0)?, scaled(1)?];
-        self.config.radii = factor;
+        self.config.radius_scale = factor;
         Ok(())
     }
 

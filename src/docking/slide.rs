@@ -30,7 +30,7 @@ pub struct SlideReport {
     /// Atoms that touch at the end: the moved molecule's and the other's.
     pub pairs: Vec<AtomPair>,
     /// Whether it could not go on though some of the motion was left.
-    pub stuck: bool,
+    pub blocked: bool,
 }
 
 impl Encounter<'_> {
@@ -72,7 +72,7 @@ pub(super) fn glide(
             let report = SlideReport {
                 pose: now.pose,
                 pairs: touch.pairs,
-                stuck: false,
+                blocked: false,
             };
             return Ok((report, now.other_pose));
         }
@@ -87,7 +87,7 @@ pub(super) fn glide(
             let report = SlideReport {
                 pose: now.pose,
                 pairs: touch.pairs,
-                stuck: true,
+                blocked: true,
             };
             return Ok((report, now.other_pose));
         }
@@ -101,7 +101,7 @@ pub(super) fn glide(
             &now.other_pose,
             now.tolerance,
         ),
-        stuck: true,
+        blocked: true,
     };
     Ok((report, now.other_pose))
 }

@@ -54,7 +54,7 @@ impl Encounter<'_> {
             ..
         } = self;
         if !(tolerance > 0.0 && tolerance.is_finite()) {
-            return Err(DockingError::Tolerance { tolerance });
+            return Err(DockingError::BadTolerance { tolerance });
         }
         let relative = RelativeMotion::new(&self.pose, other_pose, motion)?;
         let tolerance = f64::from(tolerance);
@@ -96,7 +96,7 @@ impl Encounter<'_> {
                     return Err(DockingError::StartsInside {
                         moving,
                         fixed,
-                        depth: depth as f32,
+                        penetration: depth as f32,
                     });
                 }
             }

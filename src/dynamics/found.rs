@@ -19,7 +19,7 @@ pub struct PairGroup {
     /// How many of its pairs overlap.
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
+    pub penetration: f32,
 }
 
 /// What a [`GroupSearch`] finds.

@@ -17,6 +17,7 @@ pub struct Grouped<S> {
 
 impl<S: PairSearch> Grouped<S> {
     /// Groups the pairs of `search`.
+    #[must_use]
     pub fn new(search: S) -> Self {
         Self {
             search,

@@ -214,7 +214,7 @@ impl PairGroups {
                 first: self.found.kept.len() as u32,
                 kept: merged.pairs().len() as u32,
                 overlaps: merged.overlaps,
-                deepest: merged.deepest,
+                penetration: merged.deepest,
             });
             self.found.kept.extend_from_slice(merged.pairs());
         }

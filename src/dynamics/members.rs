@@ -126,7 +126,7 @@ pub struct CrowdTouch {
     /// Pairs of spheres that overlap; zero if the molecules are merely near.
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
+    pub penetration: f32,
 }
 
 /// Why a member is set aside.

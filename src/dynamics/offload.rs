@@ -344,7 +344,7 @@ impl CrowdContacts {
             a,
             b,
             overlaps: 0,
-            deepest: f32::NEG_INFINITY,
+            penetration: f32::NEG_INFINITY,
         };
         members.flatten().map(touch).collect()
     }

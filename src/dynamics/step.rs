@@ -338,7 +338,7 @@ impl CrowdContacts {
                     a,
                     b,
                     overlaps: group.overlaps,
-                    deepest: group.deepest,
+                    penetration: group.penetration,
                 });
             }
         }

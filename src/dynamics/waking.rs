@@ -54,7 +54,7 @@ impl Encounters<'_> {
         }
         let kept = group.first as usize..(group.first + group.kept) as usize;
         let hit = |pair: &Pair| self.hits_hard(*pair, [a, b], dt);
-        group.deepest > WAKING_OVERLAP || self.groups.kept()[kept].iter().any(hit)
+        group.penetration > WAKING_OVERLAP || self.groups.kept()[kept].iter().any(hit)
     }
 
     /// Whether two spheres approach in earnest and meet within `dt` s.

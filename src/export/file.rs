@@ -18,7 +18,7 @@ use crate::pose::Pose;
 /// use std::path::Path;
 /// use bevy_rapier_molecules::export::ExportFormat;
 ///
-/// let told = |name: &str| ExportFormat::of_path(Path::new(name));
+/// let told = |name: &str| ExportFormat::from_path(Path::new(name));
 /// assert_eq!(told("vesicle.CIF.gz"), Some((ExportFormat::Mmcif, true)));
 /// assert_eq!(told("vesicle.xyz"), None);
 /// ```
@@ -37,7 +37,7 @@ impl ExportFormat {
     /// `.pdb` and `.ent` are PDB, `.cif` and `.mmcif` are mmCIF, and each of them
     /// may be followed by `.gz`. Case does not matter.
     #[must_use]
-    pub fn of_path(path: &Path) -> Option<(Self, bool)> {
+    pub fn from_path(path: &Path) -> Option<(Self, bool)> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (stem, gzip) = match name.strip_suffix(".gz") {
             Some(stem) => (stem, true),
@@ -79,7 +79,7 @@ pub fn export<'a>(
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     let path = path.as_ref();
-    let Some((format, gzip)) = ExportFormat::of_path(path) else {
+    let Some((format, gzip)) = ExportFormat::from_path(path) else {
         return Err(ExportError::UnknownFormat {
             path: path.to_owned(),
         });
@@ -189,7 +189,7 @@ mod tests {
             (".pdb", None),
             ("", None),
         ] {
-            assert_eq!(ExportFormat::of_path(Path::new(path)), expected, "{path}");
+            assert_eq!(ExportFormat::from_path(Path::new(path)), expected, "{path}");
         }
     }
 }

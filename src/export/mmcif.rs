@@ -53,6 +53,22 @@ const FURTHEST: f64 = MAX_COORDINATE_NM as f64 * ANGSTROM_PER_NM;
 /// residues of the molecule; molecules with the same template share
 /// `label_entity_id`.
 ///
+/// ```
+/// use bevy_rapier_molecules::export::write_mmcif;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let places = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let options = ExportOptions { title: "two lipids".to_owned(), ..ExportOptions::default() };
+/// let mut bytes = Vec::new();
+/// let written = write_mmcif(&mut bytes, places, &options)?;
+/// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
+/// let text = String::from_utf8(bytes)?;
+/// assert!(text.starts_with("data_two_lipids\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is not finite or too far out, or a
 /// name holds control characters. What was written until then is not a complete

@@ -35,6 +35,7 @@ use std::io;
 use std::path::PathBuf;
 
 use glam::{DMat3, DVec3, Vec3};
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thiserror::Error;
 
@@ -131,7 +132,8 @@ pub enum ExportError {
 }
 
 /// How a scene is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ExportOptions {
     /// Title of the structure. Default: empty, no title.
     pub title: String,

@@ -43,6 +43,23 @@ const DECIMALS: u8 = 3;
 /// molecules of one residue come back apart when the file is split by residue, and
 /// the first 62 chains of larger ones when it is split by chain.
 ///
+/// ```
+/// use bevy_rapier_molecules::export::write_pdb;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let places = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let options = ExportOptions { title: "two lipids".to_owned(), ..ExportOptions::default() };
+/// let mut bytes = Vec::new();
+/// let written = write_pdb(&mut bytes, places, &options)?;
+/// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
+/// let text = String::from_utf8(bytes)?;
+/// assert!(text.starts_with("TITLE     two lipids\n"));
+/// assert_eq!(text.lines().filter(|row| row.starts_with("TER")).count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is not finite, or something does not
 /// fit the columns. What was written until then is not a complete file.

@@ -28,7 +28,18 @@ use crate::compartment::{Deviation, Placement};
 
 /// Parameters of the projection law, of
 /// `ReactionLaw::Projection`.
+///
+/// ```
+/// use bevy_rapier_molecules::force::Projection;
+///
+/// // What a file leaves out has its default.
+/// let read: Projection = ron::from_str("(relaxation: 1.0)")?;
+/// assert_eq!(read, Projection { relaxation: 1.0, ..Projection::default() });
+/// assert!(read.check().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Projection {
     /// Weight of the direction between centres at the start. Default: 2.
     pub centre_weight: f32,

@@ -66,17 +66,18 @@ pub enum SpringLaw {
         torque: f32,
     },
     /// A spring that is as strong as the excess, damped, and stable at any stiffness.
-    CriticallyDamped {
+    Damped {
         /// Swings a second without damping, Hz. Default: 2.
         frequency_hz: f32,
-        /// Damping as a fraction of that which just keeps it from overshooting. Default: 1.
+        /// Damping as a fraction of that which just keeps it from overshooting: 1 is
+        /// critical. Default: 1.
         damping_ratio: f32,
     },
 }
 
 impl Default for SpringLaw {
     fn default() -> Self {
-        Self::CriticallyDamped {
+        Self::Damped {
             frequency_hz: 2.0,
             damping_ratio: 1.0,
         }
@@ -101,7 +102,7 @@ impl SpringLaw {
     pub fn check(&self) -> Result<(), ParameterError> {
         match *self {
             Self::Thesis { force, torque } => not_negative(&[("force", force), ("torque", torque)]),
-            Self::CriticallyDamped {
+            Self::Damped {
                 frequency_hz,
                 damping_ratio,
             } => not_negative(&[
@@ -124,7 +125,7 @@ impl SpringLaw {
 ///
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
 /// let cell = SphereShell::new(Vec3::ZERO, 10.0)?;
-/// let inside = Belonging::Inside { margin: 2.0 };
+/// let inside = Belonging::Inside { distance: 2.0 };
 /// let law = SpringLaw::default();
 /// let pull = |x: f32| {
 ///     let pose = Pose::from_translation(Vec3::X * x);
@@ -150,7 +151,7 @@ pub fn spring_impulse(
     if excess.height != 0.0 {
         let change = match *law {
             SpringLaw::Thesis { force, .. } => excess.arm * (-excess.height.signum() * force * dt),
-            SpringLaw::CriticallyDamped { .. } => {
+            SpringLaw::Damped { .. } => {
                 let rate = velocity.linear.dot(excess.normal);
                 excess.normal * law.soft_change(excess.height, rate, dt)
             }
@@ -160,7 +161,7 @@ pub fn spring_impulse(
     if excess.tilt > 0.0 {
         let change = match *law {
             SpringLaw::Thesis { torque, .. } => excess.lean * torque * dt,
-            SpringLaw::CriticallyDamped { .. } => {
+            SpringLaw::Damped { .. } => {
                 // A turn about the axis makes the tilt smaller.
                 let rate = -velocity.angular.dot(excess.axis);
                 -law.soft_change(excess.tilt, rate, dt)
@@ -189,7 +190,7 @@ pub fn steadying_impulse(
     dt: f32,
 ) -> Impulse {
     let mut impulse = Impulse::default();
-    if let &SpringLaw::CriticallyDamped {
+    if let &SpringLaw::Damped {
         frequency_hz,
         damping_ratio,
     } = law
@@ -215,7 +216,7 @@ impl SpringLaw {
     /// Change u' − u of the rate of change `rate` of an `excess` in a substep; see the
     /// module page.
     fn soft_change(&self, excess: f32, rate: f32, dt: f32) -> f32 {
-        let &Self::CriticallyDamped {
+        let &Self::Damped {
             frequency_hz,
             damping_ratio,
         } = self

@@ -30,6 +30,7 @@ use crate::compartment::{Deviation, Placement, Surface};
 /// The thesis gives no numbers. These are a starting point: they take most overlaps
 /// out of a vesicle of lipids, and do not bring a dense one to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ThesisSteps {
     /// Scale of the reaction force, nm³. Default: 2e-4.
     pub force: f32,

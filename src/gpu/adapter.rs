@@ -16,14 +16,14 @@ const DISPATCH_GROUPS: u32 = 1 << 12;
 /// How to choose an adapter, and how much of it to use.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
-    /// Whether a software adapter will do. It is slower than the CPU code.
+    /// Whether a software adapter will do. It is slower than the processor's own code.
     ///
     /// Default: yes.
     pub allow_software: bool,
     /// Which graphics interfaces to look at.
     ///
     /// Default: all that this platform has.
-    pub backends: wgpu::Backends,
+    pub interfaces: wgpu::Backends,
     /// Most bytes that all arrays together may take; none leaves it to the driver.
     ///
     /// Default: none.
@@ -38,7 +38,7 @@ impl Default for GpuOptions {
     fn default() -> Self {
         Self {
             allow_software: true,
-            backends: wgpu::Backends::all(),
+            interfaces: wgpu::Backends::all(),
             memory_bytes: None,
             at_most: None,
         }
@@ -56,7 +56,7 @@ pub struct AdapterSummary {
     /// Name and version of the driver.
     pub driver: String,
     /// The graphics interface behind it.
-    pub backend: wgpu::Backend,
+    pub interface: wgpu::Backend,
 }
 
 impl AdapterSummary {
@@ -66,7 +66,7 @@ impl AdapterSummary {
             name: info.name,
             device_type: info.device_type,
             driver: driver.trim().to_owned(),
-            backend: info.backend,
+            interface: info.backend,
         }
     }
 
@@ -89,7 +89,7 @@ impl fmt::Display for AdapterSummary {
         write!(
             f,
             "{} ({kind}, {}, {})",
-            self.name, self.backend, self.driver
+            self.name, self.interface, self.driver
         )
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, GpuErr
         reason: reason.to_owned(),
     };
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: options.backends,
+        backends: options.interfaces,
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     let adapter = ready(instance.request_adapter(&wgpu::RequestAdapterOptions {
@@ -112,7 +112,7 @@ pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, GpuErr
     let info = adapter.get_info();
     if info.device_type == wgpu::DeviceType::Cpu && !options.allow_software {
         let reason = format!(
-            "{} is software, which is slower than the CPU code",
+            "{} is software, which is slower than the processor's own code",
             info.name
         );
         return Err(no_adapter(&reason));

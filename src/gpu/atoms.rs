@@ -69,8 +69,8 @@ pub struct GpuTransformParams {
 ///
 /// Templates go to the device once, and one pose for each molecule when it has moved: 32
 /// bytes instead of sixteen for each atom. Kernels that move molecules write the poses in
-/// place. The arithmetic is that of the CPU, operation by operation, so that spheres are
-/// the same to the last bit.
+/// place. The arithmetic is that of the processor, operation by operation, so that spheres
+/// are the same to the last bit.
 #[derive(Debug)]
 pub struct GpuAtoms {
     transform: Kernel,

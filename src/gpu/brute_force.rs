@@ -20,7 +20,7 @@ const BATCH_COMPARISONS: u64 = 1 << 33;
 
 /// Compares every sphere with every other on a GPU.
 ///
-/// In 32 bits, unlike the oracle on the CPU: pairs whose distance is within a few
+/// In 32 bits, unlike the oracle on the processor: pairs whose distance is within a few
 /// roundings of their reach may differ. Pairs come in the order of their indices. About a
 /// million spheres are the most: a thread meets all others in one loop, and software
 /// adapters have been seen to cut loops short.

@@ -28,7 +28,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 ///
 /// let device = match GpuDevice::headless(&GpuOptions::default()) {
 ///     Ok(device) => device,
-///     // No adapter is no reason to stop: the CPU code does the same.
+///     // No adapter is no reason to stop: the processor does the same.
 ///     Err(error) => {
 ///         println!("{error}");
 ///         return Ok(());

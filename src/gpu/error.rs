@@ -6,7 +6,7 @@ use crate::search::DeviceFault;
 
 /// Why something could not be done on the GPU.
 ///
-/// None of these is a reason to stop: whoever gets one does the work on the CPU.
+/// None of these is a reason to stop: whoever gets one does the work on the processor.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GpuError {
@@ -48,7 +48,7 @@ pub enum GpuError {
     },
     /// There are more spheres than the arrays of a search can hold.
     #[error(
-        "{spheres} spheres are too many for this graphics adapter: {fit} would fit; the CPU takes more"
+        "{spheres} spheres are too many for this graphics adapter: {fit} would fit; the processor takes more"
     )]
     TooManySpheres {
         /// Number of spheres.
@@ -63,13 +63,13 @@ pub enum GpuError {
         pairs: u64,
     },
     /// The kernels cannot do what was asked for, on any device.
-    #[error("the graphics kernels have no {what}: the CPU has")]
+    #[error("the graphics kernels have no {what}: the processor has")]
     Unsupported {
         /// What they do not have.
         what: &'static str,
     },
     /// The device has no memory left.
-    #[error("out of graphics memory: free some, or work on the CPU")]
+    #[error("out of graphics memory: free some, or work on the processor")]
     OutOfMemory,
     /// The device is gone: unplugged, reset after a hang, or destroyed.
     #[error("the graphics device was lost, and a new one must be made: {reason}")]

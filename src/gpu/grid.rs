@@ -33,8 +33,8 @@ use crate::spheres::SphereSet;
 /// made, and step 6 follows, in several windows if there are very many. In the times of a
 /// search, all up to the counts is to build, and the rest, reading included, is to walk.
 ///
-/// The grid is laid out by the code that the CPU uses, cells, order and comparisons are
-/// the same, and so the pairs are those of a [`UniformGrid`](crate::search::UniformGrid) in
+/// The grid is laid out by the code that the processor uses, cells, order and comparisons
+/// are the same, and so the pairs are those of a [`UniformGrid`](crate::search::UniformGrid) in
 /// the same order, index for index. That holds wherever 32-bit addition and multiplication
 /// round to nearest, as they do on all desktop GPUs; products are kept from being fused with
 /// additions (see `shaders/common/rounded.wgsl`). Differences could only concern pairs whose

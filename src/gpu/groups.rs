@@ -64,12 +64,12 @@ pub(super) struct GroupCount {
 /// 2. two stable sorts bring them into the order of their molecules;
 /// 3. a prefix sum over the places where molecules change numbers the groups, whose count
 ///    comes back;
-/// 4. each group keeps the few pairs that the solver needs, by the rule of the CPU, and
-///    only these come back.
+/// 4. each group keeps the few pairs that the solver needs, by the rule of the processor,
+///    and only these come back.
 ///
-/// Of equally deep pairs the first stays, and the order of the pairs is that of the CPU: so
-/// groups and kept pairs are those of the CPU, wherever square roots are rounded to
-/// nearest.
+/// Of equally deep pairs the first stays, and the order of the pairs is that of the
+/// processor: so groups and kept pairs are those of the processor, wherever square roots are
+/// rounded to nearest.
 #[derive(Debug)]
 pub struct GpuGroups {
     device: Arc<GpuDevice>,
@@ -357,7 +357,7 @@ fn collect(groups: &[GpuPairGroup], kept: &[[u32; 2]], found: &mut FoundGroups) 
             first: found.kept.len() as u32,
             kept: pairs.len() as u32,
             overlaps: group.overlaps,
-            deepest: group.deepest,
+            penetration: group.deepest,
         });
         let pairs = pairs.iter().map(|&[a, b]| Pair { a, b });
         found.kept.extend(pairs);

@@ -86,8 +86,8 @@ impl GpuHierarchyParams {
 /// Counting-sorted grids of several widths on a GPU, searched against each other.
 ///
 /// As in a [`GpuGrid`](super::GpuGrid), with the cells of all levels one behind the other in
-/// one sort. Levels are chosen by the code that the CPU uses; cells, order and comparisons are
-/// the same, and so are the pairs: those of a
+/// one sort. Levels are chosen by the code that the processor uses; cells, order and
+/// comparisons are the same, and so are the pairs: those of a
 /// [`HierarchicalGrid`](crate::search::HierarchicalGrid), index for index.
 ///
 /// ```

@@ -1,18 +1,18 @@
 //! Searches, contacts and relaxation on the GPU: compute shaders behind the same contracts as
-//! the CPU code.
+//! the code of the processor.
 //!
 //! # Contract
 //!
-//! - **Same answers.** Every kernel has a CPU twin. A [`GpuGrid`] lists the pairs of a
-//!   [`UniformGrid`](crate::search::UniformGrid) in the same order, index for index; the
-//!   arithmetic that decides is the same, operation by operation.
+//! - **Same answers.** Every kernel has a twin on the processor. A [`GpuGrid`] lists the
+//!   pairs of a [`UniformGrid`](crate::search::UniformGrid) in the same order, index for
+//!   index; the arithmetic that decides is the same, operation by operation.
 //! - **Same from run to run.** Nothing depends on the order in which threads happen to
 //!   run. Atomics only count; places are decided by prefix sums and by index.
 //! - **Same units.** Lengths are nm, masses dalton, times seconds, angles radian.
 //! - **Any vendor.** Plain WGSL of WebGPU: 256 threads a group, no float atomics, no
 //!   subgroups, no waiting of one group for another.
 //! - **Failure is ordinary.** No adapter, too little memory, a lost device: each is a
-//!   [`GpuError`], never a panic, and the CPU code can go on from the same input.
+//!   [`GpuError`], never a panic, and the processor can go on from the same input.
 //! - **No hidden waits.** Building blocks are *recorded* into a command encoder and run
 //!   when it is submitted; only what is named `read` waits for the device.
 //!
@@ -99,12 +99,13 @@ pub use radix::{RadixPlan, RadixSorter};
 pub use relax::{DevicePoses, GpuRelaxEngine};
 pub use scan::{ScanPlan, Scanner, scan_on_cpu};
 pub use shader::{SHADERS, Shader};
-pub use sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+pub use sort::{SortInput, SortPlan, SortSize, Sorter};
 pub use timer::{PassTime, PassTimer};
 
 /// Structs that Rust and WGSL share, with the same members at the same offsets: what kernels
 /// are told, and what they leave in memory. For tests of the layout, and for whoever reads a
 /// capture of a device; nobody else needs them.
+#[doc(hidden)]
 pub mod tables {
     pub use super::atoms::{GpuAtomRange, GpuTransformParams};
     pub use super::clusters::GpuClusterParams;
@@ -121,4 +122,5 @@ pub mod tables {
     };
     pub use super::scan::GpuScanParams;
     pub use super::search::{GpuSearchBatch, GpuSearchParams};
+    pub use super::sort::GpuSortParams;
 }

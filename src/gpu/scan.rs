@@ -28,8 +28,8 @@ pub struct GpuScanParams {
 /// 3. every block is scanned, starting from its sum.
 ///
 /// Each value is read twice and written once. No group ever waits for another, which
-/// some GPUs would not survive. Sums wrap around at 2³², as does the CPU twin,
-/// [`scan_on_cpu`].
+/// some GPUs would not survive. Sums wrap around at 2³², as does the twin on
+/// the processor, [`scan_on_cpu`].
 ///
 /// ```
 /// use bevy_rapier_molecules::gpu::{
@@ -173,7 +173,8 @@ impl ScanPlan {
     }
 }
 
-/// The CPU twin: each value becomes the sum of those before it; returns the sum of all.
+/// The twin on the processor: each value becomes the sum of those before it; returns the
+/// sum of all.
 pub fn scan_on_cpu(values: &mut [u32]) -> u32 {
     let mut sum = 0_u32;
     for value in values {

@@ -37,7 +37,7 @@ pub struct SortInput<'a> {
     pub keys: &'a GpuVec<u32>,
     /// Array that holds the number of items, and the number of bins plus one.
     pub lengths: &'a GpuVec<u32>,
-    /// Which of the lengths.
+    /// Which of the lengths: a `gpu::tables::GpuSortParams`.
     pub slots: GpuSortParams,
     /// Most items and bins that there can be.
     pub most: SortSize,
@@ -52,7 +52,7 @@ pub struct SortInput<'a> {
 /// 2. prefix sum: where each bin starts;
 /// 3. scatter the items to their bins;
 /// 4. rank: every item moves behind those of its bin that have smaller indices, which
-///    makes the order that of the CPU, and the same in every run.
+///    makes the order that of the processor, and the same in every run.
 ///
 /// The last step compares all items of a bin with each other. Bins so full that this
 /// would not end are *crowded*: the step is left out, and the measure says so.

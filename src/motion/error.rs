@@ -49,13 +49,21 @@ pub enum MotionError {
         /// The bound on its acceleration, nm/s².
         bound: f64,
     },
-    /// A sphere that does not exist.
-    #[error("there is no sphere {sphere}, only {count}")]
-    NoSphere {
+    /// A sphere or molecule that does not exist.
+    #[error("there is no sphere or molecule {sphere}, only {count}")]
+    NoSuchSphere {
         /// The index that was given.
         sphere: u32,
-        /// How many spheres there are.
+        /// How many spheres or molecules there are.
         count: u32,
+    },
+    /// There is not one place for each sphere or molecule.
+    #[error("{given} places were given for {count} spheres or molecules: each needs one")]
+    Mismatch {
+        /// How many places were given.
+        given: usize,
+        /// How many spheres or molecules there are.
+        count: usize,
     },
     /// More spheres than can be counted.
     #[error("{count} spheres are more than 32 bits can count")]
@@ -63,11 +71,13 @@ pub enum MotionError {
         /// How many were given.
         count: usize,
     },
-    /// A setting is not what it has to be.
-    #[error("the {what} has to be a positive number, and is {value}")]
-    BadSetting {
-        /// Which setting.
+    /// A parameter is not what it has to be.
+    #[error("the {what} has to be {allowed}, and is {value}")]
+    BadParameter {
+        /// Which parameter.
         what: &'static str,
+        /// What it may be.
+        allowed: &'static str,
         /// What was given.
         value: f64,
     },
@@ -117,7 +127,7 @@ pub enum MoleculesError {
     Search(#[from] SearchError),
     /// A molecule has a template that does not exist.
     #[error("molecule {molecule} has template {template}, and there are {count}")]
-    NoTemplate {
+    NoSuchTemplate {
         /// Which molecule, counted from zero.
         molecule: u32,
         /// The template that it asks for.
@@ -125,6 +135,18 @@ pub enum MoleculesError {
         /// How many templates there are.
         count: usize,
     },
+}
+
+/// Refuses a parameter that is not a positive number.
+pub(super) fn check_positive(what: &'static str, value: f64) -> Result<(), MotionError> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(MotionError::BadParameter {
+        what,
+        allowed: "a positive number",
+        value,
+    })
 }
 
 /// What a sphere meets: another sphere, or a wall.

@@ -98,8 +98,53 @@ impl AssetLoader for MoleculeLoader {
 
 /// A molecule's file is missing or broken. The molecule stays without a collider and a
 /// mass; the app goes on. The log says the same.
+///
+/// ```
+/// # use std::{thread::sleep, time::Duration};
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// #[derive(Resource, Default)]
+/// struct Heard(Vec<MoleculeLoadFailed>);
+/// app.init_resource::<Heard>();
+/// app.add_systems(
+///     Update,
+///     |mut failures: MessageReader<MoleculeLoadFailed>, mut heard: ResMut<Heard>| {
+///         heard.0.extend(failures.read().cloned());
+///     },
+/// );
+/// let missing = app.world().resource::<AssetServer>().load("molecules/none.pdb");
+/// let molecule = app.world_mut().spawn(Molecule(missing)).id();
+/// # for _ in 0..2000 {
+/// #     app.update();
+/// #     if !app.world().resource::<Heard>().0.is_empty() {
+/// #         break;
+/// #     }
+/// #     sleep(Duration::from_millis(1));
+/// # }
+///
+/// // A few frames later it is known that there is no such file.
+/// let [failure] = &app.world().resource::<Heard>().0[..] else {
+///     return Err("it is not told once".into());
+/// };
+/// assert_eq!(failure.molecule, molecule);
+/// assert_eq!(failure.path, "molecules/none.pdb");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeLoadFailed {
     /// The entity with the [`Molecule`].
     pub molecule: Entity,

@@ -27,7 +27,7 @@ const AUTO_KEPT: usize = AUTO_SPHERES / 2;
 /// What Bevy's reflection sees of a [`Backend`], which knows nothing of Bevy.
 #[reflect_remote(Backend)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[reflect(Debug, Default, PartialEq, Hash)]
+#[reflect(Clone, Debug, Default, PartialEq, Hash)]
 pub enum BackendReflection {
     /// See [`Backend::Auto`].
     #[default]
@@ -41,7 +41,7 @@ pub enum BackendReflection {
 /// What Bevy's reflection sees of a [`DeviceFault`], which knows nothing of Bevy.
 #[reflect_remote(DeviceFault)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub enum DeviceFaultReflection {
     /// See [`DeviceFault::Absent`].
     Absent,
@@ -109,7 +109,7 @@ pub struct MoleculeBackend {
 
 /// A graphics adapter, for logs and reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Reflect)]
-#[reflect(Debug, Default, PartialEq)]
+#[reflect(Clone, Debug, Default, PartialEq)]
 pub struct MoleculeAdapter {
     /// Its name.
     pub name: String,
@@ -122,7 +122,7 @@ pub struct MoleculeAdapter {
 /// A GPU could not find the contacts, and the processor does it instead: within the same
 /// substep, so that nothing is lost. The log says the same in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeBackendFault {
     /// The Rapier context that it happened in; none if it concerns all.
     pub context: Option<Entity>,

@@ -74,7 +74,7 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(Molecule)]
 pub struct AccelerationBound(pub f32);
 

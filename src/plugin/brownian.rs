@@ -68,7 +68,7 @@ use crate::pose::Pose;
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(Molecule, GravityScale(0.0))]
 pub struct BrownianMotion {
     /// Diffusion coefficient, nm²/s. Default: that of a sphere of `radius`, after Stokes
@@ -98,7 +98,7 @@ impl BrownianMotion {
 /// What molecules with [`BrownianMotion`] diffuse in, and how fast it is shown. May be
 /// changed at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
-#[reflect(Resource, Debug, Default, PartialEq)]
+#[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct BrownianMotionConfig {
     /// Temperature, K. Default: 298.
     pub temperature: f64,

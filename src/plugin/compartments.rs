@@ -14,7 +14,7 @@ use crate::force::SpringLaw;
 /// others. A compartment that cannot be, because a length is not positive or a mesh is not
 /// closed, holds nothing, and the log says why. Default: a sphere of 10 nm.
 #[derive(Clone, Debug, Component, Reflect)]
-#[reflect(Component, Debug, Default)]
+#[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
 #[non_exhaustive]
 pub enum Compartment {
@@ -51,7 +51,7 @@ impl Default for Compartment {
 /// A parry shape that can be reflected. Default: a ball of 1 nm.
 #[derive(Clone, Debug, Reflect, Deref)]
 #[reflect(opaque)]
-#[reflect(Debug, Default)]
+#[reflect(Clone, Debug, Default)]
 pub struct ParryShape(pub SharedShape);
 
 impl Default for ParryShape {
@@ -62,7 +62,8 @@ impl Default for ParryShape {
 
 /// Which part of a compartment a molecule belongs in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
-#[reflect(Debug, Default, PartialEq)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum CompartmentPlace {
     /// In the surface, head outwards: the outer leaflet of a bilayer. Default.
     #[default]
@@ -78,7 +79,8 @@ pub enum CompartmentPlace {
 /// The spring that brings a molecule back. Default: [`Damped`](Self::Damped), critically,
 /// 2 Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Debug, Default, PartialEq)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum CompartmentSpring {
     /// A damped spring, stable however stiff.
     Damped {
@@ -112,7 +114,7 @@ impl CompartmentSpring {
             Self::Damped {
                 frequency_hz,
                 damping_ratio,
-            } => SpringLaw::CriticallyDamped {
+            } => SpringLaw::Damped {
                 frequency_hz,
                 damping_ratio,
             },
@@ -166,7 +168,7 @@ impl CompartmentSpring {
 ///
 /// A molecule whose compartment is gone floats free, and the log says so.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct InCompartment {
     /// The entity with the [`Compartment`]. Default: a placeholder, which holds nothing.
     #[entities]
@@ -214,10 +216,10 @@ impl InCompartment {
     /// Where the molecule belongs, from what is given and what its atoms say.
     pub(super) fn belonging(&self, prepared: &PreparedMolecule) -> Belonging {
         let template = prepared.shared().template();
-        let margin = self.leeway + template.bounding_radius();
+        let distance = self.leeway + template.bounding_radius();
         let leaflet = match self.place {
-            CompartmentPlace::Inside => return Belonging::Inside { margin },
-            CompartmentPlace::Outside => return Belonging::Outside { margin },
+            CompartmentPlace::Inside => return Belonging::Inside { distance },
+            CompartmentPlace::Outside => return Belonging::Outside { distance },
             CompartmentPlace::OuterLeaflet => Leaflet::Outer,
             CompartmentPlace::InnerLeaflet => Leaflet::Inner,
         };

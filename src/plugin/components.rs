@@ -56,7 +56,7 @@ use crate::molecule::MoleculeTemplate;
 /// gets a collider, its mass (Da) and its inertia (Da·nm²). The scale of the transform must
 /// be 1. Default: no file.
 #[derive(Clone, Debug, Default, Component, Reflect)]
-#[reflect(Component, Debug, Default)]
+#[reflect(Component, Clone, Debug, Default)]
 #[require(
     RigidBody,
     Velocity,
@@ -73,7 +73,7 @@ pub struct Molecule(pub Handle<MoleculeTemplate>);
 /// Friction and restitution act on everything the molecule touches; frequency and
 /// damping on other molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd).
 /// May be changed at any time. Impossible numbers are answered by the default, and the log
-/// says so.
+/// says so once for each change.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -117,7 +117,7 @@ pub struct Molecule(pub Handle<MoleculeTemplate>);
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
     /// Fraction of the approach speed that is given back, from 0 to 1. Default: 0.
     pub restitution: f32,
@@ -156,32 +156,69 @@ impl Default for MoleculeMaterial {
 }
 
 impl MoleculeMaterial {
-    /// What the contact solver needs to know; impossible numbers become the default.
-    pub(super) fn surface(&self) -> (ContactMaterial, ContactGroups) {
-        let material = ContactMaterial {
+    /// The numbers of the contact as they are given, possible or not.
+    pub(super) fn contact_material(&self) -> ContactMaterial {
+        ContactMaterial {
             restitution: self.restitution,
             friction: self.friction,
             frequency_hz: self.frequency_hz,
             damping_ratio: self.damping_ratio,
+        }
+    }
+
+    /// What the contact solver needs to know; impossible numbers become the default.
+    pub(super) fn surface(&self) -> (ContactMaterial, ContactGroups) {
+        let material = self.contact_material();
+        let material = match material.check() {
+            Ok(()) => material,
+            Err(_) => ContactMaterial::default(),
         };
         let groups = ContactGroups {
             memberships: self.memberships.bits(),
             filter: self.filter.bits(),
         };
-        match material.check() {
-            Ok(()) => (material, groups),
-            Err(error) => {
-                error!("a MoleculeMaterial is not used, but the default: {error}");
-                (ContactMaterial::default(), groups)
-            }
-        }
+        (material, groups)
     }
 }
 
 /// A molecule that nothing moves: a receptor, a wall. Its body is [`RigidBody::Fixed`]
 /// as long as it has this component, and dynamic again when it is removed.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// let receptor = app.world_mut().spawn((Molecule(lipid), StaticMolecule)).id();
+/// for _ in 0..10 {
+///     app.update();
+/// }
+/// let height = |app: &App| app.world().get::<Transform>(receptor).map(|at| at.translation.y);
+/// assert_eq!(height(&app), Some(0.0));
+///
+/// // Without it the molecule falls like any other.
+/// app.world_mut().entity_mut(receptor).remove::<StaticMolecule>();
+/// for _ in 0..10 {
+///     app.update();
+/// }
+/// assert!(height(&app).is_some_and(|height| height < 0.0), "{:?}", height(&app));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
-#[reflect(Component, Debug, Default)]
+#[reflect(Component, Clone, Debug, Default)]
 pub struct StaticMolecule;
 
 /// A molecule without a Rapier collider: it meets other molecules in
@@ -189,16 +226,84 @@ pub struct StaticMolecule;
 ///
 /// For crowds of ten thousand molecules in scenes without ordinary colliders: Rapier's
 /// broad phase then has nothing to do. Insert it together with the [`Molecule`].
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// let molecule = app.world_mut().spawn((Molecule(lipid), CrowdOnly)).id();
+/// for _ in 0..4 {
+///     app.update();
+/// }
+/// // It has a body, which falls, and nothing that others of Rapier could meet.
+/// let molecule = app.world().entity(molecule);
+/// assert!(molecule.contains::<RapierRigidBodyHandle>());
+/// assert!(!molecule.contains::<Collider>());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
-#[reflect(Component, Debug, Default)]
+#[reflect(Component, Clone, Debug, Default)]
 pub struct CrowdOnly;
 
 /// Which spheres stand for a molecule among other molecules in
 /// [`ContactModel::Crowd`](super::ContactModel::Crowd). The fewer, the faster.
 /// Ordinary colliders and queries always meet the atoms. May be changed at any time.
 /// Default: atoms.
+///
+/// ```
+/// # use bevy_rapier_molecules::plugin::MoleculeWorld;
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// /// How many spheres stand for all molecules.
+/// fn spheres(app: &mut App) -> Result<usize, Box<dyn std::error::Error>> {
+///     let mut worlds = app.world_mut().query::<&MoleculeWorld>();
+///     Ok(worlds.single(app.world())?.contacts().spheres().len())
+/// }
+///
+/// // Nine spheres in the place of 134 atoms.
+/// let molecule = app.world_mut().spawn((Molecule(lipid), MoleculeDetail::Proxies(9))).id();
+/// for _ in 0..4 {
+///     app.update();
+/// }
+/// assert_eq!(spheres(&mut app)?, 9);
+///
+/// app.world_mut().entity_mut(molecule).insert(MoleculeDetail::Atoms);
+/// app.update();
+/// assert_eq!(spheres(&mut app)?, 134);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum MoleculeDetail {
     /// Each atom. Default.
     #[default]
@@ -217,7 +322,7 @@ pub enum MoleculeDetail {
 /// Written by the plugin, and only when it changes, so `Changed<Colliding>` is a cheap
 /// filter. [`TouchingMolecules`](super::TouchingMolecules) tells whom it touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct Colliding {
     /// Number of molecules that it touches. Default: 0.
     pub molecules: u32,

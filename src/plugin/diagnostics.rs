@@ -12,6 +12,43 @@ use crate::backend::Backend;
 
 /// Paths of the figures among Bevy's diagnostics. Each is a value per frame, over all Rapier
 /// contexts and substeps.
+///
+/// ```
+/// use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore};
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// // Two lipids that overlap.
+/// for x in [0.0, 0.3] {
+///     let at = Transform::from_xyz(x, 0.0, 0.0);
+///     app.world_mut().spawn((Molecule(lipid.clone()), at));
+/// }
+/// for _ in 0..3 {
+///     app.update();
+/// }
+///
+/// let store = app.world().resource::<DiagnosticsStore>();
+/// let value = |path: &DiagnosticPath| store.get(path).and_then(Diagnostic::value);
+/// assert_eq!(value(&MoleculeDiagnostics::MOLECULES), Some(2.0));
+/// assert_eq!(value(&MoleculeDiagnostics::SPHERES), Some(2.0 * 134.0));
+/// assert_eq!(value(&MoleculeDiagnostics::TOUCHES), Some(1.0));
+/// assert!(value(&MoleculeDiagnostics::PENETRATION).is_some_and(|depth| depth > 0.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MoleculeDiagnostics;
 
@@ -32,10 +69,12 @@ impl MoleculeDiagnostics {
     pub const MOLECULES: DiagnosticPath = DiagnosticPath::const_new("molecules/molecules");
     /// Number of spheres that are searched.
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
-    /// Pairs of spheres of different molecules within the foresight, in the last substep.
+    /// Pairs of spheres of different molecules within
+    /// [`ContactSolverConfig::foresight`](crate::dynamics::ContactSolverConfig::foresight), in
+    /// the last substep.
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
     /// Pairs of molecules that touch, after the last substep.
-    pub const CONTACTS: DiagnosticPath = DiagnosticPath::const_new("molecules/contacts");
+    pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");
     /// Deepest overlap of two molecules, nm, after the last substep.
     pub const PENETRATION: DiagnosticPath = DiagnosticPath::const_new("molecules/penetration");
     /// Who finds and solves the contacts: 0 is the processor, 1 a GPU, at least in one context.
@@ -75,7 +114,7 @@ const SUMS: [Sum; 10] = [
     (MoleculeDiagnostics::CANDIDATES, "", |world| {
         world.contacts.candidate_pairs() as f64
     }),
-    (MoleculeDiagnostics::CONTACTS, "", |world| {
+    (MoleculeDiagnostics::TOUCHES, "", |world| {
         world.ledger.touching().len() as f64
     }),
 ];
@@ -116,7 +155,9 @@ fn measure(mut diagnostics: Diagnostics, model: Res<ContactModel>, worlds: Query
         f64::from(u8::from(on_gpu))
     });
     diagnostics.add_measurement(&MoleculeDiagnostics::PENETRATION, || {
-        let deepest = worlds.iter().flat_map(|world| world.ledger.touching());
-        deepest.fold(0.0, |most, pair| f64::max(most, f64::from(pair.deepest)))
+        let touching = worlds.iter().flat_map(|world| world.ledger.touching());
+        touching.fold(0.0, |most, pair| {
+            f64::max(most, f64::from(pair.penetration))
+        })
     });
 }

@@ -16,7 +16,7 @@ use crate::render::{CrowdKey, DrawnMolecule, ExtractedCrowds, MoleculeState};
 
 /// A molecule that the plugin does not draw: the app does so itself, or not at all.
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
-#[reflect(Component, Debug, Default)]
+#[reflect(Component, Clone, Debug, Default)]
 pub struct Undrawn;
 
 /// Draws every [`Molecule`] whose file is loaded, atom by atom, at its
@@ -91,7 +91,7 @@ fn gather_molecules(
     for pair in touching.iter() {
         for entity in [pair.a, pair.b] {
             let known = deepest.entry(entity).or_default();
-            *known = known.max(pair.deepest);
+            *known = known.max(pair.penetration);
         }
     }
     let held = molecules.iter().filter_map(|(.., held, _)| held);

@@ -70,7 +70,7 @@ use super::world::MoleculeWorld;
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeContactStarted {
     /// The molecule that the event is about.
     #[event_target]
@@ -82,7 +82,7 @@ pub struct MoleculeContactStarted {
 /// Two molecules no longer touch, or one of them is gone. See
 /// [`MoleculeContactStarted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeContactStopped {
     /// The molecule that the event is about.
     #[event_target]
@@ -93,23 +93,23 @@ pub struct MoleculeContactStopped {
 
 /// Two molecules that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct Touching {
     /// The first of the two in the order of `Entity`.
     pub a: Entity,
     /// The second.
     pub b: Entity,
     /// Deepest overlap of two of their atoms, nm.
-    pub deepest: f32,
+    pub penetration: f32,
 }
 
 impl Touching {
     /// Two molecules in order.
-    pub(super) fn new(one: Entity, other: Entity, deepest: f32) -> Self {
+    pub(super) fn new(one: Entity, other: Entity, penetration: f32) -> Self {
         Self {
             a: one.min(other),
             b: one.max(other),
-            deepest,
+            penetration,
         }
     }
 

@@ -9,7 +9,7 @@ use super::components::Molecule;
 
 /// What is wrong with a molecule.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FaultReason {
     /// Its pose or velocity is not finite: it is put back, or stopped.
@@ -38,8 +38,47 @@ impl std::fmt::Display for FaultReason {
 }
 
 /// A molecule cannot be simulated as it is. The log says the same in a sentence.
+///
+/// ```
+/// # use bevy_rapier_molecules::plugin::FaultReason;
+/// # use bevy::prelude::*;
+/// # use bevy_rapier3d::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((
+/// #     MinimalPlugins,
+/// #     TransformPlugin,
+/// #     RapierPhysicsPlugin::<NoUserData>::default(),
+/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
+/// # ));
+/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
+/// # app.finish();
+/// # app.cleanup();
+/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+/// #[derive(Resource, Default)]
+/// struct Heard(Vec<MoleculeFault>);
+/// app.init_resource::<Heard>();
+/// app.add_systems(
+///     Last,
+///     |mut faults: MessageReader<MoleculeFault>, mut heard: ResMut<Heard>| {
+///         heard.0.extend(faults.read());
+///     },
+/// );
+/// // A molecule has the size it has: a scale is ignored, and told once.
+/// let scaled = Transform::from_scale(Vec3::splat(2.0));
+/// let molecule = app.world_mut().spawn((Molecule(lipid), scaled)).id();
+/// for _ in 0..3 {
+///     app.update();
+/// }
+/// let reason = FaultReason::Scaled { scale: Vec3::splat(2.0) };
+/// assert_eq!(app.world().resource::<Heard>().0, [MoleculeFault { molecule, reason }]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Message, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeFault {
     /// The molecule.
     pub molecule: Entity,

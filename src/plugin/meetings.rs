@@ -16,7 +16,7 @@ use crate::motion::brownian::Outcome;
 /// [`BrownianMotion`]: super::BrownianMotion
 /// [`AccelerationBound`]: super::AccelerationBound
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
-#[reflect(Component, Debug, Default, PartialEq)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub enum OnMeeting {
     /// It bounces. Default.
     #[default]
@@ -58,7 +58,7 @@ impl From<OnMeeting> for Outcome {
 /// triggered as an event on either entity. In each context the order is that of the
 /// substeps, then of time, then of the entities: the same from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Message, EntityEvent, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculesMet {
     /// The molecule that the event is about.
     #[event_target]

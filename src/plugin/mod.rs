@@ -85,11 +85,12 @@
 //!
 //! # Words
 //!
-//! Two molecules *touch*, or are in *contact*, while atoms of theirs overlap;
+//! Two molecules *touch* while atoms of theirs overlap; each such overlap is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] tell the beginning and the end,
 //! as of the substep, and a molecule that touches others is [`Colliding`]. They *meet* at a
-//! time: [`MoleculesMet`] tells when, for those that diffuse or are watched. A *member* is a molecule as its Rapier context knows it, a
-//! *fault* something that is wrong and was put right as well as can be.
+//! time: [`MoleculesMet`] tells when, for those that diffuse or are watched. A *member* is a
+//! molecule as its Rapier context knows it, a *fault* something that is wrong and was put
+//! right as well as can be.
 //!
 //! # Determinism
 //!

@@ -45,9 +45,10 @@ use crate::dynamics::ContactSolverConfig;
 ///     TransformPlugin,
 ///     RapierPhysicsPlugin::<NoUserData>::default(),
 ///     // Each of these may be left out.
-///     MoleculePlugins::with_hooks::<NoUserData>()
+///     MoleculePlugins::default()
+///         .with_hooks::<NoUserData>()
 ///         .with_contacts(ContactModel::Crowd)
-///         .with_solver(ContactSolverConfig { iterations: 16, ..default() })
+///         .with_contact_config(ContactSolverConfig { iterations: 16, ..default() })
 ///         .with_backend(Backend::Cpu),
 /// ));
 /// app.insert_resource(TimestepMode::Fixed { dt: 0.1, substeps: 4 });
@@ -85,7 +86,15 @@ pub struct MoleculePlugins {
 impl Default for MoleculePlugins {
     /// For Rapier without hooks, as `RapierPhysicsPlugin::<NoUserData>`.
     fn default() -> Self {
-        Self::with_hooks::<()>()
+        Self {
+            physics: MoleculePhysicsPlugin {
+                model: ContactModel::default(),
+                contact_config: ContactSolverConfig::default(),
+                backend: Backend::default(),
+                add_schedule: drive::add_substep_schedule::<()>,
+                replace_step: drive::replace_rapier_step::<()>,
+            },
+        }
     }
 }
 
@@ -93,20 +102,14 @@ impl MoleculePlugins {
     /// For a `RapierPhysicsPlugin::<Hooks>`: it has to be the same `Hooks`, or molecules do
     /// not move, and the log says so. Default: none.
     #[must_use]
-    pub fn with_hooks<Hooks>() -> Self
+    pub fn with_hooks<Hooks>(mut self) -> Self
     where
         Hooks: 'static + BevyPhysicsHooks,
         for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
     {
-        Self {
-            physics: MoleculePhysicsPlugin {
-                model: ContactModel::default(),
-                solver: ContactSolverConfig::default(),
-                backend: Backend::default(),
-                add_schedule: drive::add_substep_schedule::<Hooks>,
-                replace_step: drive::replace_rapier_step::<Hooks>,
-            },
-        }
+        self.physics.add_schedule = drive::add_substep_schedule::<Hooks>;
+        self.physics.replace_step = drive::replace_rapier_step::<Hooks>;
+        self
     }
 
     /// How molecules meet each other at the start. Default: [`ContactModel::Crowd`].
@@ -121,8 +124,8 @@ impl MoleculePlugins {
     /// [`MoleculeWorld::contact_config_mut`] changes it. Default:
     /// [`ContactSolverConfig::default`].
     #[must_use]
-    pub fn with_solver(mut self, solver: ContactSolverConfig) -> Self {
-        self.physics.solver = solver;
+    pub fn with_contact_config(mut self, config: ContactSolverConfig) -> Self {
+        self.physics.contact_config = config;
         self
     }
 
@@ -156,7 +159,7 @@ impl PluginGroup for MoleculePlugins {
 #[derive(Clone, Copy, Debug)]
 pub struct MoleculePhysicsPlugin {
     model: ContactModel,
-    solver: ContactSolverConfig,
+    contact_config: ContactSolverConfig,
     backend: Backend,
     add_schedule: fn(&mut App),
     replace_step: fn(&mut App) -> bool,
@@ -190,7 +193,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<Touching>()
             .insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
-            .insert_resource(world::SolverAtStart(self.solver))
+            .insert_resource(world::ContactConfigAtStart(self.contact_config))
             .init_resource::<prepare::PreparedTemplates>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<MeetingRule>()
@@ -231,8 +234,8 @@ impl Plugin for MoleculePhysicsPlugin {
         if !(self.replace_step)(app) {
             error!(
                 "molecules will not move: Rapier's step was not found. Add \
-                 RapierPhysicsPlugin to the app; if it has hooks, use \
-                 MoleculePlugins::with_hooks with the same"
+                 RapierPhysicsPlugin to the app; if it has hooks, give the same to \
+                 MoleculePlugins::with_hooks"
             );
         }
     }

@@ -188,12 +188,15 @@ pub(super) fn prepare_molecules(
     }
 }
 
-/// Passes a molecule's surface on to its collider.
+/// Passes a molecule's surface on to its collider, and says when it is an impossible one.
 pub(super) fn apply_materials(
     mut commands: Commands,
     changed: Query<(Entity, &MoleculeMaterial), (Changed<MoleculeMaterial>, With<Molecule>)>,
 ) {
     for (entity, material) in &changed {
+        if let Err(error) = material.contact_material().check() {
+            error!("molecule {entity} has the default material: {error}");
+        }
         let (surface, _) = material.surface();
         let mut entity = commands.entity(entity);
         entity.try_insert((

@@ -63,7 +63,7 @@ impl fmt::Debug for MoleculeQueryFilter<'_> {
 
 /// One atom of one molecule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Reflect)]
-#[reflect(Debug, PartialEq, Hash)]
+#[reflect(Clone, Debug, PartialEq, Hash)]
 pub struct MoleculeAtom {
     /// The entity with the [`Molecule`](super::Molecule).
     pub molecule: Entity,
@@ -73,7 +73,7 @@ pub struct MoleculeAtom {
 
 /// Where a ray or a moving shape meets a molecule. World frame.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeHit {
     /// The entity with the [`Molecule`](super::Molecule).
     pub molecule: Entity,
@@ -90,7 +90,7 @@ pub struct MoleculeHit {
 
 /// The atom that is nearest to a point. World frame.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculePoint {
     /// The entity with the [`Molecule`](super::Molecule).
     pub molecule: Entity,

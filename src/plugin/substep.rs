@@ -278,7 +278,7 @@ fn touching_in_crowd(world: &MoleculeWorld) -> Vec<Touching> {
         .filter(|touch| touch.overlaps > 0)
         .map(|touch| {
             let [a, b] = [touch.a, touch.b].map(|member| world.members[member as usize].entity);
-            Touching::new(a, b, touch.deepest)
+            Touching::new(a, b, touch.penetration)
         })
         .collect()
 }
@@ -321,7 +321,7 @@ pub(super) fn respond(
         if *model == ContactModel::Crowd {
             let begin = Instant::now();
             if let Err(error) = world.contacts.config.check() {
-                error!("contacts are solved by the default: {error}");
+                error!("contacts of context {context} are solved by the default: {error}");
                 *world.contact_config_mut() = ContactSolverConfig::default();
             }
             world.contacts.respond(substep);

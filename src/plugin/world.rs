@@ -64,7 +64,7 @@ use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Resource, Reflect)]
-#[reflect(Resource, Debug, Default, PartialEq)]
+#[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub enum ContactModel {
     /// Our search finds the pairs of atoms, and our solver answers them with impulses
     /// on the Rapier bodies in each substep. For crowds. Default.
@@ -188,7 +188,7 @@ impl MoleculeWorld {
 
 /// Time that the stages of a frame took, all substeps together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
-#[reflect(Debug, Default, PartialEq)]
+#[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MoleculeTimes {
     /// Moving the molecules that diffuse.
@@ -209,18 +209,18 @@ pub struct MoleculeTimes {
 
 /// How contacts are solved in new contexts.
 #[derive(Resource)]
-pub(super) struct SolverAtStart(pub ContactSolverConfig);
+pub(super) struct ContactConfigAtStart(pub ContactSolverConfig);
 
 /// Gives every new context our narrow phase, before the first body exists.
 pub(super) fn adopt_context(
     added: On<Add, RapierContextSimulation>,
     mut contexts: Query<(&mut RapierContextSimulation, &mut MoleculeWorld)>,
-    solver: Res<SolverAtStart>,
+    config: Res<ContactConfigAtStart>,
 ) {
     let Ok((mut simulation, mut molecules)) = contexts.get_mut(added.entity) else {
         return;
     };
-    *molecules.contact_config_mut() = solver.0;
+    *molecules.contact_config_mut() = config.0;
     if simulation.narrow_phase.contact_pairs().next().is_some() {
         warn!(
             "the Rapier context {} already has contacts: molecules in it fall back to \

@@ -23,13 +23,21 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProxyFileError {
-    /// The file cannot be read or written.
-    #[error("{}: {error}", path.display())]
-    Io {
+    /// The file cannot be read.
+    #[error("'{}' cannot be read: {source}", path.display())]
+    Read {
         /// The file.
         path: PathBuf,
         /// What the system says.
-        error: std::io::Error,
+        source: std::io::Error,
+    },
+    /// The file cannot be written.
+    #[error("'{}' cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
     },
     /// The file is larger than any that we write.
     #[error("{}: {bytes} bytes are too many for a file of proxies", path.display())]
@@ -48,7 +56,10 @@ pub enum ProxyFileError {
         message: String,
     },
     /// The file is for other atoms: another structure, or other radii.
-    #[error("{}: its proxies are for other atoms", path.display())]
+    #[error(
+        "{}: its proxies are for other atoms (another structure, or another radius scale): make it anew with `proxies --save`",
+        path.display()
+    )]
     OtherAtoms {
         /// The file.
         path: PathBuf,
@@ -103,9 +114,9 @@ impl ProxyCache {
             path: path.into(),
             message: error.to_string(),
         })?;
-        fs::write(path, text).map_err(|error| ProxyFileError::Io {
+        fs::write(path, text).map_err(|source| ProxyFileError::Write {
             path: path.into(),
-            error,
+            source,
         })
     }
 
@@ -116,18 +127,18 @@ impl ProxyCache {
     /// taken from it then.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<usize, ProxyFileError> {
         let path = path.as_ref();
-        let io = |error| ProxyFileError::Io {
+        let unread = |source| ProxyFileError::Read {
             path: path.into(),
-            error,
+            source,
         };
-        let bytes = fs::metadata(path).map_err(io)?.len();
+        let bytes = fs::metadata(path).map_err(unread)?.len();
         if bytes > MAX_FILE_BYTES {
             return Err(ProxyFileError::TooLarge {
                 path: path.into(),
                 bytes,
             });
         }
-        let text = fs::read_to_string(path).map_err(io)?;
+        let text = fs::read_to_string(path).map_err(unread)?;
         let atoms = BodySpheres::from(&**self.template());
         let sets = read(&text, path, atoms)?;
         let count = sets.len();

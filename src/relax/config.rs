@@ -8,6 +8,27 @@ use super::{CoarseStart, RelaxError};
 use crate::force::{ParameterError, Projection, ThesisSteps};
 
 /// How molecules answer to contacts and deviations.
+///
+/// ```
+/// use std::{ops::ControlFlow, sync::Arc};
+/// use bevy_rapier_molecules::force::Projection;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
+///
+/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
+/// let scene = CrowdedBoxConfig { molecules: 8, ..CrowdedBoxConfig::default() };
+/// // Shorter steps than the default.
+/// let law = ReactionLaw::Projection(Projection { max_shift: 0.05, ..Projection::default() });
+/// let config = RelaxConfig { law, ..RelaxConfig::default() };
+/// let mut relaxer = Relaxer::new(crowded_box(&[protein], &scene)?, config)?;
+/// assert!(relaxer.run(|_| ControlFlow::Continue(()))?.converged());
+///
+/// // Parameters that cannot be are named.
+/// let steps = ThesisSteps { torque: -1.0, ..ThesisSteps::default() };
+/// let refused = ReactionLaw::Thesis(steps).check();
+/// assert!(refused.is_err_and(|error| error.name == "torque"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ReactionLaw {
@@ -61,6 +82,7 @@ impl ReactionLaw {
 /// assert!(refused.check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RelaxConfig {
     /// How molecules answer. Default: projection.
     pub law: ReactionLaw,

@@ -25,7 +25,9 @@ pub enum DrawError {
         count: usize,
     },
     /// A pose is NaN or infinite, or its rotation is not a rotation.
-    #[error("molecule {molecule} has an impossible pose {pose:?}")]
+    #[error(
+        "molecule {molecule} needs a finite position and a unit rotation, not the pose {pose:?}"
+    )]
     BadPose {
         /// Index of the molecule.
         molecule: usize,
@@ -34,7 +36,9 @@ pub enum DrawError {
     },
     /// The transform of the entity is not finite, or its scale is not the same positive
     /// number along all axes: spheres would not stay spheres.
-    #[error("the transform {transform:?} does not leave spheres spheres")]
+    #[error(
+        "the transform {transform:?} must be finite and have the same positive scale along all axes"
+    )]
     BadTransform {
         /// The entity's global transform.
         transform: GlobalTransform,
@@ -178,7 +182,7 @@ impl DrawnCrowd {
     /// The molecules of a crowd as they are now, each in the group of its placement;
     /// those that may be anywhere are in the group after the last.
     #[must_use]
-    pub fn of(crowd: &Crowd) -> Self {
+    pub fn from_crowd(crowd: &Crowd) -> Self {
         let nowhere = crowd.placements().len() as u32;
         let molecules = crowd.members().iter().map(|member| DrawnMolecule {
             group: member.placement.unwrap_or(nowhere),

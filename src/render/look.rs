@@ -70,6 +70,7 @@ impl Default for DepthCue {
 /// How much of a molecule is drawn. Default: `Auto` with a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum DrawDetail {
     /// Atoms near by, blobs of many atoms far away.
     Auto {
@@ -237,6 +238,32 @@ pub(super) fn fraction(value: f32) -> f32 {
 }
 
 /// How molecules look in the view of this camera, in place of [`MoleculeLook`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut app = App::new();
+/// # app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
+/// // Two views of the same molecules: one as all are, one in red and green.
+/// fn spawn_cameras(mut commands: Commands) {
+///     commands.spawn((Camera3d::default(), Transform::from_xyz(-1.0, 0.0, 20.0)));
+///     commands.spawn((
+///         Camera3d::default(),
+///         Transform::from_xyz(1.0, 0.0, 20.0),
+///         ViewLook(MoleculeLook { colour: ColourMode::Collision, ..default() }),
+///     ));
+/// }
+/// app.add_systems(Startup, spawn_cameras);
+/// app.update();
+///
+/// let mut views = app.world_mut().query_filtered::<&ViewLook, With<Camera3d>>();
+/// assert_eq!(views.single(app.world())?.0.colour, ColourMode::Collision);
+/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Element);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct ViewLook(pub MoleculeLook);

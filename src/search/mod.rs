@@ -104,6 +104,20 @@ pub enum SearchError {
         /// The margin that was given, nm.
         margin: f32,
     },
+    /// The cells that were asked for cannot be so wide.
+    #[error(
+        "cells of {width} nm cannot be searched: give a width of more than 0 nm and at most {MAX_REACH_NM} nm"
+    )]
+    BadWidth {
+        /// The width that was given, nm.
+        width: f32,
+    },
+    /// The skin is NaN, infinite or negative.
+    #[error("a skin of {skin} nm is negative or not finite: give one of 0 nm or more")]
+    BadSkin {
+        /// The skin that was given, nm.
+        skin: f32,
+    },
     /// The largest radii and the margin add up to less than [`MIN_REACH_NM`], and not
     /// to zero.
     #[error(
@@ -134,7 +148,7 @@ pub enum SearchError {
         reach: f32,
     },
     /// The device that searches for us could not. The spheres are not to blame: a search
-    /// on the CPU does the same.
+    /// on the processor does the same.
     #[error(transparent)]
     Device(#[from] DeviceFault),
 }
@@ -144,10 +158,12 @@ pub enum SearchError {
 #[non_exhaustive]
 pub enum DeviceFault {
     /// There is no device, or none that can do it.
-    #[error("there is no device to search on: search on the CPU")]
+    #[error("there is no device to search on: search on the processor")]
     Absent,
     /// The device holds fewer spheres.
-    #[error("{spheres} spheres are too many for the device: {fit} would fit; search on the CPU")]
+    #[error(
+        "{spheres} spheres are too many for the device: {fit} would fit; search on the processor"
+    )]
     TooManySpheres {
         /// Number of spheres.
         spheres: u64,
@@ -155,13 +171,13 @@ pub enum DeviceFault {
         fit: u64,
     },
     /// The device has no memory left.
-    #[error("the device has no memory left")]
+    #[error("the device has no memory left: search on the processor")]
     OutOfMemory,
     /// The device is gone, and does not come back.
-    #[error("the device was lost: make a new one, or search on the CPU")]
+    #[error("the device was lost: make a new one, or search on the processor")]
     Lost,
     /// The device refused the work.
-    #[error("the device refused the work")]
+    #[error("the device refused the work: search on the processor")]
     Refused,
 }
 

@@ -44,7 +44,7 @@ const PAIRS_PER_TASK: usize = 16 * 1024;
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
-/// let mut grid = VerletGrid::with_skin(0.1);
+/// let mut grid = VerletGrid::with_skin(0.1)?;
 /// for step in 0..10 {
 ///     let mut spheres = SphereSet::new();
 ///     spheres.push(Vec3::ZERO, 0.17, 0)?;
@@ -72,7 +72,15 @@ pub struct VerletGrid {
 
 impl Default for VerletGrid {
     fn default() -> Self {
-        Self::with_skin(DEFAULT_SKIN_NM)
+        Self {
+            grid: UniformGrid::new(),
+            skin: DEFAULT_SKIN_NM,
+            then: SphereSet::new(),
+            margin: 0.0,
+            found: PairBuffer::new(),
+            kept: Vec::new(),
+            searches: 0,
+        }
     }
 }
 
@@ -83,20 +91,19 @@ impl VerletGrid {
         Self::default()
     }
 
-    /// A grid with a skin in nm. One that is negative or not finite counts as none, and the
-    /// grid is searched whenever something moves.
-    #[must_use]
-    pub fn with_skin(skin: f32) -> Self {
-        let usable = skin.is_finite() && skin > 0.0;
-        Self {
-            grid: UniformGrid::new(),
-            skin: if usable { skin } else { 0.0 },
-            then: SphereSet::new(),
-            margin: 0.0,
-            found: PairBuffer::new(),
-            kept: Vec::new(),
-            searches: 0,
+    /// A grid with a skin in nm. Without one, 0 nm, the grid is searched whenever something
+    /// moves.
+    ///
+    /// # Errors
+    /// [`SearchError::BadSkin`] if it is negative or not finite.
+    pub fn with_skin(skin: f32) -> Result<Self, SearchError> {
+        if !(skin.is_finite() && skin >= 0.0) {
+            return Err(SearchError::BadSkin { skin });
         }
+        Ok(Self {
+            skin,
+            ..Self::default()
+        })
     }
 
     /// How often the grid has been searched: the other steps did with what was kept.

@@ -59,7 +59,7 @@ fn assert_sound(contacts: &str) {
             "{field}: {value:?}"
         );
     }
-    for stage in ["total", "gather", "detect", "respond", "apply", "rapier"] {
+    for stage in ["total", "gather", "detect", "respond", "apply", "step"] {
         assert!(report["ms_per_step"][stage].is_f64(), "{stage}");
     }
     let hash = report["state_hash"].as_str().unwrap();

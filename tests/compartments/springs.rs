@@ -262,8 +262,8 @@ fn springs_of_volumes_keep_molecules_in_or_out() {
         let mut random = random(35);
         for _ in 0..50 {
             for belonging in [
-                Belonging::Inside { margin: 0.3 },
-                Belonging::Outside { margin: 0.5 },
+                Belonging::Inside { distance: 0.3 },
+                Belonging::Outside { distance: 0.5 },
             ] {
                 let mut world = World::new(placement(0.0, 0.0), damped(4.0, 1.0), 1.0 / 60.0);
                 world.compartment = Box::new(compartment.clone());
@@ -322,8 +322,8 @@ fn degenerate_input_gives_no_nan() {
     let cuboid = ShapeCompartment::cuboid(Vec3::ONE, Pose::IDENTITY).unwrap();
     let belongings = [
         Belonging::Surface(placement(0.0, 0.0)),
-        Belonging::Inside { margin: 9.0 },
-        Belonging::Outside { margin: 9.0 },
+        Belonging::Inside { distance: 9.0 },
+        Belonging::Outside { distance: 9.0 },
     ];
     let laws = [
         damped(0.0, 0.0),

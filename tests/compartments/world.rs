@@ -19,7 +19,7 @@ pub fn body() -> Body {
 }
 
 pub fn damped(frequency_hz: f32, damping_ratio: f32) -> SpringLaw {
-    SpringLaw::CriticallyDamped {
+    SpringLaw::Damped {
         frequency_hz,
         damping_ratio,
     }

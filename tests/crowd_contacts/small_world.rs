@@ -172,7 +172,7 @@ impl SmallWorld {
     /// Deepest overlap that the last detection found, nm.
     pub fn deepest(&self) -> f32 {
         let touches = self.contacts.touches().iter();
-        touches.map(|touch| touch.deepest).fold(0.0, f32::max)
+        touches.map(|touch| touch.penetration).fold(0.0, f32::max)
     }
 }
 

@@ -41,7 +41,7 @@ fn the_recorded_path_leads_p_xylene_from_outside_into_the_cavity_without_ever_ov
     assert!(furthest > receptor.bounding_radius() + ligand.bounding_radius());
     assert!(moves > 20);
     // With atoms of their own size again, at the crystal's pose.
-    assert_eq!(session.config().radii, 1.0);
+    assert_eq!(session.config().radius_scale, 1.0);
     assert!(session.clashes().is_empty());
     let end = session.pose(Part::Ligand);
     assert!(end.position.distance(crystal.position) < 0.2);

@@ -50,7 +50,7 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
             .slide(&motion)
             .unwrap();
         let sliding = here.respond(ResponseMode::Slide, &motion).unwrap();
-        assert_eq!((sliding.pose, sliding.blocked), (slid.pose, slid.stuck));
+        assert_eq!((sliding.pose, sliding.blocked), (slid.pose, slid.blocked));
         met += usize::from(touch.fraction < 1.0);
     }
     assert!(met > 50, "{met}");

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-use bevy_rapier_molecules::docking::search::{DockedPose, Docking, SearchConfig, SearchError};
+use bevy_rapier_molecules::docking::search::{
+    DockedPose, Docking, DockingSearchConfig, DockingSearchError,
+};
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
@@ -36,9 +38,9 @@ fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds
     let mut found = 0;
     for seed in 1..=5 {
         let done = AtomicU32::new(0);
-        let config = SearchConfig {
+        let config = DockingSearchConfig {
             seed,
-            ..SearchConfig::default()
+            ..DockingSearchConfig::default()
         };
         let poses = docking
             .search(&config, &|now, all| {
@@ -73,11 +75,11 @@ fn the_same_seed_finds_the_same_poses_on_any_number_of_threads() {
         energy: &energy,
     };
     let search = |threads: usize, seed: u64| {
-        let config = SearchConfig {
+        let config = DockingSearchConfig {
             seed,
             restarts: 24,
             finalists: 6,
-            ..SearchConfig::default()
+            ..DockingSearchConfig::default()
         };
         with_threads(threads, || docking.search(&config, &|_, _| ()).unwrap())
     };
@@ -95,19 +97,19 @@ fn settings_and_poses_that_make_no_sense_are_refused() {
         receptor_pose: Pose::IDENTITY,
         energy: &energy,
     };
-    let config = SearchConfig {
+    let config = DockingSearchConfig {
         finalists: 0,
-        ..SearchConfig::default()
+        ..DockingSearchConfig::default()
     };
     let refused = docking.search(&config, &|_, _| ());
     assert!(matches!(
         refused,
-        Err(SearchError::Setting {
+        Err(DockingSearchError::BadParameter {
             what: "finalists",
             value: 0
         })
     ));
     docking.receptor_pose = Pose::from_translation(Vec3::NAN);
-    let refused = docking.search(&SearchConfig::default(), &|_, _| ());
-    assert!(matches!(refused, Err(SearchError::Docking(_))));
+    let refused = docking.search(&DockingSearchConfig::default(), &|_, _| ());
+    assert!(matches!(refused, Err(DockingSearchError::Docking(_))));
 }

@@ -25,7 +25,7 @@ fn a_ball_slides_round_another_and_goes_on() {
 }
 
 #[test]
-fn a_ball_that_meets_another_head_on_is_stuck_and_not_inside() {
+fn a_ball_that_meets_another_head_on_is_blocked_and_not_inside() {
     let one = ball(0.1);
     let other = ball(0.2);
     let start = Pose::from_translation(Vec3::NEG_X);
@@ -33,7 +33,7 @@ fn a_ball_that_meets_another_head_on_is_stuck_and_not_inside() {
     let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
         .slide(&motion)
         .unwrap();
-    assert!(report.stuck && report.pairs.len() == 1);
+    assert!(report.blocked && report.pairs.len() == 1);
     assert!(smallest_gap(&one, &report.pose, &other, &Pose::IDENTITY) > 0.0);
 }
 

@@ -220,12 +220,12 @@ fn bad_input_is_answered_with_what_is_wrong() {
     let DockingError::StartsInside {
         moving: 0,
         fixed: 0,
-        depth,
+        penetration,
     } = error
     else {
         panic!("{error}");
     };
-    assert!((depth - 0.05).abs() < 1.0e-6);
+    assert!((penetration - 0.05).abs() < 1.0e-6);
     assert!(error.to_string().contains("begin from a free pose"));
     let away = Pose::from_translation(Vec3::X);
     let bad = Motion::translation(Vec3::splat(f32::NAN));
@@ -241,7 +241,7 @@ fn bad_input_is_answered_with_what_is_wrong() {
     for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(matches!(
             go(&away, Motion::default(), tolerance),
-            Err(DockingError::Tolerance { .. })
+            Err(DockingError::BadTolerance { .. })
         ));
     }
 }

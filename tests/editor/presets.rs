@@ -32,7 +32,7 @@ fn a_preset_comes_back_as_it_was_saved() {
     let mut preset = small();
     preset.projection.momentum = 0.625;
     preset.thesis.force = 1.0e-7;
-    preset.cell_size = Some(0.7);
+    preset.cell_width = Some(0.7);
     preset.colour = Colour::Penetration;
     preset.seed = u64::MAX;
     preset.molecule = super::molecules::MoleculeKind::File("a \"b\"/c.pdb".into());
@@ -61,6 +61,15 @@ fn what_a_file_leaves_out_has_its_default() {
         ..Preset::default()
     };
     assert_eq!(preset, expected);
+    // Of the laws, too.
+    let text = "(projection: (relaxation: 1.0), thesis: (force: 1.0e-5))";
+    let preset = Preset::parse(text, Path::new("x.ron")).unwrap();
+    let mut expected = Preset::default();
+    expected.projection.relaxation = 1.0;
+    expected.thesis.force = 1.0e-5;
+    assert_eq!(preset, expected);
+    // A slip of the pen is no default.
+    assert!(Preset::parse("(projection: (relaxtion: 1.0))", Path::new("x.ron")).is_err());
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn impossible_values_are_refused_by_name() {
         ("(tolerance: -0.1)", "tolerance"),
         ("(leeway: -1.0)", "leeway"),
         ("(tilt_leeway: inf)", "tilt_leeway"),
-        ("(cell_size: 0.0)", "cell_size"),
+        ("(cell_width: 0.0)", "cell_width"),
         ("(clearance: -0.1)", "clearance"),
         (
             "(thesis: (force: -1.0, torque: 0.0, spring_force: 0.0, spring_torque: 0.0))",
@@ -111,8 +120,12 @@ fn impossible_values_are_refused_by_name() {
         ),
     ] {
         let error = Preset::parse(text, Path::new("x.ron")).unwrap_err();
-        assert!(error.to_string().contains(name), "{text}: {error}");
-        assert!(!matches!(error, PresetError::Syntax { .. }), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains(name) && said.contains("x.ron"),
+            "{text}: {said}"
+        );
+        assert!(matches!(error, PresetError::Invalid { .. }), "{said}");
     }
     let mut preset = small();
     preset.projection.momentum = 1.0;

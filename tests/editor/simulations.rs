@@ -88,7 +88,7 @@ fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
         |preset| preset.projection.momentum = 0.5,
         |preset| preset.law = Law::Thesis,
         |preset| preset.clearance = 0.004,
-        |preset| preset.cell_size = Some(0.9),
+        |preset| preset.cell_width = Some(0.9),
         |preset| preset.leeway = 0.4,
         |preset| preset.tilt_leeway = 40.0,
         |preset| preset.tolerance = Some(0.24),

@@ -31,7 +31,7 @@ fn limited_device(limits: wgpu::Limits) -> Option<GpuDevice> {
 #[test]
 fn without_an_adapter_there_is_no_device() {
     let error = GpuDevice::headless(&GpuOptions {
-        backends: wgpu::Backends::empty(),
+        interfaces: wgpu::Backends::empty(),
         ..GpuOptions::default()
     })
     .unwrap_err();

@@ -10,9 +10,10 @@ use bevy_rapier_molecules::gpu::tables::{
     GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport,
     GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
     GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams,
-    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuTransformParams,
+    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
+    GpuTransformParams,
 };
-use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, GpuSortParams, SHADERS, Shader};
+use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, SHADERS, Shader};
 use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 

@@ -1,8 +1,8 @@
 //! The counting sort against a stable sort on the CPU.
 
+use bevy_rapier_molecules::gpu::tables::GpuSortParams;
 use bevy_rapier_molecules::gpu::{
-    GpuDevice, GpuMeasure, GpuOptions, GpuSortParams, GpuVec, SortInput, SortSize, Sorter,
-    begin_pass,
+    GpuDevice, GpuMeasure, GpuOptions, GpuVec, SortInput, SortSize, Sorter, begin_pass,
 };
 
 use crate::gpu_device::{device, unless_required};

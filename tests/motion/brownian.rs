@@ -405,11 +405,12 @@ fn what_is_no_crowd_is_refused() {
     assert!(matches!(error, MotionError::BadSphere { sphere: 1, .. }));
     let error = BrownianCrowd::new(&[good], &[DVec3::NAN], config()).unwrap_err();
     assert!(matches!(error, MotionError::NotFinite { sphere: 0, .. }));
-    assert!(BrownianCrowd::new(&[good], &[], config()).is_err());
+    let error = BrownianCrowd::new(&[good], &[], config()).unwrap_err();
+    assert_eq!(error, MotionError::Mismatch { given: 0, count: 1 });
     let mut crowd = BrownianCrowd::new(&[good], &[DVec3::ZERO], config()).unwrap();
     for dt in [0.0, -1.0, f64::NAN] {
         let error = crowd.step(dt, &mut bounce).unwrap_err();
-        assert!(matches!(error, MotionError::BadSetting { .. }));
+        assert!(matches!(error, MotionError::BadParameter { .. }));
     }
     let mut none = BrownianCrowd::new(&[], &[], config()).unwrap();
     none.step(1.0e-9, &mut bounce).unwrap();

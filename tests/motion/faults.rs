@@ -76,14 +76,20 @@ fn numbers_that_are_none_are_refused_with_their_sphere() {
             finest_side: None,
         };
         let built = TimeVarying::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
-        assert!(matches!(built, Err(MotionError::BadSetting { .. })));
+        assert!(matches!(built, Err(MotionError::BadParameter { .. })));
         let config = HubbardConfig {
             interval: tolerance,
             ..HubbardConfig::default()
         };
         let built = Hubbard::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
-        assert!(matches!(built, Err(MotionError::BadSetting { .. })));
+        assert!(matches!(built, Err(MotionError::BadParameter { .. })));
     }
+    let config = TimeVaryingConfig::default();
+    let built = TimeVarying::new(&[BALL], Vec::new(), &config, f64::NAN, &mut Ways(resting));
+    let said = "the start has to be a finite number, and is NaN";
+    assert_eq!(built.unwrap_err().to_string(), said);
+    let built = TimeVarying::new(&[BALL], Vec::new(), &config, -2.0, &mut Ways(resting));
+    assert!(built.is_ok());
 }
 
 #[test]
@@ -175,7 +181,7 @@ fn there_is_no_way_back_and_no_sphere_beyond_the_last() {
     let error = detector.disturb(1, &mut Ways(resting)).unwrap_err();
     assert_eq!(
         error,
-        MotionError::NoSphere {
+        MotionError::NoSuchSphere {
             sphere: 1,
             count: 1
         }

@@ -246,7 +246,7 @@ fn molecules_that_are_none_are_refused() {
     .unwrap_err();
     assert!(matches!(
         error,
-        MoleculesError::NoTemplate { molecule: 0, .. }
+        MoleculesError::NoSuchTemplate { molecule: 0, .. }
     ));
     let pose = Pose::from_translation(Vec3::NAN);
     assert!(build(BrownianMolecule { pose, ..good }).is_err());

@@ -146,7 +146,7 @@ fn touches(
         other,
         normal,
         speed,
-        depth,
+        penetration: depth,
     })
 }
 
@@ -155,7 +155,7 @@ fn deepest(spheres: &[MovingSphere], walls: &[Wall], at: &[Probe]) -> Option<(u3
     let mut best: Option<(f64, u32, Obstacle)> = None;
     let mut offer = |sphere: u32, other: Obstacle| {
         if let Some(contact) = touches(spheres, walls, at, sphere, other) {
-            let since = contact.depth / contact.speed;
+            let since = contact.penetration / contact.speed;
             if best.is_none_or(|(longest, ..)| since > longest) {
                 best = Some((since, sphere, other));
             }

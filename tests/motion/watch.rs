@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::motion::MotionError;
 use bevy_rapier_molecules::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Quat, Vec3};
@@ -131,6 +132,9 @@ fn steps_that_are_none_are_refused() {
     let places = [MovingPose::default()];
     let mut watch = MoleculeWatch::new(&[(shape.clone(), 1.0)], &places, 0.0).unwrap();
     assert!(watch.step(0.0, &places, &places).is_err());
-    assert!(watch.step(0.1, &places, &[]).is_err());
+    let error = watch.step(0.1, &places, &[]).unwrap_err();
+    assert_eq!(error, MotionError::Mismatch { given: 0, count: 1 });
+    let said = "0 places were given for 1 spheres or molecules: each needs one";
+    assert_eq!(error.to_string(), said);
     assert!(MoleculeWatch::new(&[(shape, f64::NAN)], &places, 0.0).is_err());
 }

@@ -206,7 +206,7 @@ fn a_run_has_the_same_bits_on_a_gpu() {
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
         let store = app.world().resource::<DiagnosticsStore>();
-        let diagnostic = store.get(&MoleculeDiagnostics::CONTACTS).unwrap();
+        let diagnostic = store.get(&MoleculeDiagnostics::TOUCHES).unwrap();
         contacts += diagnostic.value().unwrap() as usize;
     }
     assert!(contacts > 100, "{contacts} contacts");

@@ -45,7 +45,7 @@ fn only_fault(app: &App) -> &MoleculeBackendFault {
 fn without_an_adapter_the_processor_does_it() {
     let mut app = app_on(Backend::Gpu);
     backend_mut(&mut app).set_options(GpuOptions {
-        backends: wgpu::Backends::empty(),
+        interfaces: wgpu::Backends::empty(),
         ..default()
     });
     assert_same_bits(&mut app, 10, |_, _| {});

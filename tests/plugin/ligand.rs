@@ -16,7 +16,7 @@ const FRAMES: usize = 180;
 struct Deepest(f32);
 
 fn note_deepest(touching: TouchingMolecules, mut deepest: ResMut<Deepest>) {
-    let depths = touching.iter().map(|pair| pair.deepest);
+    let depths = touching.iter().map(|pair| pair.penetration);
     deepest.0 = depths.fold(deepest.0, f32::max);
 }
 

@@ -1,5 +1,6 @@
 //! Proxies are kept for each number, and come back from a file as they were.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -64,7 +65,10 @@ fn files_that_are_missing_broken_or_for_others_are_refused() {
         cache.load(&file.0).unwrap_err()
     };
     let missing = cache.load("/nowhere/at/all.proxy.ron").unwrap_err();
-    assert!(matches!(missing, ProxyFileError::Io { .. }));
+    assert!(matches!(missing, ProxyFileError::Read { .. }));
+    assert!(missing.source().is_some());
+    let unwritable = cache.save("/nowhere/at/all.proxy.ron").unwrap_err();
+    assert!(matches!(unwritable, ProxyFileError::Write { .. }));
     for broken in [
         "",
         "(",

@@ -55,7 +55,7 @@ fn poses_on_the_same_device_are_drawn_without_a_copy() {
     let lent = app.world().resource::<LentDevice>();
     let mut relaxer = relaxed_on(lent.device());
     // The component knows the poses of the start only.
-    let mut crowd = DrawnCrowd::of(&small_vesicle().crowd);
+    let mut crowd = DrawnCrowd::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
     let start = shoot(&mut app, &picture);
     crowd.device_poses = relaxer.device_poses();
@@ -81,7 +81,7 @@ fn poses_of_another_device_or_of_other_molecules_are_not_used() {
         return;
     }
     let (mut app, picture) = scene();
-    let mut crowd = DrawnCrowd::of(&small_vesicle().crowd);
+    let mut crowd = DrawnCrowd::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
     let start = shoot(&mut app, &picture);
     let own = Arc::new(GpuDevice::headless(&GpuOptions::default()).unwrap());

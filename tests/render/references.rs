@@ -138,7 +138,7 @@ fn a_crowd_looks_like_its_references() {
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(real("popc.pdb"), &config).unwrap();
-    let mut crowd = DrawnCrowd::of(&vesicle.crowd);
+    let mut crowd = DrawnCrowd::from_crowd(&vesicle.crowd);
     crowd.templates.push(Arc::clone(&real("p_xylene.pdb")));
     for k in 0..24 {
         let angle = TAU * k as f32 / 24.0;

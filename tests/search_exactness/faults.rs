@@ -1,7 +1,7 @@
 //! What cannot be searched is refused with a reason, and does no harm.
 
 use bevy_rapier_molecules::search::{
-    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid,
+    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid, VerletGrid,
 };
 use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
 use glam::Vec3;
@@ -26,6 +26,19 @@ fn a_bad_margin_is_refused_and_the_search_stays_usable() {
         search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
         assert_eq!(pairs.to_sorted_vec(), before);
     }
+}
+
+#[test]
+fn widths_and_skins_that_are_none_are_refused() {
+    for width in [f32::NAN, -0.1, 0.0, f32::INFINITY, 2.0 * MAX_REACH_NM] {
+        let error = UniformGrid::with_cell_width(width).unwrap_err();
+        assert!(matches!(error, SearchError::BadWidth { .. }), "{error}");
+    }
+    for skin in [f32::NAN, -0.1, f32::INFINITY] {
+        let error = VerletGrid::with_skin(skin).unwrap_err();
+        assert!(matches!(error, SearchError::BadSkin { .. }), "{error}");
+    }
+    assert!(VerletGrid::with_skin(0.0).is_ok());
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn others() -> Vec<Searcher> {
     let mut searches = vec![
         Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
         Searcher::new(
-            UniformGrid::with_cell_width(WIDE_CELLS_NM),
+            UniformGrid::with_cell_width(WIDE_CELLS_NM).unwrap(),
             Promise::SamePairs,
             every,
         ),

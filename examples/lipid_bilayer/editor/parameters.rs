@@ -169,17 +169,17 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
             ui.colored_label(WARNING, format!("not on a GPU: {why}"));
         }
     }
-    let mut chosen = preset.cell_size.is_some();
+    let mut chosen = preset.cell_width.is_some();
     ui.checkbox(&mut chosen, "wider grid cells");
     if chosen {
         // As narrow as it gets: the longest reach of two atoms.
-        let cell = preset.cell_size.get_or_insert(0.5);
-        ui.add(nm(cell, 0.1..=WIDEST_CELL_NM, "cell"));
+        let width = preset.cell_width.get_or_insert(0.5);
+        ui.add(nm(width, 0.1..=WIDEST_CELL_NM, "cell"));
         if preset.backend == Backend::Gpu {
             ui.weak("on the processor only");
         }
     } else {
-        preset.cell_size = None;
+        preset.cell_width = None;
     }
 }
 

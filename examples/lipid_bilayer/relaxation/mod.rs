@@ -194,7 +194,7 @@ fn relax<D: Serialize>(
 /// hold them.
 fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
     let options = ExportOptions::default();
-    match ExportFormat::of_path(path) {
+    match ExportFormat::from_path(path) {
         Some((ExportFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
         // Holds any number of molecules: one of each shape tells about the names.
         Some((ExportFormat::Mmcif, _)) => {

@@ -6,10 +6,10 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EnergyError {
-    /// A setting is not a number that makes sense.
+    /// A parameter is not a number that makes sense.
     #[error("the {what} of the energy is {value}, and has to be {allowed}")]
-    Setting {
-        /// Which setting.
+    BadParameter {
+        /// Which parameter.
         what: &'static str,
         /// What was given.
         value: f64,
@@ -39,7 +39,7 @@ pub enum EnergyError {
         charges: usize,
     },
     /// A charge is not finite.
-    #[error("atom {index} of molecule '{name}' has the charge {charge}")]
+    #[error("atom {index} of molecule '{name}' has the charge {charge}, which is not finite")]
     BadCharge {
         /// Name of the molecule.
         name: String,

@@ -74,7 +74,7 @@ impl EnergyConfig {
         ];
         for (what, value, range, allowed) in checks {
             if !range.contains(&value) {
-                return Err(EnergyError::Setting {
+                return Err(EnergyError::BadParameter {
                     what,
                     value: f64::from(value),
                     allowed,
@@ -229,7 +229,7 @@ mod tests {
         for (name, config) in bad {
             assert!(matches!(
                 config.check(),
-                Err(EnergyError::Setting { what, .. }) if what == name
+                Err(EnergyError::BadParameter { what, .. }) if what == name
             ));
         }
     }

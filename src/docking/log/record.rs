@@ -34,7 +34,7 @@ impl<W: Write> Recorder<W> {
         for (_, part) in line::PARTS {
             recorder.record(&Input::Place(part, session.pose(part)))?;
         }
-        recorder.record(&Input::Radii(config.radii))?;
+        recorder.record(&Input::Radii(config.radius_scale))?;
         recorder.record(&Input::Response(config.response))?;
         recorder.record(&Input::Collisions(config.collisions))?;
         recorder.record(&Input::Guidance(config.guidance))?;

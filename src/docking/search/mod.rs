@@ -55,7 +55,7 @@ const SMALL: f32 = 0.6;
 /// How long to search. Counts are from 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SearchConfig {
+pub struct DockingSearchConfig {
     /// Where random numbers begin. Default: 1.
     pub seed: u64,
     /// Poses to begin from. Default: 384.
@@ -70,7 +70,7 @@ pub struct SearchConfig {
     pub tolerance: f32,
 }
 
-impl Default for SearchConfig {
+impl Default for DockingSearchConfig {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -86,11 +86,11 @@ impl Default for SearchConfig {
 /// Why nothing was found.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum SearchError {
-    /// A setting is not a number that makes sense.
+pub enum DockingSearchError {
+    /// A parameter is not a number that makes sense.
     #[error("the number of {what} is {value}, and has to be from 1 to {MOST}")]
-    Setting {
-        /// Which setting.
+    BadParameter {
+        /// Which parameter.
         what: &'static str,
         /// What was given.
         value: u32,
@@ -124,7 +124,7 @@ pub struct DockedPose {
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-/// use bevy_rapier_molecules::docking::search::{Docking, SearchConfig};
+/// use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 /// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 /// use bevy_rapier_molecules::prelude::*;
 ///
@@ -143,7 +143,13 @@ pub struct DockedPose {
 ///     receptor_pose: Pose::IDENTITY,
 ///     energy: &energy,
 /// };
-/// let short = SearchConfig { restarts: 4, steps: 20, finalists: 2, final_steps: 20, ..SearchConfig::default() };
+/// let short = DockingSearchConfig {
+///     restarts: 4,
+///     steps: 20,
+///     finalists: 2,
+///     final_steps: 20,
+///     ..DockingSearchConfig::default()
+/// };
 /// let found = docking.search(&short, &|_done, _of| {})?;
 /// // The best first, and all of them outside of the receptor.
 /// assert!(found[0].energy <= found[1].energy && found[0].energy < 0.0);
@@ -171,13 +177,13 @@ impl Docking<'_> {
     /// `progress` is told how many of how many runs are done, from any thread.
     ///
     /// # Errors
-    /// [`SearchError`] if a setting makes no sense, the receptor's pose is not finite, or
-    /// nowhere is room for the ligand.
+    /// [`DockingSearchError`] if a parameter makes no sense, the receptor's pose is not
+    /// finite, or nowhere is room for the ligand.
     pub fn search(
         &self,
-        config: &SearchConfig,
+        config: &DockingSearchConfig,
         progress: &(dyn Fn(u32, u32) + Sync),
-    ) -> Result<Vec<DockedPose>, SearchError> {
+    ) -> Result<Vec<DockedPose>, DockingSearchError> {
         let settings = [
             ("restarts", config.restarts),
             ("steps", config.steps),
@@ -186,7 +192,7 @@ impl Docking<'_> {
         ];
         for (what, value) in settings {
             if !(1..=MOST).contains(&value) {
-                return Err(SearchError::Setting { what, value });
+                return Err(DockingSearchError::BadParameter { what, value });
             }
         }
         if !self.receptor_pose.is_finite() {
@@ -213,7 +219,7 @@ impl Docking<'_> {
         let begun: Result<Vec<_>, DockingError> = begun.collect();
         let mut found: Vec<DockedPose> = begun?.into_iter().flatten().collect();
         if found.is_empty() {
-            return Err(SearchError::NoRoom {
+            return Err(DockingSearchError::NoRoom {
                 ligand: self.ligand.template().name().to_owned(),
                 receptor: self.receptor.template().name().to_owned(),
             });
@@ -242,7 +248,7 @@ impl Docking<'_> {
         &self,
         starts: &Starts,
         restart: u32,
-        config: &SearchConfig,
+        config: &DockingSearchConfig,
         random: &mut Pcg64,
     ) -> Result<Option<(Pose, f64)>, DockingError> {
         let Some(start) = starts.draw(restart, random) else {

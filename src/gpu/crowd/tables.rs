@@ -291,7 +291,7 @@ impl GpuCrowdTouch {
             a: self.a,
             b: self.b,
             overlaps: self.contacts,
-            deepest: self.deepest,
+            penetration: self.deepest,
         })
     }
 }

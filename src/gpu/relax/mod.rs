@@ -1,4 +1,4 @@
-//! Relaxation on the device: the twin of an iteration on the CPU.
+//! Relaxation on the device: the twin of an iteration on the processor.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -60,9 +60,9 @@ const TIMED_ITERATIONS: u32 = 48;
 ///
 /// Then 64 bytes of counters come back, from which the relaxer decides how to go on.
 ///
-/// Differences from the CPU are those of sums in another order. Places are known for
+/// Differences from the processor are those of sums in another order. Places are known for
 /// spherical compartments only; a crowd that has others is refused, with
-/// [`GpuError::Unsupported`], and relaxed by the CPU.
+/// [`GpuError::Unsupported`], and relaxed by the processor.
 #[derive(Debug)]
 pub struct GpuRelaxEngine {
     device: Arc<GpuDevice>,

@@ -7,6 +7,7 @@ use super::fine_steps::Step;
 use super::neighbours::Neighbours;
 use super::noise::{generator, normal, turn};
 use super::{BrownianParticle, FineSteps, Meeting, Outcome, StepReport};
+use crate::motion::error::check_positive;
 use crate::motion::swept::Wall;
 use crate::motion::{MotionError, TOLERANCE_NM};
 
@@ -102,7 +103,8 @@ impl BrownianCrowd {
     /// Particles at these places (nm), not turned.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be.
+    /// [`MotionError`] if a number is not what it has to be; [`MotionError::Mismatch`] if
+    /// there is not one place for each particle.
     pub fn new(
         particles: &[BrownianParticle],
         positions: &[DVec3],
@@ -111,17 +113,10 @@ impl BrownianCrowd {
         let count = particles.len();
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
         if positions.len() != count {
-            return Err(MotionError::NoSphere {
-                sphere: positions.len() as u32,
-                count: count as u32,
-            });
+            let given = positions.len();
+            return Err(MotionError::Mismatch { given, count });
         }
-        if !(config.tolerance.is_finite() && config.tolerance > 0.0) {
-            return Err(MotionError::BadSetting {
-                what: "tolerance",
-                value: config.tolerance,
-            });
-        }
+        check_positive("tolerance", config.tolerance)?;
         for (wall, index) in config.walls.iter().zip(0..) {
             wall.check(index)?;
         }
@@ -225,10 +220,7 @@ impl BrownianCrowd {
         dt: f64,
         decide: &mut dyn FnMut(&Meeting) -> Outcome,
     ) -> Result<StepReport, MotionError> {
-        if !(dt.is_finite() && dt > 0.0) {
-            let what = "step";
-            return Err(MotionError::BadSetting { what, value: dt });
-        }
+        check_positive("step", dt)?;
         let ways: Vec<DVec3> = self
             .bodies
             .par_iter()

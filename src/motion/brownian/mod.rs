@@ -48,6 +48,7 @@ use super::Obstacle;
 
 /// How the collisions of a step are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FineSteps {
     /// A queue of collisions, of which only those that a collision may have changed are
     /// looked for again. Default.

@@ -37,8 +37,9 @@ pub enum WallSide {
     Outside,
 }
 
-/// Something that does not move and that spheres cannot enter. Lengths in nm.
+/// Something that does not move and that spheres cannot enter. Lengths in nm, world frame.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Wall {
     /// All points p with p · normal = offset; spheres are on the side that the normal
     /// points to.

@@ -13,6 +13,7 @@ use super::{
     check_ahead,
 };
 use crate::motion::MotionError;
+use crate::motion::error::check_positive;
 use crate::motion::swept::Wall;
 
 /// Events for each sphere within [`STILL`] after which time is said to stand still.
@@ -75,7 +76,7 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 /// let contact = ball.contacts[0];
 /// assert_eq!((contact.sphere, contact.other), (0, Obstacle::Sphere(1)));
 /// assert!((contact.time - expected).abs() < 1.0e-5, "{}", contact.time);
-/// assert!(contact.depth < 2.0e-6);
+/// assert!(contact.penetration < 2.0e-6);
 /// # Ok(())
 /// # }
 /// ```
@@ -115,11 +116,10 @@ impl TimeVarying {
         );
         let extent = (high - low).max(DVec3::ZERO);
         let finest = match config.finest_side {
-            Some(side) if !(side.is_finite() && side > 0.0) => {
-                let what = "side of the finest subspaces";
-                return Err(MotionError::BadSetting { what, value: side });
+            Some(side) => {
+                check_positive("side of the finest subspaces", side)?;
+                side
             }
-            Some(side) => side,
             None => best_side(&tracker.bounds, extent.element_product()),
         };
         // The coarsest grid has to fit the largest sphere.
@@ -186,7 +186,7 @@ impl TimeVarying {
     ) -> Result<(), MotionError> {
         let count = self.ends.len() as u32;
         if sphere >= count {
-            return Err(MotionError::NoSphere { sphere, count });
+            return Err(MotionError::NoSuchSphere { sphere, count });
         }
         self.tracker.reset_after_jump(sphere, self.now, motion)?;
         self.renew(sphere);

@@ -12,11 +12,13 @@
 use super::sweep::{Line, Sweep};
 use super::tracker::Tracker;
 use super::{Detector, EventCounts, MovingSphere, SphereMotion, check_ahead};
+use crate::motion::error::check_positive;
 use crate::motion::swept::Wall;
 use crate::motion::{MotionError, Obstacle, TOLERANCE_NM};
 
 /// How much of the sweep is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HubbardSweep {
     /// Until the first two bounds meet, as one would do it today. Default.
     #[default]
@@ -51,6 +53,59 @@ impl Default for HubbardConfig {
 ///
 /// Of its counts, `resetting` is how often all bounds were built because the interval was
 /// over, and `checks` are the crossings of lines.
+///
+/// ```
+/// use bevy_rapier_molecules::motion::Obstacle;
+/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use bevy_rapier_molecules::motion::time_varying::{
+///     Contact, Detector, Hubbard, HubbardConfig, MovingSphere, Probe, SphereMotion,
+/// };
+/// use glam::DVec3;
+///
+/// /// A sphere that goes straight on until it meets something, and then back.
+/// struct Shuttle {
+///     since: f64,
+///     place: DVec3,
+///     velocity: DVec3,
+///     contacts: Vec<Contact>,
+/// }
+///
+/// impl SphereMotion for Shuttle {
+///     fn probe(&mut self, _sphere: u32, time: f64) -> Probe {
+///         Probe {
+///             position: self.place + (time - self.since) * self.velocity,
+///             velocity: self.velocity,
+///         }
+///     }
+///
+///     fn collide(&mut self, contact: &Contact) {
+///         self.place = self.probe(0, contact.time).position;
+///         (self.since, self.velocity) = (contact.time, -self.velocity);
+///         self.contacts.push(*contact);
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // In the middle of a room of 10 nm, with 2 nm/s.
+/// let mut shuttle = Shuttle {
+///     since: 0.0,
+///     place: DVec3::ZERO,
+///     velocity: DVec3::X * 2.0,
+///     contacts: Vec::new(),
+/// };
+/// let sphere = MovingSphere { radius: 1.0, acceleration: 0.0 };
+/// let walls = Wall::room(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
+/// let config = HubbardConfig::default();
+/// let mut detector = Hubbard::new(&[sphere], walls, &config, 0.0, &mut shuttle)?;
+/// detector.advance(7.0, &mut shuttle)?;
+/// // It is 4 nm to the wall of high x, and 8 nm back to that of low x.
+/// let met = [0, 1].map(|k| shuttle.contacts[k]);
+/// assert_eq!(met.map(|contact| contact.other), [Obstacle::Wall(1), Obstacle::Wall(0)]);
+/// assert!((met[0].time - 2.0).abs() < 1.0e-5, "{}", met[0].time);
+/// assert!((met[1].time - 6.0).abs() < 1.0e-5, "{}", met[1].time);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Hubbard {
     tracker: Tracker,
@@ -71,10 +126,7 @@ impl Hubbard {
         start: f64,
         motion: &mut dyn SphereMotion,
     ) -> Result<Self, MotionError> {
-        if !(config.interval.is_finite() && config.interval > 0.0) {
-            let (what, value) = ("interval", config.interval);
-            return Err(MotionError::BadSetting { what, value });
-        }
+        check_positive("interval", config.interval)?;
         Ok(Self {
             tracker: Tracker::new(spheres, walls, config.tolerance, start, motion)?,
             config: *config,

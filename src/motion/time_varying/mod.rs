@@ -88,7 +88,7 @@ pub struct Contact {
     /// How fast they approach each other along the normal, nm/s; positive.
     pub speed: f64,
     /// How deep they overlap, nm; at most a little more than the tolerance.
-    pub depth: f64,
+    pub penetration: f64,
 }
 
 impl Contact {

@@ -2,6 +2,7 @@
 //! [`super::TimeVarying`] and [`super::Hubbard`] have in common.
 
 use super::{Contact, EventCounts, MovingSphere, Probe, SphereMotion, TimeVaryingBound};
+use crate::motion::error::check_positive;
 use crate::motion::swept::{GrowingSphere, Wall, first_contact_relative, first_not_positive};
 use crate::motion::{MotionError, Obstacle};
 
@@ -46,14 +47,13 @@ impl Tracker {
         start: f64,
         motion: &mut dyn SphereMotion,
     ) -> Result<Self, MotionError> {
-        if !(tolerance.is_finite() && tolerance > 0.0) {
-            let what = "tolerance";
-            let value = tolerance;
-            return Err(MotionError::BadSetting { what, value });
-        }
+        check_positive("tolerance", tolerance)?;
         if !start.is_finite() {
-            let what = "start";
-            return Err(MotionError::BadSetting { what, value: start });
+            return Err(MotionError::BadParameter {
+                what: "start",
+                allowed: "a finite number",
+                value: start,
+            });
         }
         let count = spheres.len();
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
@@ -304,7 +304,7 @@ impl Tracker {
             other: Obstacle::Sphere(b),
             normal,
             speed,
-            depth,
+            penetration: depth,
         });
         self.reset_after_jump(a, now, motion)?;
         self.reset_after_jump(b, now, motion)
@@ -335,7 +335,7 @@ impl Tracker {
             other: Obstacle::Wall(wall),
             normal: -seen.normal,
             speed,
-            depth,
+            penetration: depth,
         });
         self.reset_after_jump(sphere, now, motion)
     }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use self::pieces::{CUBIC, Piece, Pieces, ROUNDING};
+use super::error::check_positive;
 use super::shape::Shape;
 use super::time_varying::{
     Detector, EventCounts, MovingSphere, Probe, TimeVarying, TimeVaryingConfig,
@@ -155,7 +156,8 @@ impl MoleculeWatch {
     ///
     /// # Errors
     /// [`MoleculesError`] if a number is not what it has to be, or someone is too far away
-    /// to be searched.
+    /// to be searched; [`MotionError::Mismatch`] in it if there is not one place for each
+    /// molecule.
     pub fn new(
         molecules: &[(WatchedShape, f64)],
         places: &[MovingPose],
@@ -214,7 +216,8 @@ impl MoleculeWatch {
     /// order of time, then of molecules.
     ///
     /// # Errors
-    /// [`MotionError`] if the step is not positive, or a place is not finite.
+    /// [`MotionError`] if the step is not positive, or a place is not finite;
+    /// [`MotionError::Mismatch`] if there is not one start and one end for each molecule.
     pub fn step(
         &mut self,
         dt: f64,
@@ -222,10 +225,7 @@ impl MoleculeWatch {
         ends: &[MovingPose],
     ) -> Result<&[MoleculeMeeting], MotionError> {
         self.met.clear();
-        if !(dt.is_finite() && dt > 0.0) {
-            let what = "step";
-            return Err(MotionError::BadSetting { what, value: dt });
-        }
+        check_positive("step", dt)?;
         check_count(self.shapes.len(), starts.len())?;
         check_count(self.shapes.len(), ends.len())?;
         let begin = self.detector.time();
@@ -357,8 +357,5 @@ fn check_count(count: usize, given: usize) -> Result<(), MotionError> {
     if count == given {
         return Ok(());
     }
-    Err(MotionError::NoSphere {
-        sphere: given as u32,
-        count: count as u32,
-    })
+    Err(MotionError::Mismatch { given, count })
 }

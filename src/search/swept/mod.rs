@@ -83,6 +83,7 @@ pub enum SweptError {
 
 /// How much a swept search had to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SweptWork {
     /// Pairs whose time of contact was computed.
     pub checks: u64,

@@ -28,7 +28,7 @@ use walk::{SPHERES_PER_TASK, Walk};
 /// one place make more, and they would make pairs until the memory is full.
 pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 
-/// Counting-sorted uniform grid: the FFRNN search on the CPU.
+/// Counting-sorted uniform grid: the FFRNN search on the processor.
 ///
 /// The search of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014):
 ///
@@ -96,15 +96,18 @@ impl UniformGrid {
     }
 
     /// A grid whose cells are at least `width` nm wide. They are never narrower than the
-    /// longest reach, and so no pair is missed, whatever the width; one that is not a
-    /// positive number up to [`MAX_REACH_NM`] asks for nothing.
-    #[must_use]
-    pub fn with_cell_width(width: f32) -> Self {
-        let usable = width > 0.0 && width <= MAX_REACH_NM;
-        Self {
-            least_cell: if usable { width } else { 0.0 },
-            ..Self::default()
+    /// longest reach, and so no pair is missed, whatever the width.
+    ///
+    /// # Errors
+    /// [`SearchError::BadWidth`] if it is not a positive number up to [`MAX_REACH_NM`].
+    pub fn with_cell_width(width: f32) -> Result<Self, SearchError> {
+        if !(width > 0.0 && width <= MAX_REACH_NM) {
+            return Err(SearchError::BadWidth { width });
         }
+        Ok(Self {
+            least_cell: width,
+            ..Self::default()
+        })
     }
 
     /// Checks, and sorts the spheres into cells; `None` if no pair is possible.

@@ -245,7 +245,7 @@ impl BrownianMolecules {
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
         for (molecule, index) in molecules.iter().zip(0..) {
             if molecule.template as usize >= self.templates.len() {
-                return Err(MoleculesError::NoTemplate {
+                return Err(MoleculesError::NoSuchTemplate {
                     molecule: index,
                     template: molecule.template,
                     count: self.templates.len(),
@@ -278,7 +278,7 @@ impl BrownianMolecules {
         let count = self.molecules.len() as u32;
         let Some(one) = self.molecules.get_mut(molecule as usize) else {
             let sphere = molecule;
-            return Err(MotionError::NoSphere { sphere, count });
+            return Err(MotionError::NoSuchSphere { sphere, count });
         };
         if one.pose != pose {
             check_pose(molecule, &pose)?;

@@ -6,9 +6,9 @@ use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 use super::{BrownianMolecules, MoleculesError, MoleculesReport, MoveRules};
-use crate::motion::MotionError;
 use crate::motion::brownian::Outcome;
 use crate::motion::brownian::noise::{generator, normal, turn};
+use crate::motion::error::check_positive;
 use crate::pose::Pose;
 use crate::search::Pair;
 
@@ -76,10 +76,7 @@ impl BrownianMolecules {
         dt: f64,
         rules: &mut dyn MoveRules,
     ) -> Result<MoleculesReport, MoleculesError> {
-        if !(dt.is_finite() && dt > 0.0) {
-            let what = "step";
-            return Err(MotionError::BadSetting { what, value: dt }.into());
-        }
+        check_positive("step", dt)?;
         let moved = self.draw(dt);
         let begin = Instant::now();
         self.find_candidates(&moved)?;
