@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts, from the root of the checkout: one target directory
 # outside of it, so that a fresh clone does not compile the dependencies again.
 
