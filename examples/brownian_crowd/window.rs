@@ -6,7 +6,7 @@ use bevy::app::AppExit;
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
 use bevy_rapier_molecules::prelude::*;
-use egui_plot::{Legend, Line, Plot, PlotPoints};
+use egui_plot::{AxisHints, Corner, Legend, Line, Plot, PlotPoints};
 
 use super::common::AnyError;
 use super::cytoplasm::{Cytoplasm, Sample};
@@ -167,7 +167,8 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                 .height(180.0)
                 .include_x(0.0)
                 .include_y(0.0)
-                .legend(Legend::default())
+                .custom_x_axes(vec![times()])
+                .legend(Legend::default().position(Corner::LeftTop))
                 .show(ui, |plot| {
                     plot.line(Line::new("in the crowd", points(|sample| sample.moved)));
                     plot.line(Line::new("alone", points(|sample| sample.alone)));
@@ -178,6 +179,7 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                     .height(120.0)
                     .include_x(0.0)
                     .include_y(1.0)
+                    .custom_x_axes(vec![times()])
                     .show(ui, |plot| {
                         plot.line(Line::new("mean", points(|sample| sample.cluster)));
                     });
@@ -187,4 +189,9 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
             ui.weak("Space pause   T colours   Esc quit");
         });
     Ok(())
+}
+
+/// The axis of time: its numbers are short, and may stand closer than usual.
+fn times() -> AxisHints<'static> {
+    AxisHints::new_x().label_spacing(egui::Rangef::new(28.0, 40.0))
 }

@@ -54,7 +54,7 @@ fn update(
         "contacts by {mode}{}{}\n\
          {} molecules, {} touching pairs, deepest {:.3} nm\n\
          ms: gather {:.2}  detect {:.2}  respond {:.2}  apply {:.2}  step {:.2}\n\
-         {:.0} frames per second",
+         {:.1} frames per second",
         if tint.0 {
             ", green free, red touching"
         } else {
