@@ -26,7 +26,7 @@ use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::{adapter, offscreen_plugins};
 use clap::Args;
-use common::molecules::{popc, vesicle_of};
+use common::molecules::{VESICLE_ATOMS, atoms_from, popc, vesicle_of};
 use common::turns::{Laps, Rounds, in_turns, ms};
 use common::{Cell, Column, Done, Part, Run};
 
@@ -51,9 +51,10 @@ struct Switches {
     /// Frames of each world.
     #[arg(long, value_name = "N", default_value_t = 7)]
     rounds: usize,
-    /// Atoms of the vesicles, with commas [default: 30,000, 100,000 and 1,000,000]; from a
-    /// million on there are no meshes.
+    /// Atoms of the vesicles, at least 20,000, with commas [default: 30,000, 100,000 and
+    /// 1,000,000]; from a million on there are no meshes.
     #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(value_parser = atoms_from(VESICLE_ATOMS))]
     atoms: Vec<usize>,
     /// Subdivisions of the icospheres: 1 is 80 triangles, Bevy's default is 5 with 720.
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 5])]

@@ -21,7 +21,7 @@ use bevy_rapier_molecules::relax::engine::{
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;
-use common::molecules::{popc, vesicle_of};
+use common::molecules::{POPC_ATOMS, VESICLE_ATOMS, atoms_from, popc, vesicle_of};
 use common::turns::{Laps, ms, ratio};
 use common::{Column, Done, Part, Run, cells};
 use contest::TOLERANCE_NM;
@@ -69,14 +69,16 @@ const STAGES: [&str; 8] = [
 /// What only this bench has.
 #[derive(Args)]
 struct Switches {
-    /// Atoms of the scenes of `search`, with commas [default: 50,000 to 4,000,000].
+    /// Atoms of the scenes of `search`, at least the 134 of a lipid, with commas [default:
+    /// 50,000 to 4,000,000].
     #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(value_parser = atoms_from(POPC_ATOMS))]
     atoms: Vec<usize>,
     /// Brute force is left out beyond this many atoms: its time grows with the square.
     #[arg(long, value_name = "N", default_value_t = BRUTE_MOST)]
     brute_most: usize,
-    /// Atoms of `stages` [default: 3,000,000].
-    #[arg(long, value_name = "N")]
+    /// Atoms of `stages`, at least 20,000 [default: 3,000,000].
+    #[arg(long, value_name = "N", value_parser = atoms_from(VESICLE_ATOMS))]
     stage_atoms: Option<usize>,
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchTimes, UniformGrid};
 use clap::Args;
+use common::molecules::{POPC_ATOMS, atoms_from};
 use common::turns::{Rounds, in_turns, ms};
 use common::{Cell, Column, Done, Part, Run};
 use contest::TOLERANCE_NM;
@@ -41,8 +42,10 @@ const NAMES: [&str; 4] = ["uniform-grid", "zelll", "kiddo", "brute-force"];
 
 #[derive(Args)]
 struct Switches {
-    /// Atoms of the scenes, with commas [default: 1,000 to 4,000,000].
+    /// Atoms of the scenes, at least the 134 of a lipid, with commas [default: 1,000 to
+    /// 4,000,000].
     #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(value_parser = atoms_from(POPC_ATOMS))]
     atoms: Vec<usize>,
 }
 

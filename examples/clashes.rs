@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
-    /// Structure file: .pdb, .ent, .cif or .bcif, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
     file: PathBuf,
     /// What is a part. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]

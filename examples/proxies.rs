@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
-    /// Structure files: .pdb, .ent, .cif or .bcif, plain or gzipped.
+    /// Structure files: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// How many proxies each molecule gets.
@@ -106,19 +106,25 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
     };
+    let templates = arguments.files.iter().map(|file| load(file, &options));
+    let templates: Vec<MoleculeTemplate> = templates.collect::<Result<_, _>>()?;
+    let backend = arguments.backend.backend.unwrap_or_default();
+    let mut finder = match arguments.tolerance {
+        Some(_) => Finder::of_processor(match backend {
+            Backend::Gpu => fallback::processor(&"a tolerance is met by trying, which no GPU does"),
+            _ => Device::default(),
+        }),
+        None => Finder::for_backend(backend),
+    };
     let mut shown = Vec::new();
     let mut structures = Vec::new();
-    let (mut device, mut time) = (Device::default(), Duration::ZERO);
-    for file in &arguments.files {
-        let template = Arc::new(load(file, &options)?);
+    let mut time = Duration::ZERO;
+    for (file, template) in arguments.files.iter().zip(templates) {
+        let template = Arc::new(template);
         let begin = Instant::now();
         let set = match arguments.tolerance {
             Some(tolerance) => ProxySet::for_tolerance(&*template, tolerance, PROXY_SEED)?,
-            None => {
-                let (set, who) = proxies(&template, arguments)?;
-                device = who;
-                set
-            }
+            None => finder.find(&template, arguments.proxies)?,
         };
         time += begin.elapsed();
         structures.push(row(file, &template, &set)?);
@@ -129,11 +135,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
             cache.save(proxy_file_of(file))?;
         }
     }
-    if arguments.tolerance.is_some() && arguments.backend.backend == Some(Backend::Gpu) {
-        device = fallback::processor(&"a tolerance is met by trying, which no GPU does");
-    }
     let report = Report {
-        head: Head::new(Some(PROXY_SEED), device, time),
+        head: Head::new(Some(PROXY_SEED), finder.device, time),
         molecules: structures.len(),
         atoms: structures.iter().map(|row| row.atoms).sum(),
         structures,
@@ -184,56 +187,82 @@ fn write_table(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     Ok(())
 }
 
-/// As many proxies as were asked for, and who found them.
-fn proxies(
-    template: &MoleculeTemplate,
-    arguments: &Arguments,
-) -> Result<(ProxySet, Device), AnyError> {
-    let backend = arguments.backend.backend.unwrap_or_default();
-    let device = match on_gpu(template, arguments.proxies, backend) {
-        Ok(Some((set, adapter))) => {
-            let device = Device {
-                backend: Backend::Gpu,
-                adapter: Some(adapter),
-                fell_back: None,
-            };
-            return Ok((set, device));
-        }
-        Ok(None) => Device::default(),
-        Err(error) => fallback::processor(&error),
-    };
-    let set = ProxySet::from_atoms(template, arguments.proxies, PROXY_SEED)?;
-    Ok((set, device))
+/// A device that finds proxies.
+#[cfg(feature = "gpu")]
+type Gpu = Arc<bevy_rapier_molecules::gpu::GpuDevice>;
+
+/// A device that finds proxies: there is none in a program without the feature.
+#[cfg(not(feature = "gpu"))]
+type Gpu = std::convert::Infallible;
+
+/// Whoever finds the proxies, the same for all molecules.
+struct Finder {
+    /// None if it is the processor.
+    gpu: Option<Gpu>,
+    /// For the report.
+    device: Device,
 }
 
-/// The proxies that a GPU finds, and its name; none if the processor is to find them.
+impl Finder {
+    fn of_processor(device: Device) -> Self {
+        Self { gpu: None, device }
+    }
+
+    #[cfg(feature = "gpu")]
+    fn for_backend(backend: Backend) -> Self {
+        use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+
+        match GpuDevice::for_backend(backend, &GpuOptions::default()) {
+            Ok(Some(gpu)) => Self {
+                device: Device {
+                    backend: Backend::Gpu,
+                    adapter: Some(gpu.summary().to_string()),
+                    fell_back: None,
+                },
+                gpu: Some(gpu),
+            },
+            Ok(None) => Self::of_processor(Device::default()),
+            Err(error) => Self::of_processor(fallback::processor(&error)),
+        }
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    fn for_backend(backend: Backend) -> Self {
+        Self::of_processor(match backend {
+            Backend::Gpu => {
+                fallback::processor(&"this program was built without the feature `gpu`")
+            }
+            _ => Device::default(),
+        })
+    }
+
+    /// So many proxies of a molecule. A GPU that fails is not asked again.
+    fn find(&mut self, template: &MoleculeTemplate, count: usize) -> Result<ProxySet, AnyError> {
+        if let Some(gpu) = &self.gpu {
+            match on_gpu(gpu, template, count) {
+                Ok(Some(set)) => return Ok(set),
+                // Atoms that cannot have proxies are the processor's, which says why.
+                Ok(None) => {}
+                Err(error) => *self = Self::of_processor(fallback::processor(&error)),
+            }
+        }
+        Ok(ProxySet::from_atoms(template, count, PROXY_SEED)?)
+    }
+}
+
+/// The proxies that a GPU finds; none if the atoms cannot have any.
 #[cfg(feature = "gpu")]
 fn on_gpu(
+    gpu: &Gpu,
     template: &MoleculeTemplate,
     count: usize,
-    backend: Backend,
-) -> Result<Option<(ProxySet, String)>, AnyError> {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
-
-    let Some(device) = GpuDevice::for_backend(backend, &GpuOptions::default())? else {
-        return Ok(None);
-    };
-    // Atoms that cannot have proxies are the processor's, which says why.
-    let set = device.proxies(template, count, PROXY_SEED)?.ok();
-    Ok(set.map(|set| (set, device.summary().to_string())))
+) -> Result<Option<ProxySet>, AnyError> {
+    Ok(gpu.proxies(template, count, PROXY_SEED)?.ok())
 }
 
-/// None: there is no GPU in a program without the feature.
 #[cfg(not(feature = "gpu"))]
-fn on_gpu(
-    _: &MoleculeTemplate,
-    _: usize,
-    backend: Backend,
-) -> Result<Option<(ProxySet, String)>, AnyError> {
-    match backend {
-        Backend::Gpu => Err("this program was built without the feature `gpu`".into()),
-        _ => Ok(None),
-    }
+fn on_gpu(gpu: &Gpu, _: &MoleculeTemplate, _: usize) -> Result<Option<ProxySet>, AnyError> {
+    match *gpu {}
 }
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.

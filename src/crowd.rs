@@ -34,7 +34,8 @@ pub enum CrowdError {
     },
     /// A pose is NaN or infinite, or its rotation is not a rotation.
     #[error(
-        "molecule {molecule} needs a finite position and a unit rotation, not the pose {pose:?}"
+        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
     )]
     BadPose {
         /// Index of the molecule.
@@ -132,8 +133,8 @@ impl Crowd {
     /// Adds a molecule. Its rotation is made a unit quaternion to the last digit.
     ///
     /// # Errors
-    /// [`CrowdError`] if its template or placement does not exist or its pose is
-    /// not finite.
+    /// [`CrowdError`] if its template or placement does not exist, or its pose is not
+    /// finite or its rotation none.
     pub fn add_member(&mut self, mut member: CrowdMember) -> Result<(), CrowdError> {
         check_index("template", member.template, self.templates.len())?;
         if let Some(placement) = member.placement {
@@ -180,12 +181,18 @@ impl Crowd {
     }
 
     /// Template of one molecule.
+    ///
+    /// # Panics
+    /// If the member is one of another crowd, and this one has no such template.
     #[must_use]
     pub fn template_of(&self, member: &CrowdMember) -> &MoleculeTemplate {
         &self.templates[member.template as usize]
     }
 
     /// Compartment and placement of one molecule, if it has one.
+    ///
+    /// # Panics
+    /// If the member is one of another crowd, and this one has no such placement.
     #[must_use]
     pub fn place_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
         let place = &self.placements[member.placement? as usize];
@@ -195,7 +202,8 @@ impl Crowd {
         ))
     }
 
-    /// Each molecule's template and pose, as the writers of structure files want them.
+    /// Each molecule's template and pose in the world, as the writers of structure files want
+    /// them.
     pub fn instances(&self) -> impl Iterator<Item = (&MoleculeTemplate, Pose)> + Clone + '_ {
         self.members
             .iter()

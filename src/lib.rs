@@ -150,7 +150,8 @@
 //! # Errors
 //!
 //! Input is never trusted: each room has error types of its own that say what is wrong
-//! and where. No panic can be reached from a file or a parameter.
+//! and where. No panic can be reached from a file or a parameter; only an index that is out
+//! of range panics, as that of a slice does, where a page says so.
 
 pub mod backend;
 pub mod compartment;

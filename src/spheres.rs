@@ -28,7 +28,7 @@ pub(crate) const CHUNK: usize = 16 * 1024;
 #[non_exhaustive]
 pub enum SphereError {
     /// A centre is NaN or infinite.
-    #[error("sphere {index} has a centre that is not finite: {centre}")]
+    #[error("sphere {index} has a centre that is not finite: {centre} nm")]
     BadCentre {
         /// Index of the sphere.
         index: usize,
@@ -129,6 +129,9 @@ impl SphereSet {
     }
 
     /// Centre of one sphere, nm.
+    ///
+    /// # Panics
+    /// If there is no such sphere.
     #[inline]
     #[must_use]
     pub fn centre(&self, index: usize) -> Vec3 {
@@ -136,6 +139,9 @@ impl SphereSet {
     }
 
     /// Radius of one sphere, nm.
+    ///
+    /// # Panics
+    /// If there is no such sphere.
     #[inline]
     #[must_use]
     pub fn radius(&self, index: usize) -> f32 {
@@ -143,13 +149,17 @@ impl SphereSet {
     }
 
     /// Owner of one sphere.
+    ///
+    /// # Panics
+    /// If there is no such sphere.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {
         self.owner[index]
     }
 
-    /// Bounding box of the centres and range of the radii.
+    /// Bounding box of the centres and range of the radii. Without spheres all that is smallest
+    /// is ∞, and all that is largest −∞.
     ///
     /// # Errors
     /// [`SphereError`] names the first sphere that is not finite.

@@ -1,5 +1,7 @@
 //! The vesicle of the thesis, small: what the relaxer says is what the poses say.
 
+mod thread_pool;
+
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,6 +17,7 @@ use bevy_rapier_molecules::relax::{
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
 use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
 use bevy_rapier_molecules::spheres::SphereSet;
+use thread_pool::with_threads;
 
 /// Atoms closer than this overlap, nm.
 const TOLERANCE_NM: f32 = 0.2;
@@ -131,15 +134,11 @@ fn the_clearance_is_left_between_all_lipids() {
 #[test]
 fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let poses = |threads, seed| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
         let config = RelaxConfig {
             max_iterations: 40,
             ..RelaxConfig::default()
         };
-        let (_, crowd) = pool.install(|| relax(seed, config));
+        let (_, crowd) = with_threads(threads, || relax(seed, config));
         let bits = crowd.members().iter().map(|member| {
             let (p, r) = (member.pose.position, member.pose.rotation);
             [p.x, p.y, p.z, r.x, r.y, r.z, r.w].map(f32::to_bits)

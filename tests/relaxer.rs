@@ -11,6 +11,7 @@ use bevy_rapier_molecules::crowd::{Crowd, CrowdError, CrowdMember};
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, RelaxError, Relaxer, StopReason};
+use bevy_rapier_molecules::search::UniformGrid;
 use carbons::{free_crowd, rod};
 use glam::Vec3;
 
@@ -46,6 +47,29 @@ fn molecules_that_start_in_one_place_come_apart() {
             assert_eq!(relaxer.status().overlaps, 0);
         }
     }
+}
+
+#[test]
+fn vectors_and_plain_code_relax_to_the_same_bits() {
+    // A heap that is far from a lattice: golden angles on shells.
+    let heap: Vec<Vec3> = (0..300)
+        .map(|k| {
+            let (turn, height) = (2.4 * k as f32, (k as f32 + 0.5) / 150.0 - 1.0);
+            let around = (1.0 - height * height).sqrt();
+            Vec3::new(around * turn.cos(), around * turn.sin(), height) * (k as f32 / 300.0).cbrt()
+        })
+        .collect();
+    let relaxed = |search: UniformGrid| {
+        let mut relaxer = relaxer(free_crowd(rod(12), &heap), ReactionLaw::default()).unwrap();
+        relaxer.set_search(Box::new(search));
+        for _ in 0..60 {
+            relaxer.step().unwrap();
+        }
+        relaxer.crowd().members().to_vec()
+    };
+    let plain = relaxed(UniformGrid::scalar());
+    assert_ne!(plain[0].pose.position, heap[0]);
+    assert_eq!(relaxed(UniformGrid::new()), plain);
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub use table::{Cell, Column, Table, grouped};
 use clap::Args;
 use command_line::CommandLine;
 
+/// Exit code for arguments that cannot be used; also what `clap` has.
+const BAD_ARGUMENTS: u8 = 2;
+
 /// How a part ends.
 pub type Done = Result<(), Box<dyn Error>>;
 
@@ -75,7 +78,11 @@ impl<S> Part<S> {
 pub fn run<S: Args>(bench: &'static str, about: &'static str, parts: &[Part<S>]) -> ExitCode {
     let line = CommandLine::<S>::read(bench, about, parts);
     let mut run = Run::new(bench, line.is_quick(), line.json_to_stdout());
-    let mut done = line.check();
+    if let Err(error) = line.check() {
+        run.complain(&format!("{bench}: {error}"));
+        return BAD_ARGUMENTS.into();
+    }
+    let mut done: Done = Ok(());
     for part in parts.iter().filter(|part| line.wants(part.name)) {
         if done.is_ok() {
             run.begin(part.name);

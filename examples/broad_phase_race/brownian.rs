@@ -25,6 +25,9 @@ const STEP_NM: f32 = 0.1;
 /// Part of space that particles fill in the paper's regime: almost all of it is empty.
 const SPARSE: f32 = 1.0e-5;
 
+/// Parts of space that are filled where slices race against cubes.
+const RATIOS: [f32; 7] = [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3];
+
 /// Steps that are timed, after one that is not.
 const STEPS: usize = 25;
 
@@ -36,7 +39,9 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     };
     let mut lines: Vec<Line> = Vec::new();
     let mut rows = Vec::new();
-    for &count in counts {
+    let all = counts.len() + RATIOS.len();
+    for (step, &count) in counts.iter().enumerate() {
+        tables.come_to(step, all, || format!("Brownian motion: {count} particles"));
         let times = measure(count, SPARSE)?;
         if lines.is_empty() {
             lines.extend(times.iter().map(|(name, _)| Line::new(name)));
@@ -61,6 +66,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let plotted = plot.write(&arguments.out.join("brownian"));
     plotted.map_err(|error| error.to_string())?;
 
+    let done = counts.len();
     let counts: &[u32] = if arguments.quick {
         &[100]
     } else {
@@ -73,7 +79,10 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
             .map(|count| format!("C ÷ B, {count} particles")),
     );
     let mut rows = Vec::new();
-    for ratio in [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3] {
+    for (step, ratio) in RATIOS.into_iter().enumerate() {
+        tables.come_to(done + step, all, || {
+            format!("slices against cubes: {ratio} of space")
+        });
         let mut row = vec![format!("{ratio}")];
         for &count in counts {
             let times = measure(count, ratio)?;

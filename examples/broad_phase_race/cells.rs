@@ -21,7 +21,8 @@ const FILES: [&str; 8] = [
 
 pub fn run(tables: &mut Tables) -> Result<(), AnyError> {
     let mut rows = Vec::new();
-    for file in FILES {
+    for (step, file) in FILES.into_iter().enumerate() {
+        tables.come_to(step, FILES.len(), || format!("atoms per cell: {file}"));
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
         // Van der Waals radii, as in the paper.
         let options = LoadOptions {

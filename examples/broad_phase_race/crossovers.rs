@@ -25,38 +25,41 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         SearchKind::UniformGrid,
         SearchKind::SweepAndPrune,
     ];
-    let rows: Result<Vec<_>, AnyError> = counts
-        .iter()
-        .map(|&count| row(count.to_string(), kinds, |seed| liquid(count, 1.0, seed)))
-        .collect();
-    let mut header = table::words(&["spheres"]);
-    header.extend(kinds.map(|kind| kind.to_string()));
-    tables.add("**Few spheres** of a liquid.", header, rows?)?;
-
     let factors: &[f32] = if arguments.quick {
         &[2.0]
     } else {
         &[1.0, 2.0, 4.0, 6.0, 8.0, 16.0, 32.0]
     };
+    let all = counts.len() + factors.len();
+    let mut rows = Vec::new();
+    for (step, &count) in counts.iter().enumerate() {
+        tables.come_to(step, all, || format!("crossovers: {count} spheres"));
+        let scene = |seed| liquid(count, 1.0, seed);
+        rows.push(row(count.to_string(), kinds, scene)?);
+    }
+    let mut header = table::words(&["spheres"]);
+    header.extend(kinds.map(|kind| kind.to_string()));
+    tables.add("**Few spheres** of a liquid.", header, rows)?;
+
     let kinds = [
         SearchKind::UniformGrid,
         SearchKind::BoxGrid,
         SearchKind::KdTree2,
     ];
-    let rows: Result<Vec<_>, AnyError> = factors
-        .iter()
-        .map(|&factor| {
-            row(factor.to_string(), kinds, |seed| {
-                liquid(10_000, factor, seed)
-            })
-        })
-        .collect();
+    let mut rows = Vec::new();
+    for (step, &factor) in factors.iter().enumerate() {
+        tables.come_to(counts.len() + step, all, || {
+            format!("crossovers: one sphere {factor} times as large")
+        });
+        let scene = |seed| liquid(10_000, factor, seed);
+        rows.push(row(factor.to_string(), kinds, scene)?);
+    }
     let mut header = table::words(&["largest ÷ other radii"]);
     header.extend(kinds.map(|kind| kind.to_string()));
     tables.add(
         "**One large sphere** among 10,000 of a liquid.",
         header,
-        rows?,
+        rows,
     )
 }
 

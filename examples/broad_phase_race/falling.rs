@@ -13,7 +13,7 @@ use crate::Arguments;
 use crate::common::AnyError;
 use crate::plots::{Line, Plot};
 use crate::table::{self, Tables};
-use crate::timing::{MOST_FOR_SLOW_ONES, SphereRunner};
+use crate::timing::{MOST_FOR_SLOW_ONES, SphereRunner, overlapping};
 
 /// Fewest spheres.
 pub const FEWEST: u32 = 1000;
@@ -27,10 +27,6 @@ const SEED: u64 = 1;
 /// The paper's early and late steps.
 const EARLY: RangeInclusive<u32> = 0..=10;
 const LATE: RangeInclusive<u32> = 50..=60;
-
-/// Spheres that are closer to touching than this just touch, nm: rounding may say that they
-/// overlap, or not.
-const TOUCH_NM: f32 = 1.0e-4;
 
 /// Most spheres that the hashed grid is given: a pile of a million takes half a minute.
 const MOST_FOR_HASH_GRID: u32 = 300_000;
@@ -58,27 +54,40 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         FEWEST, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000,
     ];
     let counts: Vec<u32> = counts.into_iter().filter(|count| *count <= most).collect();
+    let all = 2 * counts.len() + GRAVITIES.len();
+    let mut done = 0;
     for (stage, steps) in [("early", EARLY), ("late", LATE)] {
         let mut outcomes = Vec::new();
         for &count in &counts {
-            outcomes.push(measure(count, steps.clone())?);
+            outcomes.push(measure(count, steps.clone(), |step| {
+                let last = steps.end();
+                tables.come_to(done, all, || {
+                    format!("falling, {stage}: {count} spheres, step {step} of {last}")
+                });
+            })?);
+            done += 1;
         }
         report(tables, stage, &steps, &outcomes)?;
         draw(arguments, stage, &outcomes)?;
     }
     let few = |count: &&u32| **count as usize <= MOST_FOR_SLOW_ONES;
     let counts: Vec<u32> = counts.iter().filter(few).copied().collect();
-    gravities(&counts, tables)
+    gravities(&counts, tables, done)
 }
 
-/// Lets the spheres fall, and times every search in `steps`.
-fn measure(count: u32, steps: RangeInclusive<u32>) -> Result<Outcome, AnyError> {
+/// Lets the spheres fall, and times every search in `steps`. Tells each step before it.
+fn measure(
+    count: u32,
+    steps: RangeInclusive<u32>,
+    mut tell: impl FnMut(u32),
+) -> Result<Outcome, AnyError> {
     let mut runners = SphereRunner::for_spheres(count as usize);
     runners
         .retain(|runner| count <= MOST_FOR_HASH_GRID || runner.name != SearchKind::HashGrid.name());
     let mut candidates = Candidates::default();
     let falling = FallingSpheres::new(count, RATIO, SEED)?;
     fall(falling, *steps.end(), |step, spheres, pairs| {
+        tell(step);
         // The step before lets those that remember get to know the scene.
         if step + 1 < *steps.start() {
             return Ok(());
@@ -124,12 +133,6 @@ fn fall(
     Ok(())
 }
 
-/// Pairs that do more than touch.
-fn overlapping(spheres: &SphereSet, pairs: &PairBuffer) -> usize {
-    let gaps = pairs.iter().map(|pair| pair.gap(spheres));
-    gaps.filter(|gap| *gap < -TOUCH_NM).count()
-}
-
 /// Candidates of some steps.
 #[derive(Default)]
 struct Candidates {
@@ -161,9 +164,13 @@ impl Candidates {
 }
 
 /// How the candidates of the late steps depend on gravity, which the paper does not give.
-fn gravities(counts: &[u32], tables: &mut Tables) -> Result<(), AnyError> {
+/// So many things are done before.
+fn gravities(counts: &[u32], tables: &mut Tables, done: usize) -> Result<(), AnyError> {
     let mut rows = Vec::new();
-    for gravity in GRAVITIES {
+    for (step, gravity) in GRAVITIES.into_iter().enumerate() {
+        tables.come_to(done + step, done + GRAVITIES.len(), || {
+            format!("falling: gravity times {gravity}")
+        });
         let steps = STEPS_TO_FALL / gravity.sqrt();
         let mut row = vec![gravity.to_string(), format!("{steps:.0}")];
         for &count in counts {

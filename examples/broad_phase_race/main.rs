@@ -25,6 +25,8 @@ mod vesicle;
 
 #[path = "../common/backend.rs"]
 mod backend;
+#[path = "../common/background.rs"]
+mod background;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/device_search.rs"]
@@ -37,6 +39,8 @@ mod fallback;
 mod picture;
 #[path = "../common/plots.rs"]
 mod plots;
+#[path = "../common/progress.rs"]
+mod progress;
 #[path = "../common/screen/window.rs"]
 mod window;
 
@@ -67,7 +71,7 @@ pub struct Arguments {
     /// Folder for the plots.
     #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
     out: PathBuf,
-    /// Most falling spheres.
+    /// Most falling spheres, at least 1000.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     most: u32,
     /// Small scenes and few frames, to see that it works.
@@ -154,10 +158,13 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.tell(|out| writeln!(out, "{machine}\n"))?;
     let mut tables = Tables::new(&arguments.common);
     let mut device = Device::default();
-    for experiment in Experiment::value_variants() {
-        if !arguments.experiments.is_empty() && !arguments.experiments.contains(experiment) {
-            continue;
-        }
+    let wanted = |experiment: &&Experiment| {
+        arguments.experiments.is_empty() || arguments.experiments.contains(experiment)
+    };
+    let experiments = Experiment::value_variants().iter().filter(wanted);
+    let count = experiments.clone().count();
+    for (number, experiment) in experiments.enumerate() {
+        tables.begin(number, count);
         match experiment {
             Experiment::Falling => falling::run(arguments, &mut tables)?,
             Experiment::Splitting => splitting::run(arguments, &mut tables)?,

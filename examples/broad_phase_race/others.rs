@@ -38,7 +38,9 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         .map(|runner| runner.name)
         .collect();
     let mut rows = Vec::new();
-    for (scene, frames) in scenes {
+    let all = scenes.len();
+    for (step, (scene, frames)) in scenes.into_iter().enumerate() {
+        tables.come_to(step, all, || format!("other scenes: {scene}"));
         // Some searches would take too long with so many spheres.
         let mut runners = SphereRunner::for_spheres(frames[0].len());
         let pairs = race(&mut runners, &frames)?;

@@ -12,6 +12,7 @@ use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::scenes::FallingSpheres;
 
+use crate::background::BACKGROUND;
 use crate::common::AnyError;
 use crate::picture::{self, Shot};
 use crate::timing::SphereRunner;
@@ -28,9 +29,6 @@ const STEPS: u32 = 60;
 
 /// Time of each search in a frame.
 const BUDGET: Duration = Duration::from_millis(4);
-
-/// Colour behind everything.
-const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
 /// A search and its spheres.
 struct Lane {

@@ -18,7 +18,10 @@ const RATIOS: [f32; 5] = [0.01, 0.05, 0.1, 0.5, 1.0];
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let count = if arguments.quick { 500 } else { SPHERES };
     let mut rows = Vec::new();
-    for ratio in RATIOS {
+    for (step, ratio) in RATIOS.into_iter().enumerate() {
+        tables.come_to(step, RATIOS.len(), || {
+            format!("splitting: {count} spheres in {ratio} of space")
+        });
         let falling = FallingSpheres::new(count, ratio, 1)?;
         let spheres = falling.spheres();
         let mut boxes = BoxSet::new();

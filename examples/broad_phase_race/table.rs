@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::common::{AnyError, CommonArguments};
+use crate::progress::Progress;
 
 /// A table under a title.
 #[derive(Serialize)]
@@ -28,10 +29,13 @@ impl Table {
     }
 }
 
-/// All tables of a run.
+/// All tables of a run, and how far it is.
 pub struct Tables<'a> {
     common: &'a CommonArguments,
     tables: Vec<Table>,
+    progress: Progress,
+    /// Number of the experiment, from 0, and how many there are.
+    experiment: (usize, usize),
 }
 
 impl<'a> Tables<'a> {
@@ -40,7 +44,22 @@ impl<'a> Tables<'a> {
         Self {
             common,
             tables: Vec::new(),
+            progress: Progress::new(common.quiet),
+            experiment: (0, 1),
         }
+    }
+
+    /// Begins another experiment, one of so many.
+    pub fn begin(&mut self, number: usize, of: usize) {
+        self.experiment = (number, of);
+    }
+
+    /// Tells what the experiment has come to, the `step`th thing of so many, from 0.
+    pub fn come_to(&mut self, step: usize, of: usize, text: impl FnOnce() -> String) {
+        let (number, experiments) = self.experiment;
+        let part = step as f64 / of.max(1) as f64;
+        let done = (number as f64 + part) / experiments as f64;
+        self.progress.update(done, text);
     }
 
     /// Shows a table, and keeps it for the report.
@@ -55,6 +74,7 @@ impl<'a> Tables<'a> {
             columns,
             rows,
         };
+        self.progress.clear();
         self.common.tell(|out| table.write(out))?;
         self.tables.push(table);
         Ok(())

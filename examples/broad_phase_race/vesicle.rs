@@ -39,13 +39,18 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyErro
         &[7462, 29_850]
     };
     let mut rows = Vec::new();
-    for &lipids in sizes {
+    // Each size in each motion, then the atoms.
+    let all = (sizes.len() + 1) * MOTIONS.len();
+    for (size, &lipids) in sizes.iter().enumerate() {
         let lipid = Arc::new(load(
             concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb"),
             &LoadOptions::default(),
         )?);
         let poses = poses(&lipid, lipids)?;
-        for (motion, distance) in MOTIONS {
+        for (step, (motion, distance)) in MOTIONS.into_iter().enumerate() {
+            tables.come_to(size * MOTIONS.len() + step, all, || {
+                format!("vesicle: boxes of {lipids} lipids, {motion}")
+            });
             rows.push(race_boxes(&lipid, &poses, motion, distance)?);
         }
     }
@@ -55,7 +60,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyErro
     let title =
         "**Boxes of molecules**: a vesicle of POPC. Of Rapier the update of its tree alone.";
     tables.add(title, header, rows)?;
-    atoms(arguments, tables)
+    atoms(arguments, tables, sizes.len())
 }
 
 /// Those who search boxes; brute force only if there are few.
@@ -114,8 +119,9 @@ fn race_boxes(
     Ok(row)
 }
 
-/// Atoms, all lipids moving; and who searched for them beside the processor.
-fn atoms(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError> {
+/// Atoms, all lipids moving, after so many sizes of boxes; and who searched for them beside
+/// the processor.
+fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Device, AnyError> {
     let lipids = if arguments.quick { 1000 } else { 7462 };
     let lipid = Arc::new(load(
         concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb"),
@@ -125,7 +131,7 @@ fn atoms(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError>
     let backend = arguments.backend.backend.unwrap_or_default();
     let mut device: Option<Device> = None;
     let mut rows = Vec::new();
-    for (motion, distance) in MOTIONS {
+    for (step, (motion, distance)) in MOTIONS.into_iter().enumerate() {
         let frames: Result<Vec<SphereSet>, _> = motion_of(&poses, distance)
             .iter()
             .take(6)
@@ -139,6 +145,10 @@ fn atoms(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError>
             runners.extend(search.map(SphereRunner::new));
             device = Some(found);
         }
+        let [done, all] = [sizes, sizes + 1].map(|sizes| sizes * MOTIONS.len());
+        tables.come_to(done + step, all, || {
+            format!("vesicle: atoms of {lipids} lipids, {motion}")
+        });
         let pairs = race(&mut runners, &frames)?;
         if rows.is_empty() {
             let mut header = table::words(&["motion", "pairs"]);

@@ -22,6 +22,7 @@ use serde::Serialize;
 use common::report::round;
 use common::{AnyError, Head};
 use cytoplasm::{Cytoplasm, Sample};
+use progress::Progress;
 use screen::{SceneArguments, Screen};
 
 #[path = "../common/mod.rs"]
@@ -31,6 +32,8 @@ mod cytoplasm;
 mod device_search;
 #[path = "../common/fallback.rs"]
 mod fallback;
+#[path = "../common/progress.rs"]
+mod progress;
 #[path = "../common/screen/mod.rs"]
 mod screen;
 #[path = "../common/stage.rs"]
@@ -54,7 +57,7 @@ pub struct Arguments {
     )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_PROTEINS))]
     molecules: u32,
-    /// Part of the box that they fill, by their mass.
+    /// Part of the box that they fill, by their mass, from 0.001 to 0.4.
     #[arg(
         long,
         value_name = "X",
@@ -62,7 +65,7 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     filled: f64,
-    /// Spread of the fastest protein's step along each axis, nm.
+    /// Spread of the fastest protein's step along each axis, nm, at most 0.5.
     #[arg(
         long,
         value_name = "NM",
@@ -70,7 +73,8 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     spread: f64,
-    /// Chance that two proteins which meet stick together from then on, from 0 to 1.
+    /// Chance that two proteins which meet stick together from then on, from 0 to 1; 1 if no
+    /// number is given.
     #[arg(
         long,
         value_name = "P",
@@ -99,6 +103,7 @@ struct Report {
     filled: f64,
     steps: u32,
     step_ns: f64,
+    simulated_ns: f64,
     /// Mean squared displacement over that of proteins that are alone.
     slowed_to: f64,
     collisions_per_step: f64,
@@ -121,23 +126,36 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     match screen.announced() {
         Screen::Window => window::run(cytoplasm, None),
         Screen::Picture(shot) => {
-            for _ in 0..arguments.steps.unwrap_or(1) {
-                cytoplasm.step()?;
-            }
+            advance(arguments, &mut cytoplasm, arguments.steps.unwrap_or(1))?;
             window::run(cytoplasm, Some(&shot))
         }
         Screen::Nowhere(_) => headless(arguments, &mut cytoplasm),
     }
 }
 
+/// Goes so many steps, and shows how far it is; how many pairs collided.
+fn advance(
+    arguments: &Arguments,
+    cytoplasm: &mut Cytoplasm,
+    steps: u32,
+) -> Result<usize, AnyError> {
+    let mut progress = Progress::new(arguments.scene.common.quiet);
+    let mut collisions = 0;
+    for step in 1..=steps {
+        cytoplasm.step()?;
+        collisions += cytoplasm.collisions();
+        progress.update(f64::from(step) / f64::from(steps), || {
+            format!("step {step} of {steps}: {collisions} collisions")
+        });
+    }
+    progress.clear();
+    Ok(collisions)
+}
+
 fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyError> {
     let steps = arguments.steps.unwrap_or(400);
     let begin = Instant::now();
-    let mut collisions = 0;
-    for _ in 0..steps {
-        cytoplasm.step()?;
-        collisions += cytoplasm.collisions();
-    }
+    let collisions = advance(arguments, cytoplasm, steps)?;
     let time = begin.elapsed();
     let each = |sum: f64| sum / f64::from(steps.max(1));
     let last = cytoplasm.history().last();
@@ -149,6 +167,7 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
         filled: arguments.filled,
         steps,
         step_ns: cytoplasm.step_seconds() * 1e9,
+        simulated_ns: last.map_or(0.0, |sample| sample.time_ns),
         slowed_to: last.map_or(1.0, Sample::slowed_to),
         collisions_per_step: each(collisions as f64),
         ms_per_step: StepMilliseconds {

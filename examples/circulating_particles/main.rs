@@ -23,6 +23,7 @@ use serde::Serialize;
 use common::report::round;
 use common::{AnyError, Device, Head};
 use particles::Particles;
+use progress::Progress;
 use screen::{SceneArguments, Screen};
 
 #[path = "../common/mod.rs"]
@@ -32,6 +33,8 @@ mod fallback;
 #[path = "../common/panels.rs"]
 mod panels;
 mod particles;
+#[path = "../common/progress.rs"]
+mod progress;
 #[path = "../common/screen/mod.rs"]
 mod screen;
 #[path = "../common/stage.rs"]
@@ -40,6 +43,9 @@ mod window;
 
 /// Longest run without a window, s.
 const MOST_SECONDS: f64 = 3600.0;
+
+/// Parts of a run without a window, after each of which it may tell how far it is.
+const PARTS: u32 = 1000;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -51,7 +57,7 @@ fn main() -> ExitCode {
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
-    /// Number of particles.
+    /// Number of particles, at most 4000.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     particles: u32,
     /// Bound on their acceleration, nm/s².
@@ -65,8 +71,8 @@ pub struct Arguments {
     /// Side of the finest subspaces, nm [default: what the cost model finds best].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     side: Option<f64>,
-    /// Simulated seconds without a window, or before a picture [default: 7, and 3 for a
-    /// picture].
+    /// Simulated seconds without a window, or before a picture, at most 3600 [default: 7, and
+    /// 3 for a picture].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Show the time-varying bounds.
@@ -135,8 +141,17 @@ fn headless(
     seconds: f64,
     device: Device,
 ) -> Result<(), AnyError> {
+    let mut progress = Progress::new(arguments.scene.common.quiet);
     let begin = Instant::now();
-    particles.advance(seconds)?;
+    for part in 1..=PARTS {
+        let done = f64::from(part) / f64::from(PARTS);
+        particles.advance_to(done * seconds)?;
+        progress.update(done, || {
+            let contacts = particles.counts().contacts;
+            format!("{:.2} of {seconds} s: {contacts} contacts", done * seconds)
+        });
+    }
+    progress.clear();
     let time = begin.elapsed();
     let counts = particles.counts();
     let [rise_in_the_middle_nm_per_s, rise_at_the_sides_nm_per_s] = particles.rise();

@@ -56,8 +56,12 @@ impl Particles {
 
     /// Goes on for so many seconds.
     pub fn advance(&mut self, seconds: f64) -> Result<(), AnyError> {
-        let until = self.detector.time() + seconds;
-        Ok(self.detector.advance(until, &mut self.motion)?)
+        self.advance_to(self.time() + seconds)
+    }
+
+    /// Goes on until a time, s. What happens does not depend on where it stops in between.
+    pub fn advance_to(&mut self, time: f64) -> Result<(), AnyError> {
+        Ok(self.detector.advance(time, &mut self.motion)?)
     }
 
     pub fn time(&self) -> f64 {

@@ -1,15 +1,15 @@
 //! What windows with one scene share: a camera that turns about it, a light that goes with
 //! the camera, and a background.
 
+#[path = "background.rs"]
+mod background;
 #[path = "orbit.rs"]
 pub mod orbit;
 
 use bevy::prelude::*;
 
+pub use background::BACKGROUND;
 use orbit::{Orbit, OrbitPlugin};
-
-/// Colour behind everything, and of fog.
-pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
 /// Light from everywhere, cd/m².
 const AMBIENT: f32 = 500.0;

@@ -16,8 +16,8 @@ use super::screen::SceneArguments;
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
-    /// Molecule that is docked to: .pdb, .ent, .cif or .bcif, plain or gzipped [default: T4
-    /// lysozyme L99A].
+    /// Molecule that is docked to: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped
+    /// [default: T4 lysozyme L99A].
     pub receptor: Option<PathBuf>,
     /// Molecule that is docked [default: p-xylene].
     #[arg(requires = "receptor")]

@@ -2,9 +2,9 @@
 
 use bevy::prelude::*;
 
+use super::background::BACKGROUND;
 use super::orbit::Orbit;
 use super::switches::Switches;
-use super::view::BACKGROUND;
 use super::window::Docked;
 
 /// How fast the view rocks, radian/s.

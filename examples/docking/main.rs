@@ -15,18 +15,21 @@
 //! the window lists the others. `--help` lists the options and the exit codes.
 
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use arguments::Arguments;
 use common::AnyError;
 use dock::Dock;
+use progress::Progress;
 use screen::Screen;
 
 mod anaglyph;
 mod arguments;
+#[path = "../common/background.rs"]
+mod background;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
@@ -43,6 +46,8 @@ mod orbit;
 mod overlay;
 #[path = "../common/panels.rs"]
 mod panels;
+#[path = "../common/progress.rs"]
+mod progress;
 mod push;
 #[path = "../common/screen/mod.rs"]
 mod screen;
@@ -79,18 +84,17 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 }
 
 fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
-    let bar = if arguments.scene.common.quiet {
-        ProgressBar::hidden()
-    } else {
-        ProgressBar::new(0)
-    };
-    let bar = bar.with_style(ProgressStyle::with_template(
-        "searching {wide_bar} {pos}/{len} {eta}",
-    )?);
+    let progress = Mutex::new(Progress::new(arguments.scene.common.quiet));
     let result = dock.search(arguments.scene.seed.or(None), &|done, all| {
-        bar.set_length(u64::from(all));
-        bar.set_position(u64::from(done));
+        // Whoever finds another thread telling goes on with the work.
+        if let Ok(mut progress) = progress.try_lock() {
+            progress.update(f64::from(done) / f64::from(all), || {
+                format!("searching: run {done} of {all}")
+            });
+        }
     });
-    bar.finish_and_clear();
+    if let Ok(mut progress) = progress.into_inner() {
+        progress.clear();
+    }
     result.map(|_| ())
 }

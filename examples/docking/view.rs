@@ -10,12 +10,10 @@ use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 
 use super::arguments::Stereo;
+use super::background::BACKGROUND;
 use super::orbit::Orbit;
 use super::switches::Switches;
 use super::window::Docked;
-
-/// Colour behind everything, and of the fog.
-pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
 /// Opacity of a molecule that is seen through.
 const FAINT: f32 = 0.3;

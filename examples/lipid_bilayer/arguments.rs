@@ -12,6 +12,7 @@ use super::molecules::MoleculeKind;
 use super::preset::{BUNDLED, Law, MAX_RADIUS_NM, MAX_TOLERANCE_NM, Preset};
 use super::relaxation::{self, RelaxArguments};
 use super::screen::SceneArguments;
+use super::simulation::refuse_too_many;
 
 /// Area of a leaflet at its heads for each lipid, unless told otherwise, nm²: that
 /// of 500 + 120 lipids at 5.2 nm.
@@ -137,7 +138,7 @@ pub fn list_presets(out: &mut dyn Write) -> io::Result<()> {
         let first = text.lines().next().unwrap_or_default();
         writeln!(out, "{name}\t{}", first.trim_start_matches("// "))?;
     }
-    Ok(())
+    out.flush()
 }
 
 impl SizeArguments {
@@ -159,21 +160,21 @@ impl SizeArguments {
             (None, Some(_)) => Err("--area-per-lipid needs --lipids".into()),
             (Some(lipids), area) => {
                 let area_per_lipid = area.unwrap_or(AREA_PER_LIPID_NM2);
-                let size = VesicleSize::Density {
-                    lipids,
-                    area_per_lipid,
-                };
-                resolve(preset, size)
+                resolve(preset, lipids, area_per_lipid)
             }
         }
     }
 }
 
 /// Turns a density into counts and a radius.
-fn resolve(preset: &mut Preset, size: VesicleSize) -> Result<(), AnyError> {
+fn resolve(preset: &mut Preset, lipids: u32, area_per_lipid: f32) -> Result<(), AnyError> {
     let template = preset.molecule.template(preset.tolerance)?;
+    refuse_too_many(lipids.into(), &template)?;
     let config = VesicleConfig {
-        size,
+        size: VesicleSize::Density {
+            lipids,
+            area_per_lipid,
+        },
         ..preset.vesicle()
     };
     let vesicle = vesicle(Arc::new(template), &config)?;
@@ -195,9 +196,9 @@ fn within(what: &str, value: f32, most: f32) -> Result<f32, AnyError> {
 }
 
 fn not_negative(option: &str, value: f32) -> Result<f32, AnyError> {
-    if value >= 0.0 {
+    if value.is_finite() && value >= 0.0 {
         Ok(value)
     } else {
-        Err(format!("{option} must be zero or more, and is {value}").into())
+        Err(format!("{option} must be finite and not negative, and is {value}").into())
     }
 }

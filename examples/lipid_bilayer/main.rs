@@ -13,6 +13,7 @@
 //! every parameter while it runs. Without arguments: 500 + 120 POPC lipids at 5.2 nm.
 //! `--help` lists the options and the exit codes.
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -25,6 +26,9 @@ use relaxation::{Scene, Settings};
 use screen::Screen;
 
 mod arguments;
+#[cfg(feature = "draw")]
+#[path = "../common/background.rs"]
+mod background;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "draw")]
@@ -40,6 +44,8 @@ mod orbit;
     expect(dead_code, reason = "some of it is for the editor")
 )]
 mod preset;
+#[path = "../common/progress.rs"]
+mod progress;
 mod relaxation;
 #[path = "../common/screen/mod.rs"]
 mod screen;
@@ -58,7 +64,8 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
     let common = &arguments.scene.common;
     if arguments.list_presets {
-        common.tell(arguments::list_presets)?;
+        // What was asked for is said, also to those who want to be left alone.
+        arguments::list_presets(&mut io::stdout().lock())?;
         return Ok(ExitCode::SUCCESS);
     }
     let preset = arguments.preset()?;

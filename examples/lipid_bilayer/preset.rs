@@ -256,7 +256,7 @@ impl Preset {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(PresetError::Value {
                     what,
-                    allowed: "zero or more".into(),
+                    allowed: "finite and not negative".into(),
                     value,
                 });
             }

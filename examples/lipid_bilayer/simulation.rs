@@ -287,19 +287,25 @@ impl Simulation {
 pub fn build(preset: &Preset) -> Result<Vesicle, SimulationError> {
     preset.check()?;
     let template = preset.molecule.template(preset.tolerance)?;
-    let atoms = template.atom_count();
     let molecules = u64::from(preset.outer) + u64::from(preset.inner);
+    refuse_too_many(molecules, &template)?;
+    let vesicle = vesicle(Arc::new(template), &preset.vesicle())?;
+    refuse_hopeless(&vesicle.crowd)?;
+    Ok(vesicle)
+}
+
+/// Finds out before any is placed whether the atoms of so many molecules can be numbered.
+pub fn refuse_too_many(count: u64, template: &MoleculeTemplate) -> Result<(), SimulationError> {
+    let atoms = template.atom_count();
     let most = MAX_ATOMS / atoms as u64;
-    if molecules > most {
+    if count > most {
         return Err(SimulationError::TooMany {
-            molecules,
+            molecules: count,
             atoms,
             most,
         });
     }
-    let vesicle = vesicle(Arc::new(template), &preset.vesicle())?;
-    refuse_hopeless(&vesicle.crowd)?;
-    Ok(vesicle)
+    Ok(())
 }
 
 fn refuse_hopeless(crowd: &Crowd) -> Result<(), SimulationError> {

@@ -1,6 +1,5 @@
 //! The playground without a window: so many steps, then a report.
 
-use std::io::{self, IsTerminal, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,19 +8,16 @@ use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeBackendFault, MoleculeWorld};
-use indicatif::ProgressBar;
 
 use super::arguments::Arguments;
 use super::common::{AnyError, Device, Head};
 use super::measure::measure;
+use super::progress::Progress;
 use super::report::{self, Report, StepTimes};
 use super::scene::{self, ASSETS, STEP, ScenePlugin, Standing};
 
 /// Time between two looks at whether the files are loaded.
 const LOAD_INTERVAL: Duration = Duration::from_millis(2);
-
-/// Time between two lines of progress where there is no terminal.
-const LINE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs the scene, then reports and sums up.
 pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
@@ -33,10 +29,12 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
         thread::sleep(LOAD_INTERVAL);
         app.update();
     }
-    let mut progress = Progress::new(arguments);
+    let common = &arguments.scene.common;
+    let mut progress = Progress::new(common.quiet);
     let mut times = StepTimes::default();
     let begin = Instant::now();
-    for step in 0..arguments.steps {
+    let steps = arguments.steps;
+    for step in 1..=steps {
         let start = Instant::now();
         app.update();
         let world = app.world_mut();
@@ -45,7 +43,9 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
             times.add(&molecules.times());
         }
         times.total += start.elapsed();
-        progress.update(step + 1);
+        progress.update(f64::from(step) / f64::from(steps), || {
+            format!("step {step} of {steps}")
+        });
     }
     let time = begin.elapsed();
     progress.clear();
@@ -54,7 +54,6 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let seed = arguments.scene.seed.or(None);
     let head = Head::new(Some(seed), device(app.world()), time);
     let report = Report::new(head, arguments, &figures, &times);
-    let common = &arguments.scene.common;
     common.write(&report)?;
     common.tell(|out| report::write_summary(out, &report))
 }
@@ -114,42 +113,4 @@ fn app(arguments: &Arguments) -> App {
         }
     }
     app
-}
-
-/// Tells on standard error how far it is: a bar on a terminal, else a line now and then.
-struct Progress {
-    steps: u32,
-    bar: Option<ProgressBar>,
-    quiet: bool,
-    last: Instant,
-}
-
-impl Progress {
-    fn new(arguments: &Arguments) -> Self {
-        let quiet = arguments.scene.common.quiet;
-        let bar = (!quiet && io::stderr().is_terminal())
-            .then(|| ProgressBar::new(arguments.steps.into()));
-        Self {
-            steps: arguments.steps,
-            bar,
-            quiet,
-            last: Instant::now(),
-        }
-    }
-
-    fn update(&mut self, step: u32) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(step.into());
-        } else if !self.quiet && self.last.elapsed() >= LINE_INTERVAL {
-            self.last = Instant::now();
-            // Progress that cannot be shown is no reason to stop.
-            let _ = writeln!(io::stderr(), "step {step} of {}", self.steps);
-        }
-    }
-
-    fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -35,6 +35,8 @@ mod overlay;
 #[path = "../common/panels.rs"]
 mod panels;
 mod plan;
+#[path = "../common/progress.rs"]
+mod progress;
 mod report;
 mod scene;
 #[path = "../common/screen/mod.rs"]

@@ -10,7 +10,7 @@ struct Pose {
     rotation: vec4<f32>,
 }
 
-/// The matrix of a rotation, rounded as on the CPU.
+/// The matrix of a rotation, rounded as on the processor.
 fn rotation_matrix(turn: vec4<f32>) -> mat3x3<f32> {
     let twice = turn.xyz + turn.xyz;
     // xx, yy, zz; xy, yz, zx; wx, wy, wz.
@@ -24,7 +24,7 @@ fn rotation_matrix(turn: vec4<f32>) -> mat3x3<f32> {
     );
 }
 
-/// A vector turned by a matrix, rounded as on the CPU.
+/// A vector turned by a matrix, rounded as on the processor.
 fn turned(matrix: mat3x3<f32>, vector: vec3<f32>) -> vec3<f32> {
     let xy = rounded(matrix[0] * vector.x) + rounded(matrix[1] * vector.y);
     return xy + rounded(matrix[2] * vector.z);

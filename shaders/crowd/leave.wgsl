@@ -34,7 +34,7 @@ fn mark_touching(here: Invocation) {
     mark(groups[index].b);
 }
 
-/// And then what these lean on, one after the other as on the CPU: there are few.
+/// And then what these lean on, one after the other as on the processor: there are few.
 @compute @workgroup_size(1)
 fn mark_leaning() {
     for (var index = params.touching; index < params.groups; index++) {

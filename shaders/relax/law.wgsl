@@ -1,4 +1,4 @@
-// What molecules answer to contacts and springs; see the laws of the CPU code.
+// What molecules answer to contacts and springs; see the laws of the processor.
 
 /// The law of a relaxation. Parameters of the other law are zero.
 struct LawParams {

@@ -44,7 +44,7 @@ fn flat_cell(cell: vec3<u32>) -> u32 {
     return flat_in(search_grid(), cell);
 }
 
-/// `floor(value · per_nm)` modulo a power of two, exactly: the CPU has 64 bits for that,
+/// `floor(value · per_nm)` modulo a power of two, exactly: the processor has 64 bits for that,
 /// here it takes whole numbers. Beyond 2⁶³ all is one cell, as there.
 fn folded_coordinate(value: f32, mask: u32, per_nm: f32) -> u32 {
     // value = ± mantissa · 2^exponent, and so is per_nm.

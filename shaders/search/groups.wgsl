@@ -1,5 +1,5 @@
 // Pairs of spheres by pairs of molecules, and of each two molecules the few pairs that the
-// solver needs. The CPU keeps the same: see `dynamics::digest`.
+// solver needs. The processor keeps the same: see `dynamics::digest`.
 
 /// How much there is to group.
 struct GroupParams {

@@ -6,7 +6,7 @@ fn own_reach(sphere: vec4<f32>) -> f32 {
 }
 
 /// Whether sphere `other` overlaps one that is at `centre` and has the reach `reach`. The
-/// CPU computes the same, in the same order.
+/// processor computes the same, in the same order.
 fn overlaps(centre: vec3<f32>, reach: f32, other: u32) -> bool {
     // What is further apart than any reach stays so, and its square stays finite.
     let apart = min(abs(spheres[other].xyz - centre), vec3(FAR_NM));

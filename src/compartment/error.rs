@@ -16,13 +16,16 @@ pub enum CompartmentError {
         radius: f32,
     },
     /// The centre is not finite.
-    #[error("a sphere shell needs a finite centre, not {centre}")]
+    #[error("a sphere shell needs a finite centre, not {centre} nm")]
     BadCentre {
         /// The centre that was given, nm.
         centre: Vec3,
     },
     /// The pose is NaN or infinite, or its rotation is not a rotation.
-    #[error("a compartment needs a finite position and a unit rotation, not the pose {pose:?}")]
+    #[error(
+        "a compartment needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
+    )]
     BadPose {
         /// The pose that was given.
         pose: Pose,

@@ -42,7 +42,7 @@ impl From<SphereError> for ClashError {
 
 /// What [`find_clashes`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ClashOptions {
     /// Atoms closer than this (nm) clash; `None` means that atoms clash when their
     /// collision spheres overlap. Default: `None`.

@@ -49,7 +49,8 @@ pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
     let mut search = Search {
         spheres,
         order: &order,
-        best: bound * bound,
+        // Nothing is below a bound that is negative or no number.
+        best: bound.max(0.0).powi(2),
         found: false,
     };
     search.within(&tree);

@@ -24,7 +24,9 @@ const GROUPS: usize = 16;
 #[non_exhaustive]
 pub enum ContactError {
     /// More contacts than can be counted.
-    #[error("{contacts} contacts at once are too many: their sides are counted in 32 bits")]
+    #[error(
+        "{contacts} contacts at once are too many: their sides are counted in 32 bits; spread the molecules out, or take fewer"
+    )]
     TooMany {
         /// How many there are.
         contacts: usize,

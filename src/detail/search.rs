@@ -25,7 +25,7 @@ pub enum DetailError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// A molecule has a template that does not exist.
-    #[error("molecule {molecule} has template {template}, but there are {count}")]
+    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
     NoSuchTemplate {
         /// Index of the molecule.
         molecule: usize,
@@ -36,7 +36,8 @@ pub enum DetailError {
     },
     /// A pose is not finite, or its rotation is not a rotation.
     #[error(
-        "molecule {molecule} needs a finite position and a unit rotation, not the pose {pose:?}"
+        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
     )]
     BadPose {
         /// Index of the molecule.

@@ -6,10 +6,16 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DockingError {
-    /// A pose or a motion has a number that is not finite.
+    /// A motion has a number that is not finite.
     #[error("the {what} has a number that is not finite")]
     NotFinite {
         /// What it is.
+        what: &'static str,
+    },
+    /// A pose is not finite, or its rotation is not a rotation.
+    #[error("the {what} needs a finite position and a unit rotation")]
+    BadPose {
+        /// Whose pose it is.
         what: &'static str,
     },
     /// The two molecules overlap where the motion begins.

@@ -78,13 +78,15 @@ pub(super) struct RelativeMotion {
 impl RelativeMotion {
     /// The `motion` of a molecule at `moving` as one at `fixed` sees it.
     pub fn new(moving: &Pose, fixed: &Pose, motion: &Motion) -> Result<Self, DockingError> {
-        let sound = [
-            ("pose of the moved molecule", moving.is_finite()),
-            ("pose of the other molecule", fixed.is_finite()),
-            ("motion", motion.is_finite()),
+        let poses = [
+            ("pose of the moved molecule", moving),
+            ("pose of the other molecule", fixed),
         ];
-        if let Some((what, _)) = sound.into_iter().find(|(_, sound)| !sound) {
-            return Err(DockingError::NotFinite { what });
+        if let Some((what, _)) = poses.into_iter().find(|(_, pose)| !pose.is_rigid()) {
+            return Err(DockingError::BadPose { what });
+        }
+        if !motion.is_finite() {
+            return Err(DockingError::NotFinite { what: "motion" });
         }
         let to_frame = unit(fixed.rotation).inverse();
         Ok(Self {

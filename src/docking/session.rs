@@ -70,7 +70,7 @@ pub enum Input {
 
 /// How a session is switched. [`Input`]s change it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct SessionConfig {
     /// Which molecule is moved. Default: the ligand.
     pub moved: Part,
@@ -286,7 +286,7 @@ impl Session {
                 self.poses[self.config.moved as usize] = self.free_pose()?;
             }
             Input::Place(part, pose) => {
-                finite(&pose)?;
+                rigid(&pose)?;
                 self.poses[part as usize] = pose;
             }
             Input::Carried(poses) => return self.carry(poses),
@@ -296,7 +296,7 @@ impl Session {
 
     /// Bodies that push each other overlap a little while they do: those are the pairs.
     fn carry(&mut self, poses: [Pose; 2]) -> Result<StepReport, SessionError> {
-        poses.iter().try_for_each(finite)?;
+        poses.iter().try_for_each(rigid)?;
         self.poses = poses;
         let encounter = self.encounter();
         let (pose, other) = (&encounter.pose, &encounter.other_pose);
@@ -404,10 +404,10 @@ impl Session {
     }
 }
 
-fn finite(pose: &Pose) -> Result<(), SessionError> {
-    if pose.is_finite() {
+fn rigid(pose: &Pose) -> Result<(), SessionError> {
+    if pose.is_rigid() {
         return Ok(());
     }
     let what = "pose";
-    Err(SessionError::Docking(DockingError::NotFinite { what }))
+    Err(SessionError::Docking(DockingError::BadPose { what }))
 }

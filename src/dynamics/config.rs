@@ -16,7 +16,7 @@ use crate::force::{ParameterError, not_negative};
 /// assert!(blind.check().is_err_and(|error| error.name == "foresight"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ContactSolverConfig {
     /// Iterations in each substep. Default: 8.
     pub iterations: u32,

@@ -14,7 +14,7 @@ use crate::force::{ParameterError, not_negative};
 /// assert_eq!(rubber.combine(&ContactMaterial::default()).restitution, 0.4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ContactMaterial {
     /// Fraction of the approach speed that is given back, from 0 to 1. Default: 0.
     pub restitution: f32,

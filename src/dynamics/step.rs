@@ -77,7 +77,7 @@ impl From<SphereError> for CrowdContactsError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct CrowdContacts {
-    /// How contacts are solved.
+    /// How contacts are solved. Whoever sets it [checks](ContactSolverConfig::check) it.
     pub config: ContactSolverConfig,
     pub(super) search: SteadySearch,
     /// Who finds and solves contacts in place of us.
@@ -160,7 +160,7 @@ impl CrowdContacts {
         &self.members
     }
 
-    /// Changes the surface of one member.
+    /// Changes the surface of one member, by its index; nothing if there is no such member.
     pub fn set_surface(&mut self, member: usize, material: ContactMaterial, groups: ContactGroups) {
         if let Some(member) = self.members.get_mut(member) {
             member.material = material;
@@ -398,7 +398,7 @@ impl CrowdContacts {
     }
 
     /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has
-    /// the answer.
+    /// the answer. If no time passes, contacts are forgotten, and nobody receives anything.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
             self.forget_contacts();

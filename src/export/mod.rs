@@ -45,11 +45,6 @@ use crate::pose::Pose;
 /// Ångström in a nanometre.
 const ANGSTROM_PER_NM: f64 = 10.0;
 
-/// How far the squared length of a rotation quaternion may be from one.
-///
-/// Rounding leaves about 1e-6; anything near this bound is no rotation.
-const UNIT_TOLERANCE: f64 = 1.0e-2;
-
 /// Why a scene could not be written. The target file is as it was before.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -133,7 +128,7 @@ pub enum ExportError {
 
 /// How a scene is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ExportOptions {
     /// Title of the structure. Default: empty, no title.
     pub title: String,
@@ -172,16 +167,14 @@ struct AngstromPose {
 
 impl AngstromPose {
     fn new(index: usize, template: &MoleculeTemplate, pose: Pose) -> Result<Self, ExportError> {
-        let rotation = pose.rotation.as_dquat();
-        let off_unit = (rotation.length_squared() - 1.0).abs();
-        if !(pose.is_finite() && off_unit <= UNIT_TOLERANCE) {
+        if !pose.is_rigid() {
             return Err(ExportError::BadPose {
                 molecule: index,
                 name: template.name().to_owned(),
             });
         }
         Ok(Self {
-            rotation: DMat3::from_quat(rotation.normalize()) * ANGSTROM_PER_NM,
+            rotation: DMat3::from_quat(pose.rotation.as_dquat().normalize()) * ANGSTROM_PER_NM,
             position: pose.position.as_dvec3() * ANGSTROM_PER_NM,
         })
     }
@@ -192,7 +185,8 @@ impl AngstromPose {
     }
 }
 
-/// Whether `name` is one of the polymer residues that the format writes as `ATOM`; all others are `HETATM`.
+/// Whether `name` is one of the polymer residues that the format writes as `ATOM`; all others
+/// are `HETATM`.
 fn is_standard_residue(name: &str) -> bool {
     const STANDARD: [&str; 31] = [
         "A", "ALA", "ARG", "ASN", "ASP", "C", "CYS", "DA", "DC", "DG", "DI", "DT", "DU", "G",

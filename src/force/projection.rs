@@ -85,8 +85,9 @@ pub struct ProjectionSums {
 
 impl ProjectionSums {
     /// Adds the contact of spheres at `own` and `other` (world, nm) that reach `reach`
-    /// nm, of molecules with these bodies. `between` is the unit vector between the
-    /// molecules' centres, here multiplied by its weight.
+    /// nm, of molecules with these bodies, one of which at least can be moved. `between` is
+    /// the unit vector from the other molecule's centre to the own, here multiplied by its
+    /// weight.
     #[inline]
     pub fn add(
         &mut self,

@@ -81,8 +81,8 @@ pub(crate) const MIN_SQUARES_NM2: f32 = 1.0e-4;
 ///
 /// force = direction · strength · step and torque = local × direction · step.
 /// Coincident atoms have no direction; they are pushed along `between`, the unit
-/// vector between the molecules' centres. The strength is bounded where distance and
-/// lever both vanish.
+/// vector from the centre of RHSA's molecule to that of LHSA's. The strength is bounded
+/// where distance and lever both vanish.
 #[must_use]
 pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &ThesisSteps) -> Push {
     let direction = difference.try_normalize().unwrap_or(between);
@@ -94,10 +94,11 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
     }
 }
 
-/// Algorithm 4.5, lines 2 to 9: the spring that holds a molecule at its distance.
+/// Algorithm 4.5, lines 2 to 9: the spring that holds a molecule at its distance. The
+/// shift of an iteration, nm, world frame.
 ///
-/// Outside its leeway the molecule is moved by its position relative to the centre
-/// of the compartment times the step size: inwards if it is too far out, outwards
+/// Outside its leeway the molecule is moved by its `position` (world, nm) relative to the
+/// centre of the compartment times the step size: inwards if it is too far out, outwards
 /// if it is too far in.
 #[must_use]
 pub fn thesis_spring_force(
@@ -118,7 +119,8 @@ pub fn thesis_spring_force(
 }
 
 /// Algorithm 4.5, lines 10 to 15: the spring that turns a molecule upright, with
-/// the sign mended (see the module page).
+/// the sign mended (see the module page). The rotation vector of an iteration, radian,
+/// world frame.
 #[must_use]
 pub fn thesis_spring_torque(
     placement: &Placement,

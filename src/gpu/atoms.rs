@@ -87,25 +87,34 @@ impl GpuAtoms {
     /// are zero until they are set.
     ///
     /// # Errors
+    /// [`GpuError::NoSuchTemplate`] if a molecule names a template that is not there,
     /// [`GpuError::TooManySpheres`] if they do not fit, with the number that would, and
     /// other [`GpuError`]s if the device has no memory left or is lost.
-    ///
-    /// # Panics
-    /// If a molecule names a template that is not there.
     pub fn new(
         device: &GpuDevice,
         templates: &[BodySpheres<'_>],
         molecules: &[u32],
     ) -> Result<Self, GpuError> {
         let mut atoms = Vec::new();
-        let mut firsts = Vec::with_capacity(templates.len());
+        // The first atom of each template, and how many it has.
+        let mut kinds = Vec::with_capacity(templates.len());
         for template in templates {
-            firsts.push(atoms.len() as u32);
+            let first = atoms.len();
             let pairs = template.centres.iter().zip(template.radii);
             atoms.extend(pairs.map(|(centre, &radius)| [centre.x, centre.y, centre.z, radius]));
+            kinds.push((first as u32, atoms.len() - first));
         }
-        let size = |template: u32| templates[template as usize].centres.len();
-        let count: u64 = molecules.iter().map(|&m| size(m) as u64).sum();
+        let kind_of = |(molecule, &template): (usize, &u32)| {
+            let kind: Option<&(u32, usize)> = kinds.get(template as usize);
+            kind.copied().ok_or(GpuError::NoSuchTemplate {
+                molecule,
+                template,
+                count: templates.len(),
+            })
+        };
+        let parts = molecules.iter().enumerate().map(kind_of);
+        let parts: Vec<(u32, usize)> = parts.collect::<Result<_, _>>()?;
+        let count: u64 = parts.iter().map(|(_, size)| *size as u64).sum();
         let fit = spheres_that_fit(device);
         if count.max(atoms.len() as u64) > fit {
             return Err(GpuError::TooManySpheres {
@@ -115,12 +124,12 @@ impl GpuAtoms {
         }
         let mut ranges = Vec::with_capacity(molecules.len() + 1);
         let mut owners = Vec::with_capacity(count as usize);
-        for (owner, &template) in molecules.iter().enumerate() {
+        for (owner, (first_atom, size)) in parts.into_iter().enumerate() {
             ranges.push(GpuAtomRange {
-                first_atom: firsts[template as usize],
+                first_atom,
                 first_sphere: owners.len() as u32,
             });
-            owners.resize(owners.len() + size(template), owner as u32);
+            owners.resize(owners.len() + size, owner as u32);
         }
         ranges.push(GpuAtomRange {
             first_atom: 0,
@@ -169,12 +178,15 @@ impl GpuAtoms {
     /// Sends poses to the device, one for each molecule.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost.
-    ///
-    /// # Panics
-    /// If there are not as many poses as molecules.
+    /// [`GpuError::WrongPoses`] if there are not as many poses as molecules, and other
+    /// [`GpuError`]s if the device is lost.
     pub fn set_poses(&mut self, device: &GpuDevice, poses: &[GpuPose]) -> Result<(), GpuError> {
-        assert_eq!(poses.len(), self.poses.len(), "one pose for each molecule");
+        if poses.len() != self.poses.len() {
+            return Err(GpuError::WrongPoses {
+                molecules: self.poses.len(),
+                poses: poses.len(),
+            });
+        }
         self.poses.upload(device, poses).map(|_| ())
     }
 

@@ -221,7 +221,9 @@ impl GpuDevice {
 
     /// Runs `work`, which talks to the device, and returns the error that it caused.
     ///
-    /// Must not be nested.
+    /// Must not be nested, or the inner call waits for the outer one forever: `work` must
+    /// not grow, write or read a [`GpuVec`](super::GpuVec), make a plan or
+    /// [`submit`](Self::submit), which are guarded already.
     ///
     /// # Errors
     /// The first [`GpuError`] that the device reports meanwhile.

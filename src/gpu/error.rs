@@ -11,7 +11,7 @@ use crate::search::DeviceFault;
 #[non_exhaustive]
 pub enum GpuError {
     /// There is no adapter of the kind that was asked for.
-    #[error("no graphics adapter: {reason}")]
+    #[error("no graphics adapter (install a driver, or work on the processor): {reason}")]
     NoAdapter {
         /// What the search for one says.
         reason: String,
@@ -62,6 +62,24 @@ pub enum GpuError {
         /// Number of pairs.
         pairs: u64,
     },
+    /// A molecule names a template that is not in the list.
+    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
+    NoSuchTemplate {
+        /// Index of the molecule.
+        molecule: usize,
+        /// Template that it names.
+        template: u32,
+        /// Number of templates.
+        count: usize,
+    },
+    /// There are not as many poses as molecules.
+    #[error("{poses} poses do not belong to {molecules} molecules: each needs one")]
+    WrongPoses {
+        /// Number of molecules.
+        molecules: usize,
+        /// Number of poses.
+        poses: usize,
+    },
     /// The kernels cannot do what was asked for, on any device.
     #[error("the graphics kernels have no {what}: the processor has")]
     Unsupported {
@@ -99,7 +117,10 @@ impl GpuError {
                 DeviceFault::OutOfMemory
             }
             Self::DeviceLost { .. } => DeviceFault::Lost,
-            Self::Refused { .. } | Self::Unsupported { .. } => DeviceFault::Refused,
+            Self::NoSuchTemplate { .. }
+            | Self::WrongPoses { .. }
+            | Self::Refused { .. }
+            | Self::Unsupported { .. } => DeviceFault::Refused,
         }
     }
 }

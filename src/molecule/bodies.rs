@@ -14,7 +14,8 @@ use super::structure::{Assembly, Operator, Structure};
 use super::template::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Most atoms of an assembly as one body or split into parts: a whole virus has some tens of millions.
+/// Most atoms of an assembly as one body or split into parts: a whole virus has some tens of
+/// millions.
 pub const MAX_ASSEMBLY_ATOMS: usize = 100_000_000;
 
 /// How far `R Rᵀ` may be from the identity: files have five to six decimals.

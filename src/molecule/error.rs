@@ -146,6 +146,15 @@ pub enum ReadCause {
     },
 }
 
+/// What there is, one after the other; `none` if there is nothing.
+fn listed<T: fmt::Display>(known: &[T]) -> String {
+    if known.is_empty() {
+        return "none".to_owned();
+    }
+    let quoted: Vec<String> = known.iter().map(|one| format!("'{one}'")).collect();
+    quoted.join(", ")
+}
+
 /// Why a file did not become a molecule.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -175,7 +184,7 @@ pub enum MoleculeError {
         atoms: usize,
     },
     /// The model that was asked for is not in the file.
-    #[error("{file}: no model {asked}; there are {known:?}")]
+    #[error("{file}: no model {asked}; the file has {}", listed(known))]
     UnknownModel {
         /// The file.
         file: String,
@@ -185,7 +194,7 @@ pub enum MoleculeError {
         known: Vec<i32>,
     },
     /// A chain that was asked for is not in the file.
-    #[error("{file}: no chain '{asked}'; there are {known:?}")]
+    #[error("{file}: no chain '{asked}'; the file has {}", listed(known))]
     UnknownChain {
         /// The file.
         file: String,
@@ -195,7 +204,7 @@ pub enum MoleculeError {
         known: Vec<SmolStr>,
     },
     /// The assembly that was asked for is not in the file.
-    #[error("{file}: no assembly '{asked}'; there are {known:?}")]
+    #[error("{file}: no assembly '{asked}'; the file has {}", listed(known))]
     UnknownAssembly {
         /// The file.
         file: String,

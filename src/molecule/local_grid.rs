@@ -100,6 +100,9 @@ impl LocalGrid {
     /// Positions must be finite and radii positive, as those of every
     /// [`MoleculeTemplate`](super::MoleculeTemplate) are. No atoms make a grid that
     /// finds nothing.
+    ///
+    /// # Panics
+    /// If there are some radii, but fewer than positions.
     #[must_use]
     pub fn new(positions: &[Vec3], radii: &[f32]) -> Self {
         let largest_radius = radii.iter().copied().fold(0.0, f32::max);

@@ -56,7 +56,7 @@ pub enum AssemblyChoice {
 /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct LoadOptions {
     /// Which models. Default: the first.
     pub model: ModelChoice,

@@ -37,9 +37,9 @@ pub enum TemplateError {
         /// The position that was given, nm.
         position: Vec3,
     },
-    /// A radius is zero, negative or not finite.
+    /// A radius is zero, negative, not finite or larger than [`MAX_COORDINATE_NM`].
     #[error(
-        "atom {index} ('{atom}') of molecule '{name}' has radius {radius} nm, which is not positive"
+        "atom {index} ('{atom}') of molecule '{name}' has radius {radius} nm, which is not between 0 and {MAX_COORDINATE_NM} nm"
     )]
     BadRadius {
         /// Name of the molecule.
@@ -53,7 +53,7 @@ pub enum TemplateError {
     },
     /// An atom names a residue that is not in the list.
     #[error(
-        "atom {index} of molecule '{name}' belongs to residue {residue}, but there are {residues}"
+        "atom {index} of molecule '{name}' belongs to residue {residue}, but there are {residues}, counted from 0"
     )]
     BadResidue {
         /// Name of the molecule.
@@ -193,12 +193,13 @@ impl MoleculeTemplate {
 
     /// The same molecule with every radius set to `radius` nm.
     ///
-    /// With half a distance as radius, "overlap" means "closer than that distance".
+    /// With half a distance as radius, "overlap" means "closer than that distance". Mass and
+    /// inertia stay.
     ///
     /// # Errors
-    /// [`TemplateError::BadRadius`] if `radius` is not positive and finite.
+    /// [`TemplateError::BadRadius`] if `radius` is not between 0 and [`MAX_COORDINATE_NM`].
     pub fn with_uniform_radius(mut self, radius: f32) -> Result<Self, TemplateError> {
-        if !(radius.is_finite() && radius > 0.0) {
+        if !is_radius(radius) {
             return Err(TemplateError::BadRadius {
                 name: self.name,
                 index: 0,
@@ -218,11 +219,11 @@ impl MoleculeTemplate {
     /// The same molecule with every radius multiplied by `factor`. Mass and inertia stay.
     ///
     /// # Errors
-    /// [`TemplateError::BadRadius`] if a radius would not be positive and finite.
+    /// [`TemplateError::BadRadius`] if a radius would not be between 0 and [`MAX_COORDINATE_NM`].
     pub fn with_scaled_radii(mut self, factor: f32) -> Result<Self, TemplateError> {
         for (index, radius) in self.radii.iter_mut().enumerate() {
             *radius *= factor;
-            if !(radius.is_finite() && *radius > 0.0) {
+            if !is_radius(*radius) {
                 return Err(TemplateError::BadRadius {
                     name: self.name,
                     index,
@@ -327,11 +328,16 @@ impl MoleculeTemplate {
         self.bounding_radius
     }
 
-    /// The pose that puts the molecule back where its file had it.
+    /// The pose that puts the molecule back where its file had it, nm in the frame of the file.
     #[must_use]
     pub fn file_pose(&self) -> Pose {
         self.file_pose
     }
+}
+
+/// Whether an atom can have this radius, nm.
+fn is_radius(radius: f32) -> bool {
+    radius > 0.0 && radius <= MAX_COORDINATE_NM
 }
 
 fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateError> {
@@ -350,7 +356,7 @@ fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateErro
                 position: atom.position,
             });
         }
-        if !(atom.radius.is_finite() && atom.radius > 0.0) {
+        if !is_radius(atom.radius) {
             return Err(TemplateError::BadRadius {
                 name: name.to_owned(),
                 index,

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::pose::Pose;
 use crate::proxy::ProxyError;
 use crate::search::SearchError;
 use crate::spheres::SphereError;
@@ -29,6 +30,17 @@ pub enum MotionError {
         what: &'static str,
         /// When, s.
         time: f64,
+    },
+    /// The pose of a molecule is NaN or infinite, or its rotation is not a rotation.
+    #[error(
+        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
+    )]
+    BadPose {
+        /// Which molecule, counted from zero.
+        molecule: u32,
+        /// The pose that was given.
+        pose: Pose,
     },
     /// A sphere has left its bound: its acceleration was larger than promised, or it was
     /// moved by someone else.
@@ -98,7 +110,9 @@ pub enum MotionError {
         now: f64,
     },
     /// Events follow each other so closely that time stands still.
-    #[error("{events} collisions within {span} s, about sphere {sphere}: time stands still")]
+    #[error(
+        "{events} collisions within {span} s, about sphere {sphere}: time stands still; let spheres that collide part or stick"
+    )]
     Stuck {
         /// A sphere that takes part.
         sphere: u32,
@@ -126,7 +140,7 @@ pub enum MoleculesError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// A molecule has a template that does not exist.
-    #[error("molecule {molecule} has template {template}, and there are {count}")]
+    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
     NoSuchTemplate {
         /// Which molecule, counted from zero.
         molecule: u32,

@@ -156,7 +156,7 @@ pub struct MoleculeLoadFailed {
 
 /// Makes [`MoleculeTemplate`] an asset and reports files that fail. Part of
 /// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `AssetPlugin` if the app has
-/// none.
+/// none: `DefaultPlugins` have to be added before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeAssetPlugin;
 

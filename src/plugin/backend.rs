@@ -110,6 +110,7 @@ pub struct MoleculeBackend {
 /// A graphics adapter, for logs and reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MoleculeAdapter {
     /// Its name.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
@@ -23,7 +24,9 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// Molecules that are far from each other cost next to nothing.
 ///
 /// The bound is a promise about what moves the molecule on its own. One that is hit or
-/// kicked may be pushed harder: that is noticed. Default: 9.81 nm/s², Rapier's gravity.
+/// kicked may be pushed harder: that is noticed. A bound that is not a number of at least
+/// zero leaves the molecule unwatched, and the log says so. Default: 9.81 nm/s², Rapier's
+/// gravity.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -95,6 +98,8 @@ pub(super) struct Watched {
     starts: Vec<MovingPose>,
     ends: Vec<MovingPose>,
     shapes: Vec<(Arc<MoleculeTemplate>, WatchedShape)>,
+    /// Molecules of which has been said that their bound cannot be.
+    complaints: HashSet<Entity>,
 }
 
 impl Watched {
@@ -110,11 +115,23 @@ impl Watched {
         self.numbers.clear();
         let mut watched = Vec::new();
         for (member, number) in members.iter().zip(0..) {
-            if let Ok((prepared, bound)) = molecules.get(member.entity) {
-                let template = prepared.shared().template();
-                watched.push((self.shape(template)?, f64::from(bound.0)));
-                self.numbers.push(number);
+            let Ok((prepared, bound)) = molecules.get(member.entity) else {
+                continue;
+            };
+            if !(bound.0.is_finite() && bound.0 >= 0.0) {
+                let (entity, bound) = (member.entity, bound.0);
+                if self.complaints.insert(entity) {
+                    error!(
+                        "molecule {entity} is not told when it meets others: its \
+                         AccelerationBound, {bound} nm/s², has to be a number of at least zero"
+                    );
+                }
+                continue;
             }
+            self.complaints.remove(&member.entity);
+            let template = prepared.shared().template();
+            watched.push((self.shape(template)?, f64::from(bound.0)));
+            self.numbers.push(number);
         }
         if watched.is_empty() {
             self.shapes.clear();

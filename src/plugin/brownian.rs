@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
@@ -104,8 +105,8 @@ pub struct BrownianMotionConfig {
     pub temperature: f64,
     /// Viscosity, Pa s. Default: that of water, 0.89e-3.
     pub viscosity: f64,
-    /// Time that molecules diffuse for in each second of the physics world, s. Default:
-    /// 1e-9, in which a small protein comes a nanometre far.
+    /// Time that molecules diffuse for in each second of the physics world, s; zero is a
+    /// pause. Default: 1e-9, in which a small protein comes a nanometre far.
     pub pace: f64,
     /// Seed of all steps. Default: 1.
     pub seed: u64,
@@ -150,6 +151,8 @@ pub(super) struct Diffusing {
     /// Members of the context that pass through each other in this substep.
     pub passing: Vec<[u32; 2]>,
     templates: Vec<Arc<MoleculeTemplate>>,
+    /// Molecules of which has been said that their coefficients cannot be.
+    complaints: HashSet<Entity>,
     /// Whether it has been said that time is short, and that a step failed.
     pub said: [bool; 2],
 }
@@ -207,11 +210,15 @@ impl Diffusing {
                 .all(|one| one.is_finite() && *one >= 0.0)
             {
                 let entity = member.entity;
-                error!(
-                    "molecule {entity} stays: its diffusion coefficients {coefficients:?} (nm²/s \
-                     and rad²/s) have to be numbers of at least zero"
-                );
+                if self.complaints.insert(entity) {
+                    error!(
+                        "molecule {entity} stays: its diffusion coefficients {coefficients:?} \
+                         (nm²/s and rad²/s) have to be numbers of at least zero"
+                    );
+                }
                 coefficients = [0.0; 2];
+            } else {
+                self.complaints.remove(&member.entity);
             }
             let [diffusion, rotational_diffusion] = coefficients;
             list.push(BrownianMolecule {
@@ -267,6 +274,13 @@ pub(super) fn collect_diffusing(
     mut removed: RemovedComponents<BrownianMotion>,
 ) {
     let any = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
+    if config.is_changed() && (config.pace.is_nan() || config.pace < 0.0) {
+        error!(
+            "nothing diffuses: the pace of BrownianMotionConfig, {}, has to be a number of at \
+             least zero",
+            config.pace
+        );
+    }
     for (context, mut world, bodies) in &mut worlds {
         if world.diffusing.collected && !any {
             continue;

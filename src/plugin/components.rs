@@ -53,7 +53,9 @@ use crate::molecule::MoleculeTemplate;
 ///
 /// The entity's [`Transform`] is the pose of the molecule's centre of mass, 1 unit =
 /// 1 nm. Until the file is loaded the body has no mass and stays where it is; then it
-/// gets a collider, its mass (Da) and its inertia (Da·nm²). The scale of the transform must
+/// gets a collider, its mass (Da) and its inertia (Da·nm²). Another handle may be given at
+/// any time: the old body stays until the new file is loaded. Without this component it has
+/// neither collider nor mass of a molecule, and touches none. The scale of the transform must
 /// be 1. Default: no file.
 #[derive(Clone, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
@@ -219,10 +221,11 @@ impl MoleculeMaterial {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
+#[require(Molecule)]
 pub struct StaticMolecule;
 
-/// A molecule without a Rapier collider: it meets other molecules in
-/// [`ContactModel::Crowd`](super::ContactModel::Crowd), and nothing else.
+/// A molecule without a Rapier collider: it collides with other molecules in
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd), and with nothing else.
 ///
 /// For crowds of ten thousand molecules in scenes without ordinary colliders: Rapier's
 /// broad phase then has nothing to do. Insert it together with the [`Molecule`].

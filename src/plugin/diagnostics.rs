@@ -71,7 +71,7 @@ impl MoleculeDiagnostics {
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
     /// Pairs of spheres of different molecules within
     /// [`ContactSolverConfig::foresight`](crate::dynamics::ContactSolverConfig::foresight), in
-    /// the last substep.
+    /// the last substep. None in [`ContactModel::Solver`].
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
     /// Pairs of molecules that touch, after the last substep.
     pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");
@@ -125,7 +125,7 @@ fn ms(time: Duration) -> f64 {
 
 /// Registers and measures [`MoleculeDiagnostics`]. Part of
 /// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `DiagnosticsPlugin` if the app
-/// has none.
+/// has none: `DefaultPlugins` have to be added before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeDiagnosticsPlugin;
 

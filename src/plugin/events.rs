@@ -79,7 +79,7 @@ pub struct MoleculeContactStarted {
     pub other: Entity,
 }
 
-/// Two molecules no longer touch, or one of them is gone. See
+/// Two molecules no longer touch, or one of them is gone, or their Rapier context. See
 /// [`MoleculeContactStarted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
@@ -209,37 +209,62 @@ impl TouchingMolecules<'_, '_> {
     }
 }
 
-/// Tells the world what has changed in this frame.
-pub(super) fn publish_changes(
-    mut commands: Commands,
-    mut worlds: Query<&mut MoleculeWorld>,
-    mut started: MessageWriter<MoleculeContactStarted>,
-    mut stopped: MessageWriter<MoleculeContactStopped>,
-    mut colliding: Query<&mut Colliding>,
-) {
-    for mut world in &mut worlds {
-        if world.ledger.changes.is_empty() {
-            continue;
-        }
-        for (begun, molecule, other) in std::mem::take(&mut world.ledger.changes) {
+/// All who are told of a change.
+#[derive(SystemParam)]
+pub(super) struct Listeners<'w, 's> {
+    commands: Commands<'w, 's>,
+    started: MessageWriter<'w, MoleculeContactStarted>,
+    stopped: MessageWriter<'w, MoleculeContactStopped>,
+    colliding: Query<'w, 's, &'static mut Colliding>,
+}
+
+impl Listeners<'_, '_> {
+    /// Tells what has begun and ended, in order.
+    fn tell(&mut self, changes: Vec<(bool, Entity, Entity)>) {
+        for (begun, molecule, other) in changes {
             for (molecule, other) in [(molecule, other), (other, molecule)] {
-                let Ok(mut state) = colliding.get_mut(molecule) else {
+                let Ok(mut state) = self.colliding.get_mut(molecule) else {
                     continue;
                 };
                 if begun {
                     state.molecules += 1;
-                    commands.trigger(MoleculeContactStarted { molecule, other });
+                    let started = MoleculeContactStarted { molecule, other };
+                    self.commands.trigger(started);
                 } else {
                     state.molecules = state.molecules.saturating_sub(1);
-                    commands.trigger(MoleculeContactStopped { molecule, other });
+                    let stopped = MoleculeContactStopped { molecule, other };
+                    self.commands.trigger(stopped);
                 }
             }
             if begun {
-                started.write(MoleculeContactStarted { molecule, other });
+                let started = MoleculeContactStarted { molecule, other };
+                self.started.write(started);
             } else {
-                stopped.write(MoleculeContactStopped { molecule, other });
+                let stopped = MoleculeContactStopped { molecule, other };
+                self.stopped.write(stopped);
             }
         }
+    }
+}
+
+/// Tells the world what has changed in this frame.
+pub(super) fn publish_changes(mut worlds: Query<&mut MoleculeWorld>, mut listeners: Listeners) {
+    for mut world in &mut worlds {
+        if !world.ledger.changes.is_empty() {
+            listeners.tell(std::mem::take(&mut world.ledger.changes));
+        }
+    }
+}
+
+/// Ends the contacts of a Rapier context that goes: its molecules may outlive it.
+pub(super) fn end_contacts(
+    removed: On<Remove, MoleculeWorld>,
+    mut worlds: Query<&mut MoleculeWorld>,
+    mut listeners: Listeners,
+) {
+    if let Ok(mut world) = worlds.get_mut(removed.entity) {
+        world.ledger.update(Vec::new());
+        listeners.tell(std::mem::take(&mut world.ledger.changes));
     }
 }
 

@@ -65,7 +65,7 @@ pub struct MoleculesMet {
     pub molecule: Entity,
     /// The molecule that it met.
     pub other: Entity,
-    /// When, s of the physics world, of which the context has seen so many. For molecules
+    /// When, s on the [clock](MoleculeWorld::clock) of their Rapier context. For molecules
     /// that diffuse, the beginning of the substep.
     pub time: f64,
     /// What they do.

@@ -30,7 +30,8 @@ use super::{
 use crate::backend::Backend;
 use crate::dynamics::ContactSolverConfig;
 
-/// Everything that molecules need, beside Rapier's own plugin.
+/// Everything that molecules need, beside Rapier's own plugin. An app that has
+/// `DefaultPlugins` adds those first.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -112,7 +113,8 @@ impl MoleculePlugins {
         self
     }
 
-    /// How molecules meet each other at the start. Default: [`ContactModel::Crowd`].
+    /// How molecules collide with each other at the start; the resource [`ContactModel`]
+    /// changes it. Default: [`ContactModel::Crowd`].
     #[must_use]
     pub fn with_contacts(mut self, model: ContactModel) -> Self {
         self.physics.model = model;
@@ -204,6 +206,8 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeFault>()
             .add_message::<MoleculeBackendFault>()
             .add_observer(world::adopt_context)
+            .add_observer(events::end_contacts)
+            .add_observer(prepare::drop_body)
             .add_observer(prepare::fix_static)
             .add_observer(prepare::free_static)
             .add_observer(surfaces::drop_surface);

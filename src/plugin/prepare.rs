@@ -6,8 +6,9 @@ use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, CollisionGroups,
-    Friction, Group, MassProperties, Restitution, RigidBody,
+    Friction, Group, MassProperties, RapierRigidBodySet, Restitution, RigidBody,
 };
+use bevy_rapier3d::rapier::dynamics::MassProperties as RapierMassProperties;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
@@ -130,19 +131,18 @@ pub(super) fn prepare_molecules(
     assets: Res<Assets<MoleculeTemplate>>,
     mut events: MessageReader<AssetEvent<MoleculeTemplate>>,
     waiting: Query<
-        (
-            Entity,
-            Ref<Molecule>,
-            Option<&PreparedMolecule>,
-            Has<CrowdOnly>,
-        ),
+        (Entity, &Molecule, Has<CrowdOnly>),
         Or<(Changed<Molecule>, Without<PreparedMolecule>)>,
     >,
-    all: Query<(Entity, &Molecule, Has<CrowdOnly>), With<PreparedMolecule>>,
+    all: Query<(Entity, &Molecule, &PreparedMolecule, Has<CrowdOnly>)>,
 ) {
     let mut stale = HashSet::new();
     for event in events.read() {
         match event {
+            // A molecule may have been given another file before that was loaded.
+            AssetEvent::Added { id } => {
+                stale.insert(*id);
+            }
             AssetEvent::Modified { id } => {
                 prepared.0.remove(id);
                 stale.insert(*id);
@@ -153,37 +153,78 @@ pub(super) fn prepare_molecules(
             _ => {}
         }
     }
-    let mut equip = |entity: Entity, molecule: &Molecule, crowd_only: bool| {
-        let id = molecule.0.id();
-        let Some(template) = assets.get(id) else {
-            return;
-        };
-        let ready = prepared
-            .0
-            .entry(id)
-            .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
-        let mut entity = commands.entity(entity);
-        entity.try_insert((
-            PreparedMolecule(ready.clone()),
-            AdditionalMassProperties::MassProperties(ready.mass_properties()),
-        ));
-        if !crowd_only {
+    let mut equip =
+        |entity: Entity, molecule: &Molecule, body: Option<&PreparedMolecule>, crowd_only: bool| {
+            let id = molecule.0.id();
+            let Some(template) = assets.get(id) else {
+                return;
+            };
+            let ready: &Arc<PreparedTemplate> = prepared
+                .0
+                .entry(id)
+                .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
+            if body.is_some_and(|body| Arc::ptr_eq(&body.0, ready)) {
+                return;
+            }
+            let mut entity = commands.entity(entity);
             entity.try_insert((
-                Collider::from(SharedShape::new(ready.shape.clone())),
-                // The body has the molecule's mass; its shape adds none.
-                ColliderMassProperties::Density(0.0),
-                ColliderScale::Absolute(Vec3::ONE),
+                PreparedMolecule(ready.clone()),
+                AdditionalMassProperties::MassProperties(ready.mass_properties()),
             ));
-        }
-    };
-    for (entity, molecule, _, crowd_only) in &waiting {
-        equip(entity, &molecule, crowd_only);
+            if !crowd_only {
+                entity.try_insert((
+                    Collider::from(SharedShape::new(ready.shape.clone())),
+                    // The body has the molecule's mass; its shape adds none.
+                    ColliderMassProperties::Density(0.0),
+                    ColliderScale::Absolute(Vec3::ONE),
+                ));
+            }
+        };
+    for (entity, molecule, crowd_only) in &waiting {
+        equip(entity, molecule, None, crowd_only);
     }
     if !stale.is_empty() {
-        for (entity, molecule, crowd_only) in &all {
+        for (entity, molecule, body, crowd_only) in &all {
             if stale.contains(&molecule.0.id()) {
-                equip(entity, molecule, crowd_only);
+                equip(entity, molecule, Some(body), crowd_only);
             }
+        }
+    }
+}
+
+/// Takes back what a molecule was given for its body when it is one no more. What the app
+/// has put in the place of it stays.
+pub(super) fn drop_body(
+    removed: On<Remove, Molecule>,
+    mut commands: Commands,
+    molecules: Query<(
+        &PreparedMolecule,
+        Option<&Collider>,
+        Option<&AdditionalMassProperties>,
+    )>,
+    mut contexts: Query<&mut RapierRigidBodySet>,
+) {
+    let Ok((PreparedMolecule(shared), collider, mass)) = molecules.get(removed.entity) else {
+        return;
+    };
+    let Ok(mut entity) = commands.get_entity(removed.entity) else {
+        return;
+    };
+    entity.try_remove::<PreparedMolecule>();
+    let shape = collider.and_then(|collider| collider.raw.as_shape::<MoleculeShape>());
+    if shape.is_some_and(|shape| Arc::ptr_eq(shape.template(), shared.template())) {
+        entity.try_remove::<(Collider, ColliderMassProperties, ColliderScale)>();
+    }
+    let given = AdditionalMassProperties::MassProperties(shared.mass_properties());
+    if mass != Some(&given) {
+        return;
+    }
+    entity.try_remove::<AdditionalMassProperties>();
+    // Rapier does not look at a mass that is removed.
+    for mut context in &mut contexts {
+        let handle = context.entity2body().get(&removed.entity).copied();
+        if let Some(body) = handle.and_then(|handle| context.bodies.get_mut(handle)) {
+            body.set_additional_mass_properties(RapierMassProperties::default(), true);
         }
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn collect_members(
         if let Err(error) = world.contacts.set_members(contacts) {
             error!("the molecules of context {context} cannot touch each other: {error}");
             world.members.clear();
+            world.member_of.clear();
         }
     }
 }

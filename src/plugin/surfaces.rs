@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use bevy::mesh::{Indices, Mesh, VertexAttributeValues};
+use bevy::mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology, VertexAttributeValues};
 use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
+use thiserror::Error;
 
 use super::compartments::Compartment;
 use crate::compartment::{CompartmentError, ShapeCompartment, SphereShell, Surface};
@@ -65,16 +66,20 @@ pub(super) fn make_surfaces(
             }
             _ if !compartment.is_changed() => continue,
             Compartment::SphereShell { radius } => SphereShell::new(Vec3::ZERO, *radius)
-                .map(|shell| (Arc::new(shell) as _, SharedShape::ball(*radius))),
+                .map(|shell| (Arc::new(shell) as _, SharedShape::ball(*radius)))
+                .map_err(SurfaceError::from),
             Compartment::Box { half_extents } => {
-                ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY).map(with_shape)
+                solid(ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY))
             }
             Compartment::Capsule {
                 half_height,
                 radius,
-            } => ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY).map(with_shape),
+            } => {
+                let capsule = ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY);
+                solid(capsule)
+            }
             Compartment::Shape(shape) => {
-                ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY).map(with_shape)
+                solid(ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY))
             }
         };
         match built {
@@ -104,26 +109,46 @@ pub(super) fn drop_surface(removed: On<Remove, Compartment>, mut commands: Comma
 /// A surface and its shape.
 type Built = (Arc<dyn Surface>, SharedShape);
 
-fn with_shape(compartment: ShapeCompartment) -> Built {
+/// Why a compartment has no surface.
+#[derive(Debug, Error)]
+enum SurfaceError {
+    /// The numbers cannot be.
+    #[error(transparent)]
+    Impossible(#[from] CompartmentError),
+    /// Only the renderer has the mesh.
+    #[error("{0}; give its mesh RenderAssetUsages::MAIN_WORLD as well")]
+    Taken(#[from] MeshAccessError),
+    /// The mesh is not a list of triangles.
+    #[error("its mesh is a {0:?}, and has to be a TriangleList")]
+    NoTriangles(PrimitiveTopology),
+}
+
+/// The surface of a solid, with its shape.
+fn solid(compartment: Result<ShapeCompartment, CompartmentError>) -> Result<Built, SurfaceError> {
+    let compartment = compartment?;
     let shape = compartment.shape().clone();
-    (Arc::new(compartment), shape)
+    Ok((Arc::new(compartment), shape))
 }
 
 /// The surface of a triangle mesh.
-fn mesh_surface(mesh: &Mesh) -> Result<Built, CompartmentError> {
-    let vertices: Vec<Vec3> = match mesh.attribute(Mesh::ATTRIBUTE_POSITION) {
+fn mesh_surface(mesh: &Mesh) -> Result<Built, SurfaceError> {
+    let topology = mesh.primitive_topology();
+    if topology != PrimitiveTopology::TriangleList {
+        return Err(SurfaceError::NoTriangles(topology));
+    }
+    let vertices: Vec<Vec3> = match mesh.try_attribute_option(Mesh::ATTRIBUTE_POSITION)? {
         Some(VertexAttributeValues::Float32x3(positions)) => {
             positions.iter().copied().map(Vec3::from).collect()
         }
         _ => Vec::new(),
     };
-    let indices: Vec<u32> = match mesh.indices() {
+    let indices: Vec<u32> = match mesh.try_indices_option()? {
         Some(Indices::U16(indices)) => indices.iter().map(|index| u32::from(*index)).collect(),
         Some(Indices::U32(indices)) => indices.clone(),
         None => (0..vertices.len() as u32).collect(),
     };
     let (triangles, _) = indices.as_chunks::<3>();
-    ShapeCompartment::mesh(&vertices, triangles, Pose::IDENTITY).map(with_shape)
+    solid(ShapeCompartment::mesh(&vertices, triangles, Pose::IDENTITY))
 }
 
 /// Moves the surfaces to where their entities are.

@@ -127,7 +127,7 @@ impl fmt::Debug for MoleculeWorld {
 }
 
 impl MoleculeWorld {
-    /// Contacts of the crowd in the last substep; empty in
+    /// The crowd, with its contacts in the last substep; it has no contacts in
     /// [`ContactModel::Solver`].
     #[must_use]
     pub fn contacts(&self) -> &CrowdContacts {
@@ -250,6 +250,11 @@ pub(super) fn switch_model(
         }
         world.switch.set(crowd);
         world.collected = false;
+        if !crowd {
+            // A substep of no length forgets the contacts: they would be answered once more
+            // when the crowd is back, wherever the molecules are by then.
+            world.contacts.respond(0.0);
+        }
         // Rapier keeps the contacts of shapes that have not moved: a new shape and
         // being woken make it look again.
         for member in &world.members {

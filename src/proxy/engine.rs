@@ -73,7 +73,7 @@ pub trait ClusterEngine {
     fn weights(&mut self, block: usize) -> Result<Vec<u32>, Self::Error>;
 
     /// Gives each point to the nearest of `centres`, of two that are equally near to the
-    /// first; returns the sums.
+    /// first; returns the sums. There is one centre at least.
     ///
     /// # Errors
     /// If the engine fails.

@@ -53,6 +53,14 @@ pub enum ProxyError {
         /// Number of atoms.
         atoms: usize,
     },
+    /// The proxies are those of another molecule.
+    #[error("these proxies stand for {expected} atoms, and {atoms} were given")]
+    OtherAtoms {
+        /// Number of atoms that the proxies stand for.
+        expected: usize,
+        /// Number of atoms that were given.
+        atoms: usize,
+    },
     /// A tolerance is not a number, or negative.
     #[error("a tolerance must not be negative or infinite, and is {tolerance} nm")]
     BadTolerance {
@@ -276,9 +284,9 @@ impl ProxySet {
         let atoms = atoms.into();
         atoms.check()?;
         if atoms.centres.len() != self.atoms.len() {
-            return Err(ProxyError::Mismatch {
-                positions: self.atoms.len(),
-                radii: atoms.radii.len(),
+            return Err(ProxyError::OtherAtoms {
+                expected: self.atoms.len(),
+                atoms: atoms.centres.len(),
             });
         }
         let mut worst = f64::NEG_INFINITY;

@@ -8,6 +8,7 @@
 //! and tells only what begins and ceases to overlap. The pairs of now are kept here, and
 //! those whose boxes do not overlap yet are left out of the result.
 
+use std::fmt;
 use std::time::Instant;
 
 use glam::Vec3;
@@ -143,6 +144,15 @@ impl RapierBvh {
                 }
             }
         }
+    }
+}
+
+impl fmt::Debug for RapierBvh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RapierBvh")
+            .field("boxes", &self.boxes.len())
+            .field("candidates", &self.candidates())
+            .finish_non_exhaustive()
     }
 }
 

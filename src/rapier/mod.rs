@@ -90,7 +90,7 @@
 //!   touches nothing; a scale other than one is refused.
 //!
 //! [`RapierBvh`] is Rapier's own broad phase, in the form of our searches: a rival to compare
-//! with.
+//! with. Nothing in this room is from a paper.
 
 mod bvh;
 mod cast;

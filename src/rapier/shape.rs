@@ -21,12 +21,13 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 /// Parry's trees need boxes that are not inside out.
 const NOTHING: f32 = 1.0e-6;
 
-/// Where a ray meets a molecule, body frame.
+/// Where a ray or a moving shape meets a molecule, body frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtomHit {
     /// Index of the atom in its template.
     pub atom: u32,
-    /// Time of impact in units of the ray's direction.
+    /// Time of impact: how many times the direction of the ray (nm), or the velocity of the
+    /// shape, fits into the way to it.
     pub time: f32,
     /// Outward unit normal of the atom where it is hit, body frame.
     pub normal: Vec3,
@@ -114,7 +115,8 @@ impl MoleculeShape {
         ))
     }
 
-    /// The first atom that a body-frame ray meets within `max_time`.
+    /// The first atom that a body-frame ray (nm) meets within `max_time`, in units of the
+    /// ray's direction.
     ///
     /// With `solid`, a ray that starts inside of an atom hits that atom at once;
     /// without, atoms are hollow and it hits their far side.

@@ -41,7 +41,8 @@ const MAX_PIXELS: usize = 512;
 pub struct CapacityWarning {
     /// Index of the compartment.
     pub compartment: u32,
-    /// Mean distance of the molecules' centres from its surface, nm.
+    /// Mean distance of the molecules' centres from its surface, nm: positive outside,
+    /// negative inside.
     pub offset_nm: f32,
     /// Molecules that are to be there.
     pub molecules: usize,
@@ -51,7 +52,7 @@ pub struct CapacityWarning {
     pub footprint_nm2: f32,
     /// Area of the surface at that distance, nm².
     pub area_nm2: f32,
-    /// Area of all outlines divided by that of the surface.
+    /// Area of all outlines divided by that of the surface; infinite if that has none.
     pub coverage: f32,
 }
 

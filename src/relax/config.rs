@@ -82,7 +82,7 @@ impl ReactionLaw {
 /// assert!(refused.check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct RelaxConfig {
     /// How molecules answer. Default: projection.
     pub law: ReactionLaw,
@@ -91,9 +91,9 @@ pub struct RelaxConfig {
     /// Enough that rounding to the last digit of a PDB file (10⁻³ Å) brings no
     /// overlap back.
     pub clearance: f32,
-    /// Most iterations. Default: 5,000.
+    /// Most iterations, those of runs before included. Default: 5,000.
     pub max_iterations: u32,
-    /// Longest time. Default: none.
+    /// Longest time of a run. Default: none.
     pub max_time: Option<Duration>,
     /// Iterations without progress after which the crowd counts as stalled;
     /// 0 to go on for ever. Default: 600.

@@ -156,7 +156,7 @@ impl Relaxer {
         self.crowd
     }
 
-    /// How each molecule was moved in the last iteration.
+    /// How each molecule was moved in the last iteration, in the order of the crowd.
     ///
     /// # Errors
     /// As [`step`](Self::step), if a device failed and its work cannot be done again.

@@ -97,17 +97,17 @@ impl std::ops::AddAssign for StageTimes {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RelaxReport {
-    /// Iterations done.
+    /// Iterations done, those of runs before included.
     pub iterations: u32,
     /// Why it ended.
     pub reason: StopReason,
     /// Before the first iteration.
     pub start: RelaxStatus,
-    /// After the last iteration.
+    /// After the last iteration. Of proxies, if it ended while they stood for the molecules.
     pub end: RelaxStatus,
-    /// Time of all iterations of the run.
+    /// Time of all iterations of this run.
     pub elapsed: Duration,
-    /// Time by stage, detection at the start included.
+    /// Time by stage, detection at the start and runs before included.
     pub stages: StageTimes,
     /// Who did the last iterations.
     pub backend: Backend,

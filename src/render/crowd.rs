@@ -15,7 +15,7 @@ use crate::pose::Pose;
 #[non_exhaustive]
 pub enum DrawError {
     /// A molecule names a template that is not in the list.
-    #[error("molecule {molecule} has template {template}, but there are {count}")]
+    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
     NoSuchTemplate {
         /// Index of the molecule.
         molecule: usize,
@@ -26,7 +26,8 @@ pub enum DrawError {
     },
     /// A pose is NaN or infinite, or its rotation is not a rotation.
     #[error(
-        "molecule {molecule} needs a finite position and a unit rotation, not the pose {pose:?}"
+        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
     )]
     BadPose {
         /// Index of the molecule.
@@ -52,7 +53,9 @@ pub enum DrawError {
         poses: usize,
     },
     /// There is more to draw than the device can hold in one array.
-    #[error("{what} need {bytes} bytes, but an array of this device has at most {limit}")]
+    #[error(
+        "{what} need {bytes} bytes, but an array of this device has at most {limit}: draw fewer in one crowd"
+    )]
     TooLarge {
         /// What does not fit.
         what: &'static str,
@@ -175,9 +178,6 @@ impl Default for DrawnCrowd {
     }
 }
 
-/// How far the squared length of a rotation may be from one.
-const UNIT_TOLERANCE: f32 = 1.0e-2;
-
 impl DrawnCrowd {
     /// The molecules of a crowd as they are now, each in the group of its placement;
     /// those that may be anywhere are in the group after the last.
@@ -226,14 +226,13 @@ impl DrawnCrowd {
                 poses: index + 1,
             });
         };
-        let turn = molecule.pose.rotation.length_squared();
         if molecule.template as usize >= self.templates.len() {
             Err(DrawError::NoSuchTemplate {
                 molecule: index,
                 template: molecule.template,
                 count: self.templates.len(),
             })
-        } else if !(molecule.pose.is_finite() && (turn - 1.0).abs() < UNIT_TOLERANCE) {
+        } else if !molecule.pose.is_rigid() {
             Err(DrawError::BadPose {
                 molecule: index,
                 pose: molecule.pose,

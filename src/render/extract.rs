@@ -1,6 +1,7 @@
 //! From the app's world to the renderer's: crowds that have changed, and looks.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use bevy::camera::visibility::RenderLayers;
@@ -22,6 +23,15 @@ pub(crate) enum CrowdKey {
     Entity(Entity),
     /// Molecules of the physics world, by what cameras see them.
     Gathered(u32),
+}
+
+impl fmt::Display for CrowdKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entity(entity) => write!(f, "the crowd {entity}"),
+            Self::Gathered(_) => write!(f, "the molecules of the physics world"),
+        }
+    }
 }
 
 /// A crowd as the renderer has it.

@@ -58,7 +58,8 @@ impl DrawnCrowd {
     ///
     /// Every molecule is passed, and the atoms of those whose bounding ball is in the
     /// way. None if the transform is impossible; molecules that cannot be drawn cannot
-    /// be hit.
+    /// be hit. Molecules are where [`molecules`](Self::molecules) says, even if they are
+    /// drawn from [`device_poses`](Self::device_poses).
     #[must_use]
     pub fn pick(
         &self,

@@ -211,7 +211,7 @@ pub(super) fn send_crowds(
                 sent.complaints.remove(key);
             }
             Err(error) if sent.complaints.insert(*key) => {
-                error!("the crowd {key:?} cannot be drawn: {error}");
+                error!("{key} cannot be drawn: {error}");
             }
             Err(_) => {}
         }

@@ -106,7 +106,7 @@ pub(super) fn prepare_views(
             let shared = [view_draw.look.buffer(), sent.palette.buffer()];
             if let Err(error) = draw.send_and_bind(arrays, shared, new_look, &gpu) {
                 draw.ready = false;
-                error_once!("the crowd {key:?} cannot be drawn: {error}");
+                error_once!("{key} cannot be drawn: {error}");
             }
         }
     }

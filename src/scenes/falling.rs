@@ -35,7 +35,7 @@ pub const STEPS_TO_FALL: f32 = 50.0;
 #[non_exhaustive]
 pub enum FallingError {
     /// The ratio of volumes is not positive.
-    #[error("spheres cannot fill {ratio} of a space")]
+    #[error("spheres cannot fill {ratio} of a space: give a positive ratio")]
     BadRatio {
         /// The ratio that was given.
         ratio: f32,
@@ -102,7 +102,7 @@ impl FallingSpheres {
     }
 
     /// With gravity such that the highest sphere would fall for `steps` if it met no other,
-    /// instead of [`STEPS_TO_FALL`].
+    /// instead of [`STEPS_TO_FALL`]. A positive number.
     #[must_use]
     pub fn with_steps_to_fall(self, steps: f32) -> Self {
         Self {
@@ -139,6 +139,9 @@ impl FallingSpheres {
     }
 
     /// Parts what overlaps, pair by pair: `pairs` are the overlapping spheres of now.
+    ///
+    /// # Panics
+    /// If a pair names a sphere that does not exist.
     pub fn respond(&mut self, pairs: &PairBuffer) {
         for pair in pairs.iter() {
             let [a, b] = [pair.a as usize, pair.b as usize];

@@ -82,7 +82,7 @@ pub enum VesicleSize {
 
 /// Size, leeways and seed of a [`vesicle`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct VesicleConfig {
     /// Number of lipids and radius. Default: 500 + 120 at 5.2 nm.
     pub size: VesicleSize,

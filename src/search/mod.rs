@@ -240,8 +240,8 @@ pub trait PairSearch: Send + Sync {
     /// whose former content is dropped.
     ///
     /// # Errors
-    /// [`SearchError`] if a sphere or the margin is not finite or is negative;
-    /// `pairs` is empty then.
+    /// [`SearchError`] if a sphere or the margin is not finite or is negative, too many
+    /// spheres lie in one place, or a device fails; `pairs` is empty then.
     fn find_pairs(
         &mut self,
         spheres: &SphereSet,

@@ -26,6 +26,9 @@ impl Pair {
     }
 
     /// Distance between the surfaces of its spheres, nm; negative where they overlap.
+    ///
+    /// # Panics
+    /// If there are no such spheres.
     #[inline]
     #[must_use]
     pub fn gap(self, spheres: &SphereSet) -> f32 {

@@ -29,6 +29,8 @@ fn proteins_in_a_crowd_are_slower_than_alone_and_the_same_every_time() {
     assert_eq!(first["slowed_to"], second["slowed_to"]);
     assert!(first["collisions_per_step"].as_f64().unwrap() > 0.5);
     assert!(first["ms_per_step"]["total"].is_f64());
+    let [step, all] = ["step_ns", "simulated_ns"].map(|field| first[field].as_f64().unwrap());
+    assert!(step > 0.0 && (all / step - 60.0).abs() < 1.0e-6, "{all}");
 }
 
 #[test]

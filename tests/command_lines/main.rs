@@ -14,8 +14,12 @@ mod playground;
 mod program;
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 use std::process::Output;
 
+#[cfg(target_os = "linux")]
+use program::program;
 use program::{assert_help_names, assert_refused, json, run, scratch, text};
 use serde_json::Value;
 
@@ -117,6 +121,33 @@ fn presets_are_listed_with_what_they_are() {
         assert!(!name.contains("atoms") || what.contains("7462"), "{what}");
     }
     assert_eq!(halves.count(), 4);
+    // What was asked for is said, also to those who want to be left alone.
+    for other in [&["--quiet"][..], &["--report", "-"]] {
+        let again = run("lipid_bilayer", &[&["--list-presets"], other].concat());
+        assert_eq!(again.stdout, output.stdout, "{other:?}");
+    }
+}
+
+/// Of however many files.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_gpu_that_there_is_not_is_told_once() {
+    let file = "assets/molecules/p_xylene.pdb";
+    let output = Command::new(program("proxies"))
+        .args([file, file, "--proxies", "4"])
+        .args(["--backend", "gpu", "--report", "-"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        // No driver.
+        .env("VK_ICD_FILENAMES", "/nowhere.json")
+        .env("VK_DRIVER_FILES", "/nowhere.json")
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+    let report = json(&output, 0);
+    assert_eq!(report["backend"], "cpu");
+    assert_eq!(report["molecules"], 2);
+    assert!(report["fell_back"].is_string());
 }
 
 #[test]
@@ -141,6 +172,9 @@ fn lipid_bilayer_refuses_bad_input_in_one_sentence() {
         (&["--radius", "1", "--inner", "6"], "no room for an inner"),
         (&["--lipids", "0"], "at least one lipid"),
         (&["--lipids", "10"], "10 lipids of 1.23 nm² are too few"),
+        (&["--lipids", "4000000000"], "atoms are too many"),
+        (&["--outer", "4000000000"], "atoms are too many"),
+        (&["--leeway", "inf"], "--leeway must be finite"),
         (&["--lipids", "900", "--outer", "9"], "not some of both"),
         (&["--area-per-lipid", "1"], "needs --lipids"),
         (&["--export", "vesicle.xyz"], "vesicle.xyz"),

@@ -233,11 +233,14 @@ fn bad_input_is_answered_with_what_is_wrong() {
         go(&away, bad, TOLERANCE_NM),
         Err(DockingError::NotFinite { what: "motion" })
     ));
-    let bad = Pose::from_translation(Vec3::INFINITY);
-    assert!(matches!(
-        go(&bad, Motion::default(), TOLERANCE_NM),
-        Err(DockingError::NotFinite { .. })
-    ));
+    let nowhere = Pose::from_translation(Vec3::INFINITY);
+    let no_rotation = Pose::new(Vec3::X, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
+    for bad in [nowhere, no_rotation] {
+        assert!(matches!(
+            go(&bad, Motion::default(), TOLERANCE_NM),
+            Err(DockingError::BadPose { .. })
+        ));
+    }
     for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(matches!(
             go(&away, Motion::default(), tolerance),

@@ -92,3 +92,27 @@ fn molecules_that_do_not_fit_are_refused_with_the_number_that_would() {
     assert_eq!(error, expected);
     assert!(GpuAtoms::new(&device, &[template], &[0; 102]).is_ok());
 }
+
+#[test]
+fn templates_that_are_not_there_and_poses_of_others_are_refused() {
+    let Some(device) = device() else { return };
+    let body = ([Vec3::ZERO; 2], [0.1; 2]);
+    let template = BodySpheres {
+        centres: &body.0,
+        radii: &body.1,
+    };
+    let error = GpuAtoms::new(&device, &[template], &[0, 1]).unwrap_err();
+    let expected = GpuError::NoSuchTemplate {
+        molecule: 1,
+        template: 1,
+        count: 1,
+    };
+    assert_eq!(error, expected);
+    let mut atoms = GpuAtoms::new(&device, &[template], &[0, 0]).unwrap();
+    for poses in [1, 3] {
+        let error = atoms.set_poses(&device, &vec![GpuPose::default(); poses]);
+        let molecules = 2;
+        assert_eq!(error, Err(GpuError::WrongPoses { molecules, poses }));
+    }
+    assert!(atoms.set_poses(&device, &[GpuPose::default(); 2]).is_ok());
+}

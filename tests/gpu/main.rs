@@ -20,6 +20,8 @@ mod failures;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
 mod groups;
+#[path = "../mirrors/mod.rs"]
+mod mirrors;
 mod radix;
 mod relaxer;
 mod relaxer_faults;

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
 use bevy_rapier_molecules::gpu::tables::{
@@ -14,8 +13,9 @@ use bevy_rapier_molecules::gpu::tables::{
     GpuTransformParams,
 };
 use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, SHADERS, Shader};
-use naga::TypeInner;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use super::mirrors::assert_mirrors;
 
 fn parse(source: &str, name: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source)
@@ -120,46 +120,26 @@ fn no_kernel_has_more_than_eight_storage_arrays() {
     }
 }
 
-/// Size and members of a struct as WGSL lays them out.
-fn wgsl_layout(shader: &str, name: &str) -> (u32, Vec<(String, u32)>) {
-    let shader = SHADERS
-        .iter()
-        .find(|candidate| candidate.name == shader)
-        .unwrap_or_else(|| panic!("there is no shader {shader}"));
-    let module = parse(&shader.source(), shader.name);
-    let (_, found) = module
-        .types
-        .iter()
-        .find(|(_, ty)| ty.name.as_deref() == Some(name))
-        .unwrap_or_else(|| panic!("{} has no struct {name}", shader.name));
-    let TypeInner::Struct { members, span } = &found.inner else {
-        panic!("{name} is no struct");
-    };
-    let members = members.iter().map(|member| {
-        let name = member.name.clone().expect("members have names");
-        (name, member.offset)
-    });
-    (*span, members.collect())
-}
-
-/// Checks that a Rust struct has the members, offsets and size of its WGSL twin.
-macro_rules! assert_mirrors {
-    ($rust:ty, $shader:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
-        let (size, members) = wgsl_layout($shader, $wgsl);
-        let mirror = vec![
-            $((stringify!($member).to_owned(), offset_of!($rust, $member) as u32)),+
-        ];
-        assert_eq!(members, mirror, "{}", $wgsl);
-        assert_eq!(size as usize, size_of::<$rust>(), "{}", $wgsl);
-    };
+/// A shader by its name.
+fn module(name: &str) -> naga::Module {
+    let shader = SHADERS.iter().find(|shader| shader.name == name);
+    let shader = shader.unwrap_or_else(|| panic!("there is no shader {name}"));
+    parse(&shader.source(), name)
 }
 
 #[test]
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
-    assert_mirrors!(GpuScanParams, "scan", "ScanParams", level, slot, based);
+    assert_mirrors!(
+        GpuScanParams,
+        module("scan"),
+        "ScanParams",
+        level,
+        slot,
+        based
+    );
     assert_mirrors!(
         GpuRadixParams,
-        "radix",
+        module("radix"),
         "RadixParams",
         slot,
         shift,
@@ -167,21 +147,21 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuTransformParams,
-        "transform",
+        module("transform"),
         "TransformParams",
         spheres,
         zero,
     );
     assert_mirrors!(
         GpuAtomRange,
-        "transform",
+        module("transform"),
         "AtomRange",
         first_atom,
         first_sphere
     );
     assert_mirrors!(
         GpuClusterParams,
-        "clusters",
+        module("clusters"),
         "ClusterParams",
         points,
         centres,
@@ -189,7 +169,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuLevel,
-        "level_bin",
+        module("level_bin"),
         "Level",
         cells,
         folded,
@@ -201,7 +181,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuHierarchyParams,
-        "level_bin",
+        module("level_bin"),
         "HierarchyParams",
         levels,
         octaves,
@@ -210,10 +190,17 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         margin,
         spare,
     );
-    assert_mirrors!(GpuPose, "transform", "Pose", position, spare, rotation);
+    assert_mirrors!(
+        GpuPose,
+        module("transform"),
+        "Pose",
+        position,
+        spare,
+        rotation
+    );
     assert_mirrors!(
         GpuLawParams,
-        "contacts",
+        module("contacts"),
         "LawParams",
         molecules,
         law,
@@ -233,18 +220,26 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuBody,
-        "contacts",
+        module("contacts"),
         "Body",
         centre,
         inverse_mass,
         inverse_inertia
     );
     for shader in ["sum_molecules", "respond", "apply"] {
-        assert_mirrors!(GpuPush, shader, "Push", linear, contacts, angular, spare,);
+        assert_mirrors!(
+            GpuPush,
+            module(shader),
+            "Push",
+            linear,
+            contacts,
+            angular,
+            spare,
+        );
     }
     assert_mirrors!(
         GpuMolecule,
-        "respond",
+        module("respond"),
         "Molecule",
         inverse_inertia,
         inverse_mass,
@@ -254,7 +249,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuPlacement,
-        "respond",
+        module("respond"),
         "Placement",
         centre,
         radius,
@@ -267,7 +262,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuRelaxCounters,
-        "contacts",
+        module("contacts"),
         "RelaxCounters",
         overlaps,
         overlaps_high,
@@ -278,16 +273,28 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         diverged,
         spare,
     );
-    assert_mirrors!(GpuGroupParams, "groups", "GroupParams", pairs, groups);
+    assert_mirrors!(
+        GpuGroupParams,
+        module("groups"),
+        "GroupParams",
+        pairs,
+        groups
+    );
     for shader in ["histogram", "sort"] {
-        assert_mirrors!(GpuSortParams, shader, "SortParams", item_slot, bin_slot);
+        assert_mirrors!(
+            GpuSortParams,
+            module(shader),
+            "SortParams",
+            item_slot,
+            bin_slot
+        );
     }
     for shader in ["sort", "measure", "grid_count", "grid_write"] {
-        assert_mirrors!(GpuMeasure, shader, "Measure", low, high, most);
+        assert_mirrors!(GpuMeasure, module(shader), "Measure", low, high, most);
     }
     assert_mirrors!(
         GpuMeasureParams,
-        "measure",
+        module("measure"),
         "MeasureParams",
         length_slot,
         squares,
@@ -297,7 +304,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["bin", "grid_count", "brute_force_write", "groups"] {
         assert_mirrors!(
             GpuSearchParams,
-            shader,
+            module(shader),
             "SearchParams",
             cells,
             folded,
@@ -312,7 +319,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["grid_count", "brute_force_write"] {
         assert_mirrors!(
             GpuSearchBatch,
-            shader,
+            module(shader),
             "SearchBatch",
             first_sphere,
             spheres,
@@ -327,7 +334,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["crowd_groups", "crowd_solve", "crowd_leave"] {
         assert_mirrors!(
             GpuCrowdParams,
-            shader,
+            module(shader),
             "CrowdParams",
             bodies,
             touching,
@@ -346,7 +353,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["crowd_prepare", "crowd_solve", "crowd_bodies"] {
         assert_mirrors!(
             GpuCrowdBody,
-            shader,
+            module(shader),
             "CrowdBody",
             centre,
             state,
@@ -366,7 +373,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     }
     assert_mirrors!(
         GpuCrowdImpulse,
-        "crowd_bodies",
+        module("crowd_bodies"),
         "CrowdImpulse",
         linear,
         woken,
@@ -381,7 +388,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     ] {
         assert_mirrors!(
             GpuCrowdContact,
-            shader,
+            module(shader),
             "CrowdContact",
             normal,
             normal_impulse,
@@ -409,7 +416,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     ] {
         assert_mirrors!(
             GpuCrowdGroup,
-            shader,
+            module(shader),
             "CrowdGroup",
             a,
             b,
@@ -424,7 +431,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["crowd_groups", "crowd_prepare"] {
         assert_mirrors!(
             GpuCrowdSurface,
-            shader,
+            module(shader),
             "CrowdSurface",
             restitution,
             friction,
@@ -436,7 +443,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     }
     assert_mirrors!(
         GpuCrowdTouch,
-        "crowd_groups",
+        module("crowd_groups"),
         "CrowdTouch",
         a,
         b,
@@ -445,7 +452,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuCrowdSupport,
-        "crowd_supports",
+        module("crowd_supports"),
         "CrowdSupport",
         normal,
         gap,
@@ -458,7 +465,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["crowd_solve", "crowd_bodies"] {
         assert_mirrors!(
             GpuCrowdChange,
-            shader,
+            module(shader),
             "CrowdChange",
             linear,
             spare,
@@ -470,7 +477,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     }
     assert_mirrors!(
         GpuCrowdCarried,
-        "crowd_pack",
+        module("crowd_pack"),
         "CrowdCarried",
         spheres,
         normal_impulse,
@@ -481,7 +488,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     for shader in ["groups", "crowd_groups"] {
         assert_mirrors!(
             GpuPairGroup,
-            shader,
+            module(shader),
             "PairGroup",
             a,
             b,

@@ -111,15 +111,7 @@ fn a_changed_template_changes_its_molecules() {
     let template = add(&mut app, bar());
     let molecule = spawn(&mut app, &template, Vec3::ZERO);
     run(&mut app, 3);
-    let mass = |app: &App| {
-        let bodies = app
-            .world()
-            .iter_entities()
-            .find_map(|entity| entity.get::<RapierRigidBodySet>());
-        let handle = app.world().get::<RapierRigidBodyHandle>(molecule).unwrap();
-        bodies.unwrap().bodies[handle.0].mass()
-    };
-    assert!((mass(&app) - bar().mass()).abs() < 0.01);
+    assert!((mass_of(&app, molecule) - bar().mass()).abs() < 0.01);
     let other = real("1ubq.cif");
     let expected = other.mass();
     app.world_mut()
@@ -127,6 +119,35 @@ fn a_changed_template_changes_its_molecules() {
         .insert(template.id(), other)
         .unwrap();
     run(&mut app, 4);
-    assert!((mass(&app) - expected).abs() < 0.1, "{}", mass(&app));
+    let mass = mass_of(&app, molecule);
+    assert!((mass - expected).abs() < 0.1, "{mass}");
     assert_eq!(atoms_of(&app, molecule), real("1ubq.cif").atom_count());
+}
+
+#[test]
+fn a_molecule_given_a_file_that_is_still_on_its_way_gets_its_body_when_it_is_there() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let molecule = spawn(&mut app, &template, Vec3::ZERO);
+    run(&mut app, 3);
+    let later = app
+        .world()
+        .resource::<Assets<MoleculeTemplate>>()
+        .reserve_handle();
+    app.world_mut()
+        .entity_mut(molecule)
+        .insert(Molecule(later.clone()));
+    run(&mut app, 3);
+    assert_eq!(atoms_of(&app, molecule), 7, "the old body stays until then");
+    let other = real("1ubq.cif");
+    let (atoms, expected) = (other.atom_count(), other.mass());
+    app.world_mut()
+        .resource_mut::<Assets<MoleculeTemplate>>()
+        .insert(later.id(), other)
+        .unwrap();
+    run(&mut app, 3);
+    assert_eq!(atoms_of(&app, molecule), atoms);
+    let mass = mass_of(&app, molecule);
+    assert!((mass - expected).abs() < 0.1, "{mass}");
 }

@@ -1,6 +1,7 @@
 //! Molecules fall, land, and meet each other and the ordinary world, in both models.
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -78,6 +79,101 @@ fn a_static_molecule_stays_and_is_freed() {
         run(&mut app, 30);
         assert!(position(&app, receptor).y < -0.5, "{model:?}");
     }
+}
+
+#[test]
+fn a_molecule_that_was_static_before_it_was_a_molecule_is_fixed() {
+    let mut app = app(ContactModel::Crowd);
+    let template = add(&mut app, bar());
+    let receptor = app.world_mut().spawn(StaticMolecule).id();
+    app.world_mut()
+        .entity_mut(receptor)
+        .insert(Molecule(template));
+    run(&mut app, 30);
+    let entity = app.world().entity(receptor);
+    assert!(entity.contains::<PreparedMolecule>());
+    assert_eq!(entity.get::<RigidBody>(), Some(&RigidBody::Fixed));
+    assert_eq!(position(&app, receptor), Vec3::ZERO);
+}
+
+/// The molecules of all contexts, as they know them.
+fn members(app: &mut App) -> Vec<Entity> {
+    let world = app.world_mut();
+    let mut worlds = world.query::<&MoleculeWorld>();
+    worlds
+        .iter(world)
+        .flat_map(MoleculeWorld::molecules)
+        .collect()
+}
+
+#[test]
+fn what_is_a_molecule_no_more_loses_the_body_of_one_until_it_is_one_again() {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
+        let mut app = app(model);
+        weightless(&mut app);
+        let template = add(&mut app, bar());
+        let [stays, goes] = [0.0, 0.05].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+        let has_body = |app: &App| {
+            let entity = app.world().entity(goes);
+            [
+                entity.contains::<PreparedMolecule>(),
+                entity.contains::<Collider>(),
+                entity.contains::<AdditionalMassProperties>(),
+            ]
+        };
+        run(&mut app, 2);
+        assert_eq!(has_body(&app), [true; 3], "{model:?}");
+        assert!(app.world().get::<Colliding>(stays).unwrap().any());
+
+        app.world_mut().entity_mut(goes).remove::<Molecule>();
+        assert_eq!(has_body(&app), [false; 3], "{model:?}");
+        run(&mut app, 2);
+        assert_eq!(members(&mut app), [stays], "{model:?}");
+        for molecule in [stays, goes] {
+            let colliding = app.world().get::<Colliding>(molecule).unwrap();
+            assert!(!colliding.any(), "{model:?}");
+        }
+        assert_eq!(mass_of(&app, goes), 0.0, "{model:?}");
+
+        let again = Molecule(template.clone());
+        app.world_mut().entity_mut(goes).insert(again.clone());
+        run(&mut app, 2);
+        assert_eq!(has_body(&app), [true; 3], "{model:?}");
+        assert_eq!(members(&mut app).len(), 2, "{model:?}");
+        assert!((mass_of(&app, goes) - bar().mass()).abs() < 0.01);
+
+        // Both between two frames.
+        let mut commands = app.world_mut().commands();
+        commands.entity(goes).remove::<Molecule>().insert(again);
+        run(&mut app, 2);
+        assert_eq!(has_body(&app), [true; 3], "{model:?}");
+        assert_eq!(members(&mut app).len(), 2, "{model:?}");
+
+        app.world_mut().despawn(goes);
+        run(&mut app, 2);
+        assert_eq!(members(&mut app), [stays], "{model:?}");
+    }
+}
+
+#[test]
+fn what_is_a_molecule_no_more_keeps_what_the_app_gave_it() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let molecule = (Molecule(template), CrowdOnly, Collider::ball(0.5));
+    let molecule = app.world_mut().spawn(molecule).id();
+    run(&mut app, 2);
+    let heavy = AdditionalMassProperties::Mass(1000.0);
+    app.world_mut().entity_mut(molecule).insert(heavy);
+    run(&mut app, 2);
+    app.world_mut().entity_mut(molecule).remove::<Molecule>();
+    run(&mut app, 2);
+    let entity = app.world().entity(molecule);
+    assert!(!entity.contains::<PreparedMolecule>());
+    let collider = entity.get::<Collider>().unwrap();
+    assert!(collider.as_ball().is_some());
+    assert_eq!(entity.get::<AdditionalMassProperties>(), Some(&heavy));
+    assert!(mass_of(&app, molecule) > 1000.0);
 }
 
 #[test]

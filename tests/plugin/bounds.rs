@@ -9,6 +9,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::common::*;
+use super::log;
 
 #[derive(Resource, Default)]
 struct Met(Vec<MoleculesMet>);
@@ -152,4 +153,27 @@ fn molecules_that_stick_fly_on_together() {
     assert!((apart(&app) - before).abs() < 0.05, "{}", apart(&app));
     let sum = velocity(&app, left) + velocity(&app, right);
     assert!((sum.x - 4.0).abs() < 0.05, "{sum}");
+}
+
+#[test]
+fn a_bound_that_is_no_number_leaves_out_its_own_molecule_only() {
+    log::listen();
+    let mut app = watching_app();
+    let template = add(&mut app, bar());
+    let left = fly(&mut app, &template, Vec3::X * -2.0, Vec3::X * 4.0);
+    let right = fly(&mut app, &template, Vec3::X * 2.0, Vec3::X * -4.0);
+    let unwatched = spawn(&mut app, &template, Vec3::Y * 30.0);
+    app.world_mut()
+        .entity_mut(unwatched)
+        .insert(AccelerationBound(f32::NAN));
+    run(&mut app, 40);
+    let pair = (left.min(right), left.max(right));
+    assert!(!met(&app).is_empty());
+    for meeting in met(&app) {
+        assert_eq!((meeting.molecule, meeting.other), pair);
+    }
+    // One that comes later makes all be collected anew.
+    fly(&mut app, &template, Vec3::Y * 60.0, Vec3::ZERO);
+    run(&mut app, 3);
+    assert_eq!(log::count(&["its AccelerationBound, NaN"]), 1);
 }

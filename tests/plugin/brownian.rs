@@ -9,6 +9,7 @@ use bevy_rapier3d::prelude::*;
 use std::sync::Arc;
 
 use super::common::*;
+use super::log;
 use crate::thread_pool::with_threads;
 
 /// Overlap of atoms that rounding may make, nm.
@@ -342,4 +343,32 @@ fn settings_that_are_none_stop_the_motion_and_not_the_app() {
     settings(&mut app, |settings| *settings = default());
     run(&mut app, 2);
     assert_ne!(poses(&app, &molecules), before);
+}
+
+#[test]
+fn impossible_coefficients_are_told_once_for_each_time_that_they_come() {
+    log::listen();
+    let mut app = app(ContactModel::Crowd);
+    let template = add(&mut app, bar());
+    let molecule = spawn(&mut app, &template, Vec3::ZERO);
+    let diffuse = |app: &mut App, diffusion: f64| {
+        let diffusion = Some(diffusion);
+        let brownian = BrownianMotion {
+            diffusion,
+            ..default()
+        };
+        app.world_mut().entity_mut(molecule).insert(brownian);
+        run(app, 3);
+    };
+    let told = || log::count(&["diffusion coefficients", "-7.25"]);
+    diffuse(&mut app, -7.25);
+    assert_eq!(position(&app, molecule), Vec3::ZERO);
+    // One that comes later makes all be collected anew.
+    spawn(&mut app, &template, Vec3::Y * 30.0);
+    run(&mut app, 3);
+    assert_eq!(told(), 1);
+    diffuse(&mut app, 1.0e8);
+    assert_ne!(position(&app, molecule), Vec3::ZERO);
+    diffuse(&mut app, -7.25);
+    assert_eq!(told(), 2);
 }

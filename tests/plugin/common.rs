@@ -106,6 +106,17 @@ pub fn position(app: &App, entity: Entity) -> Vec3 {
     app.world().get::<Transform>(entity).unwrap().translation
 }
 
+/// Mass of the Rapier body of a molecule, Da.
+pub fn mass_of(app: &App, molecule: Entity) -> f32 {
+    let link = app
+        .world()
+        .get::<RapierContextEntityLink>(molecule)
+        .unwrap();
+    let bodies = app.world().get::<RapierRigidBodySet>(link.0).unwrap();
+    let handle = app.world().get::<RapierRigidBodyHandle>(molecule).unwrap();
+    bodies.bodies[handle.0].mass()
+}
+
 pub fn velocity(app: &App, entity: Entity) -> Vec3 {
     app.world().get::<Velocity>(entity).unwrap().linear
 }

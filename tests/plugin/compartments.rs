@@ -1,13 +1,15 @@
 //! Springs bring molecules back to where they belong.
 
-use bevy::mesh::SphereMeshBuilder;
+use bevy::asset::RenderAssetUsages;
+use bevy::mesh::{PrimitiveTopology, SphereKind, SphereMeshBuilder};
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::ParryShape;
+use bevy_rapier_molecules::plugin::{CompartmentSurface, ParryShape};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::common::*;
+use super::log;
 
 fn weightless_app() -> App {
     let mut app = app(ContactModel::Crowd);
@@ -18,6 +20,17 @@ fn weightless_app() -> App {
 fn spawn_shell(app: &mut App, radius: f32) -> Entity {
     let shell = Compartment::SphereShell { radius };
     app.world_mut().spawn(shell).id()
+}
+
+/// A closed mesh: a ball of 5 nm.
+fn ball() -> Mesh {
+    let kind = SphereKind::Ico { subdivisions: 3 };
+    Mesh::from(SphereMeshBuilder::new(5.0, kind))
+}
+
+fn add_mesh(app: &mut App, mesh: Mesh) -> Handle<Mesh> {
+    app.init_resource::<Assets<Mesh>>();
+    app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh)
 }
 
 fn spawn_in(
@@ -56,12 +69,7 @@ fn a_lipid_finds_its_leaflet_and_stands_upright() {
 #[test]
 fn volumes_of_every_shape_keep_molecules_inside() {
     let mut app = weightless_app();
-    app.init_resource::<Assets<Mesh>>();
-    let ball = Mesh::from(SphereMeshBuilder::new(
-        5.0,
-        bevy::mesh::SphereKind::Ico { subdivisions: 3 },
-    ));
-    let ball = app.world_mut().resource_mut::<Assets<Mesh>>().add(ball);
+    let ball = add_mesh(&mut app, ball());
     let shapes = [
         Compartment::SphereShell { radius: 5.0 },
         Compartment::Box {
@@ -175,6 +183,41 @@ fn impossible_compartments_and_places_hold_nothing() {
     for molecule in molecules {
         assert_eq!(velocity(&app, molecule), Vec3::ZERO);
     }
+}
+
+/// Spawns a compartment of a mesh that cannot be one, beside one that can, and asks that the
+/// log says `why`.
+fn assert_mesh_is_refused(mesh: Mesh, why: &str) {
+    log::listen();
+    let mut app = weightless_app();
+    let [bad, good] = [mesh, ball()].map(|mesh| {
+        let mesh = add_mesh(&mut app, mesh);
+        app.world_mut().spawn(Compartment::Mesh(mesh)).id()
+    });
+    run(&mut app, 3);
+    let holds = |compartment| app.world().get::<CompartmentSurface>(compartment).is_some();
+    assert!(!holds(bad) && holds(good));
+    let who = format!("compartment {bad} holds nothing");
+    assert_eq!(log::count(&[&who, why]), 1, "{why}");
+}
+
+#[test]
+fn a_mesh_that_only_the_renderer_has_holds_nothing_and_is_told() {
+    let mut taken = ball();
+    taken.asset_usage = RenderAssetUsages::RENDER_WORLD;
+    assert!(taken.take_gpu_data().is_ok());
+    assert_mesh_is_refused(taken, "RenderAssetUsages::MAIN_WORLD");
+}
+
+#[test]
+fn a_mesh_that_is_no_list_of_triangles_holds_nothing_and_is_told() {
+    let ball = ball();
+    let positions = ball.attribute(Mesh::ATTRIBUTE_POSITION).unwrap().clone();
+    let usage = RenderAssetUsages::default();
+    let strip = Mesh::new(PrimitiveTopology::TriangleStrip, usage)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_indices(ball.indices().unwrap().clone());
+    assert_mesh_is_refused(strip, "TriangleStrip");
 }
 
 #[test]

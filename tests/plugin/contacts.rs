@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use bevy::diagnostic::{Diagnostic, DiagnosticsStore};
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -200,6 +202,53 @@ fn a_despawned_molecule_stops_touching() {
 }
 
 #[test]
+fn molecules_that_outlive_their_context_touch_no_more() {
+    let mut app = app(ContactModel::Crowd);
+    listen(&mut app);
+    weightless(&mut app);
+    let context = app
+        .world_mut()
+        .spawn((
+            RapierContextSimulation::default(),
+            RapierConfiguration {
+                gravity: Vec3::ZERO,
+                ..RapierConfiguration::new(1.0)
+            },
+        ))
+        .id();
+    let template = add(&mut app, bar());
+    let molecules = [0.0, 0.05].map(|y| {
+        let molecule = spawn(&mut app, &template, Vec3::Y * y);
+        let link = RapierContextEntityLink(context);
+        app.world_mut().entity_mut(molecule).insert(link);
+        molecule
+    });
+    run(&mut app, 2);
+    let touched = |app: &App| molecules.map(|one| app.world().get::<Colliding>(one).unwrap().any());
+    assert_eq!(touched(&app), [true; 2]);
+    app.world_mut().despawn(context);
+    assert_eq!(touched(&app), [false; 2]);
+    // They go on in another one, apart from each other.
+    let world = app.world_mut();
+    let mut home = world.query_filtered::<Entity, With<DefaultRapierContext>>();
+    let home = RapierContextEntityLink(home.single(world).unwrap());
+    for (molecule, y) in molecules.into_iter().zip([0.0, 9.0]) {
+        world
+            .entity_mut(molecule)
+            .insert((home, Transform::from_xyz(0.0, y, 0.0)));
+    }
+    run(&mut app, 3);
+    assert_eq!(touched(&app), [false; 2]);
+    let heard = app.world().resource::<Heard>();
+    let [one, other] = molecules;
+    let pair = (one.min(other), one.max(other));
+    assert_eq!(
+        (&heard.started[..], &heard.stopped[..]),
+        (&[pair][..], &[pair][..])
+    );
+}
+
+#[test]
 fn groups_keep_molecules_apart_from_each_other_in_the_crowd() {
     let mut app = app(ContactModel::Crowd);
     app.init_resource::<Pairs>().add_systems(Last, note_pairs);
@@ -237,6 +286,60 @@ fn the_model_can_be_switched_while_molecules_touch() {
             assert!(place.y > 0.05 && place.length() < 2.0, "{model:?}: {place}");
         }
     }
+}
+
+#[test]
+fn contacts_from_before_another_model_are_forgotten() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let [low, high] = [0.0, 0.1].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    let solved = |app: &mut App| {
+        let world = app.world_mut();
+        let mut worlds = world.query::<&MoleculeWorld>();
+        let contacts = worlds.single(world).unwrap().contacts().contacts();
+        contacts.iter().filter(|one| one.takes_part()).count()
+    };
+    run(&mut app, 2);
+    assert!(solved(&mut app) > 0);
+    app.insert_resource(ContactModel::Solver);
+    run(&mut app, 1);
+    assert_eq!(solved(&mut app), 0);
+    // Far from each other, and on the way back: old contacts would stop them.
+    for (molecule, side) in [(low, -1.0), (high, 1.0)] {
+        let transform = Transform::from_xyz(0.0, 20.0 * side, 0.0);
+        let velocity = Velocity::linear(Vec3::Y * -3.0 * side);
+        app.world_mut()
+            .entity_mut(molecule)
+            .insert((transform, velocity));
+    }
+    run(&mut app, 1);
+    app.insert_resource(ContactModel::Crowd);
+    run(&mut app, 2);
+    for (molecule, speed) in [(low, 3.0), (high, -3.0)] {
+        let velocity = velocity(&app, molecule);
+        assert!(velocity.distance(Vec3::Y * speed) < 1.0e-5, "{velocity}");
+    }
+}
+
+#[test]
+fn candidates_are_counted_while_there_is_a_crowd() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    for y in [0.0, 0.1] {
+        spawn(&mut app, &template, Vec3::Y * y);
+    }
+    let candidates = |app: &App| {
+        let store = app.world().resource::<DiagnosticsStore>();
+        let candidates = store.get(&MoleculeDiagnostics::CANDIDATES);
+        candidates.and_then(Diagnostic::value).unwrap()
+    };
+    run(&mut app, 2);
+    assert!(candidates(&app) > 0.0);
+    app.insert_resource(ContactModel::Solver);
+    run(&mut app, 1);
+    assert_eq!(candidates(&app), 0.0);
 }
 
 /// As in Rapier: a joint may turn off the contacts between its bodies.

@@ -23,6 +23,7 @@ mod gizmos;
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
 mod ligand;
+mod log;
 mod queries;
 mod query_oracle;
 mod schedules;

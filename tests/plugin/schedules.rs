@@ -2,6 +2,7 @@
 
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeWorld, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 
 use super::common::*;
@@ -54,9 +55,17 @@ fn no_two_systems_of_ours_race() {
 }
 
 #[test]
-fn without_rapier_the_app_runs_and_says_so() {
+fn without_rapier_the_app_runs_all_the_same() {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, MoleculePlugins::default()));
     start(&mut app);
+    let template = add(&mut app, bar());
+    let molecule = spawn(&mut app, &template, Vec3::Y);
     run(&mut app, 3);
+    // It has no body, there is no world of molecules to be in, and nobody moves it.
+    assert!(app.world().get::<PreparedMolecule>(molecule).is_none());
+    assert_eq!(position(&app, molecule), Vec3::Y);
+    let world = app.world_mut();
+    let mut worlds = world.query::<&MoleculeWorld>();
+    assert_eq!(worlds.iter(world).count(), 0);
 }

@@ -104,7 +104,7 @@ fn bad_requests_say_what_there_is() {
     assert!(
         error
             .to_string()
-            .ends_with("4udv.pdb: no assembly '7'; there are [\"1\"]"),
+            .ends_with("4udv.pdb: no assembly '7'; the file has '1'"),
         "{error}"
     );
     assert!(matches!(

@@ -1,6 +1,7 @@
 //! Nothing that can go wrong panics: bad crowds, windows of no size, a lost device.
 
 use bevy::prelude::*;
+use bevy::render::RenderApp;
 use bevy::render::error_handler::{RenderErrorHandler, RenderErrorPolicy};
 use bevy::render::render_resource::PollType;
 use bevy::render::renderer::RenderDevice;
@@ -146,7 +147,12 @@ fn an_app_without_a_renderer_runs() {
     app.add_plugins((MinimalPlugins, TransformPlugin, MoleculeRenderPlugin));
     app.finish();
     app.cleanup();
-    app.world_mut().spawn(alone(atom(Element::O, 1.0)));
+    let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
     app.update();
     app.update();
+    // Nobody draws, and all is there for whoever would.
+    assert!(app.get_sub_app(RenderApp).is_none());
+    let drawn = app.world().get::<DrawnCrowd>(crowd).unwrap();
+    assert_eq!((drawn.molecules.len(), drawn.check()), (1, Ok(())));
+    assert!(app.world().contains_resource::<MoleculeLook>());
 }

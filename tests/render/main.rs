@@ -6,6 +6,8 @@
 
 #[path = "../gpu_device/mod.rs"]
 mod gpu_device;
+#[path = "../mirrors/mod.rs"]
+mod mirrors;
 
 mod device_poses;
 mod faults;

@@ -11,13 +11,11 @@ use bevy_rapier_molecules::render::{
     ProxyOverlay,
 };
 
+use super::super::background::BACKGROUND;
 use super::super::orbit::Orbit;
 use super::super::preset::{Colour, Detail, Preset};
 use super::super::simulation::Snapshot;
 use super::Editor;
-
-/// Colour behind everything, and of the fog.
-const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
 
 /// Length of a lipid, nm: how far a vesicle reaches beyond its mid-surface.
 const BEYOND_NM: f32 = 2.6;

@@ -3,7 +3,6 @@
 
 mod arguments;
 mod memory;
-mod progress;
 mod report;
 mod summary;
 
@@ -19,12 +18,12 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::{ExportFormat, ExportOptions, export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warnings};
-use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
+use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer};
 use serde::Serialize;
 
 use crate::common::{AnyError, CommonArguments, Device, EXIT_CODES, Head, STOPPED, check_target};
 use crate::fallback;
-use progress::Progress;
+use crate::progress::Progress;
 use report::{Report, StageMilliseconds};
 use summary::{write_export_summary, write_summary};
 
@@ -124,7 +123,7 @@ fn relax<D: Serialize>(
     let mut relaxer = Relaxer::with_backend(scene.crowd, config, backend)?;
     let before = relaxer.stages();
     let outcome = relaxer.run(|relaxer| {
-        progress.update(relaxer);
+        show(&mut progress, relaxer);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -132,6 +131,7 @@ fn relax<D: Serialize>(
         }
     })?;
     let time = begin.elapsed();
+    progress.clear();
     let device = match &outcome.fell_back {
         Some(reason) => fallback::processor(reason),
         None => Device {
@@ -164,15 +164,13 @@ fn relax<D: Serialize>(
     common.write(&report)?;
     let exported = match target {
         Some(path) => {
-            progress.say(&format!("exporting {atoms} atoms to {}", path.display()));
+            let text = format!("exporting {atoms} atoms to {}", path.display());
+            progress.say(1.0, text);
             let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
             progress.clear();
             Some((path, written?))
         }
-        None => {
-            progress.clear();
-            None
-        }
+        None => None,
     };
     common.tell(|out| {
         write_summary(out, &scene.headline, &report)?;
@@ -188,6 +186,32 @@ fn relax<D: Serialize>(
     } else {
         STOPPED.into()
     })
+}
+
+/// Shows where the relaxation is.
+fn show(progress: &mut Progress, relaxer: &Relaxer) {
+    let status = relaxer.status();
+    progress.update(fraction_done(&relaxer.start_status(), &status), || {
+        format!(
+            "iteration {}: {} overlaps, deepest {:.4} nm, {} out of place",
+            relaxer.iterations(),
+            status.overlaps,
+            status.max_penetration_nm,
+            status.out_of_place,
+        )
+    });
+}
+
+/// How much of the burden is gone, on a logarithmic scale: the last few overlaps
+/// take as long as the first million.
+fn fraction_done(start: &RelaxStatus, now: &RelaxStatus) -> f64 {
+    let burden = |status: &RelaxStatus| ((status.unresolved + status.out_of_place) as f64).ln_1p();
+    let start = burden(start);
+    if start > 0.0 {
+        (1.0 - burden(now) / start).clamp(0.0, 1.0)
+    } else {
+        1.0
+    }
 }
 
 /// Writes the molecules to nowhere, to learn before the work whether the format can

@@ -26,7 +26,7 @@ const DIELECTRIC_PER_NM: f64 = 40.0;
 
 /// How the energy is summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct EnergyConfig {
     /// Distance of two points of the lattice, nm. Default: 0.05.
     pub spacing: f32,

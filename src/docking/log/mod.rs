@@ -13,9 +13,10 @@
 //!
 //! After the head, a line is an [`Input`](super::Input). Numbers are written so that reading
 //! them gives the same bits. What bodies of a physics engine did is recorded as the poses
-//! that they reached (`carried`, receptor and ligand), so that playing needs no physics. The head has the molecules' digests, numbers of atoms and names; the last line
-//! has the number of inputs and a digest of where both molecules ended. A session that was
-//! not ended has no such line, and is told from a whole one by that.
+//! that they reached (`carried`, receptor and ligand), so that playing needs no physics. The
+//! head has the molecules' digests, numbers of atoms and names; the last line has the number
+//! of inputs and a digest of where both molecules ended. A session that was not ended has no
+//! such line, and is told from a whole one by that.
 
 mod error;
 mod line;

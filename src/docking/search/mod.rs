@@ -54,7 +54,7 @@ const SMALL: f32 = 0.6;
 
 /// How long to search. Counts are from 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct DockingSearchConfig {
     /// Where random numbers begin. Default: 1.
     pub seed: u64,
@@ -195,9 +195,9 @@ impl Docking<'_> {
                 return Err(DockingSearchError::BadParameter { what, value });
             }
         }
-        if !self.receptor_pose.is_finite() {
+        if !self.receptor_pose.is_rigid() {
             let what = "pose of the other molecule";
-            return Err(DockingError::NotFinite { what }.into());
+            return Err(DockingError::BadPose { what }.into());
         }
         let finalists = config.finalists.min(config.restarts);
         let (done, all) = (AtomicU32::new(0), config.restarts + finalists);

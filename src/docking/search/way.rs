@@ -36,7 +36,7 @@ const STRAIGHT: u32 = 8;
 
 /// How to look for a way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct WayConfig {
     /// Where random numbers begin. Default: 1.
     pub seed: u64,

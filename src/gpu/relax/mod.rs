@@ -58,7 +58,7 @@ const TIMED_ITERATIONS: u32 = 48;
 ///    atomics and what two molecules are told is opposite;
 /// 6. sum: a reduction of fixed shape over the spheres of each molecule.
 ///
-/// Then 64 bytes of counters come back, from which the relaxer decides how to go on.
+/// Then 44 bytes of counters come back, from which the relaxer decides how to go on.
 ///
 /// Differences from the processor are those of sums in another order. Places are known for
 /// spherical compartments only; a crowd that has others is refused, with

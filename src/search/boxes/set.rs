@@ -109,6 +109,9 @@ impl BoxSet {
     }
 
     /// The corner of a box with the smallest coordinates, nm.
+    ///
+    /// # Panics
+    /// If there is no such box.
     #[inline]
     #[must_use]
     pub fn low(&self, index: usize) -> Vec3 {
@@ -117,6 +120,9 @@ impl BoxSet {
     }
 
     /// The corner of a box with the largest coordinates, nm.
+    ///
+    /// # Panics
+    /// If there is no such box.
     #[inline]
     #[must_use]
     pub fn high(&self, index: usize) -> Vec3 {
@@ -125,6 +131,9 @@ impl BoxSet {
     }
 
     /// Owner of a box.
+    ///
+    /// # Panics
+    /// If there is no such box.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {
@@ -132,6 +141,9 @@ impl BoxSet {
     }
 
     /// Whether two boxes have different owners and a point in common.
+    ///
+    /// # Panics
+    /// If there is no such box.
     #[inline]
     #[must_use]
     pub fn overlap(&self, a: usize, b: usize) -> bool {
@@ -173,6 +185,9 @@ impl BoxSet {
     ///
     /// # Errors
     /// As [`set_around_spheres`](Self::set_around_spheres), with the index of the run.
+    ///
+    /// # Panics
+    /// If a run has no spheres, or goes beyond the last one.
     pub fn set_around_runs(
         &mut self,
         spheres: &SphereSet,

@@ -39,9 +39,6 @@ use crate::pose::Pose;
 use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
 
-/// How far the squared length of a rotation may be from one.
-const UNIT_TOLERANCE: f32 = 1.0e-3;
-
 /// Spread of a step along each axis, as a part of the thinnest molecule: two that face each
 /// other would have to be drawn eleven times as far to jump through.
 const SPREAD: f64 = 0.125;
@@ -354,10 +351,9 @@ fn place(pose: &Pose) -> (DVec3, DQuat) {
 }
 
 fn check_pose(molecule: u32, pose: &Pose) -> Result<(), MotionError> {
-    let turn = (pose.rotation.length_squared() - 1.0).abs();
-    if pose.is_finite() && turn < UNIT_TOLERANCE {
+    if pose.is_rigid() {
         return Ok(());
     }
-    let (sphere, what, time) = (molecule, "pose", 0.0);
-    Err(MotionError::NotFinite { sphere, what, time })
+    let pose = *pose;
+    Err(MotionError::BadPose { molecule, pose })
 }
