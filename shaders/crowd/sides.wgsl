@@ -46,10 +46,6 @@ fn find_sides(here: Invocation) {
     side_starts[body] = first;
 }
 
-fn inverse(value: f32) -> f32 {
-    return select(0.0, 1.0 / value, value > 0.0);
-}
-
 @compute @workgroup_size(GROUP_THREADS)
 fn split_masses(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
@@ -65,9 +61,9 @@ fn split_masses(here: Invocation) {
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
         if takes_part(contacts[slot]) {
-            let mobility = contacts[slot].mobility;
-            contacts[slot].normal_mass = inverse(share_a * mobility.x + share_b * mobility.z);
-            contacts[slot].friction_mass = inverse(share_a * mobility.y + share_b * mobility.w);
+            let masses = split_masses_of(contacts[slot].mobility, share_a, share_b);
+            contacts[slot].normal_mass = masses.x;
+            contacts[slot].friction_mass = masses.y;
         }
     }
 }

@@ -120,8 +120,9 @@ fn start_warm(here: Invocation) {
     changes[index] = change;
 }
 
-/// Brings the levers to one point again after the bodies have moved: a pair of impulses
-/// that do not act in one point would change the angular momentum.
+/// Lets contacts go along with their bodies. Brings the levers to one point again: a pair of
+/// impulses that do not act in one point would change the angular momentum. And whoever was
+/// asleep may be awake now: masses of before, in which it could not move, would fling it away.
 @compute @workgroup_size(GROUP_THREADS)
 fn follow_bodies(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
@@ -129,13 +130,26 @@ fn follow_bodies(here: Invocation) {
         return;
     }
     let own = groups[index];
-    let between = bodies[own.b].centre - bodies[own.a].centre;
+    let a = bodies[own.a];
+    let b = bodies[own.b];
+    let between = b.centre - a.centre;
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
-        let lever_a = contacts[slot].lever_a;
-        let lever_b = contacts[slot].lever_b;
-        let apart = between - (lever_a - lever_b);
-        contacts[slot].lever_a = lever_a + 0.5 * apart;
-        contacts[slot].lever_b = lever_b - 0.5 * apart;
+        if !takes_part(contacts[slot]) {
+            continue;
+        }
+        let before_a = contacts[slot].lever_a;
+        let before_b = contacts[slot].lever_b;
+        let apart = between - (before_a - before_b);
+        let lever_a = before_a + 0.5 * apart;
+        let lever_b = before_b - 0.5 * apart;
+        let normal = contacts[slot].normal;
+        let mobility = vec4(mobilities(a, lever_a, normal), mobilities(b, lever_b, normal));
+        let masses = split_masses_of(mobility, sharing(own.a), sharing(own.b));
+        contacts[slot].lever_a = lever_a;
+        contacts[slot].lever_b = lever_b;
+        contacts[slot].mobility = mobility;
+        contacts[slot].normal_mass = masses.x;
+        contacts[slot].friction_mass = masses.y;
     }
 }

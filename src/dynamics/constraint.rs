@@ -216,13 +216,18 @@ impl ContactConstraint {
         bounce_speed: 0.0,
     };
 
-    /// Brings the levers to one point again after the bodies have moved: a pair of
-    /// impulses that do not act in one point would change the angular momentum.
-    pub(super) fn follow(&mut self, bodies: &[MovingBody]) {
-        let [a, b] = [self.a, self.b].map(|index| bodies[index as usize].centre);
-        let apart = (b - a) - (self.lever_a - self.lever_b);
+    /// Goes along with the bodies, each of which is now divided among `sharing` groups.
+    ///
+    /// Brings the levers to one point again: a pair of impulses that do not act in one
+    /// point would change the angular momentum. And whoever was asleep may be awake now:
+    /// masses of before, in which it could not move, would fling it away.
+    pub(super) fn follow(&mut self, bodies: &[MovingBody], sharing: [u32; 2]) {
+        let [a, b] = [self.a, self.b].map(|index| &bodies[index as usize]);
+        let apart = (b.centre - a.centre) - (self.lever_a - self.lever_b);
         self.lever_a += 0.5 * apart;
         self.lever_b -= 0.5 * apart;
+        self.mobility = mobilities(self, a, b);
+        self.split_masses(sharing);
     }
 
     /// The same contact between bodies, and spheres unless it is held, with other

@@ -289,14 +289,15 @@ impl ContactSolver {
 
     /// Moves the contacts of the last substep along with the bodies.
     fn follow(&mut self) {
-        let bodies = &self.velocities;
+        let (bodies, iteration) = (&self.velocities, &self.iteration);
         for_each_group(
             &mut self.contacts,
             &mut self.groups,
             Group::contacts,
-            &|_, contacts| {
+            &|group, contacts| {
+                let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
                 for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
-                    contact.follow(bodies);
+                    contact.follow(bodies, sharing);
                 }
             },
         );

@@ -175,7 +175,7 @@ shaders! {
     /// Iterations, group by group.
     CROWD_SOLVE "crowd_solve":
         "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/change" "crowd/sharing" "crowd/solve";
+        "crowd/look" "crowd/change" "crowd/sharing" "crowd/solve";
 
     /// Iterations, body by body.
     CROWD_BODIES "crowd_bodies":

@@ -1,6 +1,9 @@
 //! Sleepers are left alone until something hits them or leaves them.
 
+use std::sync::Arc;
+
 use bevy_rapier_molecules::dynamics::ContactMaterial;
+use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
 use glam::Vec3;
 
 use super::small_world::{Molecule, SmallWorld, ball};
@@ -41,4 +44,39 @@ fn a_neighbour_that_leaves_wakes() {
         woken |= world.contacts.to_wake().contains(&0);
     }
     assert!(woken);
+}
+
+/// Sixteen atoms in a square.
+fn plate(element: Element) -> Arc<MoleculeTemplate> {
+    let atoms = (0..16).map(|k| Atom {
+        position: Vec3::new((k % 4) as f32, 0.0, (k / 4) as f32) * 0.25,
+        radius: 0.1,
+        element,
+        name: "X".into(),
+        residue: 0,
+    });
+    let template = MoleculeTemplate::new("plate", atoms.collect(), vec![Residue::default()]);
+    Arc::new(template.unwrap())
+}
+
+#[test]
+fn a_sleeper_that_wakes_under_a_heavy_one_is_not_flung_away() {
+    let [light, heavy] = [Element::H, Element::CS].map(plate);
+    let molecules = vec![
+        Molecule::new(&light, Vec3::ZERO),
+        Molecule::new(&heavy, Vec3::Y * 0.198),
+    ];
+    let mut world = SmallWorld::new(molecules, ContactMaterial::default());
+    world.molecules[0].asleep = true;
+    world.step(1.0 / 240.0);
+    assert_eq!(world.contacts.touches().len(), 1);
+    assert!(world.contacts.to_wake().is_empty());
+    // The light one has held the heavy one like a wall. Now it is hit from below, at 1 nm/s.
+    world.molecules[0].asleep = false;
+    world.molecules[0].momentum.y = f64::from(light.mass());
+    for step in 0..20 {
+        world.step(1.0 / 240.0);
+        let speed = world.molecules[0].velocity().length();
+        assert!(speed < 4.0, "step {step}: {speed} nm/s");
+    }
 }

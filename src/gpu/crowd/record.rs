@@ -251,7 +251,7 @@ impl GpuContacts {
             follow: Run::new(
                 device,
                 &kernels.follow,
-                &[params, all, groups, contacts],
+                &[params, all, groups, contacts, starts],
                 count,
             )?,
             start_warm: Run::new(
