@@ -130,3 +130,13 @@ pub fn weightless(app: &mut App) {
         configuration.gravity = Vec3::ZERO;
     }
 }
+
+/// Another Rapier context, without gravity.
+pub fn weightless_context(app: &mut App) -> Entity {
+    let configuration = RapierConfiguration {
+        gravity: Vec3::ZERO,
+        ..RapierConfiguration::new(1.0)
+    };
+    let context = (RapierContextSimulation::default(), configuration);
+    app.world_mut().spawn(context).id()
+}

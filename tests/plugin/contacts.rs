@@ -206,16 +206,7 @@ fn molecules_that_outlive_their_context_touch_no_more() {
     let mut app = app(ContactModel::Crowd);
     listen(&mut app);
     weightless(&mut app);
-    let context = app
-        .world_mut()
-        .spawn((
-            RapierContextSimulation::default(),
-            RapierConfiguration {
-                gravity: Vec3::ZERO,
-                ..RapierConfiguration::new(1.0)
-            },
-        ))
-        .id();
+    let context = weightless_context(&mut app);
     let template = add(&mut app, bar());
     let molecules = [0.0, 0.05].map(|y| {
         let molecule = spawn(&mut app, &template, Vec3::Y * y);

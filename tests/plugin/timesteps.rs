@@ -151,16 +151,7 @@ fn the_fixed_schedule_works() {
 fn several_contexts_do_not_mix() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
-    let other = app
-        .world_mut()
-        .spawn((
-            RapierContextSimulation::default(),
-            RapierConfiguration {
-                gravity: Vec3::ZERO,
-                ..RapierConfiguration::new(1.0)
-            },
-        ))
-        .id();
+    let other = weightless_context(&mut app);
     let template = add(&mut app, bar());
     // Two that overlap here, two that overlap there, all in one place.
     let here = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
