@@ -106,7 +106,7 @@ fn falling_spheres(run: &mut Run, _: &NoSwitches) -> Done {
     let mut table = run.table(title, columns("spheres"));
     for &count in numbers {
         let frames = late_frames(count);
-        // To and fro: each frame follows one of its neighbours in time.
+        // To and fro: each frame follows one of its neighbors in time.
         let frames: Vec<&SphereSet> = frames.iter().chain(frames.iter().rev()).collect();
         let mut searches = SearchKind::ALL.map(|kind| (kind.search(), PairBuffer::new()));
         let laps = in_turns(rounds, &mut searches, |round, (search, pairs)| {

@@ -16,7 +16,7 @@ use bevy_rapier_molecules::gpu::{
     GpuBruteForce, GpuDevice, GpuError, GpuGrid, GpuOptions, GpuRelaxEngine, PassTime,
 };
 use bevy_rapier_molecules::relax::engine::{
-    CentreWeights, EngineError, EngineStep, Motion, RelaxEngine,
+    CenterWeights, EngineError, EngineStep, Motion, RelaxEngine,
 };
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
 use bevy_rapier_molecules::search::PairSearch;
@@ -176,7 +176,7 @@ fn search(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
     Ok(())
 }
 
-/// How long the neighbour walk of the last search took, if the adapter has a clock.
+/// How long the neighbor walk of the last search took, if the adapter has a clock.
 fn walk_time(grid: &GpuGrid) -> Option<Duration> {
     let mut stages = grid.stage_times().iter();
     let walk = stages.find(|pass| pass.label == "detect")?;
@@ -285,7 +285,7 @@ impl RelaxEngine for Watched {
         status
     }
 
-    fn step(&mut self, weights: CentreWeights) -> Result<EngineStep, EngineError> {
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError> {
         let step = self.engine.step(weights);
         if let Ok(passes) = self.engine.take_passes() {
             let mut all = self.passes.lock().unwrap_or_else(PoisonError::into_inner);

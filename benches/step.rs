@@ -168,7 +168,7 @@ impl Scene {
             .map(|mut assets| assets.add((*self.lipid).clone()));
         let balls = self.lipid.positions().iter().zip(self.lipid.radii());
         let balls =
-            balls.map(|(centre, radius)| (*centre, Quat::IDENTITY, Collider::ball(*radius)));
+            balls.map(|(center, radius)| (*center, Quat::IDENTITY, Collider::ball(*radius)));
         let compound = Collider::compound(balls.collect());
         let mass = MassProperties {
             local_center_of_mass: Vec3::ZERO,

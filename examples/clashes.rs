@@ -200,9 +200,9 @@ fn draw(
         }
     }
     // The camera sees the ball around all atoms.
-    let centres = (0..spheres.len()).map(|sphere| spheres.centre(sphere));
-    let (low, high) = centres.fold((Vec3::MAX, Vec3::MIN), |(low, high), centre| {
-        (low.min(centre), high.max(centre))
+    let centers = (0..spheres.len()).map(|sphere| spheres.center(sphere));
+    let (low, high) = centers.fold((Vec3::MAX, Vec3::MIN), |(low, high), center| {
+        (low.min(center), high.max(center))
     });
     let (middle, reach) = ((low + high) / 2.0, (high - low).length() / 2.0 + 0.5);
     let camera =
@@ -210,9 +210,9 @@ fn draw(
             .looking_at(middle, Vec3::Y);
     let mut app = picture::app(shot, FRAMES, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
-        .insert_resource(ClearColor(DepthCue::default().colour))
+        .insert_resource(ClearColor(DepthCue::default().color))
         .insert_resource(MoleculeLook {
-            colour: ColourMode::Collision,
+            color: ColorMode::Collision,
             headlight: 0.8,
             ..default()
         });

@@ -76,7 +76,7 @@ struct Report {
     pieces: usize,
     /// Inputs of the log.
     steps: u32,
-    /// Distance of the ligand's centre from where its file has it, at the end, nm.
+    /// Distance of the ligand's center from where its file has it, at the end, nm.
     distance_to_file_nm: f32,
     /// Atoms of receptor and ligand that overlap at the end.
     overlaps: usize,

@@ -282,7 +282,7 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
 
     let mut app = picture::app(shot, FRAMES, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
-        .insert_resource(ClearColor(DepthCue::default().colour));
+        .insert_resource(ClearColor(DepthCue::default().color));
     let reach = |template: &MoleculeTemplate| template.bounding_radius() + GAP_NM;
     let width: f32 = shown.iter().map(|(one, _)| 2.0 * reach(one)).sum();
     let height = shown.iter().map(|(one, _)| 2.0 * reach(one));
@@ -314,7 +314,7 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
     // One camera for each number of proxies: how many there are is a matter of the look.
     for (layer, count) in counts.into_iter().enumerate() {
         let look = MoleculeLook {
-            colour: ColourMode::Chain,
+            color: ColorMode::Chain,
             headlight: 0.9,
             proxies: Some(ProxyOverlay {
                 count,

@@ -4,8 +4,8 @@
 struct ClusterParams {
     /// Number of points.
     points: u32,
-    /// Number of centres.
-    centres: u32,
+    /// Number of centers.
+    centers: u32,
     /// The seed that is taken into account, packed as points are.
     seed: vec2<u32>,
 }
@@ -18,10 +18,10 @@ struct ClusterParams {
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;
 /// Sum of the weights of each block: lower and upper word.
 @group(0) @binding(3) var<storage, read_write> block_sums: array<vec2<u32>>;
-@group(0) @binding(4) var<storage, read> centres: array<vec2<u32>>;
-/// Nearest centre of each point.
+@group(0) @binding(4) var<storage, read> centers: array<vec2<u32>>;
+/// Nearest center of each point.
 @group(0) @binding(5) var<storage, read_write> nearest: array<u32>;
-/// For each centre: lower bytes of the coordinates of its points, summed up, then what is
+/// For each center: lower bytes of the coordinates of its points, summed up, then what is
 /// above them, then the number of points.
 @group(0) @binding(6) var<storage, read_write> sums: array<atomic<u32>>;
 
@@ -71,7 +71,7 @@ fn weigh_points(here: Invocation) {
     }
 }
 
-/// Gives each point to the nearest centre, of two that are equally near to the first.
+/// Gives each point to the nearest center, of two that are equally near to the first.
 @compute @workgroup_size(GROUP_THREADS)
 fn assign_points(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
@@ -81,8 +81,8 @@ fn assign_points(here: Invocation) {
     let point = points[index];
     var best = 0xffffffffu;
     var chosen = 0u;
-    for (var k = 0u; k < params.centres; k++) {
-        let squared = squared_distance(point, centres[k]);
+    for (var k = 0u; k < params.centers; k++) {
+        let squared = squared_distance(point, centers[k]);
         if squared < best {
             best = squared;
             chosen = k;

@@ -52,7 +52,7 @@
 //!
 //! # Units
 //!
-//! One unit of length is a nanometre; masses are dalton, angles radian. Structure
+//! One unit of length is a nanometer; masses are dalton, angles radian. Structure
 //! files have ångström, and readers and writers convert.
 //!
 //! # One step
@@ -110,7 +110,7 @@
 //!
 //! | paper | what comes from it |
 //! |---|---|
-//! | J. Pauschenwein, *Real-Time Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien, 2022 ("the thesis") | [`search::UniformGrid`] (FFRNN: fixed-radius nearest neighbours on a counting-sorted grid), [`force`], [`compartment`], [`relax`], `gpu`, [`proxy`] |
+//! | J. Pauschenwein, *Real-Time Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien, 2022 ("the thesis") | [`search::UniformGrid`] (FFRNN: fixed-radius nearest neighbors on a counting-sorted grid), [`force`], [`compartment`], [`relax`], `gpu`, [`proxy`] |
 //! | C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of moving particles*, 2002 | [`search::swept`], [`motion::brownian`] |
 //! | L. Poirrier, *An efficient space partitioning technique based on linear kd-trees*, 2009 | [`search::LinearKdTree`], [`search::SweepAndPrune`], falling spheres in [`scenes`] |
 //! | G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 | [`docking`], [`molecule::LocalGrid`] |
@@ -133,7 +133,7 @@
 //! | touch | two molecules with at least one contact |
 //! | meeting | two that touch in mid-motion, and when |
 //! | clash | an overlap of two parts of a structure, for a report |
-//! | tolerance | distance of centres below which atoms count as overlapping, nm, in the place of their radii; in `motion` how deep spheres may overlap, in `docking` how close atoms come, before they touch; in `proxy` how far surfaces may differ |
+//! | tolerance | distance of centers below which atoms count as overlapping, nm, in the place of their radii; in `motion` how deep spheres may overlap, in `docking` how close atoms come, before they touch; in `proxy` how far surfaces may differ |
 //! | margin | how far spheres may be apart and still be a pair, nm |
 //! | foresight | how far ahead contacts are foreseen, nm |
 //! | clearance | gap that a relaxation leaves between atoms, nm |
@@ -219,7 +219,7 @@ pub mod prelude {
     };
     #[cfg(feature = "draw")]
     pub use crate::render::{
-        ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, LentDevice, MoleculeLook,
+        ColorMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, LentDevice, MoleculeLook,
         MoleculeRenderPlugin, MoleculeState, ProxyOverlay, ViewLook,
     };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};

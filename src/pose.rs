@@ -12,8 +12,8 @@ const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 /// Position (nm) and rotation of a body frame in the world frame.
 ///
-/// The body frame of a molecule has its centre of mass at the origin, so
-/// `position` is also the centre of mass.
+/// The body frame of a molecule has its center of mass at the origin, so
+/// `position` is also the center of mass.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;

@@ -4,7 +4,7 @@
 //! knows which. Each sphere belongs to an *owner*, its molecule, and spheres of
 //! one owner never collide with each other.
 //!
-//! Centres and radii are nm, in the world frame, and finite; what is not is refused with a
+//! Centers and radii are nm, in the world frame, and finite; what is not is refused with a
 //! [`SphereError`] that names the sphere. Spheres keep the order in which they came, so that
 //! the pairs of a search are indices into it.
 //!
@@ -27,13 +27,13 @@ pub(crate) const CHUNK: usize = 16 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SphereError {
-    /// A centre is NaN or infinite.
-    #[error("sphere {index} has a centre that is not finite: {centre} nm")]
-    BadCentre {
+    /// A center is NaN or infinite.
+    #[error("sphere {index} has a center that is not finite: {center} nm")]
+    BadCenter {
         /// Index of the sphere.
         index: usize,
-        /// The centre, nm.
-        centre: Vec3,
+        /// The center, nm.
+        center: Vec3,
     },
     /// A radius is negative, NaN or infinite.
     #[error("sphere {index} has radius {radius} nm, which is negative or not finite")]
@@ -51,7 +51,7 @@ pub enum SphereError {
     },
 }
 
-/// World-space spheres as arrays: centre (nm), radius (nm), owner.
+/// World-space spheres as arrays: center (nm), radius (nm), owner.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -104,37 +104,37 @@ impl SphereSet {
         self.owner.clear();
     }
 
-    /// Adds a sphere with `centre` and `radius` in nm.
+    /// Adds a sphere with `center` and `radius` in nm.
     ///
     /// # Errors
-    /// [`SphereError`] if the centre is not finite, the radius is negative or not
+    /// [`SphereError`] if the center is not finite, the radius is negative or not
     /// finite, or the set is full.
-    pub fn push(&mut self, centre: Vec3, radius: f32, owner: u32) -> Result<(), SphereError> {
+    pub fn push(&mut self, center: Vec3, radius: f32, owner: u32) -> Result<(), SphereError> {
         let index = self.len();
         if index >= u32::MAX as usize {
             return Err(SphereError::TooMany { count: index + 1 });
         }
-        if !centre.is_finite() {
-            return Err(SphereError::BadCentre { index, centre });
+        if !center.is_finite() {
+            return Err(SphereError::BadCenter { index, center });
         }
         if !(radius.is_finite() && radius >= 0.0) {
             return Err(SphereError::BadRadius { index, radius });
         }
-        self.x.push(centre.x);
-        self.y.push(centre.y);
-        self.z.push(centre.z);
+        self.x.push(center.x);
+        self.y.push(center.y);
+        self.z.push(center.z);
         self.radius.push(radius);
         self.owner.push(owner);
         Ok(())
     }
 
-    /// Centre of one sphere, nm.
+    /// Center of one sphere, nm.
     ///
     /// # Panics
     /// If there is no such sphere.
     #[inline]
     #[must_use]
-    pub fn centre(&self, index: usize) -> Vec3 {
+    pub fn center(&self, index: usize) -> Vec3 {
         Vec3::new(self.x[index], self.y[index], self.z[index])
     }
 
@@ -158,7 +158,7 @@ impl SphereSet {
         self.owner[index]
     }
 
-    /// Bounding box of the centres and range of the radii. Without spheres all that is smallest
+    /// Bounding box of the centers and range of the radii. Without spheres all that is smallest
     /// is ∞, and all that is largest −∞.
     ///
     /// # Errors
@@ -193,9 +193,9 @@ impl SphereSet {
     /// Finds the sphere that made [`extent`](Self::extent) give up.
     fn first_fault(&self) -> SphereError {
         for index in 0..self.len() {
-            let (centre, radius) = (self.centre(index), self.radius(index));
-            if !centre.is_finite() {
-                return SphereError::BadCentre { index, centre };
+            let (center, radius) = (self.center(index), self.radius(index));
+            if !center.is_finite() {
+                return SphereError::BadCenter { index, center };
             }
             if !(radius.is_finite() && radius >= 0.0) {
                 return SphereError::BadRadius { index, radius };
@@ -216,11 +216,11 @@ impl SphereSet {
         let mut at = 0;
         for (template, pose) in molecules {
             for &local in template.positions() {
-                let centre = pose.transform_point(local);
-                if !centre.is_finite() {
-                    return Err(SphereError::BadCentre { index: at, centre });
+                let center = pose.transform_point(local);
+                if !center.is_finite() {
+                    return Err(SphereError::BadCenter { index: at, center });
                 }
-                (spheres.x[at], spheres.y[at], spheres.z[at]) = centre.into();
+                (spheres.x[at], spheres.y[at], spheres.z[at]) = center.into();
                 at += 1;
             }
         }
@@ -240,7 +240,7 @@ impl SphereSet {
     }
 
     /// Makes room for `molecules`, given by the radii (nm) of their spheres: radii and
-    /// owners are set, centres are zero until `place` is called.
+    /// owners are set, centers are zero until `place` is called.
     ///
     /// Owner `m` is the `m`-th molecule, and its spheres are contiguous.
     ///
@@ -272,7 +272,7 @@ impl SphereSet {
     /// Writes the world positions of every sphere of every molecule.
     ///
     /// The molecules must be those that [`lay_out`](Self::lay_out) saw, in the same
-    /// order: their body-frame centres (nm), pose and first sphere.
+    /// order: their body-frame centers (nm), pose and first sphere.
     pub(crate) fn place<'a, F>(&mut self, first_sphere: &[u32], molecule: F)
     where
         F: Fn(usize) -> (&'a [Vec3], Pose) + Sync,
@@ -328,12 +328,12 @@ fn place_range<'a, F>(
     }
 }
 
-/// Bounding box of the centres and range of the radii of a [`SphereSet`].
+/// Bounding box of the centers and range of the radii of a [`SphereSet`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SphereExtent {
-    /// Smallest coordinates of any centre, nm.
+    /// Smallest coordinates of any center, nm.
     pub low: Vec3,
-    /// Largest coordinates of any centre, nm.
+    /// Largest coordinates of any center, nm.
     pub high: Vec3,
     /// Smallest radius, nm.
     pub smallest_radius: f32,
@@ -343,7 +343,7 @@ pub struct SphereExtent {
 }
 
 impl SphereExtent {
-    /// That of spheres whose centres and radii, nm, are within these bounds.
+    /// That of spheres whose centers and radii, nm, are within these bounds.
     #[cfg(feature = "gpu")]
     pub(crate) fn within([low, high]: [Vec3; 2], [smallest, largest]: [f32; 2]) -> Self {
         Self {
@@ -433,7 +433,7 @@ mod tests {
             broken.y[7] = bad;
             assert!(matches!(
                 broken.extent(),
-                Err(SphereError::BadCentre { index: 7, .. })
+                Err(SphereError::BadCenter { index: 7, .. })
             ));
         }
         spheres.radius[3] = -1.0;

@@ -13,7 +13,7 @@ const MOST_LINES: usize = 500;
 /// as large.
 const MOST_PACKAGE_BYTES: u64 = 24_000_000;
 
-/// Licences that let anyone use the crate with its dependencies.
+/// Licenses that let anyone use the crate with its dependencies.
 const FREE: [&str; 15] = [
     "0BSD",
     "Apache-2.0",
@@ -170,7 +170,7 @@ fn nothing_in_the_library_panics_on_purpose() {
     }
 }
 
-/// Name, version and licence of all crates that are built for this machine.
+/// Name, version and license of all crates that are built for this machine.
 fn packages() -> BTreeSet<[String; 3]> {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
@@ -187,25 +187,25 @@ fn packages() -> BTreeSet<[String; 3]> {
     let lines = String::from_utf8(output.stdout).unwrap();
     let packages = lines.lines().filter_map(|line| {
         // A star marks what was told before.
-        let (package, licence) = line.trim_end_matches(" (*)").split_once('|')?;
+        let (package, license) = line.trim_end_matches(" (*)").split_once('|')?;
         let mut words = package.split(' ');
-        Some([words.next()?, words.next()?, licence].map(str::to_string))
+        Some([words.next()?, words.next()?, license].map(str::to_string))
     });
     packages.collect()
 }
 
-/// Whether one may choose free licences throughout: `(MIT OR X) AND Zlib`.
+/// Whether one may choose free licenses throughout: `(MIT OR X) AND Zlib`.
 fn is_free(expression: &str) -> bool {
     let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let mut parts = expression.split(" AND ");
     parts.all(|part| {
         part.split(" OR ")
-            .any(|licence| FREE.contains(&licence.trim()))
+            .any(|license| FREE.contains(&license.trim()))
     })
 }
 
 #[test]
-fn expressions_of_licences_are_understood() {
+fn expressions_of_licenses_are_understood() {
     for free in [
         "MIT",
         "GPL-3.0 OR MIT",
@@ -224,8 +224,8 @@ fn dependencies_are_free_and_those_that_must_fit_come_once() {
     let packages = packages();
     assert!(packages.len() > 100);
     let mut versions = BTreeMap::<&str, BTreeSet<&str>>::new();
-    for [name, version, licence] in &packages {
-        assert!(is_free(licence), "{name} has the licence {licence:?}");
+    for [name, version, license] in &packages {
+        assert!(is_free(license), "{name} has the license {license:?}");
         versions.entry(name).or_default().insert(version);
     }
     for name in ONCE {

@@ -33,7 +33,7 @@ fn placement(leaflet: Leaflet) -> Placement {
 
 #[test]
 fn reaction_equals_the_hand_worked_example() {
-    // LHSA at (1, 2, 0) from its centre, RHSA 2 nm to the left of it: the distance
+    // LHSA at (1, 2, 0) from its center, RHSA 2 nm to the left of it: the distance
     // is 2, its square 4, |local|² = 5, so strength = 1/9; direction = (1, 0, 0).
     // force = 0.5/9 x; torque = (1, 2, 0) × (1, 0, 0) · 0.25 = (0, 0, −2) · 0.25.
     let push = thesis_reaction(
@@ -61,7 +61,7 @@ fn reaction_weakens_with_distance_and_with_the_lever() {
 }
 
 #[test]
-fn coincident_atoms_are_pushed_between_the_centres_and_not_to_infinity() {
+fn coincident_atoms_are_pushed_between_the_centers_and_not_to_infinity() {
     let push = thesis_reaction(Vec3::ZERO, Vec3::X, Vec3::Z, &STEPS);
     assert_relative_eq!(push.linear.z, 0.5, epsilon = 1e-6);
     let push = thesis_reaction(Vec3::ZERO, Vec3::ZERO, Vec3::Z, &STEPS);
@@ -69,7 +69,7 @@ fn coincident_atoms_are_pushed_between_the_centres_and_not_to_infinity() {
 }
 
 #[test]
-fn molecules_with_one_centre_have_opposite_directions_of_their_own() {
+fn molecules_with_one_center_have_opposite_directions_of_their_own() {
     let one = body(Vec3::ONE, 1.0);
     for (a, b) in [(0, 1), (3, 700), (5, 4)] {
         let direction = one.direction_from(&one, [a, b]);
@@ -144,9 +144,9 @@ fn a_molecule_on_its_head_is_turned_round() {
     assert!(place.deviation(&shell(), &pose).tilt <= place.tilt_leeway);
 }
 
-fn body(centre: Vec3, mass: f32) -> Body {
+fn body(center: Vec3, mass: f32) -> Body {
     Body {
-        centre,
+        center,
         inverse_mass: 1.0 / mass,
         inverse_inertia: Mat3::from_diagonal(Vec3::new(0.5, 0.7, 0.9) / mass),
     }
@@ -217,7 +217,7 @@ fn projection_springs_rest_inside_the_leeway_and_pull_back_outside() {
 }
 
 #[test]
-fn deviation_is_finite_at_the_centre_of_the_shell() {
+fn deviation_is_finite_at_the_center_of_the_shell() {
     let place = placement(Leaflet::Outer);
     let deviation = place.deviation(&shell(), &Pose::IDENTITY);
     assert!(deviation.normal.is_normalized() && deviation.height == -6.0);

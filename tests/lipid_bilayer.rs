@@ -22,7 +22,7 @@ use thread_pool::with_threads;
 /// Atoms closer than this overlap, nm.
 const TOLERANCE_NM: f32 = 0.2;
 
-/// What the relaxer forgives beyond the leeways: a picometre and a milliradian, and
+/// What the relaxer forgives beyond the leeways: a picometer and a milliradian, and
 /// the rounding of 32 bits.
 const SLACK: f64 = 1.01e-3;
 
@@ -67,7 +67,7 @@ fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
         .iter()
         .map(|pair| {
             let (a, b) = (pair.a as usize, pair.b as usize);
-            let distance = spheres.centre(a).distance(spheres.centre(b));
+            let distance = spheres.center(a).distance(spheres.center(b));
             spheres.radius(a) + spheres.radius(b) - distance
         })
         .fold(0.0, f32::max);

@@ -92,7 +92,7 @@ impl WatchedPool {
     }
 }
 
-/// Several tasks of every stage of the search, with a few neighbours for each sphere.
+/// Several tasks of every stage of the search, with a few neighbors for each sphere.
 const SPHERES: u32 = 70_000;
 
 /// A cube of liquid density whose spheres have moved `step` times, by up to 0.01 nm.

@@ -17,11 +17,11 @@ const FEWEST_LIPIDS: usize = 1000;
 pub struct Scene {
     /// For our searches; all radii are half the tolerance.
     pub spheres: SphereSet,
-    /// Centres, nm.
+    /// Centers, nm.
     pub points: Vec<[f32; 3]>,
     /// Molecule of each atom.
     pub owners: Vec<u32>,
-    /// Molecule and centre of each atom.
+    /// Molecule and center of each atom.
     pub particles: Vec<(u32, [f32; 3])>,
 }
 
@@ -57,14 +57,14 @@ impl Scene {
             owners: Vec::new(),
             particles: Vec::new(),
         };
-        for (owner, centre) in atoms {
+        for (owner, center) in atoms {
             scene
                 .spheres
-                .push(centre, TOLERANCE_NM / 2.0, owner)
+                .push(center, TOLERANCE_NM / 2.0, owner)
                 .expect("a vesicle is finite");
-            scene.points.push(centre.to_array());
+            scene.points.push(center.to_array());
             scene.owners.push(owner);
-            scene.particles.push((owner, centre.to_array()));
+            scene.particles.push((owner, center.to_array()));
         }
         scene
     }

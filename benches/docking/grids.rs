@@ -16,14 +16,14 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     let (positions, radii) = (receptor.positions(), receptor.radii());
     let full = LocalGrid::new(positions, radii);
     let hashed = HashedLocalGrid::new(positions, radii);
-    let in_full = |centre: Vec3, radius: f32| {
+    let in_full = |center: Vec3, radius: f32| {
         let mut found = 0;
-        let _ = full.visit_touching(centre, radius, |_| next(&mut found));
+        let _ = full.visit_touching(center, radius, |_| next(&mut found));
         found
     };
-    let in_hashed = |centre: Vec3, radius: f32| {
+    let in_hashed = |center: Vec3, radius: f32| {
         let mut found = 0;
-        let _ = hashed.visit_touching(centre, radius, |_| next(&mut found));
+        let _ = hashed.visit_touching(center, radius, |_| next(&mut found));
         found
     };
     let best = scene.best_of(

@@ -12,7 +12,7 @@ use bevy_rapier_molecules::molecule::{Atom, MoleculeTemplate, Residue};
 use crate::common::molecules::bundled;
 use crate::common::{Column, Done, NoSwitches, Run, cells};
 
-/// A pose whose centre is this near to that of the crystal is there, nm.
+/// A pose whose center is this near to that of the crystal is there, nm.
 const THERE_NM: f32 = 0.2;
 
 /// Where a structure has a ligand: the chain, and the number of its first residue.
@@ -38,8 +38,8 @@ const MULTI: &[&str] = &["CA", "1PE", "C8E", "PO4"];
 
 const CASES: [Case; 8] = [
     Case {
-        ligand: "haem",
-        receptor: "haemoglobin (`1gzx.pdb`)",
+        ligand: "heme",
+        receptor: "hemoglobin (`1gzx.pdb`)",
         file: "1gzx.pdb",
         without: &["HEM", "OXY"],
         sites: &[("A", 1142), ("B", 1290), ("C", 1542), ("D", 1690)],
@@ -92,8 +92,8 @@ const CASES: [Case; 8] = [
         seeds: 3,
     },
     Case {
-        ligand: "oxygen at one haem",
-        receptor: "haemoglobin with haem",
+        ligand: "oxygen at one heme",
+        receptor: "hemoglobin with heme",
         file: "1gzx.pdb",
         without: &["OXY"],
         sites: &[("A", 1143)],
@@ -113,7 +113,7 @@ const CASES: [Case; 8] = [
 
 pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     let title = format!(
-        "Searches for other ligands of the bundled structures. A pose is there if its centre is \
+        "Searches for other ligands of the bundled structures. A pose is there if its center is \
          within {THERE_NM} nm of the crystal's."
     );
     let columns = vec![

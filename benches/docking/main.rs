@@ -36,7 +36,7 @@ const SCENES: [(Named, Named); 2] = [
         ("T4 lysozyme", "t4_lysozyme_l99a.pdb"),
         ("p-xylene", "p_xylene.pdb"),
     ),
-    (("haemoglobin", "1gzx.pdb"), ("DHFR", "dhfr.pdb")),
+    (("hemoglobin", "1gzx.pdb"), ("DHFR", "dhfr.pdb")),
 ];
 
 /// Poses of each scene.
@@ -207,10 +207,10 @@ impl Scene {
         let (one, other) = (self.ligand.template(), self.receptor.template());
         let mut pairs = 0;
         for (position, radius) in one.positions().iter().zip(one.radii()) {
-            let centre = pose.transform_point(*position);
+            let center = pose.transform_point(*position);
             for (place, other_radius) in other.positions().iter().zip(other.radii()) {
                 let reach = radius + other_radius;
-                pairs += usize::from(centre.distance_squared(*place) <= reach * reach);
+                pairs += usize::from(center.distance_squared(*place) <= reach * reach);
             }
         }
         pairs

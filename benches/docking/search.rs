@@ -24,7 +24,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         Column::number("seed"),
         Column::measured("seconds", "s").decimals(2),
         Column::measured("energy, kJ/mol", "kJ/mol").decimals(1),
-        Column::measured("from the crystal's centre, nm", "nm").decimals(3),
+        Column::measured("from the crystal's center, nm", "nm").decimals(3),
     ];
     let mut table = run.table("Search, all threads, with making the lattice.", columns);
     for seed in 1..=seeds {

@@ -34,7 +34,7 @@ const STEPS_NM: [f64; 3] = [0.05, 0.1, 0.2];
 /// Spread of the steps that bring spheres from a lattice into disorder, nm.
 const MIXING_NM: f64 = 0.4;
 
-/// Times that a protein is turned to be free of its neighbours.
+/// Times that a protein is turned to be free of its neighbors.
 const TURNS: u32 = 200;
 
 /// Steps that are timed.
@@ -240,7 +240,7 @@ fn place(template: &Arc<MoleculeTemplate>, count: u32) -> (Vec<Pose>, u32) {
     let mut poses: Vec<Pose> = Vec::new();
     let mut never_free = 0;
     let reach = 2.0 * template.bounding_radius();
-    // Neighbours that are placed already are among the last two layers.
+    // Neighbors that are placed already are among the last two layers.
     let layers = 2 * (along * along) as usize;
     for k in 0..count {
         let cell = [k % along, k / along % along, k / along / along];

@@ -53,7 +53,7 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
 }
 
 /// Seconds that a simulated second takes: moving everyone and finding who overlaps. What
-/// they do then is left out, in favour of the fixed step.
+/// they do then is left out, in favor of the fixed step.
 fn time(
     config: &ForcedSpheresConfig,
     dt: f64,

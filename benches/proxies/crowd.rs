@@ -1,4 +1,4 @@
-//! A thousand haemoglobins in a crowded box: a step of finding their contacts by atoms, by
+//! A thousand hemoglobins in a crowded box: a step of finding their contacts by atoms, by
 //! proxies, and by proxies first.
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         Column::number("times cheaper"),
     ];
     let title = format!(
-        "{molecules} haemoglobins, {} atoms, a step: move the spheres and find all pairs, ms.",
+        "{molecules} hemoglobins, {} atoms, a step: move the spheres and find all pairs, ms.",
         crowd.atom_count()
     );
     let mut table = run.table(&title, columns);

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         ),
         Part::new(
             "crowd",
-            "1,000 haemoglobins by atoms, by proxies, and by proxies first",
+            "1,000 hemoglobins by atoms, by proxies, and by proxies first",
             crowd::run,
         ),
         Part::new("relax", "relaxation from coarse to fine", relax::run),

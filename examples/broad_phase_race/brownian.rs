@@ -139,7 +139,7 @@ fn walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, AnyError> {
         let mut next = SphereSet::new();
         for index in 0..count as usize {
             let by = STEP_NM * Vec3::from_array(std::array::from_fn(|_| normal(&mut random)));
-            next.push(sets[step].centre(index) + by, RADIUS_NM, index as u32)?;
+            next.push(sets[step].center(index) + by, RADIUS_NM, index as u32)?;
         }
         sets.push(next);
     }

@@ -75,7 +75,7 @@ fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, A
     moving(first, &mut random)
 }
 
-/// Haemoglobins on a lattice, turned at random, their balls `gap` nm apart.
+/// Hemoglobins on a lattice, turned at random, their balls `gap` nm apart.
 fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, AnyError> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1gzx.pdb");
     let protein = load(path, &LoadOptions::default())?;
@@ -104,8 +104,8 @@ fn moving(first: SphereSet, random: &mut Pcg64Mcg) -> Result<Vec<SphereSet>, Any
         for index in 0..before.len() {
             let by: [f32; 3] =
                 std::array::from_fn(|_| MOTION_NM * (2.0 * random.random::<f32>() - 1.0));
-            let centre = before.centre(index) + Vec3::from_array(by);
-            next.push(centre, before.radius(index), before.owner(index))?;
+            let center = before.center(index) + Vec3::from_array(by);
+            next.push(center, before.radius(index), before.owner(index))?;
         }
         frames.push(next);
     }

@@ -86,7 +86,7 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
         .insert_resource(ClearColor(BACKGROUND))
         .insert_resource(MoleculeLook {
             headlight: 0.9,
-            ..MoleculeLook::plain(ColourMode::Molecule)
+            ..MoleculeLook::plain(ColorMode::Molecule)
         })
         .insert_resource(Lanes(lanes))
         .add_systems(Startup, set_up)
@@ -192,7 +192,7 @@ fn show(
 ) {
     for (mut crowd, &OfLane(number)) in &mut crowds {
         let spheres = lanes.0[number].falling.spheres();
-        let places = (0..spheres.len()).map(|sphere| spheres.centre(sphere));
+        let places = (0..spheres.len()).map(|sphere| spheres.center(sphere));
         let molecules = places.map(|place| DrawnMolecule::new(0, Pose::from_translation(place)));
         crowd.molecules.clear();
         crowd.molecules.extend(molecules);

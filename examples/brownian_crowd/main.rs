@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The panel plots how far proteins have come against how far they would have come alone,
-//! and how large clusters are if proteins stick. Keys: Space pauses, T changes the colours,
+//! and how large clusters are if proteins stick. Keys: Space pauses, T changes the colors,
 //! Esc quits. Mouse: right turns, wheel zooms. `--help` lists the options and the exit codes.
 
 use std::collections::BTreeMap;

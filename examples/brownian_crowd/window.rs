@@ -46,9 +46,9 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
     };
     app.add_plugins((MoleculeRenderPlugin, StagePlugin))
         .insert_resource(MoleculeLook {
-            colour: ColourMode::Template,
+            color: ColorMode::Template,
             depth_cue: DepthCue {
-                colour: BACKGROUND,
+                color: BACKGROUND,
                 ..default()
             },
             ..default()
@@ -92,7 +92,7 @@ fn step(mut proteins: ResMut<Proteins>) {
     }
 }
 
-/// Space pauses, T changes the colours, Esc quits.
+/// Space pauses, T changes the colors, Esc quits.
 fn keys(
     keys: Res<ButtonInput<KeyCode>>,
     mut proteins: ResMut<Proteins>,
@@ -103,10 +103,10 @@ fn keys(
         proteins.runs = !proteins.runs;
     }
     if keys.just_pressed(KeyCode::KeyT) {
-        look.colour = match look.colour {
-            ColourMode::Template => ColourMode::Collision,
-            ColourMode::Collision => ColourMode::Element,
-            _ => ColourMode::Template,
+        look.color = match look.color {
+            ColorMode::Template => ColorMode::Collision,
+            ColorMode::Collision => ColorMode::Element,
+            _ => ColorMode::Template,
         };
     }
     if keys.just_pressed(KeyCode::Escape) {
@@ -186,7 +186,7 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                 let clusters = in_words(&cytoplasm.cluster_sizes());
                 ui.label(format!("Clusters: {clusters}"));
             }
-            ui.weak("Space pause   T colours   Esc quit");
+            ui.weak("Space pause   T colors   Esc quit");
         });
     Ok(())
 }

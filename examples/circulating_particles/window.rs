@@ -24,14 +24,14 @@ const LONGEST_FRAME: f64 = 1.0 / 20.0;
 /// Vertical speed from which a particle counts as rising or sinking, nm/s.
 const SLOW: f64 = 4.0;
 
-/// Colours of particles that sink, hover and rise (Okabe and Ito 2008).
-const COLOURS: [Color; 3] = [
+/// Colors of particles that sink, hover and rise (Okabe and Ito 2008).
+const COLORS: [Color; 3] = [
     Color::srgb(0.0, 0.45, 0.70),
     Color::srgb(0.62, 0.64, 0.67),
     Color::srgb(0.84, 0.37, 0.0),
 ];
 
-/// Colour of bounds: they are seen through.
+/// Color of bounds: they are seen through.
 const BOUND: Color = Color::srgba(0.6, 0.8, 1.0, 0.28);
 
 /// Everything, for systems.
@@ -99,7 +99,7 @@ fn set_up(
         yaw: 0.5,
         pitch: 0.2,
     }));
-    scene.materials = COLOURS.map(|colour| materials.add(colour));
+    scene.materials = COLORS.map(|color| materials.add(color));
     let ball = meshes.add(Sphere::new(1.0));
     let veil = materials.add(StandardMaterial {
         base_color: BOUND,
@@ -190,7 +190,7 @@ fn show(
         visibility.set_if_neq(wanted);
         if let Some(bound) = scene.particles.bound(index).filter(|_| scene.bounds) {
             let radius = bound.radius_at(now) as f32;
-            *transform = Transform::from_translation(place(bound.centre_at(now), side))
+            *transform = Transform::from_translation(place(bound.center_at(now), side))
                 .with_scale(Vec3::splat(radius));
         }
     }

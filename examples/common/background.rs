@@ -2,5 +2,5 @@
 
 use bevy::prelude::Color;
 
-/// Colour behind everything, and of fog.
+/// Color behind everything, and of fog.
 pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);

@@ -18,8 +18,8 @@ const LETTERS: u32 = 15;
 /// Name of the font, which an SVG leaves to the viewer.
 const FONT: &str = "sans-serif";
 
-/// Colours that most people can tell apart (Okabe and Ito 2008), and three more.
-const COLOURS: [RGBColor; 11] = [
+/// Colors that most people can tell apart (Okabe and Ito 2008), and three more.
+const COLORS: [RGBColor; 11] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -145,14 +145,14 @@ impl Plot<'_> {
             .axis_desc_style((FONT, LETTERS))
             .light_line_style(WHITE.mix(0.0))
             .draw()?;
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
-            let style = colour.stroke_width(2);
+        for (line, color) in self.lines.iter().zip(COLORS.iter().cycle()) {
+            let style = color.stroke_width(2);
             chart
                 .draw_series(LineSeries::new(line.points.iter().copied(), style))?
                 .label(&line.name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
             let dots = line.points.iter();
-            chart.draw_series(dots.map(|point| Circle::new(*point, 3, colour.filled())))?;
+            chart.draw_series(dots.map(|point| Circle::new(*point, 3, color.filled())))?;
         }
         chart
             .configure_series_labels()

@@ -1,5 +1,5 @@
 // Two pictures as one for red and cyan glasses: the left eye's brightness is red, the right
-// eye's colours are green and blue ("half colour", which tires less than red colours that
+// eye's colors are green and blue ("half color", which tires less than red colors that
 // one eye does not see).
 
 #import bevy_ui::ui_vertex_output::UiVertexOutput
@@ -9,7 +9,7 @@
 @group(1) @binding(2) var right: texture_2d<f32>;
 @group(1) @binding(3) var right_sampler: sampler;
 
-// Brightness of linear colours (ITU-R BT.709).
+// Brightness of linear colors (ITU-R BT.709).
 const BRIGHTNESS = vec3<f32>(0.2126, 0.7152, 0.0722);
 
 @fragment

@@ -86,7 +86,7 @@ struct Dragged(Reach);
 
 /// The ball that the mouse turns: in pixels, right and down.
 struct Ball {
-    centre: Vec2,
+    center: Vec2,
     radius: f32,
     cursor: Vec2,
 }
@@ -94,7 +94,7 @@ struct Ball {
 impl Ball {
     /// The turn of a drag that ends at the cursor.
     fn turn(&self, delta: Vec2) -> Vec3 {
-        let place = |cursor: Vec2| (cursor - self.centre) * Vec2::new(1.0, -1.0) / self.radius;
+        let place = |cursor: Vec2| (cursor - self.center) * Vec2::new(1.0, -1.0) / self.radius;
         arcball(place(self.cursor - delta), place(self.cursor))
     }
 }
@@ -115,7 +115,7 @@ impl Mouse<'_, '_> {
         let window = self.windows.single().ok()?;
         let (camera, view) = self.eyes.iter().find(|(camera, _)| camera.is_active)?;
         Some(Ball {
-            centre: camera.world_to_viewport(view, place).ok()?,
+            center: camera.world_to_viewport(view, place).ok()?,
             radius: BALL * window.height(),
             cursor: window.cursor_position()?,
         })

@@ -13,7 +13,7 @@ const ROCKING: f32 = 1.5;
 /// How long the background flashes, s.
 const FLASH_SECONDS: f32 = 0.12;
 
-/// Colour of the background while it flashes.
+/// Color of the background while it flashes.
 const FLASH: Color = Color::srgb(0.30, 0.10, 0.10);
 
 /// Gives the cues.

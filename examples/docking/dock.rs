@@ -211,7 +211,7 @@ impl Dock {
         Ok(energy)
     }
 
-    /// How far the ligand's centre is from where its file has it, nm.
+    /// How far the ligand's center is from where its file has it, nm.
     pub fn distance_to_file(&self) -> f32 {
         let place = self.session.pose(Part::Ligand).position;
         place.distance(self.ligand_in_file.position)

@@ -25,7 +25,7 @@ struct Report {
     ligand: String,
     receptor_pose: Pose,
     ligand_pose: Pose,
-    /// Distance of the ligand's centre from where its file has it, nm.
+    /// Distance of the ligand's center from where its file has it, nm.
     distance_to_file_nm: f32,
     /// Pairs of atoms of receptor and ligand that overlap.
     overlaps: usize,

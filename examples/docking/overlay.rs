@@ -27,7 +27,7 @@ arrows, Page keys: move   W S A D Q E: turn   right mouse, wheel: view\n\
 left mouse: move, Ctrl depth, Shift turns (rolls at the rim)   middle mouse: twist and roll\n\
 Space view or object   L light or object   M other molecule   O screen or object axes   G guidance\n\
 C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
-T transparent   F flash   B beep   R , . rocking   I headlight   K colours   Esc quit";
+T transparent   F flash   B beep   R , . rocking   I headlight   K colors   Esc quit";
 
 /// The same for a gamepad, if there can be one.
 #[cfg(feature = "gamepad")]

@@ -3,7 +3,7 @@
 use bevy::app::AppExit;
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::Part;
-use bevy_rapier_molecules::prelude::ColourMode;
+use bevy_rapier_molecules::prelude::ColorMode;
 
 use super::arguments::{Arguments, Stereo};
 
@@ -43,7 +43,7 @@ pub struct Switches {
     pub headlight: bool,
     /// Where the light is as the camera sees it: to the right and up, radian.
     pub light: Vec2,
-    pub colour: ColourMode,
+    pub color: ColorMode,
     /// Whether checks are timed against brute force.
     pub brute_force: bool,
 }
@@ -61,7 +61,7 @@ impl From<&Arguments> for Switches {
             eyes: 0.06,
             headlight: false,
             light: Vec2::new(-0.54, 0.66),
-            colour: ColourMode::Group,
+            color: ColorMode::Group,
             brute_force: arguments.brute_force,
         }
     }
@@ -99,10 +99,10 @@ impl Switches {
             KeyCode::BracketLeft => self.eyes = (self.eyes - EYES_STEP).max(0.0),
             KeyCode::BracketRight => self.eyes = (self.eyes + EYES_STEP).min(0.3),
             KeyCode::KeyK => {
-                self.colour = match self.colour {
-                    ColourMode::Group => ColourMode::Element,
-                    ColourMode::Element => ColourMode::Chain,
-                    _ => ColourMode::Group,
+                self.color = match self.color {
+                    ColorMode::Group => ColorMode::Element,
+                    ColorMode::Element => ColorMode::Chain,
+                    _ => ColorMode::Group,
                 };
             }
             _ => {}

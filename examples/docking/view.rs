@@ -1,4 +1,4 @@
-//! The molecules on the screen: cameras, lights, colours.
+//! The molecules on the screen: cameras, lights, colors.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const LUX: f32 = 9_000.0;
 /// Distance of the camera in units of the receptor's radius.
 const DISTANCE: f32 = 2.6;
 
-/// Groups whose colours are blue, yellow and red: the receptor, the ligand, atoms that are
+/// Groups whose colors are blue, yellow and red: the receptor, the ligand, atoms that are
 /// pointed out.
 const RECEPTOR_GROUP: u32 = 4;
 const LIGAND_GROUP: u32 = 11;
@@ -131,11 +131,11 @@ fn set_look(
     mut lights: Query<(&mut DirectionalLight, &mut Transform), With<Light>>,
 ) {
     let wanted = MoleculeLook {
-        colour: switches.colour,
+        color: switches.color,
         headlight: if switches.headlight { 0.9 } else { 0.0 },
         detail: DrawDetail::Atoms,
         depth_cue: DepthCue {
-            colour: BACKGROUND,
+            color: BACKGROUND,
             ..default()
         },
         ..default()

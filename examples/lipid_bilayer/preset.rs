@@ -96,9 +96,9 @@ pub enum Law {
     Projection,
 }
 
-/// What colours stand for.
+/// What colors stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Colour {
+pub enum Color {
     /// The element of each atom.
     Element,
     /// Each molecule its own.
@@ -112,7 +112,7 @@ pub enum Colour {
     Penetration,
 }
 
-impl Colour {
+impl Color {
     /// All there are, in the order of a menu.
     pub const ALL: [Self; 5] = [
         Self::Collision,
@@ -176,8 +176,8 @@ pub struct Preset {
     pub backend: Backend,
     /// Least width of the grid's cells on the processor, nm; none: as narrow as can be.
     pub cell_width: Option<f32>,
-    /// What colours stand for.
-    pub colour: Colour,
+    /// What colors stand for.
+    pub color: Color,
     /// How much of a molecule is drawn.
     pub detail: Detail,
     /// Proxies of each molecule that are drawn over its atoms; 0 for none.
@@ -206,7 +206,7 @@ impl Default for Preset {
             max_iterations: config.max_iterations,
             backend: Backend::default(),
             cell_width: None,
-            colour: Colour::default(),
+            color: Color::default(),
             detail: Detail::default(),
             proxies: 0,
             cut_open: false,

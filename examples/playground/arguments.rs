@@ -12,9 +12,9 @@ const STEPS: u32 = 600;
 /// What the end of `--help` says before the exit codes.
 const KEYS: &str = "\
 Keys: C contacts by crowd or solver, Space pause, R start again, N another protein, \
-T colour what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
+T color what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
 
-A step is 1/60 s. One unit is a nanometre, masses are dalton.";
+A step is 1/60 s. One unit is a nanometer, masses are dalton.";
 
 /// Drops proteins into a box with blocks, balls, a ramp and one of them on a rope.
 ///
@@ -42,7 +42,7 @@ pub struct Arguments {
     /// Steps without a window, or before a picture.
     #[arg(long, value_name = "N", default_value_t = STEPS)]
     pub steps: u32,
-    /// Start with the colours of what collides.
+    /// Start with the colors of what collides.
     #[arg(long)]
     pub tint: bool,
     #[command(flatten)]

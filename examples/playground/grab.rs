@@ -12,7 +12,7 @@ const PULL: f32 = 8.0;
 const FASTEST: f32 = 60.0;
 
 /// Share of the missing velocity that is given each frame. The place of the grip is
-/// off the centre of mass and so lighter than the body: for a ball by 2/7. With more
+/// off the center of mass and so lighter than the body: for a ball by 2/7. With more
 /// than that it would swing up.
 const GRIP: f32 = 0.25;
 
@@ -124,10 +124,10 @@ fn pull(
         return;
     };
     let (place, wanted) = places(&grip, transform, ray, forward);
-    let centre = body.mass_properties().world_com;
-    let velocity = body.linvel() + body.angvel().cross(place - centre);
+    let center = body.mass_properties().world_com;
+    let velocity = body.linvel() + body.angvel().cross(place - center);
     let missing = (PULL * (wanted - place)).clamp_length_max(FASTEST) - velocity;
-    *impulse = ExternalImpulse::at_point(body.mass() * GRIP * missing, place, centre);
+    *impulse = ExternalImpulse::at_point(body.mass() * GRIP * missing, place, center);
     let inertia = body
         .mass_properties()
         .local_mprops

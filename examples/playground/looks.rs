@@ -1,4 +1,4 @@
-//! What things look like, and the colours of molecules that overlap.
+//! What things look like, and the colors of molecules that overlap.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::light::NotShadowCaster;
@@ -17,25 +17,25 @@ pub struct LooksPlugin {
 impl Plugin for LooksPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Tint(self.tint))
-            .add_systems(Update, (dress_things, colour_molecules, draw_lines));
+            .add_systems(Update, (dress_things, color_molecules, draw_lines));
     }
 }
 
-/// Whether colours tell which molecules overlap others.
+/// Whether colors tell which molecules overlap others.
 #[derive(Resource)]
 pub struct Tint(pub bool);
 
-/// Gives molecules the colours that are asked for: of their chains, or of what they do.
-fn colour_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeLook>) {
+/// Gives molecules the colors that are asked for: of their chains, or of what they do.
+fn color_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeLook>) {
     if tint.is_changed() {
         *look = MoleculeLook {
-            colour: match tint.0 {
-                true => ColourMode::Collision,
-                false => ColourMode::Chain,
+            color: match tint.0 {
+                true => ColorMode::Collision,
+                false => ColorMode::Chain,
             },
             depth_cue: DepthCue {
                 strength: 0.25,
-                colour: BACKGROUND,
+                color: BACKGROUND,
                 ..default()
             },
             ..default()
@@ -51,7 +51,7 @@ fn dress_things(
     scene: Option<Res<Standing>>,
 ) {
     for (entity, thing) in &added {
-        let (mesh, colour) = match thing {
+        let (mesh, color) = match thing {
             Thing::Block { half_extents } => (
                 Cuboid::from_size(2.0 * half_extents).into(),
                 Color::srgb(0.62, 0.66, 0.70),
@@ -71,7 +71,7 @@ fn dress_things(
             Thing::Wall | Thing::Rope { .. } => continue,
         };
         let material = StandardMaterial {
-            base_color: colour,
+            base_color: color,
             perceptual_roughness: 0.85,
             reflectance: 0.2,
             ..default()

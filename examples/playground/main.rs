@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Keys: C contacts by crowd or solver, Space pause, R start again, N another protein,
-//! T colour what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel
+//! T color what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel
 //! zooms. `--help` lists the options and the exit codes.
 
 use std::process::ExitCode;

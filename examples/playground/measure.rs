@@ -98,7 +98,7 @@ fn deepest_overlap(molecules: &[(Arc<MoleculeTemplate>, Pose)]) -> Result<Overla
     for pair in pairs.iter() {
         let (a, b) = (pair.a as usize, pair.b as usize);
         let (one, other) = (spheres.radius(a), spheres.radius(b));
-        let depth = one + other - spheres.centre(a).distance(spheres.centre(b));
+        let depth = one + other - spheres.center(a).distance(spheres.center(b));
         if depth > deepest.depth {
             deepest.depth = depth;
             deepest.share = depth / one.min(other);

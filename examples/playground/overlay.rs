@@ -19,7 +19,7 @@ impl Plugin for OverlayPlugin {
 }
 
 const KEYS: &str = "\
-C contacts   Space pause   R start again   N another protein   T colours   Esc quit\n\
+C contacts   Space pause   R start again   N another protein   T colors   Esc quit\n\
 left mouse: grab and throw   right mouse: turn   wheel: zoom";
 
 fn spawn(mut commands: Commands) {

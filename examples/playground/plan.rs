@@ -49,7 +49,7 @@ pub struct Rope {
     pub length: f32,
 }
 
-/// The box and what is in it. The floor is at y = 0, the box is centred about the y axis.
+/// The box and what is in it. The floor is at y = 0, the box is centered about the y axis.
 pub struct Plan {
     /// Half the inner width of the box, nm.
     pub half_width: f32,
@@ -124,7 +124,7 @@ impl Plan {
         Pose::new(position, random_rotation(random))
     }
 
-    /// Whether a centre of mass is outside of the box, nm.
+    /// Whether a center of mass is outside of the box, nm.
     pub fn is_outside(&self, position: Vec3) -> bool {
         let inside = position.x.abs() <= self.half_width
             && position.z.abs() <= self.half_width

@@ -17,7 +17,7 @@ use super::scene::{self, ASSETS, ScenePlugin, Standing};
 use super::screen::picture::{self, Shot};
 use super::screen::window;
 
-/// Colour of the sky.
+/// Color of the sky.
 pub const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
 
 /// Frames that are drawn for a picture, so that textures and shadows are there.

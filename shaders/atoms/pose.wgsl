@@ -2,7 +2,7 @@
 
 /// Position and rotation of a molecule.
 struct Pose {
-    /// Centre of mass, nm.
+    /// Center of mass, nm.
     position: vec3<f32>,
     /// Not used.
     spare: f32,

@@ -9,13 +9,13 @@ struct TransformParams {
 }
 
 @group(0) @binding(0) var<uniform> params: TransformParams;
-/// Centre in the body frame and radius of each atom of each template, nm.
+/// Center in the body frame and radius of each atom of each template, nm.
 @group(0) @binding(1) var<storage, read> template_atoms: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> ranges: array<AtomRange>;
 @group(0) @binding(3) var<storage, read> poses: array<Pose>;
 /// Molecule of each sphere.
 @group(0) @binding(4) var<storage, read> owners: array<u32>;
-/// Centre in the world and radius of each sphere, nm.
+/// Center in the world and radius of each sphere, nm.
 @group(0) @binding(5) var<storage, read_write> spheres: array<vec4<f32>>;
 
 fn unknown_zero() -> u32 {
@@ -32,6 +32,6 @@ fn transform_atoms(here: Invocation) {
     let range = ranges[owner];
     let atom = template_atoms[range.first_atom + sphere - range.first_sphere];
     let pose = poses[owner];
-    let centre = turned(rotation_matrix(pose.rotation), atom.xyz) + pose.position;
-    spheres[sphere] = vec4(centre, atom.w);
+    let center = turned(rotation_matrix(pose.rotation), atom.xyz) + pose.position;
+    spheres[sphere] = vec4(center, atom.w);
 }

@@ -1,4 +1,4 @@
-// Those that have lost a neighbour are woken: one thread for each group of this substep
+// Those that have lost a neighbor are woken: one thread for each group of this substep
 // marks the group of the substep before, and one for each of those looks at the mark.
 
 /// Groups of this substep.

@@ -5,11 +5,11 @@ const ASLEEP: u32 = 1u;
 
 /// Mass, place and motion of a body. Velocities change while contacts are solved.
 struct CrowdBody {
-    /// Centre of mass in the world, nm.
-    centre: vec3<f32>,
+    /// Center of mass in the world, nm.
+    center: vec3<f32>,
     /// Whether it sleeps.
     state: u32,
-    /// Velocity of the centre of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     velocity: vec3<f32>,
     /// Not used.
     spare: f32,
@@ -60,7 +60,7 @@ fn symmetric_times(diagonal: vec3<f32>, beside: vec3<f32>, vector: vec3<f32>) ->
     );
 }
 
-/// Velocity of a body's point at `lever` from its centre of mass, nm/s.
+/// Velocity of a body's point at `lever` from its center of mass, nm/s.
 fn velocity_at(velocity: vec3<f32>, angular_velocity: vec3<f32>, lever: vec3<f32>) -> vec3<f32> {
     return velocity + cross(angular_velocity, lever);
 }

@@ -6,12 +6,12 @@ struct CrowdContact {
     normal: vec3<f32>,
     /// Impulse along the normal so far, Da·nm/s; never negative.
     normal_impulse: f32,
-    /// From the centre of mass of `a` to the contact point, nm.
+    /// From the center of mass of `a` to the contact point, nm.
     lever_a: vec3<f32>,
     /// Effective mass along the normal with split masses, Da; zero if the contact does not
     /// take part.
     normal_mass: f32,
-    /// From the centre of mass of `b` to the contact point, nm.
+    /// From the center of mass of `b` to the contact point, nm.
     lever_b: vec3<f32>,
     /// Effective mass across the normal, Da.
     friction_mass: f32,
@@ -38,7 +38,7 @@ struct CrowdContact {
 }
 
 /// The contacts of two bodies. Those of many pairs lie side by side, so that threads that
-/// work on neighbouring groups read neighbouring memory.
+/// work on neighboring groups read neighboring memory.
 struct CrowdGroup {
     a: u32,
     b: u32,

@@ -5,7 +5,7 @@
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
 /// Pairs that are kept, `MOST_KEPT` places for each group.
 @group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
-/// Centre and radius of each sphere, nm.
+/// Center and radius of each sphere, nm.
 @group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> surfaces: array<CrowdSurface>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
@@ -45,7 +45,7 @@ fn normal_of(difference: vec3<f32>, depth: f32, deep: f32, own: CrowdGroup) -> v
     if apart && depth <= 0.0 {
         return direction;
     }
-    let line = bodies[own.b].centre - bodies[own.a].centre;
+    let line = bodies[own.b].center - bodies[own.a].center;
     var between: vec3<f32>;
     if has_direction(line) {
         between = direction_of(line);
@@ -71,8 +71,8 @@ fn prepared(pair: vec2<u32>, own: CrowdGroup, surface: CrowdSurface) -> CrowdCon
     let deep = DEEP_SHARE * min(first.w, second.w);
     contact.normal = normal_of(difference, -contact.gap - deep, deep, own);
     let point = first.xyz + contact.normal * (first.w + 0.5 * contact.gap);
-    contact.lever_a = point - bodies[own.a].centre;
-    contact.lever_b = point - bodies[own.b].centre;
+    contact.lever_a = point - bodies[own.a].center;
+    contact.lever_b = point - bodies[own.b].center;
     contact.friction = surface.friction;
     set_spring(&contact, surface);
     look_at(&contact, bodies[own.a], bodies[own.b], surface.restitution);

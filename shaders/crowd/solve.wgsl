@@ -132,7 +132,7 @@ fn follow_bodies(here: Invocation) {
     let own = groups[index];
     let a = bodies[own.a];
     let b = bodies[own.b];
-    let between = b.centre - a.centre;
+    let between = b.center - a.center;
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
         if !takes_part(contacts[slot]) {

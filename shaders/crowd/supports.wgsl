@@ -43,8 +43,8 @@ fn prepare_supports(here: Invocation) {
         var contact: CrowdContact;
         contact.spheres = support.key;
         contact.normal = support.normal;
-        contact.lever_a = support.point - bodies[own.a].centre;
-        contact.lever_b = support.point - bodies[own.b].centre;
+        contact.lever_a = support.point - bodies[own.a].center;
+        contact.lever_b = support.point - bodies[own.b].center;
         contact.gap = support.gap;
         contact.friction = support.friction;
         contact.mass_scale = 1.0;

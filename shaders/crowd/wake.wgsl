@@ -4,7 +4,7 @@
 @group(0) @binding(2) var<storage, read> groups: array<CrowdGroup>;
 /// Pairs that are kept, `MOST_KEPT` places for each group.
 @group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
-/// Centre and radius of each sphere, nm.
+/// Center and radius of each sphere, nm.
 @group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
 /// Whoever comes first, all write the same.
 @group(0) @binding(5) var<storage, read_write> woken: array<atomic<u32>>;
@@ -16,8 +16,8 @@ fn hits_hard(pair: vec2<u32>, own: CrowdGroup) -> bool {
     let difference = other.xyz - one.xyz;
     let a = bodies[own.a];
     let b = bodies[own.b];
-    let velocity = velocity_at(b.velocity, b.angular_velocity, other.xyz - b.centre)
-        - velocity_at(a.velocity, a.angular_velocity, one.xyz - a.centre);
+    let velocity = velocity_at(b.velocity, b.angular_velocity, other.xyz - b.center)
+        - velocity_at(a.velocity, a.angular_velocity, one.xyz - a.center);
     var normal = vec3(0.0);
     if has_direction(difference) {
         normal = direction_of(difference);

@@ -14,11 +14,11 @@
 #endif
 
 struct Pixel {
-    @location(0) colour: vec4<f32>,
+    @location(0) color: vec4<f32>,
     @builtin(frag_depth) depth: f32,
 }
 
-/// A number from 0 to 1 for each pixel, such that neighbours differ much: of any small
+/// A number from 0 to 1 for each pixel, such that neighbors differ much: of any small
 /// square the numbers are spread evenly. The figures are those of interleaved gradient noise.
 fn pattern(pixel: vec2<f32>) -> f32 {
     return fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
@@ -29,25 +29,25 @@ fn fragment(in: SphereVertex) -> Pixel {
     if in.opacity < 1.0 && pattern(in.position.xy) >= in.opacity {
         discard;
     }
-    let centre = in.sphere.xyz;
+    let center = in.sphere.xyz;
     let radius = in.sphere.w;
 
     // From the triangle's plane on, which touches the sphere: all numbers are as small as
-    // the sphere, however far away it is. |from_centre + t ray|² = r².
+    // the sphere, however far away it is. |from_center + t ray|² = r².
     var ray = vec3(0.0, 0.0, -1.0);
     if view.clip_from_view[3].w != 1.0 {
-        ray = normalize(centre + in.from_centre);
+        ray = normalize(center + in.from_center);
     }
-    let along = dot(in.from_centre, ray);
-    // The square of how far the ray passes the centre, without cancellation.
-    let nearest = in.from_centre - along * ray;
+    let along = dot(in.from_center, ray);
+    // The square of how far the ray passes the center, without cancellation.
+    let nearest = in.from_center - along * ray;
     let chord = radius * radius - dot(nearest, nearest);
     if chord < 0.0 {
         discard;
     }
-    let out_of_centre = nearest - sqrt(chord) * ray;
-    let normal = out_of_centre / radius;
-    let place = centre + out_of_centre;
+    let out_of_center = nearest - sqrt(chord) * ray;
+    let normal = out_of_center / radius;
+    let place = center + out_of_center;
 
     var out: Pixel;
     out.depth = view_frame::view_z_to_depth_ndc(place.z, view.clip_from_view);
@@ -64,26 +64,26 @@ fn fragment(in: SphereVertex) -> Pixel {
     surface.position = (view.world_from_view * vec4(place, 1.0)).xyz;
     surface.normal = (view.world_from_view * vec4(normal, 0.0)).xyz;
     surface.to_eye = -(view.world_from_view * vec4(ray, 0.0)).xyz;
-    surface.colour = in.colour;
+    surface.color = in.color;
     surface.openness = (1.0 - look.occlusion * hidden) * (1.0 - look.contours * rim * rim);
     surface.view_z = place.z;
     surface.pixel = in.position.xy;
-    var colour = lit(surface, look.headlight);
+    var color = lit(surface, look.headlight);
 
     let fog = saturate((-place.z - look.fog_start) * look.fog_per_nm) * look.fog_strength;
-    colour = mix(colour, look.fog_colour, fog);
-    out.colour = vec4(colour, 1.0);
+    color = mix(color, look.fog_color, fog);
+    out.color = vec4(color, 1.0);
 
 #ifdef DISTANCE_FOG
-    out.colour = pbr_functions::apply_fog(
-        bindings::fog, out.colour, surface.position, view.world_position, in.position.xy,
+    out.color = pbr_functions::apply_fog(
+        bindings::fog, out.color, surface.position, view.world_position, in.position.xy,
     );
 #endif
 #ifdef TONEMAP_IN_SHADER
-    out.colour = tone_mapping(out.colour, view.color_grading);
+    out.color = tone_mapping(out.color, view.color_grading);
 #ifdef DEBAND_DITHER
-    let shown = powsafe(out.colour.rgb, 1.0 / 2.2) + screen_space_dither(in.position.xy);
-    out.colour = vec4(powsafe(shown, 2.2), out.colour.a);
+    let shown = powsafe(out.color.rgb, 1.0 / 2.2) + screen_space_dither(in.position.xy);
+    out.color = vec4(powsafe(shown, 2.2), out.color.a);
 #endif
 #endif
     return out;

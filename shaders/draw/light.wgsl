@@ -26,8 +26,8 @@ struct Surface {
     normal: vec3<f32>,
     /// Unit vector to the camera.
     to_eye: vec3<f32>,
-    /// Colour, linear.
-    colour: vec3<f32>,
+    /// Color, linear.
+    color: vec3<f32>,
     /// Fraction of the light from everywhere that arrives, from 0 to 1.
     openness: f32,
     /// z in the view frame, nm.
@@ -51,7 +51,7 @@ fn reflected(surface: Surface, to_light: vec3<f32>) -> vec3<f32> {
     let fourth = square * square;
     let sixteenth = fourth * fourth * fourth * fourth;
     let gloss = GLOSS * (34.0 / 8.0) * sixteenth * sixteenth;
-    return (surface.colour + vec3(gloss)) * (facing * INVERSE_PI);
+    return (surface.color + vec3(gloss)) * (facing * INVERSE_PI);
 }
 
 #ifdef LAMPS
@@ -67,8 +67,8 @@ fn from_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
     let light = &clustered_lights.data[lamp];
     let way = (*light).position_radius.xyz - surface.position;
     let arriving = with_distance(dot(way, way), (*light).color_inverse_square_range.w);
-    let colour = (*light).color_inverse_square_range.rgb;
-    return reflected(surface, normalize(way)) * colour * arriving;
+    let color = (*light).color_inverse_square_range.rgb;
+    return reflected(surface, normalize(way)) * color * arriving;
 }
 
 fn from_point_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
@@ -118,8 +118,8 @@ fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
             );
         }
 #endif
-        let colour = lights.directional_lights[sun].color.rgb * arriving;
-        light += reflected(surface, to_light) * colour;
+        let color = lights.directional_lights[sun].color.rgb * arriving;
+        light += reflected(surface, to_light) * color;
     }
 
 #ifdef LAMPS
@@ -137,8 +137,8 @@ fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
     }
 #endif
 
-    light += surface.colour * lights.ambient_color.rgb;
+    light += surface.color * lights.ambient_color.rgb;
     let facing = saturate(dot(surface.normal, surface.to_eye));
-    let from_camera = surface.colour * (headlight * (0.25 + 0.75 * facing));
+    let from_camera = surface.color * (headlight * (0.25 + 0.75 * facing));
     return (light * view.exposure + from_camera) * surface.openness;
 }

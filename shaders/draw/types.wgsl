@@ -4,7 +4,7 @@
 
 /// Position and rotation of a molecule.
 struct Pose {
-    /// Centre of mass, nm.
+    /// Center of mass, nm.
     position: vec3<f32>,
     /// Not used.
     spare: f32,
@@ -14,7 +14,7 @@ struct Pose {
 
 /// What a molecule is, apart from its pose.
 struct Traits {
-    /// Number that tells it from its neighbours.
+    /// Number that tells it from its neighbors.
     number: u32,
     /// Index of its template; the highest bit says that it collides.
     template_and_state: u32,
@@ -26,8 +26,8 @@ struct Traits {
 
 /// A sphere of a template.
 struct Sphere {
-    /// Centre in the body frame, nm.
-    centre: vec3<f32>,
+    /// Center in the body frame, nm.
+    center: vec3<f32>,
     /// Radius, nm.
     radius: f32,
     /// Red and green of its elements, linear, 16 bits each from 0 to 1.
@@ -36,7 +36,7 @@ struct Sphere {
     blue: u32,
     /// Number of its chain in the template, from 0.
     chain: u32,
-    /// What neighbours hide: a vector and a number, 8 bits each from -1 to 1.
+    /// What neighbors hide: a vector and a number, 8 bits each from -1 to 1.
     occlusion: u32,
 }
 
@@ -60,8 +60,8 @@ struct Run {
 
 /// How molecules look in this view.
 struct Look {
-    /// Number of the colour mode.
-    colour_mode: u32,
+    /// Number of the color mode.
+    color_mode: u32,
     /// How dark hidden places are, from 0 to 1.
     occlusion: f32,
     /// How dark rims are, from 0 to 1.
@@ -70,20 +70,20 @@ struct Look {
     headlight: f32,
     /// Factor of all radii.
     radius_scale: f32,
-    /// One over the overlap that has the last colour, 1/nm.
+    /// One over the overlap that has the last color, 1/nm.
     inverse_deep: f32,
     /// Distance where fog begins, nm.
     fog_start: f32,
     /// One over the distance from there to where it is full, 1/nm.
     fog_per_nm: f32,
-    /// Colour of the fog, linear.
-    fog_colour: vec3<f32>,
+    /// Color of the fog, linear.
+    fog_color: vec3<f32>,
     /// How much of what is farthest is fog, from 0 to 1.
     fog_strength: f32,
 }
 
 @group(2) @binding(0) var<uniform> look: Look;
-@group(2) @binding(1) var<uniform> palette: array<vec4<f32>, #{PALETTE_COLOURS}>;
+@group(2) @binding(1) var<uniform> palette: array<vec4<f32>, #{PALETTE_COLORS}>;
 @group(2) @binding(2) var<storage, read> spheres: array<Sphere>;
 @group(2) @binding(3) var<storage, read> poses: array<Pose>;
 @group(2) @binding(4) var<storage, read> traits: array<Traits>;
@@ -93,18 +93,18 @@ struct Look {
 /// A vertex of the triangle around a sphere. View frame: the camera looks along -z.
 struct SphereVertex {
     @builtin(position) position: vec4<f32>,
-    /// From the centre of the sphere to the vertex, nm.
+    /// From the center of the sphere to the vertex, nm.
 #ifdef MULTISAMPLED
     // Each sample of a pixel has its own ray, so that rims are smooth.
-    @location(0) @interpolate(perspective, sample) from_centre: vec3<f32>,
+    @location(0) @interpolate(perspective, sample) from_center: vec3<f32>,
 #else
-    @location(0) from_centre: vec3<f32>,
+    @location(0) from_center: vec3<f32>,
 #endif
-    /// Centre of the sphere, and its radius, nm.
+    /// Center of the sphere, and its radius, nm.
     @location(1) @interpolate(flat) sphere: vec4<f32>,
-    /// Colour, linear.
-    @location(2) @interpolate(flat) colour: vec3<f32>,
-    /// What neighbours hide: a vector and a number.
+    /// Color, linear.
+    @location(2) @interpolate(flat) color: vec3<f32>,
+    /// What neighbors hide: a vector and a number.
     @location(3) @interpolate(flat) occlusion: vec4<f32>,
     /// Fraction of the pixels that are drawn.
     @location(4) @interpolate(flat) opacity: f32,

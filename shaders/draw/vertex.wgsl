@@ -3,7 +3,7 @@
 // The instance is the run; the vertex number tells molecule, sphere and corner.
 
 #import bevy_pbr::mesh_view_bindings::view
-#import bevy_rapier_molecules::draw::colour::colour_of
+#import bevy_rapier_molecules::draw::color::color_of
 #import bevy_rapier_molecules::draw::types::{
     SphereVertex, look, poses, runs, spheres, traits, visible,
 }
@@ -33,21 +33,21 @@ fn vertex(
     let sphere = spheres[run.first_sphere + number - slot * run.sphere_count];
     let pose = poses[molecule];
 
-    let in_crowd = turned(pose.rotation, sphere.centre) + pose.position;
+    let in_crowd = turned(pose.rotation, sphere.center) + pose.position;
     let in_world = turned(run.rotation, in_crowd * run.scale) + run.position;
-    let centre = (view.view_from_world * vec4(in_world, 1.0)).xyz;
+    let center = (view.view_from_world * vec4(in_world, 1.0)).xyz;
     let radius = sphere.radius * run.scale * look.radius_scale;
 
     // The triangle lies in the plane that touches the sphere where it is nearest to the
     // camera: nothing of the sphere is in front of it. `size` is the radius of the
     // circle in that plane behind which the sphere hides. With the distance d of the
-    // centre that is (d - r) tan a for sin a = r / d, or r sqrt((d - r) / (d + r)).
+    // center that is (d - r) tan a for sin a = r / d, or r sqrt((d - r) / (d + r)).
     let orthographic = view.clip_from_view[3].w == 1.0;
-    let distance = length(centre);
+    let distance = length(center);
     var towards = vec3(0.0, 0.0, 1.0);
     var size = radius;
     if !orthographic {
-        towards = -centre / distance;
+        towards = -center / distance;
         size = radius * sqrt((distance - radius) / (distance + radius));
     }
     // Any two directions across; y is up unless the sphere is above the camera.
@@ -55,15 +55,15 @@ fn vertex(
     let right = normalize(cross(up, towards));
     var corners = CORNERS;
     let corner = corners[vertex_number % 3u] * size;
-    let from_centre = towards * radius + right * corner.x + cross(towards, right) * corner.y;
+    let from_center = towards * radius + right * corner.x + cross(towards, right) * corner.y;
 
     var out: SphereVertex;
-    out.position = view.clip_from_view * vec4(centre + from_centre, 1.0);
+    out.position = view.clip_from_view * vec4(center + from_center, 1.0);
     // A sphere that reaches through the near plane is cut by the fragments, not here.
     out.position.z = min(out.position.z, out.position.w);
-    out.from_centre = from_centre;
-    out.sphere = vec4(centre, radius);
-    out.colour = colour_of(sphere, traits[molecule]);
+    out.from_center = from_center;
+    out.sphere = vec4(center, radius);
+    out.color = color_of(sphere, traits[molecule]);
     out.opacity = run.opacity;
     let hidden = unpack4x8snorm(sphere.occlusion);
     let hidden_world = turned(run.rotation, turned(pose.rotation, hidden.xyz));

@@ -2,8 +2,8 @@
 
 /// Inverse mass and inverse world inertia of a molecule at its pose.
 struct Body {
-    /// Centre of mass in the world, nm.
-    centre: vec3<f32>,
+    /// Center of mass in the world, nm.
+    center: vec3<f32>,
     /// Inverse mass, 1/Da.
     inverse_mass: f32,
     /// Inverse inertia tensor in the world frame, 1/(Da·nm²).

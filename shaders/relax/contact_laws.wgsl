@@ -7,14 +7,14 @@
 struct Contact {
     /// Molecules: the own one, and the other.
     owners: vec2<u32>,
-    /// Centres of the spheres in the world, nm.
+    /// Centers of the spheres in the world, nm.
     own: vec3<f32>,
     other: vec3<f32>,
     /// Sum of the radii and the gap, nm.
     reach: f32,
 }
 
-/// Unit vector from the centre of the other molecule to the own one.
+/// Unit vector from the center of the other molecule to the own one.
 fn direction_between(own: vec3<f32>, other: vec3<f32>, owners: vec2<u32>) -> vec3<f32> {
     let apart = own - other;
     if has_direction(apart) {
@@ -33,14 +33,14 @@ fn mobility(body: Body, lever: vec3<f32>, normal: vec3<f32>) -> f32 {
 /// is no direction to part them along.
 fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     var push: Push;
-    let between = direction_between(own_body.centre, other_body.centre, contact.owners);
+    let between = direction_between(own_body.center, other_body.center, contact.owners);
     let apart = contact.own - contact.other;
     let is_apart = has_direction(apart);
     var atom = vec3(0.0);
     if is_apart {
         atom = direction_of(apart);
     }
-    var normal = atom + between * law.centre_weight;
+    var normal = atom + between * law.center_weight;
     if has_direction(normal) {
         normal = direction_of(normal);
     } else if is_apart {
@@ -51,8 +51,8 @@ fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     let along = dot(apart, normal);
     let room = along * along + contact.reach * contact.reach - dot(apart, apart);
     let shift = sqrt(max(room, 0.0)) - along;
-    let own_lever = contact.own - own_body.centre;
-    let other_lever = contact.other - other_body.centre;
+    let own_lever = contact.own - own_body.center;
+    let other_lever = contact.other - other_body.center;
     let sum = mobility(own_body, own_lever, normal) + mobility(other_body, other_lever, normal);
     let impulse = normal * (shift / sum);
     push.linear = impulse * own_body.inverse_mass;
@@ -65,12 +65,12 @@ fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
 fn thesis_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     var push: Push;
     let apart = contact.own - contact.other;
-    let local = contact.own - own_body.centre;
+    let local = contact.own - own_body.center;
     var direction: vec3<f32>;
     if has_direction(apart) {
         direction = direction_of(apart);
     } else {
-        direction = direction_between(own_body.centre, other_body.centre, contact.owners);
+        direction = direction_between(own_body.center, other_body.center, contact.owners);
     }
     let squares = dot(apart, apart) + dot(local, local);
     let strength = 1.0 / max(squares, MIN_SQUARES_NM2);

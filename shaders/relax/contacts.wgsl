@@ -2,7 +2,7 @@
 // molecule, and how many there are. Three cells of a row side by side are one run of sorted
 // spheres; at the ends of the folded grid they are two.
 
-/// Centre and radius of each sorted sphere, nm.
+/// Center and radius of each sorted sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 /// Owner and index of each sorted sphere.
 @group(0) @binding(3) var<storage, read> sphere_ids: array<vec2<u32>>;

@@ -10,8 +10,8 @@ struct LawParams {
     gap: f32,
     /// Gap that counts as resolved, nm.
     clearance: f32,
-    /// Weight of the direction between centres.
-    centre_weight: f32,
+    /// Weight of the direction between centers.
+    center_weight: f32,
     /// Projection: over-relaxation.
     relaxation: f32,
     /// Projection: fraction of the last push that goes on.

@@ -2,17 +2,17 @@
 
 /// A place in a membrane around a sphere.
 struct Placement {
-    /// Centre of the sphere, nm.
-    centre: vec3<f32>,
+    /// Center of the sphere, nm.
+    center: vec3<f32>,
     /// Its radius, nm.
     radius: f32,
     /// Unit vector in the body frame that points from tail to head.
     up: vec3<f32>,
-    /// Where the centre of mass belongs, nm from the sphere along its outward normal.
+    /// Where the center of mass belongs, nm from the sphere along its outward normal.
     offset: f32,
     /// +1 if the head looks outwards, −1 if inwards.
     sign: f32,
-    /// How far the centre of mass may be from there, nm.
+    /// How far the center of mass may be from there, nm.
     leeway: f32,
     /// How far `up` may lean away from the normal, radian.
     tilt_leeway: f32,
@@ -22,7 +22,7 @@ struct Placement {
 
 /// How a molecule misses its place.
 struct Deviation {
-    /// Vector from the centre of the sphere, nm.
+    /// Vector from the center of the sphere, nm.
     arm: vec3<f32>,
     /// Outward normal.
     normal: vec3<f32>,
@@ -34,11 +34,11 @@ struct Deviation {
     tilt: f32,
 }
 
-/// The outward normal of a sphere at a point `arm` from its centre, however near or far.
+/// The outward normal of a sphere at a point `arm` from its center, however near or far.
 fn outward(arm: vec3<f32>) -> vec3<f32> {
     let largest = max(max(abs(arm.x), abs(arm.y)), abs(arm.z));
     if largest < 1.0e-37 {
-        // At the very centre every direction is as good as another.
+        // At the very center every direction is as good as another.
         return vec3(0.0, 1.0, 0.0);
     }
     if largest > 1.0e-15 && largest < 1.0e15 {
@@ -76,7 +76,7 @@ fn across(vector: vec3<f32>) -> vec3<f32> {
 
 fn deviation_of(placement: Placement, pose: Pose) -> Deviation {
     var found: Deviation;
-    found.arm = pose.position - placement.centre;
+    found.arm = pose.position - placement.center;
     found.normal = outward(found.arm);
     let distance = sqrt(dot(found.arm, found.arm)) - placement.radius;
     found.height = distance - placement.offset;

@@ -1,6 +1,6 @@
 // How a molecule is moved in one iteration.
 
-/// A shift of the centre of mass, and a turn about it.
+/// A shift of the center of mass, and a turn about it.
 struct Push {
     /// Shift, nm.
     linear: vec3<f32>,

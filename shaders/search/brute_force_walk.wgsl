@@ -1,6 +1,6 @@
 // Each sphere against all that follow it.
 
-/// Centre and radius of each sphere, nm.
+/// Center and radius of each sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> owners: array<u32>;
 
@@ -12,13 +12,13 @@ fn index_of(sphere: u32) -> u32 {
 struct Walker {
     own: u32,
     owner: u32,
-    centre: vec3<f32>,
+    center: vec3<f32>,
     reach: f32,
 }
 
 /// Passes `other` to `hit` if it is a partner that follows.
 fn meet(walker: Walker, other: u32) {
-    if other < search.spheres && overlaps(walker.centre, walker.reach, other)
+    if other < search.spheres && overlaps(walker.center, walker.reach, other)
         && other > walker.own && owners[other] != walker.owner {
         hit(walker.own, other);
     }

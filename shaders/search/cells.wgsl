@@ -25,7 +25,7 @@ fn cell_in(grid: Grid, point: vec3<f32>) -> vec3<u32> {
     }
     let at = rounded((point - grid.low) * grid.per_nm) + PLAIN_SHIFT;
     // The border stays empty. What is outside goes to the cells next to it: spheres that
-    // were neighbours still are.
+    // were neighbors still are.
     return vec3<u32>(clamp(at, vec3(1.0), vec3<f32>(grid.cells - 2u)));
 }
 

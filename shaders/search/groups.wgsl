@@ -12,7 +12,7 @@ struct GroupParams {
 @group(0) @binding(1) var<uniform> params: GroupParams;
 /// Indices of two spheres.
 @group(0) @binding(2) var<storage, read> pairs: array<vec2<u32>>;
-/// Centre and radius of each sphere, nm.
+/// Center and radius of each sphere, nm.
 @group(0) @binding(3) var<storage, read> spheres: array<vec4<f32>>;
 /// Molecule of each sphere.
 @group(0) @binding(4) var<storage, read> owners: array<u32>;

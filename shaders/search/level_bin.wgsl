@@ -1,6 +1,6 @@
 // Spheres to the cells of their levels.
 
-/// Centre and radius of each sphere, nm.
+/// Center and radius of each sphere, nm.
 @group(0) @binding(1) var<storage, read> spheres: array<vec4<f32>>;
 /// Cell of each sphere.
 @group(0) @binding(2) var<storage, read_write> sphere_cells: array<u32>;

@@ -2,7 +2,7 @@
 // around it: the rest of its own row of cells, and four more rows. Three cells of a row side
 // by side are one run of sorted spheres; at the ends of a folded grid they are two.
 
-/// Centre and radius of each sorted sphere, nm.
+/// Center and radius of each sorted sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> owners: array<u32>;
 /// First sorted sphere of each cell, and one entry more.

@@ -1,5 +1,5 @@
 // Sum, in 64 bits, and largest of many numbers: of given ones, or, with squares summed up,
-// of the differences between neighbours, which are the items of the bins of a sort.
+// of the differences between neighbors, which are the items of the bins of a sort.
 
 /// What is measured.
 struct MeasureParams {

@@ -29,13 +29,13 @@ pub enum Belonging {
     /// A compartment that is nowhere as deep as that distance cannot hold the molecule:
     /// it is drawn to the deepest place and trembles there.
     Inside {
-        /// Least depth of the centre of mass below the surface, nm. Negative if it may
+        /// Least depth of the center of mass below the surface, nm. Negative if it may
         /// stick out by as much.
         distance: f32,
     },
     /// Anywhere but in the volume: the compartment excludes it.
     Outside {
-        /// Least height of the centre of mass above the surface, nm. Negative if it may
+        /// Least height of the center of mass above the surface, nm. Negative if it may
         /// dip in by as much.
         distance: f32,
     },
@@ -59,7 +59,7 @@ impl Belonging {
         }
     }
 
-    /// The same for all of a molecule and not only its centre of mass: distances
+    /// The same for all of a molecule and not only its center of mass: distances
     /// become larger by its bounding radius (nm). In a surface nothing changes.
     #[must_use]
     pub fn of_whole_molecule(self, bounding_radius: f32) -> Self {
@@ -77,7 +77,7 @@ impl Belonging {
     /// By how much a molecule at `pose` is out of place, beyond what it may be.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
-        let arm = pose.position - compartment.centre();
+        let arm = pose.position - compartment.center();
         let in_volume = |height: fn(f32, f32) -> f32, distance: f32| {
             let surface = compartment.surface(pose.position);
             Excess {
@@ -126,10 +126,10 @@ impl From<Placement> for Belonging {
 pub struct Excess {
     /// Outward unit normal of the surface.
     pub normal: Vec3,
-    /// How far the centre of mass is beyond its leeway along `normal`, nm: positive if
+    /// How far the center of mass is beyond its leeway along `normal`, nm: positive if
     /// it is too far out, negative if too far in, zero if it is in place.
     pub height: f32,
-    /// From the centre of the compartment to the centre of mass, nm.
+    /// From the center of the compartment to the center of mass, nm.
     pub arm: Vec3,
     /// The molecule's up vector; zero if any way round will do.
     pub up: Vec3,

@@ -1,4 +1,4 @@
-//! A box about its centre, along its own axes.
+//! A box about its center, along its own axes.
 
 use std::f32::consts::{PI, TAU};
 
@@ -63,7 +63,7 @@ impl Core for CuboidCore {
         }
     }
 
-    fn centre(&self) -> Vec3 {
+    fn center(&self) -> Vec3 {
         Vec3::ZERO
     }
 

@@ -20,7 +20,7 @@ const SHORTEST_ARM: f32 = 1.0e-5;
 /// the normal there, as a fraction of the way.
 const STEP_BACK: f32 = 1.0e-3;
 
-/// A convex solid of revolution about its own y axis, with its centre inside.
+/// A convex solid of revolution about its own y axis, with its center inside.
 #[derive(Clone, Debug)]
 pub(super) struct RevolvedCore {
     shape: SharedShape,
@@ -78,7 +78,7 @@ impl Core for RevolvedCore {
         }
     }
 
-    fn centre(&self) -> Vec3 {
+    fn center(&self) -> Vec3 {
         Vec3::ZERO
     }
 

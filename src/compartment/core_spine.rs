@@ -51,7 +51,7 @@ impl Core for SpineCore {
         }
     }
 
-    fn centre(&self) -> Vec3 {
+    fn center(&self) -> Vec3 {
         self.ends[0].midpoint(self.ends[1])
     }
 

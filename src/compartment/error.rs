@@ -15,11 +15,11 @@ pub enum CompartmentError {
         /// The radius that was given, nm.
         radius: f32,
     },
-    /// The centre is not finite.
-    #[error("a sphere shell needs a finite centre, not {centre} nm")]
-    BadCentre {
-        /// The centre that was given, nm.
-        centre: Vec3,
+    /// The center is not finite.
+    #[error("a sphere shell needs a finite center, not {center} nm")]
+    BadCenter {
+        /// The center that was given, nm.
+        center: Vec3,
     },
     /// The pose is NaN or infinite, or its rotation is not a rotation.
     #[error(

@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 64;
 pub(super) struct ClosedMesh {
     mesh: Arc<TriMesh>,
     parts: Arc<MeshParts>,
-    centre: Vec3,
+    center: Vec3,
     size: f32,
 }
 
@@ -43,7 +43,7 @@ impl ClosedMesh {
         Ok(Self {
             mesh: Arc::new(mesh),
             parts,
-            centre: checked.centre,
+            center: checked.center,
             size: checked.size,
         })
     }
@@ -95,8 +95,8 @@ impl Core for ClosedMesh {
         }
     }
 
-    fn centre(&self) -> Vec3 {
-        self.centre
+    fn center(&self) -> Vec3 {
+        self.center
     }
 
     fn area_at(&self, offset: f32) -> f32 {
@@ -105,7 +105,7 @@ impl Core for ClosedMesh {
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let same = SAME_POINT * self.size;
-        let mut point = self.centre;
+        let mut point = self.center;
         for _ in 0..ATTEMPTS {
             let Some((start, out)) = self.parts.propose(offset, random) else {
                 break;

@@ -34,9 +34,9 @@ pub(super) struct CheckedMesh {
     pub(super) vertices: Vec<Vec3>,
     pub(super) triangles: Vec<[u32; 3]>,
     /// For each triangle, those at its edges 01, 12 and 20.
-    pub(super) neighbours: Vec<[u32; 3]>,
-    /// Centre of the volume, nm.
-    pub(super) centre: Vec3,
+    pub(super) neighbors: Vec<[u32; 3]>,
+    /// Center of the volume, nm.
+    pub(super) center: Vec3,
     /// Diagonal of the bounding box, nm.
     pub(super) size: f32,
 }
@@ -64,7 +64,7 @@ impl CheckedMesh {
                 return Err(CompartmentError::FlatTriangle { triangle: number });
             }
         }
-        let mut neighbours = find_neighbours(&triangles, &numbers, given)?;
+        let mut neighbors = find_neighbors(&triangles, &numbers, given)?;
         let middle = low.midpoint(high);
         let (volume, centroid) = volume(&vertices, &triangles, middle);
         if volume.abs() <= LEAST_VOLUME * f64::from(size).powi(3) {
@@ -73,13 +73,13 @@ impl CheckedMesh {
         if volume < 0.0 {
             // Edges 01, 12, 20 of (a, b, c) are edges 20, 12, 01 of (a, c, b).
             triangles.iter_mut().for_each(|corners| corners.swap(1, 2));
-            neighbours.iter_mut().for_each(|edges| edges.swap(0, 2));
+            neighbors.iter_mut().for_each(|edges| edges.swap(0, 2));
         }
         Ok(Self {
             vertices,
             triangles,
-            neighbours,
-            centre: middle + centroid,
+            neighbors,
+            center: middle + centroid,
             size,
         })
     }
@@ -178,7 +178,7 @@ fn is_flat([a, b, c]: [Vec3; 3]) -> bool {
 }
 
 /// The triangle on the other side of each edge.
-fn find_neighbours(
+fn find_neighbors(
     triangles: &[[u32; 3]],
     numbers: &[usize],
     given: &[[u32; 3]],
@@ -200,26 +200,26 @@ fn find_neighbours(
             }
         }
     }
-    let mut neighbours = Vec::with_capacity(triangles.len());
+    let mut neighbors = Vec::with_capacity(triangles.len());
     for (triangle, corners) in triangles.iter().enumerate() {
         let mut around = [0; 3];
-        for (edge, neighbour) in around.iter_mut().enumerate() {
+        for (edge, neighbor) in around.iter_mut().enumerate() {
             let back = [corners[(edge + 1) % 3], corners[edge]];
-            *neighbour = *walked.get(&back).ok_or(CompartmentError::OpenEdge {
+            *neighbor = *walked.get(&back).ok_or(CompartmentError::OpenEdge {
                 triangle: numbers[triangle],
                 edge: given_edge(triangle, edge),
             })? as u32;
         }
-        neighbours.push(around);
+        neighbors.push(around);
     }
-    Ok(neighbours)
+    Ok(neighbors)
 }
 
-/// Volume (nm³) within the triangles, and its centre relative to `middle` (nm).
+/// Volume (nm³) within the triangles, and its center relative to `middle` (nm).
 ///
 /// The tetrahedra from `middle` to each triangle (a, b, c) have the volumes
 /// a · (b × c) / 6, negative where the triangle is seen from outside, and their
-/// centres at (a + b + c) / 4.
+/// centers at (a + b + c) / 4.
 fn volume(vertices: &[Vec3], triangles: &[[u32; 3]], middle: Vec3) -> (f64, Vec3) {
     let (mut sum, mut moment) = (0.0, DVec3::ZERO);
     for corners in triangles {

@@ -110,7 +110,7 @@ impl MeshParts {
                 normal,
             };
             parts.faces.push(face, area);
-            for (edge, &other) in mesh.neighbours[triangle].iter().enumerate() {
+            for (edge, &other) in mesh.neighbors[triangle].iter().enumerate() {
                 // Each edge once.
                 if (triangle as u32) < other {
                     let ends = [[a, b], [b, c], [c, a]][edge];

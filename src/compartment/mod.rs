@@ -86,7 +86,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     /// Unit vector that points outwards at the surface point nearest to `point`.
     ///
     /// Where several surface points are nearest, it is that of one of them: it is
-    /// finite and of unit length everywhere, the centre, edges and the surface itself
+    /// finite and of unit length everywhere, the center, edges and the surface itself
     /// included.
     fn normal(&self, point: Vec3) -> Vec3;
 
@@ -100,7 +100,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     }
 
     /// The point that the surface is around, nm.
-    fn centre(&self) -> Vec3;
+    fn center(&self) -> Vec3;
 
     /// Area (nm²) of the surface moved outwards by `offset`; zero if it vanishes.
     fn area_at(&self, offset: f32) -> f32;
@@ -109,7 +109,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     /// point inside if it vanishes.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
 
-    /// Centre and radius (nm) if this is exactly a sphere: what a device that knows no
+    /// Center and radius (nm) if this is exactly a sphere: what a device that knows no
     /// other surface asks for.
     fn as_sphere(&self) -> Option<(Vec3, f32)> {
         None
@@ -123,7 +123,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 
-/// Squares of lengths between which a vector can be normalised as it is.
+/// Squares of lengths between which a vector can be normalized as it is.
 const SAFE_SQUARES: std::ops::Range<f32> = 1.0e-30..1.0e30;
 
 /// The direction of a vector, however short or long; none if it is zero or not finite.

@@ -8,7 +8,7 @@ use super::Surface;
 use crate::molecule::{Element, MoleculeTemplate};
 use crate::pose::Pose;
 
-/// Excess over the leeway that still counts as in place, nm: a picometre.
+/// Excess over the leeway that still counts as in place, nm: a picometer.
 ///
 /// Springs take back a fraction of the excess, which approaches zero and never
 /// gets there.
@@ -97,11 +97,11 @@ pub enum PlacementError {
 pub struct Placement {
     /// Side of the surface.
     pub leaflet: Leaflet,
-    /// Distance of the centre of mass from the surface towards its side, nm.
+    /// Distance of the center of mass from the surface towards its side, nm.
     pub depth: f32,
     /// Unit vector in the body frame that points from tail to head.
     pub up: Vec3,
-    /// How far the centre of mass may leave `depth` before a spring acts, nm.
+    /// How far the center of mass may leave `depth` before a spring acts, nm.
     pub leeway: f32,
     /// How far `up` may lean away from the normal before a spring acts, radian.
     pub tilt_leeway: f32,
@@ -129,7 +129,7 @@ impl Placement {
         Ok(self)
     }
 
-    /// Distance of the centre of mass from the surface along the outward normal, nm.
+    /// Distance of the center of mass from the surface along the outward normal, nm.
     #[must_use]
     pub fn offset(&self) -> f32 {
         self.leaflet.sign() * self.depth
@@ -169,7 +169,7 @@ impl Placement {
 pub struct Deviation {
     /// Outward normal of the surface.
     pub normal: Vec3,
-    /// Height of the centre of mass above where it belongs, along `normal`, nm.
+    /// Height of the center of mass above where it belongs, along `normal`, nm.
     pub height: f32,
     /// The molecule's up vector in the world.
     pub up: Vec3,
@@ -206,7 +206,7 @@ impl Deviation {
 /// two leaflets reach past the mid-surface. Puts POPC's phosphate 1.8 nm from it.
 const TAIL_OVERLAP: f32 = 0.11;
 
-/// Distance of a lipid's centre of mass from the mid-surface of a bilayer, nm: such
+/// Distance of a lipid's center of mass from the mid-surface of a bilayer, nm: such
 /// that the tails of the two leaflets meet.
 #[must_use]
 pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
@@ -218,10 +218,10 @@ pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
 
 /// Finds which end of a lipid is its head: the direction from tail to head along
 /// the longest axis (unit vector, body frame), and the height of the head above the
-/// centre of mass (nm).
+/// center of mass (nm).
 ///
 /// The head is the phosphorus atom; a lipid without one has its head at the end
-/// where its nitrogen, oxygen or sulphur atoms reach furthest. A molecule without
+/// where its nitrogen, oxygen or sulfur atoms reach furthest. A molecule without
 /// any of these has no head, and its longest axis is taken as it is.
 #[must_use]
 pub fn up_and_head(template: &MoleculeTemplate) -> (Vec3, f32) {

@@ -143,8 +143,8 @@ impl Surface for ShapeCompartment {
         }
     }
 
-    fn centre(&self) -> Vec3 {
-        self.pose.transform_point(self.solid.centre())
+    fn center(&self) -> Vec3 {
+        self.pose.transform_point(self.solid.center())
     }
 
     fn area_at(&self, offset: f32) -> f32 {

@@ -25,7 +25,7 @@ pub(super) trait Core: Debug + Send + Sync {
     fn surface(&self, point: Vec3) -> SurfacePoint;
 
     /// The point that the surface is around.
-    fn centre(&self) -> Vec3;
+    fn center(&self) -> Vec3;
 
     /// Area (nm²) of the surface moved outwards by `offset`.
     fn area_at(&self, offset: f32) -> f32;
@@ -109,8 +109,8 @@ impl Solid {
         }
     }
 
-    pub(super) fn centre(&self) -> Vec3 {
-        self.core.centre()
+    pub(super) fn center(&self) -> Vec3 {
+        self.core.center()
     }
 
     pub(super) fn area_at(&self, offset: f32) -> f32 {

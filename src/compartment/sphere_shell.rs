@@ -25,23 +25,23 @@ use crate::pose::Pose;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SphereShell {
-    centre: Vec3,
+    center: Vec3,
     radius: f32,
 }
 
 impl SphereShell {
-    /// A sphere around `centre` (nm) with `radius` (nm).
+    /// A sphere around `center` (nm) with `radius` (nm).
     ///
     /// # Errors
     /// [`CompartmentError`] if the radius is not positive or something is not finite.
-    pub fn new(centre: Vec3, radius: f32) -> Result<Self, CompartmentError> {
-        if !centre.is_finite() {
-            return Err(CompartmentError::BadCentre { centre });
+    pub fn new(center: Vec3, radius: f32) -> Result<Self, CompartmentError> {
+        if !center.is_finite() {
+            return Err(CompartmentError::BadCenter { center });
         }
         if !(radius.is_finite() && radius > 0.0) {
             return Err(CompartmentError::BadRadius { radius });
         }
-        Ok(Self { centre, radius })
+        Ok(Self { center, radius })
     }
 
     /// Radius, nm.
@@ -53,16 +53,16 @@ impl SphereShell {
 
 impl Surface for SphereShell {
     fn signed_distance(&self, point: Vec3) -> f32 {
-        point.distance(self.centre) - self.radius
+        point.distance(self.center) - self.radius
     }
 
     fn normal(&self, point: Vec3) -> Vec3 {
-        // At the very centre every direction is as good as another.
-        direction(point - self.centre).unwrap_or(Vec3::Y)
+        // At the very center every direction is as good as another.
+        direction(point - self.center).unwrap_or(Vec3::Y)
     }
 
     fn surface(&self, point: Vec3) -> SurfacePoint {
-        let arm = point - self.centre;
+        let arm = point - self.center;
         let length = arm.length();
         SurfacePoint {
             distance: length - self.radius,
@@ -70,8 +70,8 @@ impl Surface for SphereShell {
         }
     }
 
-    fn centre(&self) -> Vec3 {
-        self.centre
+    fn center(&self) -> Vec3 {
+        self.center
     }
 
     fn area_at(&self, offset: f32) -> f32 {
@@ -80,17 +80,17 @@ impl Surface for SphereShell {
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let direction = sample_unit_sphere(random.random(), random.random());
-        self.centre + direction * (self.radius + offset).max(0.0)
+        self.center + direction * (self.radius + offset).max(0.0)
     }
 
     fn as_sphere(&self) -> Option<(Vec3, f32)> {
-        Some((self.centre, self.radius))
+        Some((self.center, self.radius))
     }
 
     fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self {
-            centre: pose.position,
+            center: pose.position,
             radius: self.radius,
         }))
     }

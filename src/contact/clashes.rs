@@ -84,7 +84,7 @@ pub struct ClashAtom {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Clash {
-    /// Distance of their centres, nm.
+    /// Distance of their centers, nm.
     pub distance_nm: f64,
     /// How much closer than allowed that is, nm.
     pub penetration_nm: f64,
@@ -184,7 +184,7 @@ fn check_tolerance(tolerance: Option<f32>) -> Result<(), ClashError> {
 }
 
 /// The atoms of all parts in the world; with a tolerance, half of it is the radius
-/// of all, so that spheres overlap exactly if centres are closer than it.
+/// of all, so that spheres overlap exactly if centers are closer than it.
 fn spheres_of(
     parts: &[(&MoleculeTemplate, Pose)],
     tolerance: Option<f32>,
@@ -235,8 +235,8 @@ fn worst_pairs(spheres: &SphereSet, pairs: &PairBuffer, count: usize) -> Vec<Ran
 
 fn rank(spheres: &SphereSet, pair: Pair) -> RankedPair {
     let (a, b) = (pair.a as usize, pair.b as usize);
-    let centre = |index: usize| -> DVec3 { spheres.centre(index).as_dvec3() };
-    let distance = centre(a).distance(centre(b));
+    let center = |index: usize| -> DVec3 { spheres.center(index).as_dvec3() };
+    let distance = center(a).distance(center(b));
     RankedPair {
         pair,
         distance,

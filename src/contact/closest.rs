@@ -19,11 +19,11 @@ const LEAF: usize = 16;
 /// Spheres above which the two halves of a box are built in parallel.
 const PARALLEL: usize = 16 * 1024;
 
-/// Distance (nm) between the centres of the closest two spheres that have different
+/// Distance (nm) between the centers of the closest two spheres that have different
 /// owners, if it is below `bound` nm; `None` if there are no such spheres.
 ///
 /// Any distance that is known to occur makes a good bound; infinity is one too.
-/// Centres must be finite, in any frame.
+/// Centers must be finite, in any frame.
 ///
 /// ```
 /// use bevy_rapier_molecules::contact::closest_distance;
@@ -57,7 +57,7 @@ pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
     search.found.then(|| search.best.sqrt())
 }
 
-/// A box and the spheres `start..end` of the order that have their centres in it.
+/// A box and the spheres `start..end` of the order that have their centers in it.
 struct Node {
     low: Vec3,
     high: Vec3,
@@ -81,9 +81,9 @@ impl Node {
             halves: None,
         };
         for &sphere in &*order {
-            let centre = spheres.centre(sphere as usize);
-            node.low = node.low.min(centre);
-            node.high = node.high.max(centre);
+            let center = spheres.center(sphere as usize);
+            node.low = node.low.min(center);
+            node.high = node.high.max(center);
             if spheres.owner(sphere as usize) != first {
                 node.owner = None;
             }
@@ -94,7 +94,7 @@ impl Node {
         let axis = (node.high - node.low).max_position();
         let middle = order.len() / 2;
         order.select_nth_unstable_by(middle, |&a, &b| {
-            let key = |sphere: u32| spheres.centre(sphere as usize)[axis];
+            let key = |sphere: u32| spheres.center(sphere as usize)[axis];
             key(a).total_cmp(&key(b)).then(a.cmp(&b))
         });
         let parallel = order.len() > PARALLEL;
@@ -188,7 +188,7 @@ impl Search<'_> {
         if self.spheres.owner(a) == self.spheres.owner(b) {
             return;
         }
-        let (ca, cb) = (self.spheres.centre(a), self.spheres.centre(b));
+        let (ca, cb) = (self.spheres.center(a), self.spheres.center(b));
         let squared = ca.as_dvec3().distance_squared(cb.as_dvec3());
         if squared < self.best {
             self.best = squared;
@@ -208,7 +208,7 @@ mod tests {
         for a in 0..spheres.len() {
             for b in a + 1..spheres.len() {
                 if spheres.owner(a) != spheres.owner(b) {
-                    let (ca, cb) = (spheres.centre(a), spheres.centre(b));
+                    let (ca, cb) = (spheres.center(a), spheres.center(b));
                     let distance = ca.as_dvec3().distance(cb.as_dvec3());
                     best = Some(best.map_or(distance, |best| best.min(distance)));
                 }
@@ -221,8 +221,8 @@ mod tests {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
         let mut spheres = SphereSet::new();
         for k in 0..count {
-            let centre = Vec3::from_array([(); 3].map(|()| random.random_range(-5.0..5.0)));
-            spheres.push(centre, 0.1, k as u32 % owners).unwrap();
+            let center = Vec3::from_array([(); 3].map(|()| random.random_range(-5.0..5.0)));
+            spheres.push(center, 0.1, k as u32 % owners).unwrap();
         }
         spheres
     }
@@ -243,8 +243,8 @@ mod tests {
         let mut spheres = SphereSet::new();
         for k in 0..40_000_u32 {
             let far = if k % 2 == 0 { 0.0 } else { 5_000.0 };
-            let centre = Vec3::new(far + (k % 100) as f32, (k / 100) as f32, 0.0);
-            spheres.push(centre, 0.1, k % 2).unwrap();
+            let center = Vec3::new(far + (k % 100) as f32, (k / 100) as f32, 0.0);
+            spheres.push(center, 0.1, k % 2).unwrap();
         }
         let found = closest_distance(&spheres, f64::INFINITY).unwrap();
         assert_eq!(found, 5_000.0 + 1.0 - 98.0);

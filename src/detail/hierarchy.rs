@@ -14,7 +14,7 @@ const LEAF_ATOMS: usize = 16;
 /// Spheres in a body frame, and where what is in each begins; nm.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tier {
-    pub(super) centres: Vec<Vec3>,
+    pub(super) centers: Vec<Vec3>,
     pub(super) radii: Vec<f32>,
     /// First child of each sphere, and one entry more.
     pub(super) starts: Vec<u32>,
@@ -30,8 +30,8 @@ impl Tier {
 /// An atom of a leaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LeafAtom {
-    /// Centre in the body frame, nm.
-    pub(super) centre: Vec3,
+    /// Center in the body frame, nm.
+    pub(super) center: Vec3,
     /// Radius, nm.
     pub(super) radius: f32,
     /// Index in the template.
@@ -56,7 +56,7 @@ impl ProxyHierarchy {
         let template: &MoleculeTemplate = cache.template();
         let top = cache.get(DEFAULT_PROXIES)?;
         let mut proxies = Tier {
-            centres: top.centres().to_vec(),
+            centers: top.centers().to_vec(),
             radii: top.radii().to_vec(),
             starts: vec![0],
         };
@@ -72,22 +72,22 @@ impl ProxyHierarchy {
             let radii = members.iter().map(|k| template.radii()[*k as usize]);
             let radii: Vec<f32> = radii.collect();
             let balls = BodySpheres {
-                centres: &positions,
+                centers: &positions,
                 radii: &radii,
             };
             let count = members.len().div_ceil(LEAF_ATOMS);
             let set = ProxySet::from_atoms(balls, count, PROXY_SEED)?;
             for leaf in 0..set.len() {
-                leaves.centres.push(set.centres()[leaf]);
+                leaves.centers.push(set.centers()[leaf]);
                 leaves.radii.push(set.radii()[leaf]);
                 atoms.extend(set.atoms_of(leaf).iter().map(|&k| LeafAtom {
-                    centre: positions[k as usize],
+                    center: positions[k as usize],
                     radius: radii[k as usize],
                     index: members[k as usize],
                 }));
                 leaves.starts.push(atoms.len() as u32);
             }
-            proxies.starts.push(leaves.centres.len() as u32);
+            proxies.starts.push(leaves.centers.len() as u32);
         }
         Ok(Self {
             proxies,
@@ -112,24 +112,24 @@ mod tests {
         let tree = ProxyHierarchy::new(&ProxyCache::new(template.clone())).unwrap();
         let mut seen = vec![false; template.atom_count()];
         let holds = |tier: &Tier, sphere: usize, atom: &LeafAtom| {
-            let apart = tier.centres[sphere]
+            let apart = tier.centers[sphere]
                 .as_dvec3()
-                .distance(atom.centre.as_dvec3());
+                .distance(atom.center.as_dvec3());
             apart + f64::from(atom.radius) <= f64::from(tier.radii[sphere])
         };
-        for proxy in 0..tree.proxies.centres.len() {
+        for proxy in 0..tree.proxies.centers.len() {
             for leaf in tree.proxies.children(proxy) {
                 let atoms = &tree.atoms[tree.leaves.children(leaf)];
                 assert!(!atoms.is_empty());
                 for atom in atoms {
                     assert!(holds(&tree.leaves, leaf, atom) && holds(&tree.proxies, proxy, atom));
-                    assert_eq!(atom.centre, template.positions()[atom.index as usize]);
+                    assert_eq!(atom.center, template.positions()[atom.index as usize]);
                     seen[atom.index as usize] = true;
                 }
             }
         }
         assert!(seen.iter().all(|seen| *seen));
-        let [proxies, leaves] = [&tree.proxies, &tree.leaves].map(|tier| tier.centres.len());
+        let [proxies, leaves] = [&tree.proxies, &tree.leaves].map(|tier| tier.centers.len());
         assert!(proxies == 17 && leaves > 17 && leaves <= template.atom_count() / 8);
     }
 }

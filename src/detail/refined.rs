@@ -54,7 +54,7 @@ struct Moved {
 /// A sphere in the world, nm.
 #[derive(Clone, Copy)]
 struct Sphere {
-    centre: Vec3,
+    center: Vec3,
     radius: f32,
 }
 
@@ -62,7 +62,7 @@ impl Sphere {
     #[inline]
     fn touches(&self, other: &Self, margin: f32) -> bool {
         let reach = self.radius + other.radius + margin;
-        self.centre.distance_squared(other.centre) <= reach * reach
+        self.center.distance_squared(other.center) <= reach * reach
     }
 }
 
@@ -89,7 +89,7 @@ impl Moved {
         }
         self.spheres.place(&self.first, |k| {
             let PlacedMolecule { template, pose } = molecules[k];
-            (&tier(template).centres[..], pose)
+            (&tier(template).centers[..], pose)
         });
         Ok(())
     }
@@ -98,7 +98,7 @@ impl Moved {
     fn sphere(&self, molecule: u32, index: usize) -> Sphere {
         let at = self.first[molecule as usize] as usize + index;
         Sphere {
-            centre: self.spheres.centre(at),
+            center: self.spheres.center(at),
             radius: self.spheres.radius(at),
         }
     }
@@ -192,7 +192,7 @@ impl Refiner {
         self.grid.find_pairs(&self.bounds, margin, &mut self.near)?;
         self.pairs.clear();
         self.pairs.extend(self.near.iter());
-        // Neighbours in memory, and an order that the grid does not decide.
+        // Neighbors in memory, and an order that the grid does not decide.
         self.pairs.par_sort_unstable();
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Meeting<'_> {
 
     fn bound(&self, side: usize) -> Sphere {
         Sphere {
-            centre: self.placed[side].pose.position,
+            center: self.placed[side].pose.position,
             radius: self.tree(side).bounding_radius,
         }
     }
@@ -247,7 +247,7 @@ impl Meeting<'_> {
         let mut near = std::mem::take(&mut scratch.near);
         for (side, near) in near.iter_mut().enumerate() {
             let bound = self.bound(1 - side);
-            let all = (0..self.tree(side).proxies.centres.len())
+            let all = (0..self.tree(side).proxies.centers.len())
                 .map(|k| (self.refiner.proxies.sphere(self.molecules[side], k), k));
             near.clear();
             near.extend(all.filter(|(sphere, _)| sphere.touches(&bound, reach)));
@@ -301,7 +301,7 @@ impl Meeting<'_> {
                 let rotation = Mat3::from_quat(pose.rotation);
                 let start = scratch.blocks.len() as u32;
                 for atom in atoms {
-                    let world = rotation * atom.centre + pose.position;
+                    let world = rotation * atom.center + pose.position;
                     let index = self.first_atom[side] + atom.index;
                     scratch.blocks.push(world, atom.radius, side as u32, index);
                 }
@@ -314,7 +314,7 @@ impl Meeting<'_> {
         scratch.touching.push(BlockPair {
             a,
             b,
-            centre: partner.centre,
+            center: partner.center,
             reach: partner.radius + reach,
         });
     }

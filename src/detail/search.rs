@@ -176,11 +176,11 @@ impl MoleculeSearch {
         let (proxies, templates) = (&self.proxies, &self.templates);
         self.spheres.place(&self.first_sphere, |k| {
             let PlacedMolecule { template, pose } = molecules[k];
-            let centres = match proxies.get(template as usize) {
-                Some(set) => set.centres(),
+            let centers = match proxies.get(template as usize) {
+                Some(set) => set.centers(),
                 None => templates[template as usize].positions(),
             };
-            (centres, pose)
+            (centers, pose)
         });
         let placed = start.elapsed();
         let mut times = self.grid.find_pairs(&self.spheres, margin, pairs)?;

@@ -78,18 +78,18 @@ impl Clearance {
     }
 
     /// Lowers the bounds around an atom.
-    fn come_near(&mut self, centre: Vec3, radius: f32) {
+    fn come_near(&mut self, center: Vec3, radius: f32) {
         // From the middle of a voxel to its corners, and a little for rounding.
         let diagonal = 0.5 * 3.0_f32.sqrt() * self.voxel * 1.001;
         let reach = radius + LONGEST_NM + diagonal;
-        let first = self.voxel_at(centre - reach).max(IVec3::ZERO);
-        let last = self.voxel_at(centre + reach).min(self.counts - 1);
+        let first = self.voxel_at(center - reach).max(IVec3::ZERO);
+        let last = self.voxel_at(center + reach).min(self.counts - 1);
         for z in first.z..=last.z {
             for y in first.y..=last.y {
                 for x in first.x..=last.x {
                     let voxel = IVec3::new(x, y, z);
                     let middle = self.low + (voxel.as_vec3() + 0.5) * self.voxel;
-                    let room = middle.distance(centre) - diagonal - radius;
+                    let room = middle.distance(center) - diagonal - radius;
                     let steps = (room.max(0.0) * (STEPS / LONGEST_NM)).min(STEPS) as u8;
                     let number = self.number(voxel);
                     let known = &mut self.steps[number];

@@ -3,7 +3,7 @@
 use super::{DockingMolecule, TOLERANCE_NM};
 use crate::pose::Pose;
 
-/// One molecule that is moved, and another in its way. Poses are those of the centres of
+/// One molecule that is moved, and another in its way. Poses are those of the centers of
 /// mass in the world, nm.
 ///
 /// ```

@@ -82,7 +82,7 @@ pub fn beyond_dead_zone(stick: Vec2) -> Vec2 {
 /// The turn of a ball that the mouse drags from one place to another, axis times radian:
 /// right, up and near.
 ///
-/// Places are in units of the ball's radius, from its centre, right and up. Within the ball
+/// Places are in units of the ball's radius, from its center, right and up. Within the ball
 /// the mouse holds its surface; near its rim and outside it turns it about the line of
 /// sight. The ball goes over into a hyperbola at 45° (Bell's trackball), so that there is no
 /// jump at the rim.

@@ -79,14 +79,14 @@ fn visit<B>(
     );
     let atoms = small.template().positions().iter();
     for ((&position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
-        let centre = seen.transform_point(position);
-        if large.clearance().at(centre) > radius + margin {
+        let center = seen.transform_point(position);
+        if large.clearance().at(center) > radius + margin {
             continue;
         }
         large
             .grid()
-            .visit_touching(centre, radius + margin, |other| {
-                let gap = centre.distance(other.centre) - radius - other.radius;
+            .visit_touching(center, radius + margin, |other| {
+                let gap = center.distance(other.center) - radius - other.radius;
                 let (a, b) = if swapped {
                     (other.index, index)
                 } else {

@@ -24,7 +24,7 @@
 //! - *In*: two [`DockingMolecule`]s, which are rigid, with their poses, and a [`Motion`] of
 //!   one of them. Lengths are nm (but for [`energy::Solvation`], which has Å³ as its
 //!   source), angles radian, energies kJ/mol. Poses and motions are in the world frame;
-//!   atoms and lattices in the body frame, about the centre of mass.
+//!   atoms and lattices in the body frame, about the center of mass.
 //! - *Out*: a pose in which no two atoms overlap, and the pairs of atoms that stopped the
 //!   motion. Of a free start no motion ends, nor passes, inside; only with
 //!   [`ResponseMode::Cue`], [`Input::Place`] and [`Input::Carried`] molecules may overlap,

@@ -7,10 +7,10 @@ use super::DockingError;
 use crate::pose::Pose;
 
 /// A motion along a straight line with a rotation at constant speed about the molecule's
-/// centre of mass, both in the world frame. Default: none.
+/// center of mass, both in the world frame. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
-    /// How far the centre moves, nm.
+    /// How far the center moves, nm.
     pub translation: Vec3,
     /// Axis of the rotation times its angle in radian.
     pub rotation: Vec3,
@@ -26,7 +26,7 @@ impl Motion {
         }
     }
 
-    /// A rotation about the centre: its axis times its angle in radian.
+    /// A rotation about the center: its axis times its angle in radian.
     #[must_use]
     pub const fn rotation(rotation: Vec3) -> Self {
         Self {
@@ -65,11 +65,11 @@ impl Motion {
 
 /// A molecule that moves while another stands still, in the frame of the latter.
 pub(super) struct RelativeMotion {
-    /// Where its centre begins, nm.
+    /// Where its center begins, nm.
     pub start: DVec3,
     /// How it is turned there.
     pub rotation: DQuat,
-    /// How far the centre moves, nm.
+    /// How far the center moves, nm.
     pub velocity: DVec3,
     /// Axis of the rotation times its angle in radian.
     pub spin: DVec3,

@@ -24,7 +24,7 @@ pub(super) trait AtomPath {
 /// An atom of the molecule that moves, in the frame of the other.
 pub(super) struct Carried<'a> {
     motion: &'a RelativeMotion,
-    /// From the centre of its molecule at the start, nm.
+    /// From the center of its molecule at the start, nm.
     arm: DVec3,
 }
 
@@ -59,7 +59,7 @@ impl AtomPath for Carried<'_> {
 pub(super) struct Passed<'a> {
     motion: &'a RelativeMotion,
     position: DVec3,
-    /// Furthest from the centre of the molecule that moves, nm.
+    /// Furthest from the center of the molecule that moves, nm.
     furthest: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Docking by hand, one input after the other.
 //!
 //! A [`Session`] is all that matters to where two molecules are: the same inputs lead to the
-//! same poses, bit for bit. What a window adds (views, colours, sounds, stereo) looks at it
+//! same poses, bit for bit. What a window adds (views, colors, sounds, stereo) looks at it
 //! and feeds it [`Input`]s.
 
 use std::sync::Arc;
@@ -228,7 +228,7 @@ impl Session {
         &self.molecules[part as usize]
     }
 
-    /// Where a molecule is: its centre of mass in the world, nm, and its rotation.
+    /// Where a molecule is: its center of mass in the world, nm, and its rotation.
     #[must_use]
     pub fn pose(&self, part: Part) -> Pose {
         self.poses[part as usize]
@@ -395,7 +395,7 @@ impl Session {
         let (force, torque) = match moved {
             Part::Ligand => (now.force, now.torque),
             Part::Receptor => {
-                // The opposite, about the receptor's own centre.
+                // The opposite, about the receptor's own center.
                 let arm: Vec3 = self.pose(Part::Ligand).position - self.pose(moved).position;
                 (-now.force, -now.torque - arm.cross(now.force))
             }

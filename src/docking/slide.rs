@@ -115,7 +115,7 @@ fn size(motion: &Motion, molecule: &DockingMolecule) -> f32 {
 /// A contact while the motion is being bent.
 struct Row {
     normal: Vec3,
-    /// From the centre of the moved molecule to the contact, crossed with the normal.
+    /// From the center of the moved molecule to the contact, crossed with the normal.
     turn: Vec3,
     /// What a unit impulse changes, weighted by inertia.
     turned: Vec3,

@@ -192,7 +192,7 @@ impl Way<'_> {
             place.as_vec3(),
             (self.radius + margin) as f32,
             |other| {
-                let apart = place - other.centre.as_dvec3();
+                let apart = place - other.center.as_dvec3();
                 let distance = apart.length();
                 let gap = distance - self.radius - f64::from(other.radius);
                 if gap < 0.0 {

@@ -28,9 +28,9 @@ pub struct ContactConstraint {
     pub held: bool,
     /// Unit vector from `a` to `b`.
     pub normal: Vec3,
-    /// From the centre of mass of `a` to the contact point, nm.
+    /// From the center of mass of `a` to the contact point, nm.
     pub lever_a: Vec3,
-    /// From the centre of mass of `b` to the contact point, nm.
+    /// From the center of mass of `b` to the contact point, nm.
     pub lever_b: Vec3,
     /// Distance of the surfaces, nm; negative where they overlap.
     pub gap: f32,
@@ -123,7 +123,7 @@ impl ContactConstraint {
         };
         let [body_a, body_b] = [a, b].map(|body| &bodies[body as usize]);
         let [first, second] = touch.spheres;
-        let difference = second.centre - first.centre;
+        let difference = second.center - first.center;
         let distance = difference.length();
         contact.gap = distance - first.radius - second.radius;
         contact.normal = normal_of(
@@ -133,9 +133,9 @@ impl ContactConstraint {
             first.radius.min(second.radius),
             bodies,
         );
-        let point = first.centre + contact.normal * (first.radius + 0.5 * contact.gap);
-        contact.lever_a = point - body_a.centre;
-        contact.lever_b = point - body_b.centre;
+        let point = first.center + contact.normal * (first.radius + 0.5 * contact.gap);
+        contact.lever_a = point - body_a.center;
+        contact.lever_b = point - body_b.center;
         contact.softness = surface.softness;
         contact.friction = surface.friction;
         contact.look_at(bodies, surface.restitution, substep);
@@ -223,7 +223,7 @@ impl ContactConstraint {
     /// masses of before, in which it could not move, would fling it away.
     pub(super) fn follow(&mut self, bodies: &[MovingBody], sharing: [u32; 2]) {
         let [a, b] = [self.a, self.b].map(|index| &bodies[index as usize]);
-        let apart = (b.centre - a.centre) - (self.lever_a - self.lever_b);
+        let apart = (b.center - a.center) - (self.lever_a - self.lever_b);
         self.lever_a += 0.5 * apart;
         self.lever_b -= 0.5 * apart;
         self.mobility = mobilities(self, a, b);
@@ -304,7 +304,7 @@ fn normal_of(
     {
         return own;
     }
-    let [a, b] = [contact.a, contact.b].map(|index| bodies[index as usize].centre);
+    let [a, b] = [contact.a, contact.b].map(|index| bodies[index as usize].center);
     let between = (b - a)
         .try_normalize()
         .unwrap_or_else(|| crate::force::arbitrary_direction(contact.b, contact.a));

@@ -2,7 +2,7 @@
 //!
 //! Two rigid bodies need no more than a few contacts, well spread, the deepest among
 //! them. Up to [`MOST`] pairs are all kept. Of more, the spheres of the first molecule
-//! are dealt into [`MOST`] hands, neighbours in the chain into different ones, and each
+//! are dealt into [`MOST`] hands, neighbors in the chain into different ones, and each
 //! hand keeps its deepest pair: one comparison a pair, and as spheres stay in their
 //! hands, mostly the same pairs from substep to substep. Molecules that have more than
 //! [`SOME`] pairs are inside each other rather than at rest, and need less care: two

@@ -43,8 +43,8 @@ pub(super) struct PairGroups {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Sphere {
-    /// Centre in the world, nm.
-    pub centre: Vec3,
+    /// Center in the world, nm.
+    pub center: Vec3,
     /// Radius, nm.
     pub radius: f32,
 }
@@ -52,7 +52,7 @@ pub(super) struct Sphere {
 impl Sphere {
     fn of(spheres: &SphereSet, index: usize) -> Self {
         Self {
-            centre: spheres.centre(index),
+            center: spheres.center(index),
             radius: spheres.radius(index),
         }
     }

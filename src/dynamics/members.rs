@@ -21,8 +21,8 @@ use crate::molecule::{BodySpheres, MoleculeTemplate};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberSpheres {
-    /// Centres, nm.
-    pub centres: Vec<Vec3>,
+    /// Centers, nm.
+    pub centers: Vec<Vec3>,
     /// Radii, nm.
     pub radii: Vec<f32>,
 }
@@ -32,7 +32,7 @@ impl MemberSpheres {
     #[must_use]
     pub fn atoms(template: &MoleculeTemplate) -> Self {
         Self {
-            centres: template.positions().to_vec(),
+            centers: template.positions().to_vec(),
             radii: template.radii().to_vec(),
         }
     }
@@ -62,7 +62,7 @@ impl MemberSpheres {
     pub fn whole(template: &MoleculeTemplate) -> Self {
         let mut spheres = Self::default();
         if template.atom_count() > 0 {
-            spheres.centres.push(Vec3::ZERO);
+            spheres.centers.push(Vec3::ZERO);
             spheres.radii.push(template.bounding_radius());
         }
         spheres
@@ -70,32 +70,32 @@ impl MemberSpheres {
 
     /// Adds a sphere around some atoms, about their mean.
     fn enclose(&mut self, positions: &[Vec3], radii: &[f32]) {
-        let centre = positions.iter().sum::<Vec3>() / positions.len() as f32;
+        let center = positions.iter().sum::<Vec3>() / positions.len() as f32;
         let reaches = positions
             .iter()
             .zip(radii)
-            .map(|(position, radius)| position.distance(centre) + radius);
-        self.centres.push(centre);
+            .map(|(position, radius)| position.distance(center) + radius);
+        self.centers.push(center);
         self.radii.push(reaches.fold(0.0, f32::max));
     }
 
     /// Number of spheres.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.centres.len()
+        self.centers.len()
     }
 
     /// Whether there are no spheres.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
+        self.centers.is_empty()
     }
 }
 
 impl<'a> From<&'a MemberSpheres> for BodySpheres<'a> {
     fn from(spheres: &'a MemberSpheres) -> Self {
         Self {
-            centres: &spheres.centres,
+            centers: &spheres.centers,
             radii: &spheres.radii,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Members with their spheres go into [`CrowdContacts`] once, their [`MovingBody`]s in every
 //! substep; an [`Impulse`] for each comes out, and who touches whom. Everything is in the world
-//! frame about centres of mass: nm, s, Da, radian. The same input gives the same bits on any
+//! frame about centers of mass: nm, s, Da, radian. The same input gives the same bits on any
 //! number of threads. A body that is not finite, or lies in a heap that cannot be searched, is
 //! [set aside](SetAside) and does no harm to the others; a device that fails is replaced within
 //! the substep. What remains is a [`CrowdContactsError`].
@@ -25,7 +25,7 @@
 //! given, integrated implicitly, so that no stiffness makes it unstable (the soft
 //! step of `Box2D` v3; see [`Softness`]). That all contacts can be solved at once is
 //! due to *mass splitting* (Tonge, Benevolenski, Voroshilov 2012): a body's mass is
-//! divided among its neighbours, and its velocity is the mean of the parts.
+//! divided among its neighbors, and its velocity is the mean of the parts.
 //!
 //! Either side of a contact receives the same vector with opposite sign at the same
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
@@ -89,13 +89,13 @@ use crate::pose::Pose;
 pub struct MovingBody {
     /// Pose of the body frame in the world; spheres follow it.
     pub pose: Pose,
-    /// Centre of mass in the world, nm.
-    pub centre: Vec3,
+    /// Center of mass in the world, nm.
+    pub center: Vec3,
     /// Inverse mass along each world axis, 1/Da; zero where it cannot move.
     pub inverse_mass: Vec3,
     /// Inverse inertia in the world frame, 1/(Da·nm²).
     pub inverse_inertia: Mat3,
-    /// Velocity of the centre of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     pub velocity: Vec3,
     /// Angular velocity, radian/s.
     pub angular_velocity: Vec3,
@@ -110,7 +110,7 @@ impl Default for MovingBody {
     fn default() -> Self {
         Self {
             pose: Pose::IDENTITY,
-            centre: Vec3::ZERO,
+            center: Vec3::ZERO,
             inverse_mass: Vec3::ZERO,
             inverse_inertia: Mat3::ZERO,
             velocity: Vec3::ZERO,
@@ -122,7 +122,7 @@ impl Default for MovingBody {
 }
 
 impl MovingBody {
-    /// Velocity of the body's point at `lever` from its centre of mass, nm/s.
+    /// Velocity of the body's point at `lever` from its center of mass, nm/s.
     #[inline]
     #[must_use]
     pub fn velocity_at(&self, lever: Vec3) -> Vec3 {
@@ -149,7 +149,7 @@ impl MovingBody {
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.pose.is_finite()
-            && self.centre.is_finite()
+            && self.center.is_finite()
             && self.inverse_mass.is_finite()
             && self.inverse_inertia.is_finite()
             && self.velocity.is_finite()

@@ -144,8 +144,8 @@ impl CrowdContacts {
                 }
                 Err(SearchError::TooCrowded { sphere, reach, .. }) => {
                     self.place();
-                    let centre = self.spheres.centre(sphere as usize);
-                    if let Err(error) = self.set_crowd_aside(centre, reach) {
+                    let center = self.spheres.center(sphere as usize);
+                    if let Err(error) = self.set_crowd_aside(center, reach) {
                         return Some(Err(error));
                     }
                 }

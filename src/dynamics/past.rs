@@ -188,7 +188,7 @@ impl CrowdContacts {
             return None;
         }
         let [first, second] = [pair.a, pair.b].map(|index| Sphere {
-            centre: self.spheres.centre(index as usize),
+            center: self.spheres.center(index as usize),
             radius: self.spheres.radius(index as usize),
         });
         let molecules = [pair.a, pair.b].map(|index| self.spheres.owner(index as usize));

@@ -32,7 +32,7 @@ impl CrowdContacts {
         &self.touches
     }
 
-    /// The spheres where the last gather put them; their centres are older while an
+    /// The spheres where the last gather put them; their centers are older while an
     /// [engine](Self::set_engine) moves them on its device.
     #[must_use]
     pub fn spheres(&self) -> &SphereSet {
@@ -67,11 +67,11 @@ impl CrowdContacts {
         let owner = self.spheres.owner(sphere) as usize;
         let own = &self.members[*self.active.get(owner)? as usize].spheres;
         let local = own
-            .centres
+            .centers
             .get(sphere - self.first_sphere[owner] as usize)?;
-        let centre = self.bodies.get(owner)?.pose.transform_point(*local);
+        let center = self.bodies.get(owner)?.pose.transform_point(*local);
         let way = self.spheres.radius(sphere) + 0.5 * contact.gap;
-        Some(centre + contact.normal * way)
+        Some(center + contact.normal * way)
     }
 
     /// The cell of the search around `point`, nm; none before the first search and if

@@ -12,7 +12,7 @@ use super::{ContactConstraint, Impulse, MovingBody};
 /// A body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    /// Velocity of the centre of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     pub velocity: Vec3A,
     /// Angular velocity, radian/s.
     pub angular_velocity: Vec3A,
@@ -40,7 +40,7 @@ impl Part {
         }
     }
 
-    /// Changes the velocities by an impulse about the centre of mass.
+    /// Changes the velocities by an impulse about the center of mass.
     #[inline]
     pub fn receive(&mut self, impulse: &Impulse) {
         let angular = Vec3A::from(impulse.angular);
@@ -86,7 +86,7 @@ impl PartLanes {
         }
     }
 
-    /// Velocity at `lever` from the centre of mass, nm/s.
+    /// Velocity at `lever` from the center of mass, nm/s.
     #[inline(always)]
     fn velocity_at(&self, lever: Lanes3) -> Lanes3 {
         let mut velocity = self.angular_velocity.cross(lever);

@@ -155,8 +155,8 @@ mod tests {
     fn two_spheres() -> SphereSet {
         let mut spheres = SphereSet::new();
         for owner in 0..2 {
-            let centre = Vec3::X * 0.15 * owner as f32;
-            spheres.push(centre, 0.1, owner).unwrap();
+            let center = Vec3::X * 0.15 * owner as f32;
+            spheres.push(center, 0.1, owner).unwrap();
         }
         spheres
     }

@@ -54,10 +54,10 @@ impl From<SphereError> for CrowdContactsError {
 /// // Two proteins that overlap and fly towards each other, 3 nm/s each.
 /// let bodies = [-1.0, 1.0].map(|side| {
 ///     let pose = Pose::from_translation(Vec3::X * (1.1 * side));
-///     let Body { centre, inverse_mass, inverse_inertia } = Body::new(&protein, &pose);
+///     let Body { center, inverse_mass, inverse_inertia } = Body::new(&protein, &pose);
 ///     MovingBody {
 ///         pose,
-///         centre,
+///         center,
 ///         inverse_mass: Vec3::splat(inverse_mass),
 ///         inverse_inertia,
 ///         velocity: Vec3::X * (-3.0 * side),
@@ -257,7 +257,7 @@ impl CrowdContacts {
         let (members, active, bodies) = (&self.members, &self.active, &self.bodies);
         self.spheres.place(&self.first_sphere, |owner| {
             let spheres = &members[active[owner] as usize].spheres;
-            (&spheres.centres[..], bodies[owner].pose)
+            (&spheres.centers[..], bodies[owner].pose)
         });
     }
 
@@ -284,7 +284,7 @@ impl CrowdContacts {
                     return Ok(times);
                 }
                 Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                    self.set_crowd_aside(self.spheres.centre(sphere as usize), reach)?;
+                    self.set_crowd_aside(self.spheres.center(sphere as usize), reach)?;
                 }
                 Err(error) => {
                     self.forget_contacts();
@@ -302,16 +302,16 @@ impl CrowdContacts {
         }
     }
 
-    /// Sets aside all members with a sphere around `centre`.
+    /// Sets aside all members with a sphere around `center`.
     pub(super) fn set_crowd_aside(
         &mut self,
-        centre: Vec3,
+        center: Vec3,
         reach: f32,
     ) -> Result<(), CrowdContactsError> {
         // Twice the width of a cell covers the crowded cell from any place in it.
         let limit = 4.0 * reach;
         for index in 0..self.spheres.len() {
-            if self.spheres.centre(index).distance(centre) <= limit {
+            if self.spheres.center(index).distance(center) <= limit {
                 let member = self.active[self.spheres.owner(index) as usize];
                 self.aside[member as usize] = Some(SetAside::Crowded);
             }

@@ -61,15 +61,15 @@ impl Support {
         bodies: &[MovingBody],
         substep: &Substep,
     ) -> ContactConstraint {
-        let centres = [a, b].map(|body| bodies[body as usize].centre);
+        let centers = [a, b].map(|body| bodies[body as usize].center);
         let mut contact = ContactConstraint {
             spheres: self.key_pair(),
             a,
             b,
             held: true,
             normal: self.normal,
-            lever_a: self.point - centres[0],
-            lever_b: self.point - centres[1],
+            lever_a: self.point - centers[0],
+            lever_b: self.point - centers[1],
             // The physics engine pushes overlaps apart itself.
             gap: self.gap.max(0.0),
             friction: self.friction,

@@ -25,7 +25,7 @@ pub(super) struct Encounters<'a> {
 }
 
 impl Encounters<'_> {
-    /// Members that are hit, lie too deep, or have lost a neighbour, sorted: to be woken
+    /// Members that are hit, lie too deep, or have lost a neighbor, sorted: to be woken
     /// if they sleep.
     pub fn wake(&self, dt: f32, to_wake: &mut Vec<u32>) {
         to_wake.clear();
@@ -60,9 +60,9 @@ impl Encounters<'_> {
     /// Whether two spheres approach in earnest and meet within `dt` s.
     fn hits_hard(&self, pair: Pair, [a, b]: [&MovingBody; 2], dt: f32) -> bool {
         let [first, second] = [pair.a, pair.b].map(|sphere| self.groups.sphere(sphere));
-        let [one, other] = [first.centre, second.centre];
+        let [one, other] = [first.center, second.center];
         let normal = (other - one).normalize_or_zero();
-        let velocity = b.velocity_at(other - b.centre) - a.velocity_at(one - a.centre);
+        let velocity = b.velocity_at(other - b.center) - a.velocity_at(one - a.center);
         let approach = -velocity.dot(normal);
         let gap = one.distance(other) - first.radius - second.radius;
         approach > WAKING_SPEED && gap < approach * dt

@@ -42,7 +42,7 @@ use thiserror::Error;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Ångström in a nanometre.
+/// Ångström in a nanometer.
 const ANGSTROM_PER_NM: f64 = 10.0;
 
 /// Why a scene could not be written. The target file is as it was before.

@@ -9,8 +9,8 @@ use crate::pose::Pose;
 /// Inverse mass and inverse world inertia of a molecule at its pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
-    /// Centre of mass in the world, nm.
-    pub centre: Vec3,
+    /// Center of mass in the world, nm.
+    pub center: Vec3,
     /// Inverse mass, 1/Da.
     pub inverse_mass: f32,
     /// Inverse inertia tensor in the world frame, 1/(Da·nm²).
@@ -24,25 +24,25 @@ impl Body {
         let axes = Mat3::from_quat(pose.rotation * template.principal_axes());
         let inverse = Mat3::from_diagonal(template.principal_inertia().recip());
         Self {
-            centre: pose.position,
+            center: pose.position,
             inverse_mass: template.mass().recip(),
             inverse_inertia: axes * inverse * axes.transpose(),
         }
     }
 
-    /// Unit vector from the centre of `other` to the own centre.
+    /// Unit vector from the center of `other` to the own center.
     ///
-    /// Molecules with one and the same centre have no such direction; theirs follows
+    /// Molecules with one and the same center have no such direction; theirs follows
     /// from their numbers, the same for both but for the sign.
     #[inline]
     #[must_use]
     pub fn direction_from(&self, other: &Self, [own, others]: [u32; 2]) -> Vec3 {
-        (self.centre - other.centre)
+        (self.center - other.center)
             .try_normalize()
             .unwrap_or_else(|| arbitrary_direction(own, others))
     }
 
-    /// How far a unit push along `normal` at `lever` (from the centre of mass, nm)
+    /// How far a unit push along `normal` at `lever` (from the center of mass, nm)
     /// moves that point along `normal`: 1/m + (r × n)ᵀ I⁻¹ (r × n), in 1/Da.
     #[inline]
     #[must_use]
@@ -72,7 +72,7 @@ impl Default for Body {
     /// A body that nothing moves.
     fn default() -> Self {
         Self {
-            centre: Vec3::ZERO,
+            center: Vec3::ZERO,
             inverse_mass: 0.0,
             inverse_inertia: Mat3::ZERO,
         }

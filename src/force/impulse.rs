@@ -4,16 +4,16 @@ use glam::Vec3;
 
 use super::Body;
 
-/// How a molecule moves, about its centre of mass in the world frame.
+/// How a molecule moves, about its center of mass in the world frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Velocity {
-    /// Velocity of the centre of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     pub linear: Vec3,
     /// Angular velocity, radian/s.
     pub angular: Vec3,
 }
 
-/// An impulse on a body, about its centre of mass in the world frame: what a spring or the
+/// An impulse on a body, about its center of mass in the world frame: what a spring or the
 /// contacts of one substep give it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impulse {

@@ -1,7 +1,7 @@
 //! What contacts and compartments do to a molecule in one iteration.
 //!
 //! Laws are pure functions: contacts and deviations in, a [`Push`] or an [`Impulse`] out. All
-//! is in the world frame about the centre of mass; lengths are nm, angles radian, masses Da,
+//! is in the world frame about the center of mass; lengths are nm, angles radian, masses Da,
 //! times s. All of a molecule's contacts are summed by one task in a fixed order, so that no
 //! atomics are needed and the number of threads does not matter. Parameters that cannot be are
 //! refused by the `check` of each law, with a [`ParameterError`] that names the first.
@@ -71,17 +71,17 @@ pub(crate) fn not_negative(parameters: &[(&'static str, f32)]) -> Result<(), Par
     }
 }
 
-/// How a molecule is moved in one iteration, about its centre of mass.
+/// How a molecule is moved in one iteration, about its center of mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Push {
-    /// Shift of the centre of mass, nm.
+    /// Shift of the center of mass, nm.
     pub linear: Vec3,
     /// Rotation vector in the world frame, radian.
     pub angular: Vec3,
 }
 
 impl Push {
-    /// The pose after the push: shifted, and turned about the centre of mass.
+    /// The pose after the push: shifted, and turned about the center of mass.
     #[must_use]
     pub fn apply(&self, pose: &Pose) -> Pose {
         Pose::new(

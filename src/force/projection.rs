@@ -4,7 +4,7 @@
 //! by their real mass and inertia, that would part the two spheres along a normal.
 //! Normals of atoms alone stall: molecules that start inside one another interlock,
 //! every atom being pushed to whatever side it happens to be on. So the normal is a
-//! blend of the atom normal and the direction between the molecules' centres, in
+//! blend of the atom normal and the direction between the molecules' centers, in
 //! which the latter fades as the crowd comes apart. The odd pair that is still
 //! interlocked then is parted by a *kick*: the blend comes back and fades again,
 //! which moves only those that still touch.
@@ -41,8 +41,8 @@ use crate::compartment::{Deviation, Placement};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Projection {
-    /// Weight of the direction between centres at the start. Default: 2.
-    pub centre_weight: f32,
+    /// Weight of the direction between centers at the start. Default: 2.
+    pub center_weight: f32,
     /// Iterations over which that weight fades to zero, linearly. Default: 60.
     pub fade_iterations: u32,
     /// Iterations without progress after which the weight comes back once more, to
@@ -64,7 +64,7 @@ pub struct Projection {
 impl Default for Projection {
     fn default() -> Self {
         Self {
-            centre_weight: 2.0,
+            center_weight: 2.0,
             fade_iterations: 60,
             kick_after: 100,
             momentum: 0.9,
@@ -86,7 +86,7 @@ pub struct ProjectionSums {
 impl ProjectionSums {
     /// Adds the contact of spheres at `own` and `other` (world, nm) that reach `reach`
     /// nm, of molecules with these bodies, one of which at least can be moved. `between` is
-    /// the unit vector from the other molecule's centre to the own, here multiplied by its
+    /// the unit vector from the other molecule's center to the own, here multiplied by its
     /// weight.
     #[inline]
     pub fn add(
@@ -108,9 +108,9 @@ impl ProjectionSums {
         let along = apart.dot(normal);
         let room = along * along + reach * reach - apart.length_squared();
         let shift = room.max(0.0).sqrt() - along;
-        let own_lever = own - own_body.centre;
+        let own_lever = own - own_body.center;
         let mobility = own_body.mobility(own_lever, normal)
-            + other_body.mobility(other - other_body.centre, normal);
+            + other_body.mobility(other - other_body.center, normal);
         let impulse = normal * (shift / mobility);
         self.push.linear += impulse * own_body.inverse_mass;
         self.push.angular += own_body.inverse_inertia * own_lever.cross(impulse);
@@ -139,7 +139,7 @@ impl Projection {
     /// [`ParameterError`] names the first that is not.
     pub fn check(&self) -> Result<(), ParameterError> {
         not_negative(&[
-            ("centre_weight", self.centre_weight),
+            ("center_weight", self.center_weight),
             ("momentum", self.momentum),
             ("relaxation", self.relaxation),
             ("max_shift", self.max_shift),
@@ -156,12 +156,12 @@ impl Projection {
         Ok(())
     }
 
-    /// Weight of the direction between centres some iterations after the start or
+    /// Weight of the direction between centers some iterations after the start or
     /// the last kick.
     #[must_use]
-    pub(crate) fn centre_weight_after(&self, iterations: u32) -> f32 {
+    pub(crate) fn center_weight_after(&self, iterations: u32) -> f32 {
         let faded = iterations as f32 / self.fade_iterations.max(1) as f32;
-        self.centre_weight * (1.0 - faded).max(0.0)
+        self.center_weight * (1.0 - faded).max(0.0)
     }
 
     /// Adds the momentum of the `last` push, and shortens the sum to what one

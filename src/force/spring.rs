@@ -56,9 +56,9 @@ pub const MAX_SWINGS_PER_STEP: f32 = 1.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SpringLaw {
-    /// The spring of the thesis: undamped, and as strong as the way to the centre.
+    /// The spring of the thesis: undamped, and as strong as the way to the center.
     Thesis {
-        /// Acceleration for each nm between the molecule and the centre of its
+        /// Acceleration for each nm between the molecule and the center of its
         /// compartment, 1/s². Times the mass it is a force in Da·nm/s².
         force: f32,
         /// Angular acceleration for each radian that the head leans by, 1/s². Times the

@@ -13,7 +13,7 @@
 //!   describes ("the rotation from current orientation to the target
 //!   orientation"). That is what is computed.
 //! * *Units of the spring force.* It is `±position`, the whole vector from the
-//!   centre of the sphere, so that its strength is the size of the vesicle and not
+//!   center of the sphere, so that its strength is the size of the vesicle and not
 //!   how far the molecule is out: it does not vanish towards the target and
 //!   overshoots by up to step size × radius. It is kept as printed, since the
 //!   thesis tunes its step sizes for it; the leeway must be at least half of that
@@ -36,7 +36,7 @@ pub struct ThesisSteps {
     pub force: f32,
     /// Scale of the reaction torque, 1/nm. Default: 1e-4.
     pub torque: f32,
-    /// Scale of the spring force: fraction of the distance from the centre. Default: 2e-3.
+    /// Scale of the spring force: fraction of the distance from the center. Default: 2e-3.
     pub spring_force: f32,
     /// Scale of the spring torque: fraction of the angle. Default: 0.1.
     pub spring_torque: f32,
@@ -68,20 +68,20 @@ impl ThesisSteps {
     }
 }
 
-/// Least sum of squares in equation 4.1, nm²: an atom at the centre of its molecule
+/// Least sum of squares in equation 4.1, nm²: an atom at the center of its molecule
 /// that coincides with another would otherwise be pushed to infinity.
 pub(crate) const MIN_SQUARES_NM2: f32 = 1.0e-4;
 
 /// Algorithm 4.4: force and torque that one contact gives the atom LHSA.
 ///
-/// `difference` is LHSA − RHSA, `local` is LHSA relative to its molecule's centre
+/// `difference` is LHSA − RHSA, `local` is LHSA relative to its molecule's center
 /// of mass, both in the world frame and nm. With equation 4.1,
 ///
 /// strength = 1 / (|difference|² + |local|²),
 ///
 /// force = direction · strength · step and torque = local × direction · step.
 /// Coincident atoms have no direction; they are pushed along `between`, the unit
-/// vector from the centre of RHSA's molecule to that of LHSA's. The strength is bounded
+/// vector from the center of RHSA's molecule to that of LHSA's. The strength is bounded
 /// where distance and lever both vanish.
 #[must_use]
 pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &ThesisSteps) -> Push {
@@ -98,7 +98,7 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
 /// shift of an iteration, nm, world frame.
 ///
 /// Outside its leeway the molecule is moved by its `position` (world, nm) relative to the
-/// centre of the compartment times the step size: inwards if it is too far out, outwards
+/// center of the compartment times the step size: inwards if it is too far out, outwards
 /// if it is too far in.
 #[must_use]
 pub fn thesis_spring_force(
@@ -108,11 +108,11 @@ pub fn thesis_spring_force(
     deviation: &Deviation,
     steps: &ThesisSteps,
 ) -> Vec3 {
-    let from_centre = position - compartment.centre();
+    let from_center = position - compartment.center();
     if deviation.height > placement.leeway {
-        -from_centre * steps.spring_force
+        -from_center * steps.spring_force
     } else if deviation.height < -placement.leeway {
-        from_centre * steps.spring_force
+        from_center * steps.spring_force
     } else {
         Vec3::ZERO
     }

@@ -16,7 +16,7 @@ use crate::pose::Pose;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuPose {
-    /// Centre of mass, nm.
+    /// Center of mass, nm.
     pub position: [f32; 3],
     /// Not used.
     pub spare: f32,
@@ -100,8 +100,8 @@ impl GpuAtoms {
         let mut kinds = Vec::with_capacity(templates.len());
         for template in templates {
             let first = atoms.len();
-            let pairs = template.centres.iter().zip(template.radii);
-            atoms.extend(pairs.map(|(centre, &radius)| [centre.x, centre.y, centre.z, radius]));
+            let pairs = template.centers.iter().zip(template.radii);
+            atoms.extend(pairs.map(|(center, &radius)| [center.x, center.y, center.z, radius]));
             kinds.push((first as u32, atoms.len() - first));
         }
         let kind_of = |(molecule, &template): (usize, &u32)| {
@@ -214,7 +214,7 @@ impl GpuAtoms {
         &self.owners
     }
 
-    /// Centre in the world and radius of each sphere, nm.
+    /// Center in the world and radius of each sphere, nm.
     #[must_use]
     pub fn spheres(&self) -> &GpuVec<[f32; 4]> {
         &self.spheres

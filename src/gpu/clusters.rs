@@ -25,15 +25,15 @@ const _: () = assert!(MAX_CLUSTERED_ATOMS as u64 * 255 <= u32::MAX as u64);
 pub struct GpuClusterParams {
     /// Number of points.
     pub points: u32,
-    /// Number of centres.
-    pub centres: u32,
+    /// Number of centers.
+    pub centers: u32,
     /// The seed that is taken into account, packed as points are.
     pub seed: [u32; 2],
 }
 
-/// Compares the points of one molecule with centres on a GPU: k-means, for proxies.
+/// Compares the points of one molecule with centers on a GPU: k-means, for proxies.
 ///
-/// The device compares points with centres and sums up; whole numbers make the result that
+/// The device compares points with centers and sums up; whole numbers make the result that
 /// of [`OnProcessor`](crate::proxy::OnProcessor), to the last bit, on any device.
 #[derive(Debug)]
 pub struct GpuClusters {
@@ -44,7 +44,7 @@ pub struct GpuClusters {
     points: GpuVec<[u32; 2]>,
     weights: GpuVec<u32>,
     block_sums: GpuVec<[u32; 2]>,
-    centres: GpuVec<[u32; 2]>,
+    centers: GpuVec<[u32; 2]>,
     nearest: GpuVec<u32>,
     sums: GpuVec<u32>,
 }
@@ -64,7 +64,7 @@ impl GpuClusters {
         let far = vec![u32::MAX; points.len()];
         let mut block_sums = GpuVec::new(&device, "block sums", 0)?;
         block_sums.resize(&device, points.len().div_ceil(SEED_BLOCK))?;
-        let mut nearest = GpuVec::new(&device, "nearest centres", 0)?;
+        let mut nearest = GpuVec::new(&device, "nearest centers", 0)?;
         nearest.resize(&device, points.len())?;
         Ok(Self {
             weigh: Kernel::new(&device, &CLUSTERS, "weigh_points")?,
@@ -73,17 +73,17 @@ impl GpuClusters {
             points: GpuVec::from_slice(&device, "points", &packed)?,
             weights: GpuVec::from_slice(&device, "weights", &far)?,
             block_sums,
-            centres: GpuVec::new(&device, "centres", 0)?,
+            centers: GpuVec::new(&device, "centers", 0)?,
             nearest,
             sums: GpuVec::new(&device, "cluster sums", 0)?,
             device,
         })
     }
 
-    fn set_params(&self, centres: u32, seed: LatticePoint) -> Result<(), GpuError> {
+    fn set_params(&self, centers: u32, seed: LatticePoint) -> Result<(), GpuError> {
         let params = GpuClusterParams {
             points: self.points.len() as u32,
-            centres,
+            centers,
             seed: packed(seed),
         };
         write(&self.device, &self.params, &params)
@@ -127,24 +127,24 @@ impl ClusterEngine for GpuClusters {
         readback.read(device, <[u32]>::to_vec)
     }
 
-    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, GpuError> {
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, GpuError> {
         let device = Arc::clone(&self.device);
-        if centres.len() > MOST_ROUNDS as usize {
+        if centers.len() > MOST_ROUNDS as usize {
             return Err(GpuError::Unsupported {
                 what: "clusters beyond 65,535",
             });
         }
-        let packed: Vec<[u32; 2]> = centres.iter().map(|&centre| packed(centre)).collect();
-        self.centres.upload(&device, &packed)?;
+        let packed: Vec<[u32; 2]> = centers.iter().map(|&center| packed(center)).collect();
+        self.centers.upload(&device, &packed)?;
         self.sums
-            .resize(&device, centres.len() * CLUSTER_WORDS as usize)?;
-        self.set_params(centres.len() as u32, LatticePoint::default())?;
+            .resize(&device, centers.len() * CLUSTER_WORDS as usize)?;
+        self.set_params(centers.len() as u32, LatticePoint::default())?;
         let bindings = self.assign.bind(
             &device,
             &[
                 (0, &self.params),
                 (1, self.points.buffer()),
-                (4, self.centres.buffer()),
+                (4, self.centers.buffer()),
                 (5, self.nearest.buffer()),
                 (6, self.sums.buffer()),
             ],

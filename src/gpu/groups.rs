@@ -330,7 +330,7 @@ impl GpuGroups {
         &self.arrays.kept
     }
 
-    /// Centre and radius of each sphere that was searched, nm.
+    /// Center and radius of each sphere that was searched, nm.
     pub(super) fn spheres(&self) -> &GpuVec<[f32; 4]> {
         &self.grid.arrays().spheres
     }

@@ -58,7 +58,7 @@ pub struct GpuMeasureParams {
 pub(super) enum Measured {
     /// The numbers themselves.
     Numbers,
-    /// Differences of neighbours, which are the items of the bins whose starts are given;
+    /// Differences of neighbors, which are the items of the bins whose starts are given;
     /// their squares are summed up.
     Bins,
 }

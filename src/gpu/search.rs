@@ -108,7 +108,7 @@ pub(super) struct PairWindow {
 pub(super) struct SearchArrays {
     pub(super) params: wgpu::Buffer,
     pub(super) batch: wgpu::Buffer,
-    /// Centre and radius of each sphere, nm.
+    /// Center and radius of each sphere, nm.
     pub(super) spheres: GpuVec<[f32; 4]>,
     pub(super) owners: GpuVec<u32>,
     pub(super) lengths: GpuVec<u32>,
@@ -343,7 +343,7 @@ fn append(lists: &mut [Vec<Pair>], first: usize, found: &[[u32; 2]]) {
 
 /// Number of spheres that a search can hold on `device`.
 pub(super) fn spheres_that_fit(device: &GpuDevice) -> u64 {
-    // The widest array is that of the centres and radii: cells have at most eight bytes a
+    // The widest array is that of the centers and radii: cells have at most eight bytes a
     // sphere. Pair counts have one entry more than there are spheres.
     GpuVec::<[f32; 4]>::most(device).min(u64::from(u32::MAX) - 1)
 }

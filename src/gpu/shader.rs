@@ -149,7 +149,7 @@ shaders! {
         "common/dispatch" "common/direction" "crowd/params" "crowd/body" "crowd/contact"
         "crowd/wake";
 
-    /// Sleepers that have lost a neighbour.
+    /// Sleepers that have lost a neighbor.
     CROWD_BEREAVED "crowd_bereaved":
         "common/dispatch" "crowd/params" "crowd/contact" "crowd/find" "crowd/bereaved";
 

@@ -13,14 +13,14 @@ use super::MoleculeTemplate;
 ///
 /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// let atoms = BodySpheres::from(&lipid);
-/// assert_eq!((atoms.centres.len(), atoms.radii.len()), (134, 134));
+/// assert_eq!((atoms.centers.len(), atoms.radii.len()), (134, 134));
 /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodySpheres<'a> {
-    /// Centres in the body frame, nm.
-    pub centres: &'a [Vec3],
-    /// Their radii, nm; as many as there are centres.
+    /// Centers in the body frame, nm.
+    pub centers: &'a [Vec3],
+    /// Their radii, nm; as many as there are centers.
     pub radii: &'a [f32],
 }
 
@@ -28,7 +28,7 @@ impl<'a> From<&'a MoleculeTemplate> for BodySpheres<'a> {
     /// The atoms of a template.
     fn from(template: &'a MoleculeTemplate) -> Self {
         Self {
-            centres: template.positions(),
+            centers: template.positions(),
             radii: template.radii(),
         }
     }

@@ -120,11 +120,11 @@ impl Element {
     /// Elements for which none is published have 0.2 nm.
     #[must_use]
     pub const fn vdw_radius(self) -> f32 {
-        let picometres = match TABLE[self.0 as usize - 1].2 {
+        let picometers = match TABLE[self.0 as usize - 1].2 {
             0 => DEFAULT_RADIUS_PM,
             known => known,
         };
-        picometres as f32 / 1000.0
+        picometers as f32 / 1000.0
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn serialised_as_the_symbol() {
+    fn serialized_as_the_symbol() {
         let text = serde_json::to_string(&Element::FE).unwrap();
         assert_eq!(text, "\"Fe\"");
         assert_eq!(serde_json::from_str::<Element>(&text).unwrap(), Element::FE);

@@ -2,12 +2,12 @@
 //!
 //! - Weights: IUPAC abridged standard atomic weights, dalton; for elements
 //!   without a stable isotope the mass number of the longest-lived one.
-//! - Radii, picometre, from the first of these that has the element: Mantina et
+//! - Radii, picometer, from the first of these that has the element: Mantina et
 //!   al. 2009 (main group; keeps Bondi's values where Bondi's were good), Bondi
 //!   1964 (late transition metals, U), Alvarez 2013 (the other metals). `0`: none
 //!   is published, use [`DEFAULT_RADIUS_PM`].
 
-/// Radius of elements for which none is published, picometre: the usual stand-in of 2 Å.
+/// Radius of elements for which none is published, picometer: the usual stand-in of 2 Å.
 pub(super) const DEFAULT_RADIUS_PM: u16 = 200;
 
 /// (symbol, weight in Da, radius in pm), in the order of atomic numbers from 1.

@@ -51,13 +51,13 @@ impl HashedLocalGrid {
             atoms: Vec::new(),
         };
         let atoms = positions.iter().zip(radii).zip(0..);
-        let atoms = atoms.map(|((&centre, &radius), index)| {
+        let atoms = atoms.map(|((&center, &radius), index)| {
             let atom = GridAtom {
-                centre,
+                center,
                 radius,
                 index,
             };
-            (grid.cell_at(centre), atom)
+            (grid.cell_at(center), atom)
         });
         grid.atoms = atoms.collect();
         // Stable: inside a bucket atoms keep their order.
@@ -73,26 +73,26 @@ impl HashedLocalGrid {
         grid
     }
 
-    /// Visits every atom that touches or overlaps the ball at `centre` with `radius`, both in
+    /// Visits every atom that touches or overlaps the ball at `center` with `radius`, both in
     /// the body frame, nm, until `visit` breaks: the same atoms as
     /// [`LocalGrid::visit_touching`](super::LocalGrid::visit_touching), in another order.
     #[inline]
     pub fn visit_touching<B>(
         &self,
-        centre: Vec3,
+        center: Vec3,
         radius: f32,
         mut visit: impl FnMut(&GridAtom) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let reach = radius + self.largest_radius;
         // Rounding must not hide an atom at the face of a cell.
-        let reach = Vec3::splat(reach) + centre.abs() * (4.0 * f32::EPSILON);
-        let (low, high) = (self.cell_at(centre - reach), self.cell_at(centre + reach));
+        let reach = Vec3::splat(reach) + center.abs() * (4.0 * f32::EPSILON);
+        let (low, high) = (self.cell_at(center - reach), self.cell_at(center + reach));
         let cells = (high - low).as_dvec3() + 1.0;
         // Also what is not a number ends here, and touches nothing.
         let few = cells.element_product() <= self.atoms.len().max(27) as f64;
-        if !(few && centre.is_finite()) {
+        if !(few && center.is_finite()) {
             for (_, atom) in &self.atoms {
-                if atom.touches(centre, radius) {
+                if atom.touches(center, radius) {
                     visit(atom)?;
                 }
             }
@@ -103,7 +103,7 @@ impl HashedLocalGrid {
                 for x in low.x..=high.x {
                     let cell = IVec3::new(x, y, z);
                     for (own, atom) in self.bucket_of(cell) {
-                        if *own == cell && atom.touches(centre, radius) {
+                        if *own == cell && atom.touches(center, radius) {
                             visit(atom)?;
                         }
                     }
@@ -156,8 +156,8 @@ mod tests {
     use super::super::local_grid::tests::{CUBES, on_cell_faces, point, seen, touching};
     use super::*;
 
-    fn hashed(grid: &HashedLocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
-        seen(|visitor| grid.visit_touching(centre, radius, visitor))
+    fn hashed(grid: &HashedLocalGrid, center: Vec3, radius: f32) -> Vec<u32> {
+        seen(|visitor| grid.visit_touching(center, radius, visitor))
     }
 
     #[test]
@@ -173,12 +173,12 @@ mod tests {
                 let all = LocalGrid::new(&positions, &radii);
                 let few = HashedLocalGrid::new(&positions, &radii);
                 for query in 0..200 {
-                    let centre = offset + point(&mut random, 1.3 * side);
+                    let center = offset + point(&mut random, 1.3 * side);
                     let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];
                     assert_eq!(
-                        hashed(&few, centre, radius),
-                        touching(&all, centre, radius),
-                        "{count} atoms, ball of {radius} nm at {centre}"
+                        hashed(&few, center, radius),
+                        touching(&all, center, radius),
+                        "{count} atoms, ball of {radius} nm at {center}"
                     );
                 }
             }
@@ -193,8 +193,8 @@ mod tests {
             LocalGrid::new(&positions, &radii),
             HashedLocalGrid::new(&positions, &radii),
         );
-        for &centre in &positions {
-            assert_eq!(hashed(&few, centre, 0.1251), touching(&all, centre, 0.1251));
+        for &center in &positions {
+            assert_eq!(hashed(&few, center, 0.1251), touching(&all, center, 0.1251));
         }
     }
 

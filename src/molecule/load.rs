@@ -38,8 +38,8 @@ pub fn load(
 /// use bevy_rapier_molecules::prelude::*;
 ///
 /// let options = LoadOptions::default();
-/// let haemoglobin = load_structure("assets/molecules/1gzx.pdb", &options)?;
-/// let chains = haemoglobin.split_by(SplitBy::Chain, &options)?;
+/// let hemoglobin = load_structure("assets/molecules/1gzx.pdb", &options)?;
+/// let chains = hemoglobin.split_by(SplitBy::Chain, &options)?;
 /// assert_eq!(chains.len(), 4);
 /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
 /// ```

@@ -3,7 +3,7 @@
 //! Turk's grid (*Interactive Collision Detection for Molecular Graphics*, 1989):
 //! 1. a cell is at least as wide as the largest atom's diameter,
 //! 2. so an atom that touches a ball no larger than the atoms is in one of the 27
-//!    cells around the ball's centre;
+//!    cells around the ball's center;
 //! 3. atoms are counting-sorted by cell, x fastest, so that those 27 cells are nine
 //!    contiguous ranges;
 //! 4. one flag a cell says whether any of its 27 has an atom: most balls are turned
@@ -41,8 +41,8 @@ const FACE_ROUNDING: f32 = 8.0 * f32::EPSILON;
 /// One atom as the grid stores it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridAtom {
-    /// Centre in the body frame, nm.
-    pub centre: Vec3,
+    /// Center in the body frame, nm.
+    pub center: Vec3,
     /// Radius, nm.
     pub radius: f32,
     /// Index of the atom in its template.
@@ -50,12 +50,12 @@ pub struct GridAtom {
 }
 
 impl GridAtom {
-    /// Whether it touches or overlaps the ball at `centre` with `radius`, both in the body
-    /// frame, nm; with a negative radius, whether the centre lies that deep in it.
+    /// Whether it touches or overlaps the ball at `center` with `radius`, both in the body
+    /// frame, nm; with a negative radius, whether the center lies that deep in it.
     #[inline]
-    pub(super) fn touches(&self, centre: Vec3, radius: f32) -> bool {
+    pub(super) fn touches(&self, center: Vec3, radius: f32) -> bool {
         let sum = self.radius + radius;
-        sum >= 0.0 && self.centre.distance_squared(centre) <= sum * sum
+        sum >= 0.0 && self.center.distance_squared(center) <= sum * sum
     }
 }
 
@@ -132,7 +132,7 @@ impl LocalGrid {
         grid
     }
 
-    /// Chooses the cells for atom centres between `low` and `high`.
+    /// Chooses the cells for atom centers between `low` and `high`.
     fn lay_out(&mut self, low: Vec3, high: Vec3, atoms: usize) {
         let most = 1024.0 + MOST_CELLS_PER_ATOM * atoms as f64;
         self.cell = cell_width(self.largest_radius);
@@ -170,14 +170,14 @@ impl LocalGrid {
         }
         let mut next = self.starts.clone();
         let nothing = GridAtom {
-            centre: Vec3::ZERO,
+            center: Vec3::ZERO,
             radius: 0.0,
             index: 0,
         };
         self.atoms = vec![nothing; cell_of.len()];
         for (index, &cell) in cell_of.iter().enumerate() {
             self.atoms[next[cell] as usize] = GridAtom {
-                centre: positions[index],
+                center: positions[index],
                 radius: radii[index],
                 index: index as u32,
             };
@@ -211,7 +211,7 @@ impl LocalGrid {
     }
 
     /// How much a ball of `radius` nm may be enlarged, nm, so that only the 27 cells
-    /// around its centre are looked at; zero at least.
+    /// around its center are looked at; zero at least.
     #[must_use]
     pub(crate) fn quick_margin(&self, radius: f32) -> f32 {
         (self.cell - self.largest_radius - radius).max(0.0)
@@ -223,26 +223,26 @@ impl LocalGrid {
         &self.atoms
     }
 
-    /// Visits every atom that touches or overlaps the ball at `centre` with `radius`,
+    /// Visits every atom that touches or overlaps the ball at `center` with `radius`,
     /// both in the body frame, nm, until `visit` breaks.
     ///
-    /// A negative radius finds atoms in which the centre lies that deep.
+    /// A negative radius finds atoms in which the center lies that deep.
     #[inline]
     pub fn visit_touching<B>(
         &self,
-        centre: Vec3,
+        center: Vec3,
         radius: f32,
         mut visit: impl FnMut(&GridAtom) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let reach = radius + self.largest_radius;
         if reach <= self.cell {
-            let cell = self.cell_at(centre);
+            let cell = self.cell_at(center);
             let inside = cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.counts).all();
             if !(inside && self.near[self.number(cell)]) {
                 return ControlFlow::Continue(());
             }
         }
-        let (low, high) = self.range(centre - reach, centre + reach);
+        let (low, high) = self.range(center - reach, center + reach);
         if low.x > high.x {
             return ControlFlow::Continue(());
         }
@@ -250,14 +250,14 @@ impl LocalGrid {
         let furthest = reach + self.rounding;
         let furthest = ROUNDED_REACH * furthest * furthest;
         for z in low.z..=high.z {
-            let dz = self.outside(centre.z - self.low.z, z);
+            let dz = self.outside(center.z - self.low.z, z);
             for y in low.y..=high.y {
-                let dy = self.outside(centre.y - self.low.y, y);
+                let dy = self.outside(center.y - self.low.y, y);
                 if dy * dy + dz * dz > furthest {
                     continue;
                 }
                 for atom in &self.atoms[self.row(low.x, high.x, y, z)] {
-                    if atom.touches(centre, radius) {
+                    if atom.touches(center, radius) {
                         visit(atom)?;
                     }
                 }
@@ -266,7 +266,7 @@ impl LocalGrid {
         ControlFlow::Continue(())
     }
 
-    /// Visits every atom whose centre lies in the box from `low` to `high`, nm, and
+    /// Visits every atom whose center lies in the box from `low` to `high`, nm, and
     /// some around it.
     pub(crate) fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
         let (low, high) = self.range(low, high);
@@ -347,15 +347,15 @@ pub(super) mod tests {
         found
     }
 
-    pub fn touching(grid: &LocalGrid, centre: Vec3, radius: f32) -> Vec<u32> {
-        seen(|visitor| grid.visit_touching(centre, radius, visitor))
+    pub fn touching(grid: &LocalGrid, center: Vec3, radius: f32) -> Vec<u32> {
+        seen(|visitor| grid.visit_touching(center, radius, visitor))
     }
 
-    fn brute(positions: &[Vec3], radii: &[f32], centre: Vec3, radius: f32) -> Vec<u32> {
+    fn brute(positions: &[Vec3], radii: &[f32], center: Vec3, radius: f32) -> Vec<u32> {
         (0..positions.len())
             .filter(|&k| {
                 let sum = radii[k] + radius;
-                sum >= 0.0 && positions[k].distance_squared(centre) <= sum * sum
+                sum >= 0.0 && positions[k].distance_squared(center) <= sum * sum
             })
             .map(|k| k as u32)
             .collect()
@@ -386,12 +386,12 @@ pub(super) mod tests {
             let grid = LocalGrid::new(&positions, &radii);
             assert_eq!(grid.atoms().len(), count);
             for query in 0..200 {
-                let centre = point(&mut random, 1.3 * side);
+                let center = point(&mut random, 1.3 * side);
                 let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];
                 assert_eq!(
-                    touching(&grid, centre, radius),
-                    brute(&positions, &radii, centre, radius),
-                    "{count} atoms, ball of {radius} nm at {centre}"
+                    touching(&grid, center, radius),
+                    brute(&positions, &radii, center, radius),
+                    "{count} atoms, ball of {radius} nm at {center}"
                 );
             }
         }
@@ -402,10 +402,10 @@ pub(super) mod tests {
         let positions = on_cell_faces();
         let radii = vec![0.1; positions.len()];
         let grid = LocalGrid::new(&positions, &radii);
-        for &centre in &positions {
+        for &center in &positions {
             assert_eq!(
-                touching(&grid, centre, 0.1251),
-                brute(&positions, &radii, centre, 0.1251)
+                touching(&grid, center, 0.1251),
+                brute(&positions, &radii, center, 0.1251)
             );
         }
     }

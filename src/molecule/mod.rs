@@ -13,7 +13,7 @@
 //!
 //! Lengths are nm, masses dalton; files have ångström. Positions in a [`Structure`] are in
 //! the frame of the file; those in a template are in its body frame, which has its origin at
-//! the centre of mass and the axes of the file. [`MoleculeTemplate::file_pose`] leads back.
+//! the center of mass and the axes of the file. [`MoleculeTemplate::file_pose`] leads back.
 //!
 //! The same bytes and options give the same template, to the last bit. Bytes are never
 //! trusted: whatever they are, the answer is a template or a [`MoleculeError`] with file, line

@@ -3,7 +3,7 @@
 use super::error::ReadCause;
 use crate::hybrid36;
 
-/// Ångström to nanometre, as a power of ten.
+/// Ångström to nanometer, as a power of ten.
 pub(super) const ANGSTROM_DIGITS: u32 = 1;
 
 /// Reads a decimal number and divides it by `10^shift`.

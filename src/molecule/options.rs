@@ -43,7 +43,7 @@ pub enum AssemblyChoice {
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
 ///
-/// // The first chain of haemoglobin with half of the van der Waals radii.
+/// // The first chain of hemoglobin with half of the van der Waals radii.
 /// let options = LoadOptions {
 ///     chains: Some(vec!["A".to_owned()]),
 ///     radius_scale: 0.5,

@@ -120,7 +120,7 @@ impl Structure {
     /// Residues that lose against another kind of residue at the same place.
     ///
     /// A crystal may hold a serine in some molecules where others have a
-    /// threonine: neighbouring residues with the same number, different names,
+    /// threonine: neighboring residues with the same number, different names,
     /// and an alternate location on every atom. The higher mean occupancy wins.
     fn losing_residues(&self, kept: &[u32]) -> HashSet<u32> {
         struct Tally {

@@ -9,7 +9,7 @@ use crate::pose::Pose;
 
 /// Largest distance from the file's origin that an atom may have, nm.
 ///
-/// A tenth of a millimetre: no structure file holds anything larger, and it
+/// A tenth of a millimeter: no structure file holds anything larger, and it
 /// keeps squares and sums of coordinates far away from overflow.
 pub const MAX_COORDINATE_NM: f32 = 1.0e5;
 
@@ -97,7 +97,7 @@ pub struct Residue {
 
 /// The rigid shape that many molecules share: atoms in the body frame.
 ///
-/// The body frame has its origin at the centre of mass and its axes parallel to
+/// The body frame has its origin at the center of mass and its axes parallel to
 /// those of the file. Lengths are nm, masses dalton.
 ///
 /// ```
@@ -116,7 +116,7 @@ pub struct Residue {
 /// let monoxide = MoleculeTemplate::new("carbon monoxide", atoms, vec![residue])?;
 ///
 /// assert!((monoxide.mass() - 28.01).abs() < 0.01, "dalton");
-/// // The origin of the body frame is the centre of mass, nearer to the heavier oxygen.
+/// // The origin of the body frame is the center of mass, nearer to the heavier oxygen.
 /// let [carbon, oxygen] = [0, 1].map(|atom| monoxide.positions()[atom].x);
 /// assert!(carbon < 0.0 && oxygen > 0.0 && -carbon > oxygen, "nm");
 /// assert!((monoxide.file_pose().transform_point(Vec3::X * carbon).x - 1.0).abs() < 1e-6);
@@ -140,7 +140,7 @@ pub struct MoleculeTemplate {
 }
 
 impl MoleculeTemplate {
-    /// Builds the template of `atoms`, moving their centre of mass to the origin.
+    /// Builds the template of `atoms`, moving their center of mass to the origin.
     ///
     /// # Errors
     /// [`TemplateError`] if there are no atoms, or one of them has an impossible
@@ -157,14 +157,14 @@ impl MoleculeTemplate {
             .iter()
             .map(|atom| f64::from(atom.element.mass()))
             .sum();
-        let centre = atoms
+        let center = atoms
             .iter()
             .map(|atom| atom.position.as_dvec3() * f64::from(atom.element.mass()))
             .sum::<DVec3>()
             / mass;
         let positions: Vec<Vec3> = atoms
             .iter()
-            .map(|atom| (atom.position.as_dvec3() - centre).as_vec3())
+            .map(|atom| (atom.position.as_dvec3() - center).as_vec3())
             .collect();
         let inertia = inertia_tensor(&atoms, &positions);
         let (principal_inertia, principal_axes) = principal_frame(inertia);
@@ -186,7 +186,7 @@ impl MoleculeTemplate {
             principal_inertia,
             principal_axes,
             bounding_radius,
-            file_pose: Pose::from_translation(centre.as_vec3()),
+            file_pose: Pose::from_translation(center.as_vec3()),
             name,
         })
     }
@@ -251,7 +251,7 @@ impl MoleculeTemplate {
         self.positions.len()
     }
 
-    /// Atom centres in the body frame, nm.
+    /// Atom centers in the body frame, nm.
     #[must_use]
     pub fn positions(&self) -> &[Vec3] {
         &self.positions
@@ -302,7 +302,7 @@ impl MoleculeTemplate {
         self.mass
     }
 
-    /// Inertia tensor about the centre of mass in the body frame, Da·nm².
+    /// Inertia tensor about the center of mass in the body frame, Da·nm².
     ///
     /// Each atom counts as a solid ball, so a single atom has inertia too.
     #[must_use]
@@ -310,7 +310,7 @@ impl MoleculeTemplate {
         self.inertia
     }
 
-    /// Principal moments of inertia about the centre of mass, Da·nm², smallest first.
+    /// Principal moments of inertia about the center of mass, Da·nm², smallest first.
     #[must_use]
     pub fn principal_inertia(&self) -> Vec3 {
         self.principal_inertia
@@ -322,7 +322,7 @@ impl MoleculeTemplate {
         self.principal_axes
     }
 
-    /// Radius (nm) of the sphere about the centre of mass that holds every atom sphere.
+    /// Radius (nm) of the sphere about the center of mass that holds every atom sphere.
     #[must_use]
     pub fn bounding_radius(&self) -> f32 {
         self.bounding_radius

@@ -71,21 +71,21 @@ impl Shape {
             (rotation * pose.rotation).normalize(),
         );
         let far = other.bounding_radius() + gap + ROUNDING_NM;
-        for (k, (&centre, &radius)) in self
+        for (k, (&center, &radius)) in self
             .proxies
-            .centres()
+            .centers()
             .iter()
             .zip(self.proxies.radii())
             .enumerate()
         {
-            let centre = seen.transform_point(centre);
-            if centre.length_squared() > (radius + far) * (radius + far) {
+            let center = seen.transform_point(center);
+            if center.length_squared() > (radius + far) * (radius + far) {
                 continue;
             }
-            let mut others = other.proxies.centres().iter().zip(other.proxies.radii());
+            let mut others = other.proxies.centers().iter().zip(other.proxies.radii());
             let near = others.any(|(place, other_radius)| {
                 let reach = radius + other_radius + gap + ROUNDING_NM;
-                place.distance_squared(centre) <= reach * reach
+                place.distance_squared(center) <= reach * reach
             });
             if near && self.atoms_are_within(gap, k, &seen, other) {
                 return true;
@@ -98,10 +98,10 @@ impl Shape {
     fn atoms_are_within(&self, gap: f32, proxy: usize, seen: &Pose, other: &Self) -> bool {
         let (positions, radii) = (self.template.positions(), self.template.radii());
         self.proxies.atoms_of(proxy).iter().any(|&atom| {
-            let centre = seen.transform_point(positions[atom as usize]);
+            let center = seen.transform_point(positions[atom as usize]);
             let visited = other
                 .grid
-                .visit_touching(centre, radii[atom as usize] + gap, |_| {
+                .visit_touching(center, radii[atom as usize] + gap, |_| {
                     ControlFlow::Break(())
                 });
             visited.is_break()

@@ -106,7 +106,7 @@ pub struct BrownianMotionConfig {
     /// Viscosity, Pa s. Default: that of water, 0.89e-3.
     pub viscosity: f64,
     /// Time that molecules diffuse for in each second of the physics world, s; zero is a
-    /// pause. Default: 1e-9, in which a small protein comes a nanometre far.
+    /// pause. Default: 1e-9, in which a small protein comes a nanometer far.
     pub pace: f64,
     /// Seed of all steps. Default: 1.
     pub seed: u64,

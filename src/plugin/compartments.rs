@@ -30,7 +30,7 @@ pub enum Compartment {
     },
     /// A capsule along y: a rod-shaped bacterium.
     Capsule {
-        /// Half the distance between the centres of its ends, nm.
+        /// Half the distance between the centers of its ends, nm.
         half_height: f32,
         /// Radius, nm.
         radius: f32,
@@ -89,9 +89,9 @@ pub enum CompartmentSpring {
         /// Damping; 1 is critical. Default: 1.
         damping_ratio: f32,
     },
-    /// The law of the thesis: undamped, as strong as the way to the centre.
+    /// The law of the thesis: undamped, as strong as the way to the center.
     Thesis {
-        /// Acceleration for each nm between molecule and centre, 1/s².
+        /// Acceleration for each nm between molecule and center, 1/s².
         force: f32,
         /// Angular acceleration for each radian of tilt, 1/s².
         torque: f32,
@@ -175,14 +175,14 @@ pub struct InCompartment {
     pub compartment: Entity,
     /// Which part of it. Default: the outer leaflet.
     pub place: CompartmentPlace,
-    /// In a leaflet: how far the centre of mass may leave its depth before the spring
+    /// In a leaflet: how far the center of mass may leave its depth before the spring
     /// acts, nm. Inside and outside: how close the molecule may come to the surface,
     /// nm. Default: 0.1 nm.
     pub leeway: f32,
     /// In a leaflet: how far the head may lean before the spring acts, radian.
     /// Default: 0.2.
     pub tilt_leeway: f32,
-    /// In a leaflet: distance of the centre of mass from the surface, nm. Default:
+    /// In a leaflet: distance of the center of mass from the surface, nm. Default:
     /// such that the tails of two leaflets meet.
     pub depth: Option<f32>,
     /// In a leaflet: direction from tail to head in the body frame. Default: along the

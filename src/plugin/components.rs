@@ -51,7 +51,7 @@ use crate::molecule::MoleculeTemplate;
 /// # }
 /// ```
 ///
-/// The entity's [`Transform`] is the pose of the molecule's centre of mass, 1 unit =
+/// The entity's [`Transform`] is the pose of the molecule's center of mass, 1 unit =
 /// 1 nm. Until the file is loaded the body has no mass and stays where it is; then it
 /// gets a collider, its mass (Da) and its inertia (Da·nm²). Another handle may be given at
 /// any time: the old body stays until the new file is loaded. Without this component it has

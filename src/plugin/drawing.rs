@@ -23,9 +23,9 @@ pub struct Undrawn;
 /// [`GlobalTransform`], unless it is hidden or [`Undrawn`]. Part of
 /// [`MoleculePlugins`](super::MoleculePlugins) with the feature `draw`.
 ///
-/// [`ColourMode::Collision`](crate::render::ColourMode::Collision) shows [`Colliding`],
-/// [`ColourMode::Group`](crate::render::ColourMode::Group) the compartment and the
-/// leaflet, and [`ColourMode::Penetration`](crate::render::ColourMode::Penetration) the
+/// [`ColorMode::Collision`](crate::render::ColorMode::Collision) shows [`Colliding`],
+/// [`ColorMode::Group`](crate::render::ColorMode::Group) the compartment and the
+/// leaflet, and [`ColorMode::Penetration`](crate::render::ColorMode::Penetration) the
 /// deepest of [`TouchingMolecules`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeDrawingPlugin;

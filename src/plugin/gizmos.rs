@@ -42,7 +42,7 @@ pub struct MoleculeGizmos {
     /// Draws the cells of the search that have spheres in them, in
     /// [`ContactModel::Crowd`]. Default: false.
     pub cells: bool,
-    /// Draws a line along the normal of each contact of a molecule, coloured by its
+    /// Draws a line along the normal of each contact of a molecule, colored by its
     /// depth; where the last substep found it. Default: false.
     pub contacts: bool,
     /// Draws the spheres that stand for the molecules in the search. Default: false.
@@ -55,23 +55,23 @@ pub struct MoleculeGizmos {
     /// Draws a line from each molecule that is out of its place to where it belongs,
     /// and from its head to where that should be. Default: false.
     pub springs: bool,
-    /// Colour of cells. Default: grey.
-    pub cell_colour: Color,
-    /// Colour of contacts that just touch. Default: green.
-    pub touch_colour: Color,
-    /// Colour of contacts as deep as `deep`. Default: red.
-    pub deep_colour: Color,
-    /// Colour of spheres. Default: blue.
-    pub sphere_colour: Color,
-    /// Colour of proxies of molecules that touch nobody. Default: green.
-    pub proxy_colour: Color,
-    /// Colour of proxies of molecules that overlap others. Default: red.
-    pub colliding_proxy_colour: Color,
-    /// Colour of compartments. Default: turquoise.
-    pub compartment_colour: Color,
-    /// Colour of springs. Default: orange.
-    pub spring_colour: Color,
-    /// Overlap from which on contacts have `deep_colour`, nm. Default: 0.05 nm.
+    /// Color of cells. Default: gray.
+    pub cell_color: Color,
+    /// Color of contacts that just touch. Default: green.
+    pub touch_color: Color,
+    /// Color of contacts as deep as `deep`. Default: red.
+    pub deep_color: Color,
+    /// Color of spheres. Default: blue.
+    pub sphere_color: Color,
+    /// Color of proxies of molecules that touch nobody. Default: green.
+    pub proxy_color: Color,
+    /// Color of proxies of molecules that overlap others. Default: red.
+    pub colliding_proxy_color: Color,
+    /// Color of compartments. Default: turquoise.
+    pub compartment_color: Color,
+    /// Color of springs. Default: orange.
+    pub spring_color: Color,
+    /// Overlap from which on contacts have `deep_color`, nm. Default: 0.05 nm.
     pub deep: f32,
     /// Length of the line at a contact, nm. Default: 0.3 nm.
     pub contact_length: f32,
@@ -94,14 +94,14 @@ impl Default for MoleculeGizmos {
             proxies: 0,
             compartments: false,
             springs: false,
-            cell_colour: Color::srgba(0.6, 0.6, 0.6, 0.4),
-            touch_colour: Color::srgb(0.2, 0.9, 0.3),
-            deep_colour: Color::srgb(1.0, 0.1, 0.1),
-            sphere_colour: Color::srgba(0.3, 0.5, 1.0, 0.6),
-            proxy_colour: Color::srgba(0.2, 0.9, 0.3, 0.6),
-            colliding_proxy_colour: Color::srgba(1.0, 0.1, 0.1, 0.6),
-            compartment_colour: Color::srgb(0.2, 0.8, 0.8),
-            spring_colour: Color::srgb(1.0, 0.6, 0.1),
+            cell_color: Color::srgba(0.6, 0.6, 0.6, 0.4),
+            touch_color: Color::srgb(0.2, 0.9, 0.3),
+            deep_color: Color::srgb(1.0, 0.1, 0.1),
+            sphere_color: Color::srgba(0.3, 0.5, 1.0, 0.6),
+            proxy_color: Color::srgba(0.2, 0.9, 0.3, 0.6),
+            colliding_proxy_color: Color::srgba(1.0, 0.1, 0.1, 0.6),
+            compartment_color: Color::srgb(0.2, 0.8, 0.8),
+            spring_color: Color::srgb(1.0, 0.6, 0.1),
             deep: 0.05,
             contact_length: 0.3,
             max_cells: 4000,
@@ -193,17 +193,17 @@ fn draw_cells(
         let (Ok(world), Some(pose)) = (worlds.get(link.0), molecules.pose(molecule)) else {
             continue;
         };
-        for &centre in &prepared.0.spheres(*detail).centres {
+        for &center in &prepared.0.spheres(*detail).centers {
             if drawn.len() >= group.max_cells {
                 return;
             }
-            let cell = world.contacts().cell_around(pose.transform_point(centre));
+            let cell = world.contacts().cell_around(pose.transform_point(center));
             if let Some(cell) = cell
                 && drawn.insert((link.0, cell.number))
             {
                 let middle = Vec3::splat(0.5 * cell.width);
                 let place = Transform::from_translation(cell.low + middle).with_scale(2.0 * middle);
-                gizmos.cube(place, group.cell_colour);
+                gizmos.cube(place, group.cell_color);
             }
         }
     }
@@ -217,7 +217,7 @@ fn draw_spheres(mut gizmos: Gizmos<MoleculeGizmos>, spheres: Spheres, molecules:
             continue;
         };
         let spheres = prepared.0.spheres(*detail);
-        draw_balls(&mut gizmos, &spheres, &pose, group.sphere_colour, &mut left);
+        draw_balls(&mut gizmos, &spheres, &pose, group.sphere_color, &mut left);
     }
 }
 
@@ -226,19 +226,17 @@ fn draw_balls(
     gizmos: &mut Gizmos<MoleculeGizmos>,
     spheres: &MemberSpheres,
     pose: &Pose,
-    colour: Color,
+    color: Color,
     left: &mut usize,
 ) {
-    for (&centre, &radius) in spheres.centres.iter().zip(&spheres.radii).take(*left) {
-        let place = Isometry3d::from_translation(pose.transform_point(centre));
-        gizmos
-            .sphere(place, radius, colour)
-            .resolution(SPHERE_SIDES);
+    for (&center, &radius) in spheres.centers.iter().zip(&spheres.radii).take(*left) {
+        let place = Isometry3d::from_translation(pose.transform_point(center));
+        gizmos.sphere(place, radius, color).resolution(SPHERE_SIDES);
     }
     *left = left.saturating_sub(spheres.len());
 }
 
-/// Proxies in the colours of the thesis: red where their molecule collides, else green.
+/// Proxies in the colors of the thesis: red where their molecule collides, else green.
 fn draw_proxies(
     mut gizmos: Gizmos<MoleculeGizmos>,
     proxies: Query<(Entity, &PreparedMolecule, Option<&Colliding>)>,
@@ -252,11 +250,11 @@ fn draw_proxies(
         };
         let detail = MoleculeDetail::Proxies(group.proxies);
         let spheres = prepared.0.spheres(detail);
-        let colour = match colliding {
-            Some(colliding) if colliding.any() => group.colliding_proxy_colour,
-            _ => group.proxy_colour,
+        let color = match colliding {
+            Some(colliding) if colliding.any() => group.colliding_proxy_color,
+            _ => group.proxy_color,
         };
-        draw_balls(&mut gizmos, &spheres, &pose, colour, &mut left);
+        draw_balls(&mut gizmos, &spheres, &pose, color, &mut left);
     }
 }
 
@@ -275,12 +273,12 @@ fn draw_contacts(
     let mut left = group.max_contacts;
     let mut draw = |point: Vec3, normal: Vec3, gap: f32| {
         let half = normal * (0.5 * group.contact_length);
-        let colour = group
-            .touch_colour
-            .mix(&group.deep_colour, depth(gap, group.deep));
+        let color = group
+            .touch_color
+            .mix(&group.deep_color, depth(gap, group.deep));
         if left > 0 && (point + half).is_finite() {
             left -= 1;
-            gizmos.line(point - half, point + half, colour);
+            gizmos.line(point - half, point + half, color);
         }
     };
     let crowd = model.is_some_and(|model| *model == ContactModel::Crowd);
@@ -343,7 +341,7 @@ fn draw_compartments(
             let [Some(a), Some(b)] = line.map(|index| points.get(index as usize)) else {
                 continue;
             };
-            gizmos.line(place * *a, place * *b, group.compartment_colour);
+            gizmos.line(place * *a, place * *b, group.compartment_color);
         }
     }
 }
@@ -365,12 +363,12 @@ fn draw_springs(
             continue;
         }
         let belongs = pose.position - excess.normal * excess.height;
-        gizmos.line(pose.position, belongs, group.spring_colour);
+        gizmos.line(pose.position, belongs, group.spring_color);
         if excess.tilt > 0.0 {
             let head = excess.up * prepared.shared().template().bounding_radius();
             let upright = Quat::from_scaled_axis(excess.axis * excess.tilt) * head;
-            gizmos.line(pose.position, pose.position + head, group.spring_colour);
-            gizmos.line(pose.position + head, belongs + upright, group.spring_colour);
+            gizmos.line(pose.position, pose.position + head, group.spring_color);
+            gizmos.line(pose.position + head, belongs + upright, group.spring_color);
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | component | in or out | what it says |
 //! |---|---|---|
 //! | [`Molecule`] | in | the structure file; brings all that a body needs |
-//! | `Transform` | both | pose of the centre of mass, world frame, nm; its scale must be 1 |
+//! | `Transform` | both | pose of the center of mass, world frame, nm; its scale must be 1 |
 //! | `Velocity` (Rapier) | both | nm/s and radian/s |
 //! | [`MoleculeMaterial`] | in | restitution, friction, stiffness, groups |
 //! | [`MoleculeDetail`] | in | which spheres stand for the molecule among others: atoms, residues, proxies, one |
@@ -30,7 +30,7 @@
 //! who touches whom, [`MoleculeQueries`] which atom a ray or a moving shape meets and which
 //! is near a point.
 //!
-//! One unit of length is a nanometre, masses are dalton, times seconds, angles radian:
+//! One unit of length is a nanometer, masses are dalton, times seconds, angles radian:
 //! Rapier's gravity of 9.81 then is 9.81 nm/s².
 //!
 //! # One frame

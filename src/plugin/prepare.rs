@@ -71,7 +71,7 @@ impl PreparedTemplate {
         let make = || {
             let spheres = match self.proxies.get(count as usize) {
                 Ok(set) => MemberSpheres {
-                    centres: set.centres().to_vec(),
+                    centers: set.centers().to_vec(),
                     radii: set.radii().to_vec(),
                 },
                 Err(error) => {

@@ -58,8 +58,8 @@ const SLACK: f32 = 4.0e-6;
 ///     let eye = Vec3::new(0.0, 20.0, 0.0);
 ///     // The atom that is nearest to the eye, and what a ray towards it hits.
 ///     let near = molecules.nearest_atom(eye, f32::MAX, &all)?;
-///     let (centre, _radius) = molecules.atom(near)?;
-///     let hit = molecules.cast_ray(eye, centre - eye, f32::MAX, &all)?;
+///     let (center, _radius) = molecules.atom(near)?;
+///     let hit = molecules.cast_ray(eye, center - eye, f32::MAX, &all)?;
 ///     let label = molecules.describe(hit)?;
 ///     Some((near, hit, label.to_string()))
 /// }
@@ -100,11 +100,11 @@ impl Candidate<'_> {
         self.shape.template().bounding_radius()
     }
 
-    /// Centre in the body frame and radius of an atom, nm.
+    /// Center in the body frame and radius of an atom, nm.
     fn atom(&self, index: usize) -> Option<(Vec3, f32)> {
         let template = self.shape.template();
-        let centre = template.positions().get(index)?;
-        Some((*centre, *template.radii().get(index)?))
+        let center = template.positions().get(index)?;
+        Some((*center, *template.radii().get(index)?))
     }
 
     /// A hit from what is known in the body frame.
@@ -128,10 +128,10 @@ impl Candidate<'_> {
         let hit = self
             .shape
             .atom_hit_by_ray(&ray, most.max(0.0).next_up(), true)?;
-        let (centre, radius) = self.atom(hit.atom as usize)?;
+        let (center, radius) = self.atom(hit.atom as usize)?;
         // Once more with the way to the atom's nearest point: the difference of two
         // squares that parry takes loses digits in large molecules.
-        let arm = centre - origin;
+        let arm = center - origin;
         let along = arm.dot(direction);
         let aside = (arm - direction * along).length_squared();
         let time = along - (radius * radius - aside).max(0.0).sqrt();
@@ -149,9 +149,9 @@ struct Way {
 
 impl Way {
     /// A place on the way, nm from the origin, before which nothing within `reach` of
-    /// `centre` is met; none if nothing is met before `most` nm.
-    fn entry(&self, centre: Vec3, reach: f32, most: f32) -> Option<f32> {
-        let arm = centre - self.origin;
+    /// `center` is met; none if nothing is met before `most` nm.
+    fn entry(&self, center: Vec3, reach: f32, most: f32) -> Option<f32> {
+        let arm = center - self.origin;
         let along = arm.dot(self.direction);
         let aside = (arm - self.direction * along).length();
         let reach = reach + SLACK * (reach + arm.length());
@@ -186,9 +186,9 @@ impl MoleculeQueries<'_, '_> {
             let local = candidate.pose.inverse_transform_point(start);
             let turned = candidate.pose.rotation.inverse() * direction;
             let (atom, time) = candidate.hit_by_ray(local, turned, most - skip)?;
-            let (centre, _) = candidate.atom(atom)?;
+            let (center, _) = candidate.atom(atom)?;
             let point = local + turned * time;
-            let normal = (point - centre).normalize_or(-turned);
+            let normal = (point - center).normalize_or(-turned);
             Some(candidate.hit(atom, skip + time, point, normal))
         })
     }
@@ -230,8 +230,8 @@ impl MoleculeQueries<'_, '_> {
                 inverse * direction,
                 (most - skip).max(0.0),
             )?;
-            let (centre, radius) = candidate.atom(hit.atom as usize)?;
-            let point = centre + hit.normal * radius;
+            let (center, radius) = candidate.atom(hit.atom as usize)?;
+            let point = center + hit.normal * radius;
             let distance = skip + hit.time;
             Some(candidate.hit(hit.atom as usize, distance, point, hit.normal))
         })
@@ -253,8 +253,8 @@ impl MoleculeQueries<'_, '_> {
         let mut best: Option<MoleculePoint> = None;
         for candidate in self.candidates(filter) {
             let most = best.map_or(max_distance, |best| best.distance);
-            let (centre, radius) = (candidate.pose.position, candidate.radius());
-            let way = centre.distance(point);
+            let (center, radius) = (candidate.pose.position, candidate.radius());
+            let way = center.distance(point);
             if way - radius > most + SLACK * (way + radius) {
                 continue;
             }
@@ -268,10 +268,10 @@ impl MoleculeQueries<'_, '_> {
             {
                 continue;
             }
-            let Some((centre, radius)) = candidate.atom(atom as usize) else {
+            let Some((center, radius)) = candidate.atom(atom as usize) else {
                 continue;
             };
-            let on_surface = centre + (local - centre).normalize_or(Vec3::Y) * radius;
+            let on_surface = center + (local - center).normalize_or(Vec3::Y) * radius;
             best = Some(MoleculePoint {
                 molecule: candidate.entity,
                 atom: atom as usize,
@@ -282,28 +282,28 @@ impl MoleculeQueries<'_, '_> {
         best
     }
 
-    /// All atoms that touch or overlap a ball around `centre` with `radius` (nm), sorted
+    /// All atoms that touch or overlap a ball around `center` with `radius` (nm), sorted
     /// by molecule and index. With radius 0, the atoms that hold a point.
     #[must_use]
     pub fn atoms_in_ball(
         &self,
-        centre: Vec3,
+        center: Vec3,
         radius: f32,
         filter: &MoleculeQueryFilter,
     ) -> Vec<MoleculeAtom> {
         let mut found = Vec::new();
-        if !(centre.is_finite() && radius >= 0.0) {
+        if !(center.is_finite() && radius >= 0.0) {
             return found;
         }
         for candidate in self.candidates(filter) {
-            let (way, reach) = (candidate.pose.position.distance(centre), candidate.radius());
+            let (way, reach) = (candidate.pose.position.distance(center), candidate.radius());
             let slack = SLACK * (way + reach);
             if way > radius + reach + slack {
                 continue;
             }
             // No larger than what holds the whole molecule.
             let radius = radius.min(way + reach + slack);
-            let local = candidate.pose.inverse_transform_point(centre);
+            let local = candidate.pose.inverse_transform_point(center);
             let atoms = candidate.shape.atoms_touching_ball(local, radius);
             let atom = |atom: u32| MoleculeAtom::from((candidate.entity, atom as usize));
             found.extend(atoms.into_iter().map(atom));
@@ -312,7 +312,7 @@ impl MoleculeQueries<'_, '_> {
         found
     }
 
-    /// Where a molecule is: its centre of mass (nm) and rotation. None if it is gone or
+    /// Where a molecule is: its center of mass (nm) and rotation. None if it is gone or
     /// not loaded.
     #[must_use]
     pub fn pose(&self, molecule: Entity) -> Option<Pose> {
@@ -327,14 +327,14 @@ impl MoleculeQueries<'_, '_> {
         Some(prepared.shared().template())
     }
 
-    /// Centre in the world and radius of an atom, nm. None if there is no such atom.
+    /// Center in the world and radius of an atom, nm. None if there is no such atom.
     #[must_use]
     pub fn atom(&self, atom: impl Into<MoleculeAtom>) -> Option<(Vec3, f32)> {
         let MoleculeAtom { molecule, atom } = atom.into();
         let template = self.template(molecule)?;
-        let centre = *template.positions().get(atom)?;
+        let center = *template.positions().get(atom)?;
         let radius = *template.radii().get(atom)?;
-        Some((self.pose(molecule)?.transform_point(centre), radius))
+        Some((self.pose(molecule)?.transform_point(center), radius))
     }
 
     /// What an atom is called: `HIS 68 A ND1`. None if there is no such atom.

@@ -122,7 +122,7 @@ pub(super) fn pull_springs(
         if !body.is_finite() || !body.is_movable() {
             continue;
         }
-        let pose = Pose::new(body.centre, body.pose.rotation);
+        let pose = Pose::new(body.center, body.pose.rotation);
         let excess = checked.excess(surface, &pose);
         if body.asleep && excess.is_in_place() {
             continue;
@@ -143,7 +143,7 @@ pub(super) fn pull_springs(
 /// What a spring gives a body that is out of its place.
 fn spring(place: &CheckedPlace, moving: &MovingBody, excess: &Excess, dt: f32) -> Option<Impulse> {
     let body = Body {
-        centre: moving.centre,
+        center: moving.center,
         inverse_mass: moving.inverse_mass.max_element(),
         inverse_inertia: moving.inverse_inertia,
     };

@@ -146,7 +146,7 @@ pub(super) fn moving_body(body: &RigidBody, gravity: Vec3) -> Option<MovingBody>
     let mass = body.mass_properties();
     let mut moving = MovingBody {
         pose: Pose::new(position.translation, position.rotation),
-        centre: mass.world_com,
+        center: mass.world_com,
         velocity: body.linvel(),
         angular_velocity: body.angvel(),
         asleep: body.is_sleeping(),

@@ -5,28 +5,28 @@ use glam::{DMat3, DVec3};
 /// A ball; nm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ball {
-    /// Its centre.
-    pub centre: DVec3,
+    /// Its center.
+    pub center: DVec3,
     /// Its radius.
     pub radius: f64,
 }
 
-/// How flat a simplex of centres may be, as the sine of its flattest angle squared, before
+/// How flat a simplex of centers may be, as the sine of its flattest angle squared, before
 /// a ball around fewer of them is as good.
 const FLAT: f64 = 1.0e-14;
 
 impl Ball {
-    /// Distance of the farthest point of `other` from our centre.
+    /// Distance of the farthest point of `other` from our center.
     #[must_use]
     pub fn reach_of(&self, other: &Self) -> f64 {
-        self.centre.distance(other.centre) + other.radius
+        self.center.distance(other.center) + other.radius
     }
 
     /// The balls that hold up to four `others`, touch each of them from around it, and have
-    /// their centre in the simplex of theirs or beyond it; at most two.
+    /// their center in the simplex of theirs or beyond it; at most two.
     ///
-    /// With the first of the others at the origin, dᵢ the centres of the rest, δᵢ what
-    /// their radii exceed that of the first by, and s the distance of our centre x from
+    /// With the first of the others at the origin, dᵢ the centers of the rest, δᵢ what
+    /// their radii exceed that of the first by, and s the distance of our center x from
     /// the origin, |x| = s and |x − dᵢ| = s − δᵢ, so that
     ///
     /// 2 x·dᵢ = |dᵢ|² − δᵢ² + 2 s δᵢ.
@@ -39,7 +39,7 @@ impl Ball {
         if rest.is_empty() {
             return [Some(*first), None];
         }
-        let Some((u, v)) = line_of_centres(first, rest) else {
+        let Some((u, v)) = line_of_centers(first, rest) else {
             return [None; 2];
         };
         // (v² − 1) s² + 2 u·v s + u² = 0.
@@ -61,18 +61,18 @@ impl Ball {
         };
         roots.map(|s| {
             let ball = Self {
-                centre: first.centre + u + v * s,
+                center: first.center + u + v * s,
                 radius: s + first.radius,
             };
             // Not a number, if there is no such root.
-            (s >= 0.0 && ball.radius.is_finite() && ball.centre.is_finite()).then_some(ball)
+            (s >= 0.0 && ball.radius.is_finite() && ball.center.is_finite()).then_some(ball)
         })
     }
 }
 
-/// The u and v of [`Ball::around`]; none if the centres do not span a simplex.
-fn line_of_centres(first: &Ball, rest: &[Ball]) -> Option<(DVec3, DVec3)> {
-    let sides: Vec<DVec3> = rest.iter().map(|b| b.centre - first.centre).collect();
+/// The u and v of [`Ball::around`]; none if the centers do not span a simplex.
+fn line_of_centers(first: &Ball, rest: &[Ball]) -> Option<(DVec3, DVec3)> {
+    let sides: Vec<DVec3> = rest.iter().map(|b| b.center - first.center).collect();
     let excess: Vec<f64> = rest.iter().map(|b| b.radius - first.radius).collect();
     let fixed = |k: usize| 0.5 * (sides[k].length_squared() - excess[k] * excess[k]);
     match *sides {

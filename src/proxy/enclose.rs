@@ -53,7 +53,7 @@ pub(super) fn enclosing_ball(balls: &[Ball]) -> Option<Ball> {
     Some(ball)
 }
 
-/// The ball that reaches farthest from the centre of `ball`, and how far.
+/// The ball that reaches farthest from the center of `ball`, and how far.
 fn farthest(ball: &Ball, balls: &[Ball]) -> Option<(Ball, f64)> {
     let reaches = balls.iter().map(|other| (*other, ball.reach_of(other)));
     reaches.reduce(|a, b| if b.1 > a.1 { b } else { a })
@@ -95,7 +95,7 @@ mod tests {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         (0..count)
             .map(|_| Ball {
-                centre: DVec3::from_array([(); 3].map(|()| random.random_range(-1.0..1.0))),
+                center: DVec3::from_array([(); 3].map(|()| random.random_range(-1.0..1.0))),
                 radius: random.random_range(radii.clone()),
             })
             .collect()
@@ -128,9 +128,9 @@ mod tests {
         for step in 1..20_000 {
             let (target, reach) = farthest(&at, balls).unwrap();
             best = best.min(reach);
-            let away = (target.centre - at.centre).normalize_or_zero();
-            let point = target.centre + away * target.radius;
-            at.centre += (point - at.centre) / (step + 1) as f64;
+            let away = (target.center - at.center).normalize_or_zero();
+            let point = target.center + away * target.radius;
+            at.center += (point - at.center) / (step + 1) as f64;
         }
         best
     }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn balls_inside_of_one_another_in_one_place_and_in_a_plane_are_held() {
         let ball = |x: f64, y: f64, radius: f64| Ball {
-            centre: DVec3::new(x, y, 0.0),
+            center: DVec3::new(x, y, 0.0),
             radius,
         };
         assert_eq!(enclosing_ball(&[]), None);
@@ -180,7 +180,7 @@ mod tests {
             enclosing_ball(&[ball(1.0, 2.0, 0.3); 7]).unwrap().radius,
             0.3
         );
-        // A square, a line and a regular polygon: centres that span no simplex.
+        // A square, a line and a regular polygon: centers that span no simplex.
         let square = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].map(|(x, y)| ball(x, y, 0.1));
         let found = enclosing_ball(&square).unwrap();
         assert!((found.radius - (0.5_f64.sqrt() + 0.1)).abs() < 1e-9);

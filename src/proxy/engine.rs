@@ -1,4 +1,4 @@
-//! Who compares points with centres: the processor here, a GPU elsewhere.
+//! Who compares points with centers: the processor here, a GPU elsewhere.
 //!
 //! Both do the same with whole numbers, so that it does not matter who.
 
@@ -54,7 +54,7 @@ impl ClusterSum {
     }
 }
 
-/// Compares the points that it was made for with centres.
+/// Compares the points that it was made for with centers.
 pub trait ClusterEngine {
     /// Why it could not.
     type Error;
@@ -72,14 +72,14 @@ pub trait ClusterEngine {
     /// If the engine fails.
     fn weights(&mut self, block: usize) -> Result<Vec<u32>, Self::Error>;
 
-    /// Gives each point to the nearest of `centres`, of two that are equally near to the
-    /// first; returns the sums. There is one centre at least.
+    /// Gives each point to the nearest of `centers`, of two that are equally near to the
+    /// first; returns the sums. There is one center at least.
     ///
     /// # Errors
     /// If the engine fails.
-    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, Self::Error>;
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, Self::Error>;
 
-    /// Which centre each point was last given to.
+    /// Which center each point was last given to.
     ///
     /// # Errors
     /// If the engine fails.
@@ -129,15 +129,15 @@ impl ClusterEngine for OnProcessor<'_> {
         Ok(self.weights[(block * SEED_BLOCK).min(end)..end].to_vec())
     }
 
-    fn assign(&mut self, centres: &[LatticePoint]) -> Result<Vec<ClusterSum>, Infallible> {
-        let none = || vec![ClusterSum::default(); centres.len()];
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, Infallible> {
+        let none = || vec![ClusterSum::default(); centers.len()];
         let sums = self
             .nearest
             .par_chunks_mut(SEED_BLOCK)
             .zip(self.points.par_chunks(SEED_BLOCK))
             .fold(none, |mut sums, (nearest, points)| {
                 for (nearest, &point) in nearest.iter_mut().zip(points) {
-                    *nearest = nearest_of(centres, point);
+                    *nearest = nearest_of(centers, point);
                     sums[*nearest as usize].add(point);
                 }
                 sums
@@ -154,11 +154,11 @@ impl ClusterEngine for OnProcessor<'_> {
     }
 }
 
-/// Index of the first of the nearest centres.
-fn nearest_of(centres: &[LatticePoint], point: LatticePoint) -> u32 {
+/// Index of the first of the nearest centers.
+fn nearest_of(centers: &[LatticePoint], point: LatticePoint) -> u32 {
     let (mut best, mut nearest) = (u32::MAX, 0);
-    for (index, centre) in centres.iter().enumerate() {
-        let squared = point.squared_distance(*centre);
+    for (index, center) in centers.iter().enumerate() {
+        let squared = point.squared_distance(*center);
         if squared < best {
             best = squared;
             nearest = index;

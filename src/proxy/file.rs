@@ -73,7 +73,7 @@ pub enum ProxyFileError {
 #[derive(Serialize, Deserialize)]
 struct ProxyFile {
     version: u32,
-    /// Hash of all centres and radii.
+    /// Hash of all centers and radii.
     atoms: u64,
     sets: Vec<SavedSet>,
 }
@@ -168,8 +168,8 @@ fn read(text: &str, path: &Path, atoms: BodySpheres<'_>) -> Result<Vec<ProxySet>
     let sets = file.sets.iter().enumerate();
     sets.map(|(index, set)| {
         let count = set.count as usize;
-        let enough = (1..=atoms.centres.len()).contains(&count);
-        if !enough || set.assignment.len() != atoms.centres.len() {
+        let enough = (1..=atoms.centers.len()).contains(&count);
+        if !enough || set.assignment.len() != atoms.centers.len() {
             return Err(syntax(format!("set {index} is not for as many atoms")));
         }
         let mut used = vec![false; count];
@@ -187,11 +187,11 @@ fn read(text: &str, path: &Path, atoms: BodySpheres<'_>) -> Result<Vec<ProxySet>
     .collect()
 }
 
-/// A hash of all centres and radii, after Fowler, Noll and Vo: the same on all machines.
+/// A hash of all centers and radii, after Fowler, Noll and Vo: the same on all machines.
 fn fingerprint(atoms: BodySpheres<'_>) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const FACTOR: u64 = 0x0100_0000_01b3;
-    let numbers = atoms.centres.iter().zip(atoms.radii);
+    let numbers = atoms.centers.iter().zip(atoms.radii);
     let numbers = numbers.flat_map(|(p, &r)| [p.x, p.y, p.z, r]);
     numbers
         .flat_map(|number| number.to_bits().to_le_bytes())

@@ -2,9 +2,9 @@
 //!
 //! 1. the first seed is any point, each further one a point drawn with its squared
 //!    distance from the nearest seed so far as weight;
-//! 2. every point goes to the nearest centre;
-//! 3. a centre without points takes the one that is farthest from its own centre;
-//! 4. centres move to the means of their points, and back to 2 until they stay.
+//! 2. every point goes to the nearest center;
+//! 3. a center without points takes the one that is farthest from its own center;
+//! 4. centers move to the means of their points, and back to 2 until they stay.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -23,23 +23,23 @@ pub(super) fn cluster<E: ClusterEngine>(
     seed: u64,
     engine: &mut E,
 ) -> Result<Vec<u32>, E::Error> {
-    let mut centres = seeds(points, clusters, seed, engine)?;
+    let mut centers = seeds(points, clusters, seed, engine)?;
     for _ in 0..MAX_ROUNDS {
-        let mut sums = engine.assign(&centres)?;
+        let mut sums = engine.assign(&centers)?;
         if sums.iter().any(|sum| sum.count == 0) {
             let mut assignment = engine.assignment()?;
-            repair(points, &centres, &mut assignment, &mut sums);
+            repair(points, &centers, &mut assignment, &mut sums);
         }
-        let means = sums.iter().zip(&centres);
+        let means = sums.iter().zip(&centers);
         let means: Vec<_> = means.map(|(sum, old)| sum.mean().unwrap_or(*old)).collect();
-        if means == centres {
+        if means == centers {
             break;
         }
-        centres = means;
+        centers = means;
     }
-    let mut sums = engine.assign(&centres)?;
+    let mut sums = engine.assign(&centers)?;
     let mut assignment = engine.assignment()?;
-    repair(points, &centres, &mut assignment, &mut sums);
+    repair(points, &centers, &mut assignment, &mut sums);
     Ok(assignment)
 }
 
@@ -51,18 +51,18 @@ fn seeds<E: ClusterEngine>(
     engine: &mut E,
 ) -> Result<Vec<LatticePoint>, E::Error> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut centres = Vec::with_capacity(clusters);
+    let mut centers = Vec::with_capacity(clusters);
     let mut next = random.random_range(0..points.len());
     loop {
-        centres.push(points[next]);
-        if centres.len() == clusters {
-            return Ok(centres);
+        centers.push(points[next]);
+        if centers.len() == clusters {
+            return Ok(centers);
         }
         let sums = engine.add_seed(points[next])?;
         let total: u64 = sums.iter().sum();
         next = if total == 0 {
             // Fewer places than clusters: any point will do, and `repair` shares them out.
-            centres.len()
+            centers.len()
         } else {
             let mut drawn = random.random_range(0..total);
             let block = find(sums.iter().copied(), &mut drawn);
@@ -87,10 +87,10 @@ fn find(weights: impl Iterator<Item = u64>, drawn: &mut u64) -> usize {
 }
 
 /// Step 3: gives every cluster without points the point that is farthest from its own
-/// centre, the first of those, as long as it leaves others behind.
+/// center, the first of those, as long as it leaves others behind.
 fn repair(
     points: &[LatticePoint],
-    centres: &[LatticePoint],
+    centers: &[LatticePoint],
     assignment: &mut [u32],
     sums: &mut [ClusterSum],
 ) {
@@ -100,7 +100,7 @@ fn repair(
     }
     let mut order: Vec<(u32, usize)> = (0..points.len())
         .map(|k| {
-            let own = centres[assignment[k] as usize];
+            let own = centers[assignment[k] as usize];
             (points[k].squared_distance(own), k)
         })
         .collect();
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn clusters_are_no_worse_than_their_seeds() {
         let points = random_points(2000, 6);
-        let cost = |centres: &[LatticePoint]| -> u64 {
+        let cost = |centers: &[LatticePoint]| -> u64 {
             let nearest = |p: &LatticePoint| {
-                let squares = centres.iter().map(|c| c.squared_distance(*p));
+                let squares = centers.iter().map(|c| c.squared_distance(*p));
                 u64::from(squares.min().unwrap())
             };
             points.iter().map(nearest).sum()

@@ -59,8 +59,8 @@ impl ProxySet {
     ) -> Result<ProxyQuality, ProxyError> {
         let atoms = atoms.into();
         atoms.check()?;
-        let atom_grid = LocalGrid::new(atoms.centres, atoms.radii);
-        let proxy_grid = LocalGrid::new(self.centres(), self.radii());
+        let atom_grid = LocalGrid::new(atoms.centers, atoms.radii);
+        let proxy_grid = LocalGrid::new(self.centers(), self.radii());
         let (atom_volume_nm3, proxy_volume_nm3) = self.volumes(&atom_grid, &proxy_grid);
         Ok(ProxyQuality {
             atom_volume_nm3,
@@ -70,7 +70,7 @@ impl ProxySet {
     }
 
     fn volumes(&self, atoms: &LocalGrid, proxies: &LocalGrid) -> (f32, f32) {
-        let spheres = self.centres().iter().zip(self.radii());
+        let spheres = self.centers().iter().zip(self.radii());
         let low = spheres.clone().map(|(c, r)| *c - *r);
         let low = low.fold(Vec3::INFINITY, Vec3::min);
         let high = spheres.map(|(c, r)| *c + *r);
@@ -105,12 +105,12 @@ impl ProxySet {
         (0..self.len())
             .into_par_iter()
             .map(|k| {
-                let (centre, radius) = (self.centres()[k], self.radii()[k]);
+                let (center, radius) = (self.centers()[k], self.radii()[k]);
                 let area = 4.0 * PI * radius * radius;
                 let points = area / (SURFACE_SPACING_NM * SURFACE_SPACING_NM);
                 let points = points.clamp(MIN_SURFACE_POINTS, MAX_SURFACE_POINTS) as u32;
                 (0..points)
-                    .map(|point| centre + radius * direction(point, points))
+                    .map(|point| center + radius * direction(point, points))
                     .filter(|&point| !is_hidden(proxies, point, k as u32))
                     .map(|point| distance(atoms, point))
                     .fold(0.0, f32::max)
@@ -129,7 +129,7 @@ fn is_inside(grid: &LocalGrid, point: Vec3) -> bool {
 fn is_hidden(proxies: &LocalGrid, point: Vec3, own: u32) -> bool {
     let visited = proxies.visit_touching(point, 0.0, |other| {
         let inside = INSIDE * other.radius;
-        if other.index != own && other.centre.distance_squared(point) < inside * inside {
+        if other.index != own && other.center.distance_squared(point) < inside * inside {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -144,7 +144,7 @@ fn distance(atoms: &LocalGrid, point: Vec3) -> f32 {
     loop {
         let mut nearest = f32::INFINITY;
         let _ = atoms.visit_touching(point, reach, |atom| {
-            let gap = atom.centre.distance(point) - atom.radius;
+            let gap = atom.center.distance(point) - atom.radius;
             nearest = nearest.min(gap);
             ControlFlow::<()>::Continue(())
         });
@@ -168,7 +168,7 @@ mod tests {
         let ball = 4.0 / 3.0 * PI * 0.5_f32.powi(3);
         let positions = [Vec3::ZERO, Vec3::X * 3.0];
         let atoms = BodySpheres {
-            centres: &positions,
+            centers: &positions,
             radii: &[0.5, 0.5],
         };
         let both = ProxySet::from_atoms(atoms, 2, 1).unwrap();

@@ -7,7 +7,7 @@
 //! Klein et al. (2017) let 17 spheres stand for a molecule, and Pauschenwein (2022, section
 //! 6.1) names them as what would make large molecules cheap. Here:
 //!
-//! 1. the atoms' centres are put on a lattice, and clustered there by
+//! 1. the atoms' centers are put on a lattice, and clustered there by
 //!    [k-means](ClusterEngine), with whole numbers only: the same seed gives the same
 //!    clusters on every processor and every GPU;
 //! 2. around each cluster goes the smallest ball that holds its atoms (K. Fischer and

@@ -16,7 +16,7 @@ use crate::molecule::{BodySpheres, MAX_COORDINATE_NM};
 pub const MAX_CLUSTERED_ATOMS: usize = 1 << 23;
 
 /// By how much proxies are larger than they need to be, relative to the largest coordinate
-/// in them: what 32 bits round at a centre, a radius, a distance and a sum.
+/// in them: what 32 bits round at a center, a radius, a distance and a sum.
 const INFLATION: f64 = 4.0 * f32::EPSILON as f64;
 
 /// Why a molecule has no proxies.
@@ -72,14 +72,14 @@ pub enum ProxyError {
 impl BodySpheres<'_> {
     fn ball(&self, index: usize) -> Ball {
         Ball {
-            centre: self.centres[index].as_dvec3(),
+            center: self.centers[index].as_dvec3(),
             radius: f64::from(self.radii[index]),
         }
     }
 
     /// Checks that proxies can be made for these atoms.
     pub(super) fn check(&self) -> Result<(), ProxyError> {
-        let (positions, radii) = (self.centres.len(), self.radii.len());
+        let (positions, radii) = (self.centers.len(), self.radii.len());
         if positions != radii {
             return Err(ProxyError::Mismatch { positions, radii });
         }
@@ -89,7 +89,7 @@ impl BodySpheres<'_> {
         if positions > MAX_CLUSTERED_ATOMS {
             return Err(ProxyError::TooManyAtoms { atoms: positions });
         }
-        // The centre of mass may be at the other end of what a file may hold.
+        // The center of mass may be at the other end of what a file may hold.
         let largest = 2.0 * MAX_COORDINATE_NM;
         let fine = |position: Vec3, radius: f32| {
             position.is_finite()
@@ -97,7 +97,7 @@ impl BodySpheres<'_> {
                 && radius > 0.0
                 && radius <= largest
         };
-        for (index, (&position, &radius)) in self.centres.iter().zip(self.radii).enumerate() {
+        for (index, (&position, &radius)) in self.centers.iter().zip(self.radii).enumerate() {
             if !fine(position, radius) {
                 return Err(ProxyError::BadAtom {
                     index,
@@ -125,7 +125,7 @@ impl BodySpheres<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxySet {
-    centres: Vec<Vec3>,
+    centers: Vec<Vec3>,
     radii: Vec<f32>,
     /// First atom of each proxy in `atoms`, and one entry more.
     starts: Vec<u32>,
@@ -180,18 +180,18 @@ impl ProxySet {
         if count == 0 {
             return Ok(Err(ProxyError::NoProxies));
         }
-        if count >= atoms.centres.len() {
+        if count >= atoms.centers.len() {
             return Ok(Ok(Self::of_each(atoms)));
         }
-        let assignment = cluster(&on_lattice(atoms.centres), count)?;
+        let assignment = cluster(&on_lattice(atoms.centers), count)?;
         Ok(Ok(Self::from_assignment(atoms, count, &assignment)))
     }
 
     /// Each atom is its own proxy.
     fn of_each(atoms: BodySpheres<'_>) -> Self {
-        let count = atoms.centres.len() as u32;
+        let count = atoms.centers.len() as u32;
         Self {
-            centres: atoms.centres.to_vec(),
+            centers: atoms.centers.to_vec(),
             radii: atoms.radii.to_vec(),
             starts: (0..=count).collect(),
             atoms: (0..count).collect(),
@@ -221,9 +221,9 @@ impl ProxySet {
             .into_par_iter()
             .map(|k| around(atoms, &members[starts[k] as usize..starts[k + 1] as usize]))
             .collect();
-        let (centres, radii) = spheres.into_iter().unzip();
+        let (centers, radii) = spheres.into_iter().unzip();
         Self {
-            centres,
+            centers,
             radii,
             starts,
             atoms: members,
@@ -234,13 +234,13 @@ impl ProxySet {
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
-        self.centres.len()
+        self.centers.len()
     }
 
-    /// Centres of the proxies in the body frame, nm.
+    /// Centers of the proxies in the body frame, nm.
     #[must_use]
-    pub fn centres(&self) -> &[Vec3] {
-        &self.centres
+    pub fn centers(&self) -> &[Vec3] {
+        &self.centers
     }
 
     /// Radii of the proxies, nm.
@@ -283,18 +283,18 @@ impl ProxySet {
     pub fn protrusion<'a>(&self, atoms: impl Into<BodySpheres<'a>>) -> Result<f64, ProxyError> {
         let atoms = atoms.into();
         atoms.check()?;
-        if atoms.centres.len() != self.atoms.len() {
+        if atoms.centers.len() != self.atoms.len() {
             return Err(ProxyError::OtherAtoms {
                 expected: self.atoms.len(),
-                atoms: atoms.centres.len(),
+                atoms: atoms.centers.len(),
             });
         }
         let mut worst = f64::NEG_INFINITY;
         for proxy in 0..self.len() {
-            let centre = self.centres[proxy].as_dvec3();
+            let center = self.centers[proxy].as_dvec3();
             for &atom in self.atoms_of(proxy) {
                 let ball = atoms.ball(atom as usize);
-                let reach = centre.distance(ball.centre) + ball.radius;
+                let reach = center.distance(ball.center) + ball.radius;
                 worst = worst.max(reach - f64::from(self.radii[proxy]));
             }
         }
@@ -306,19 +306,19 @@ impl ProxySet {
 /// and wherever it is used, leaves none outside.
 fn around(atoms: BodySpheres<'_>, members: &[u32]) -> (Vec3, f32) {
     if let [one] = *members {
-        return (atoms.centres[one as usize], atoms.radii[one as usize]);
+        return (atoms.centers[one as usize], atoms.radii[one as usize]);
     }
     let balls: Vec<Ball> = members.iter().map(|&k| atoms.ball(k as usize)).collect();
     let Some(ball) = enclosing_ball(&balls) else {
         return (Vec3::ZERO, 0.0);
     };
-    let centre = ball.centre.as_vec3();
+    let center = ball.center.as_vec3();
     let rounded = Ball {
-        centre: centre.as_dvec3(),
+        center: center.as_dvec3(),
         radius: 0.0,
     };
     let reach = balls.iter().map(|b| rounded.reach_of(b));
     let reach = reach.fold(0.0, f64::max);
-    let largest = rounded.centre.abs().max_element() + reach;
-    (centre, (reach + INFLATION * largest) as f32)
+    let largest = rounded.center.abs().max_element() + reach;
+    (center, (reach + INFLATION * largest) as f32)
 }

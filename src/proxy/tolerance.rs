@@ -32,16 +32,16 @@ impl ProxySet {
         if !(tolerance.is_finite() && tolerance >= 0.0) {
             return Err(ProxyError::BadTolerance { tolerance });
         }
-        let atom_grid = LocalGrid::new(atoms.centres, atoms.radii);
+        let atom_grid = LocalGrid::new(atoms.centers, atoms.radii);
         let attempt = |count: usize| -> Result<Option<Self>, ProxyError> {
             let set = Self::from_atoms(atoms, count, seed)?;
             // The atoms themselves are good enough for everyone.
-            let is_exact = count >= atoms.centres.len();
-            let proxy_grid = LocalGrid::new(set.centres(), set.radii());
+            let is_exact = count >= atoms.centers.len();
+            let proxy_grid = LocalGrid::new(set.centers(), set.radii());
             let good = is_exact || set.largest_distance(&atom_grid, &proxy_grid) <= tolerance;
             Ok(good.then_some(set))
         };
-        let most = atoms.centres.len();
+        let most = atoms.centers.len();
         let (mut too_few, mut count) = (0, 1);
         let mut enough = loop {
             match attempt(count)? {

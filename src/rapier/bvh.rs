@@ -114,9 +114,9 @@ impl RapierBvh {
             if !all && same(&self.boxes) {
                 continue;
             }
-            let (centre, half) = centre_and_half(low, high);
+            let (center, half) = center_and_half(low, high);
             if let Some(collider) = self.world.colliders.get_mut(*handle) {
-                collider.set_translation(centre);
+                collider.set_translation(center);
                 if let Some(cuboid) = collider.shape_mut().as_cuboid_mut() {
                     cuboid.half_extents = half;
                 }
@@ -156,12 +156,12 @@ impl fmt::Debug for RapierBvh {
     }
 }
 
-/// A centre and half the sides that hold a box whatever rounding does, nm.
-fn centre_and_half(low: Vec3, high: Vec3) -> (Vec3, Vec3) {
+/// A center and half the sides that hold a box whatever rounding does, nm.
+fn center_and_half(low: Vec3, high: Vec3) -> (Vec3, Vec3) {
     let (low, high) = (low.as_dvec3(), high.as_dvec3());
-    let centre = (0.5 * (low + high)).as_vec3();
-    let half = (high - centre.as_dvec3()).max(centre.as_dvec3() - low);
-    (centre, half.as_vec3().map(f32::next_up))
+    let center = (0.5 * (low + high)).as_vec3();
+    let half = (high - center.as_dvec3()).max(center.as_dvec3() - low);
+    (center, half.as_vec3().map(f32::next_up))
 }
 
 impl BoxSearch for RapierBvh {

@@ -17,7 +17,7 @@ impl MoleculeShape {
     ///
     /// The shape starts at `pose` (nm) and moves with `velocity` (nm a unit of time),
     /// both in the body frame, without turning. A shape that overlaps atoms at the
-    /// start hits one of them at once: the deepest, or if the centres of several lie
+    /// start hits one of them at once: the deepest, or if the centers of several lie
     /// inside of the shape, the largest of those.
     #[must_use]
     pub fn atom_hit_by_shape(
@@ -45,11 +45,11 @@ impl MoleculeShape {
             ..ShapeCastOptions::default()
         };
         let (atom, hit) = cast(self, other, pose, velocity, options)?;
-        let (centre, _) = self.atom(atom)?;
+        let (center, _) = self.atom(atom)?;
         Some(AtomHit {
             atom,
             time: hit.time_of_impact,
-            normal: (hit.witness1 - centre).normalize_or(hit.normal1),
+            normal: (hit.witness1 - center).normalize_or(hit.normal1),
         })
     }
 }
@@ -101,15 +101,15 @@ fn cast_half_space(
     let (atom, height) = molecule.tree().find_best(
         f32::MAX,
         |node, _| {
-            let (centre, radius) = ball_around(node);
-            height(centre) - radius
+            let (center, radius) = ball_around(node);
+            height(center) - radius
         },
         |index, _| {
-            let (centre, radius) = molecule.atom(index)?;
-            Some(height(centre) - radius)
+            let (center, radius) = molecule.atom(index)?;
+            Some(height(center) - radius)
         },
     )?;
-    let (centre, radius) = molecule.atom(atom)?;
+    let (center, radius) = molecule.atom(atom)?;
     let above = height - options.target_distance;
     let approach = normal.dot(velocity);
     let penetrating = above <= 0.0;
@@ -126,7 +126,7 @@ fn cast_half_space(
     if time.is_nan() || time > options.max_time_of_impact {
         return None;
     }
-    let on_atom = centre - normal * radius;
+    let on_atom = center - normal * radius;
     // The point of the face under the atom at that time, seen from the half-space.
     let moved = Pose3::from_parts(pose.translation + velocity * time, pose.rotation);
     let seen = moved.inverse_transform_point(on_atom);

@@ -73,7 +73,7 @@
 //! # How an atom meets another shape
 //!
 //! An atom is a ball, so all that is asked of the other shape is the point of it
-//! that is nearest to the atom's centre, which every parry shape can tell. The same
+//! that is nearest to the atom's center, which every parry shape can tell. The same
 //! question, asked at the middle of a node of the molecule's tree, says that no atom
 //! of the node is near. So one walk (in `near.rs`) serves all shapes of parry, those of
 //! other crates, and half-spaces, whose bounding box has no end.
@@ -81,7 +81,7 @@
 //! # Contract
 //!
 //! - *Units and frames*: lengths are nm, masses Da. Shapes are in the body frame, about the
-//!   centre of mass. `pos12` is the pose of the second shape in the frame of the first, as
+//!   center of mass. `pos12` is the pose of the second shape in the frame of the first, as
 //!   everywhere in parry; inside this room the molecule is the first.
 //! - *In*: a template; the other shape may be any of parry's, another molecule, or a custom
 //!   one. *Out*: manifolds, hits and distances, whose features name the atom.

@@ -1,7 +1,7 @@
 //! Which atoms are near another shape, and which is nearest.
 //!
 //! Everything rests on one bound. The distance of a point to a shape changes no
-//! faster than the point moves. A node of the molecule's tree with centre `c` and
+//! faster than the point moves. A node of the molecule's tree with center `c` and
 //! half diagonal `R` holds the balls of all its atoms, so no ball of it is nearer to
 //! the shape than `distance(c) − R`.
 
@@ -27,7 +27,7 @@ pub(super) struct Nearest {
     pub normal: Vec3,
 }
 
-/// Centre and half diagonal of a node's box.
+/// Center and half diagonal of a node's box.
 #[inline]
 pub(super) fn ball_around(node: &BvhNode) -> (Vec3, f32) {
     let (low, high) = (node.mins(), node.maxs());
@@ -44,8 +44,8 @@ pub(super) fn visit_atoms_near(
     mut visit: impl FnMut(u32) -> bool,
 ) {
     molecule.tree().traverse(|node| {
-        let (centre, radius) = ball_around(node);
-        let distance = other.distance_to_point(pose, centre, true);
+        let (center, radius) = ball_around(node);
+        let distance = other.distance_to_point(pose, center, true);
         if distance.is_nan() || distance > radius + reach {
             return TraversalAction::Prune;
         }
@@ -60,9 +60,9 @@ pub(super) fn visit_atoms_near(
 pub(super) fn intersects(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) -> bool {
     let mut found = false;
     visit_atoms_near(molecule, other, pose, 0.0, |index| {
-        found = molecule.atom(index).is_some_and(|(centre, radius)| {
-            let projection = other.project_point(pose, centre, true);
-            projection.is_inside || projection.point.distance_squared(centre) <= radius * radius
+        found = molecule.atom(index).is_some_and(|(center, radius)| {
+            let projection = other.project_point(pose, center, true);
+            projection.is_inside || projection.point.distance_squared(center) <= radius * radius
         });
         found
     });
@@ -80,27 +80,27 @@ pub(super) fn nearest(
     let (atom, (gap, on_other)) = molecule.tree().find_best(
         max,
         |node, _| {
-            let (centre, radius) = ball_around(node);
-            other.distance_to_point(pose, centre, true) - radius
+            let (center, radius) = ball_around(node);
+            other.distance_to_point(pose, center, true) - radius
         },
         |index, _| {
-            let (centre, radius) = molecule.atom(index)?;
-            let projection = other.project_point(pose, centre, true);
+            let (center, radius) = molecule.atom(index)?;
+            let projection = other.project_point(pose, center, true);
             let distance = if projection.is_inside {
                 0.0
             } else {
-                projection.point.distance(centre)
+                projection.point.distance(center)
             };
             Some((distance - radius, projection.point))
         },
     )?;
-    let (centre, radius) = molecule.atom(atom)?;
-    let towards_other = (pose.translation - centre).normalize_or(Vec3::Y);
-    let normal = (on_other - centre).normalize_or(towards_other);
+    let (center, radius) = molecule.atom(atom)?;
+    let towards_other = (pose.translation - center).normalize_or(Vec3::Y);
+    let normal = (on_other - center).normalize_or(towards_other);
     Some(Nearest {
         atom,
         gap,
-        on_atom: centre + normal * radius,
+        on_atom: center + normal * radius,
         on_other,
         normal,
     })

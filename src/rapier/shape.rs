@@ -35,7 +35,7 @@ pub struct AtomHit {
 
 /// A molecule as a parry shape: the union of its atoms' balls, in the body frame, nm.
 ///
-/// The origin is the centre of mass. Building it costs a tree and a grid over the
+/// The origin is the center of mass. Building it costs a tree and a grid over the
 /// atoms, so build one for a template and give every molecule a clone of the same
 /// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape
 /// itself are cheap as well. The [module](super) page has an example.
@@ -58,7 +58,7 @@ impl MoleculeShape {
         let boxes: Vec<Aabb> = positions
             .iter()
             .zip(radii)
-            .map(|(&centre, &radius)| Aabb::from_half_extents(centre, Vec3::splat(radius)))
+            .map(|(&center, &radius)| Aabb::from_half_extents(center, Vec3::splat(radius)))
             .collect();
         let nothing = Aabb::from_half_extents(Vec3::ZERO, Vec3::splat(NOTHING));
         let aabb = boxes
@@ -104,7 +104,7 @@ impl MoleculeShape {
         &self.0.aabb
     }
 
-    /// Centre and radius (nm) of one atom, if there is such an atom.
+    /// Center and radius (nm) of one atom, if there is such an atom.
     #[inline]
     pub(super) fn atom(&self, index: u32) -> Option<(Vec3, f32)> {
         let template = &self.0.template;
@@ -151,19 +151,19 @@ impl MoleculeShape {
                 if outside > 0.0 { outside } else { deepest }
             },
             |index, _| {
-                let (centre, radius) = self.atom(index)?;
-                Some(point.distance(centre) - radius)
+                let (center, radius) = self.atom(index)?;
+                Some(point.distance(center) - radius)
             },
         )
     }
 
     /// Indices of the atoms that touch or overlap a ball, in ascending order.
     ///
-    /// Centre and radius are in the body frame, nm.
+    /// Center and radius are in the body frame, nm.
     #[must_use]
-    pub fn atoms_touching_ball(&self, centre: Vec3, radius: f32) -> Vec<u32> {
+    pub fn atoms_touching_ball(&self, center: Vec3, radius: f32) -> Vec<u32> {
         let mut found = Vec::new();
-        let _ = self.0.grid.visit_touching(centre, radius, |atom| {
+        let _ = self.0.grid.visit_touching(center, radius, |atom| {
             found.push(atom.index);
             ControlFlow::<()>::Continue(())
         });
@@ -243,7 +243,7 @@ impl Shape for MoleculeShape {
         let FeatureId::Face(index) = feature else {
             return None;
         };
-        let (centre, _) = self.atom(index)?;
-        (point - centre).try_normalize()
+        let (center, _) = self.atom(index)?;
+        (point - center).try_normalize()
     }
 }

@@ -41,12 +41,12 @@ impl MoleculeShape {
     /// may lie inside of another atom there, as atoms of a molecule overlap.
     fn project(&self, point: Vec3, solid: bool, max: f32) -> Option<(PointProjection, u32)> {
         let (index, distance) = self.nearest_atom_within(point, max)?;
-        let (centre, radius) = self.atom(index)?;
+        let (center, radius) = self.atom(index)?;
         let inside = distance <= 0.0;
         let on_surface = if inside && solid {
             point
         } else {
-            centre + (point - centre).normalize_or(Vec3::Y) * radius
+            center + (point - center).normalize_or(Vec3::Y) * radius
         };
         Some((PointProjection::new(inside, on_surface), index))
     }
@@ -113,8 +113,8 @@ impl TypedCompositeShape for MoleculeShape {
         shape_id: u32,
         mut f: impl FnMut(Option<&Pose3>, &Ball, Option<&()>) -> T,
     ) -> Option<T> {
-        let (centre, radius) = self.atom(shape_id)?;
-        let pose = Pose3::from_translation(centre);
+        let (center, radius) = self.atom(shape_id)?;
+        let pose = Pose3::from_translation(center);
         Some(f(Some(&pose), &Ball::new(radius), None))
     }
 

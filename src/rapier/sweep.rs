@@ -41,13 +41,13 @@ impl Sweep<'_> {
     }
 
     /// Bound on the speed, seen from the other shape, of any body-frame point within
-    /// `radius` of `centre`.
+    /// `radius` of `center`.
     ///
     /// A turning observer sees distant points fly by, and they are most distant after
     /// the whole span.
-    fn fastest(&self, centre: Vec3, radius: f32) -> f32 {
+    fn fastest(&self, center: Vec3, radius: f32) -> f32 {
         let (a, b) = (self.molecule, self.other);
-        let arm = (centre - a.local_center).length() + radius;
+        let arm = (center - a.local_center).length() + radius;
         let plain = (a.linvel - b.linvel).length() + a.angvel.length() * arm;
         let turning = b.angvel.length();
         if turning == 0.0 {
@@ -73,19 +73,19 @@ pub(super) fn sweep(
     let (atom, (time, status)) = molecule.tree().find_best(
         sweep.end,
         |node, _| {
-            let (centre, radius) = ball_around(node);
-            let gap = other.distance_to_local_point(first * centre, true) - radius - TOUCH;
+            let (center, radius) = ball_around(node);
+            let gap = other.distance_to_local_point(first * center, true) - radius - TOUCH;
             if gap > 0.0 {
-                sweep.start + gap / sweep.fastest(centre, radius)
+                sweep.start + gap / sweep.fastest(center, radius)
             } else {
                 sweep.start
             }
         },
         |atom, best| sweep_atom(molecule, other, sweep, atom, best),
     )?;
-    let (centre, radius) = molecule.atom(atom)?;
+    let (center, radius) = molecule.atom(atom)?;
     let pose = sweep.pose_at(time);
-    let seen = pose * centre;
+    let seen = pose * center;
     let projection = other.project_local_point(seen, false);
     let outwards = (seen - projection.point).normalize_or(Vec3::Y);
     let normal2 = if projection.is_inside {
@@ -96,7 +96,7 @@ pub(super) fn sweep(
     let normal1 = pose.rotation.inverse() * -normal2;
     Some(ShapeCastHit {
         time_of_impact: time,
-        witness1: centre + normal1 * radius,
+        witness1: center + normal1 * radius,
         witness2: projection.point,
         normal1,
         normal2,
@@ -112,11 +112,11 @@ fn sweep_atom(
     atom: u32,
     end: f32,
 ) -> Option<(f32, ShapeCastStatus)> {
-    let (centre, radius) = molecule.atom(atom)?;
-    let fastest = sweep.fastest(centre, 0.0);
+    let (center, radius) = molecule.atom(atom)?;
+    let fastest = sweep.fastest(center, 0.0);
     let mut time = sweep.start;
     for step in 0..MOST_STEPS {
-        let seen = sweep.pose_at(time) * centre;
+        let seen = sweep.pose_at(time) * center;
         let gap = other.distance_to_local_point(seen, true) - radius;
         if gap <= TOUCH {
             return match step {

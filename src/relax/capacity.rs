@@ -41,7 +41,7 @@ const MAX_PIXELS: usize = 512;
 pub struct CapacityWarning {
     /// Index of the compartment.
     pub compartment: u32,
-    /// Mean distance of the molecules' centres from its surface, nm: positive outside,
+    /// Mean distance of the molecules' centers from its surface, nm: positive outside,
     /// negative inside.
     pub offset_nm: f32,
     /// Molecules that are to be there.
@@ -77,13 +77,13 @@ pub fn footprint(template: &MoleculeTemplate, up: Vec3) -> f32 {
     let side = (2.0 * reach / pixel).ceil() as usize + 1;
     let mut covered = vec![false; side * side];
     for (position, &radius) in template.positions().iter().zip(template.radii()) {
-        let centre = [position.dot(u) + reach, position.dot(v) + reach];
-        let first = centre.map(|c| ((c - radius) / pixel).max(0.0) as usize);
-        let last = centre.map(|c| (((c + radius) / pixel) as usize).min(side - 1));
+        let center = [position.dot(u) + reach, position.dot(v) + reach];
+        let first = center.map(|c| ((c - radius) / pixel).max(0.0) as usize);
+        let last = center.map(|c| (((c + radius) / pixel) as usize).min(side - 1));
         for row in first[1]..=last[1] {
             for column in first[0]..=last[0] {
-                let dx = (column as f32 + 0.5) * pixel - centre[0];
-                let dy = (row as f32 + 0.5) * pixel - centre[1];
+                let dx = (column as f32 + 0.5) * pixel - center[0];
+                let dy = (row as f32 + 0.5) * pixel - center[1];
                 if dx * dx + dy * dy < radius * radius {
                     covered[row * side + column] = true;
                 }

@@ -109,8 +109,8 @@ pub(super) struct Coarse {
 
 impl Coarse {
     /// Proxies of one template's molecules, body frame, nm.
-    pub(super) fn centres(&self, template: u32) -> &[glam::Vec3] {
-        self.sets[template as usize].centres()
+    pub(super) fn centers(&self, template: u32) -> &[glam::Vec3] {
+        self.sets[template as usize].centers()
     }
 }
 

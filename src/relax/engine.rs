@@ -41,10 +41,10 @@ pub struct EngineScene<'a> {
     pub gap: f32,
 }
 
-/// Weights of the direction between centres; see
+/// Weights of the direction between centers; see
 /// [`Projection`](crate::force::Projection).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CentreWeights {
+pub struct CenterWeights {
     /// That of this iteration.
     pub now: f32,
     /// That of the next one, if nothing happens in between: an engine may use it to sum
@@ -79,7 +79,7 @@ pub trait RelaxEngine: Send {
     fn device(&self) -> String;
 
     /// How the molecules are doing, without moving them. `next` is the weight of the
-    /// direction between centres in the coming iteration.
+    /// direction between centers in the coming iteration.
     ///
     /// # Errors
     /// [`EngineError`] if the device fails.
@@ -90,7 +90,7 @@ pub trait RelaxEngine: Send {
     /// # Errors
     /// [`EngineError`] if the device fails; nobody knows then whether it has moved
     /// anything.
-    fn step(&mut self, weights: CentreWeights) -> Result<EngineStep, EngineError>;
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError>;
 
     /// Fetches poses and pushes.
     ///

@@ -18,7 +18,7 @@ const MOLECULES_PER_TASK: usize = 64;
 /// beyond what is asked for, they get there in finite time.
 const OVERSHOOT_NM: f32 = 2.0e-3;
 
-/// Longest push that still counts as a step, nm: a millimetre. Beyond it the law has
+/// Longest push that still counts as a step, nm: a millimeter. Beyond it the law has
 /// lost its mind, even if the numbers are finite.
 pub(crate) const MAX_PUSH_NM: f32 = 1.0e6;
 
@@ -64,11 +64,11 @@ impl Relaxer {
         let (crowd, order, coarse) = (&self.crowd, &self.order, &self.coarse);
         self.spheres.place(&self.first_sphere, |owner| {
             let member = &crowd.members()[order[owner] as usize];
-            let centres = match coarse {
-                Some(coarse) => coarse.centres(member.template),
+            let centers = match coarse {
+                Some(coarse) => coarse.centers(member.template),
                 None => crowd.template_of(member).positions(),
             };
-            (centres, member.pose)
+            (centers, member.pose)
         });
         self.stages.gather += begin.elapsed();
     }
@@ -151,7 +151,7 @@ impl Relaxer {
             contacts: &self.contacts,
             bodies: &self.bodies,
             law: &self.config.law,
-            centre_weight: self.centre_weight(0),
+            center_weight: self.center_weight(0),
             gap: self.gap(),
         };
         self.pushes
@@ -167,12 +167,12 @@ impl Relaxer {
         Ok(())
     }
 
-    /// Weight of the direction between centres, some iterations `ahead`.
-    pub(super) fn centre_weight(&self, ahead: u32) -> f32 {
+    /// Weight of the direction between centers, some iterations `ahead`.
+    pub(super) fn center_weight(&self, ahead: u32) -> f32 {
         let ReactionLaw::Projection(parameters) = self.config.law else {
             return 0.0;
         };
-        parameters.centre_weight_after(self.iterations + ahead - self.last_kick)
+        parameters.center_weight_after(self.iterations + ahead - self.last_kick)
     }
 
     /// Moves the molecules, all or none.

@@ -18,7 +18,7 @@
 //! 3. respond: per molecule, the sum over its contacts and its springs;
 //! 4. apply: move and turn the molecules.
 //!
-//! Unlike there, parameters that cannot work are recognised: beforehand by the
+//! Unlike there, parameters that cannot work are recognized: beforehand by the
 //! [footprint](capacity) of the molecules, underway by a stall. The laws are those of
 //! [`force`](crate::force); [`CoarseStart`] uses the proxies that section 6.1 there proposes.
 
@@ -46,4 +46,4 @@ pub(crate) use iteration::{MAX_PUSH_NM, MAX_TURN};
 pub use relaxer::Relaxer;
 pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};
 #[cfg(feature = "gpu")]
-pub(crate) use response::LEAST_CENTRE_WEIGHT;
+pub(crate) use response::LEAST_CENTER_WEIGHT;

@@ -8,7 +8,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::engine::{CentreWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine};
+use super::engine::{CenterWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine};
 use super::stall::StallWatch;
 use super::{RelaxError, RelaxStatus, Relaxer};
 use crate::crowd::Crowd;
@@ -58,7 +58,7 @@ impl Relaxer {
             spheres: &relaxer.spheres,
             gap: relaxer.gap(),
         };
-        let weight = relaxer.centre_weight(0);
+        let weight = relaxer.center_weight(0);
         let begun = make(&scene).and_then(|mut engine| {
             let status = engine.look(weight)?;
             Ok((engine, status))
@@ -126,9 +126,9 @@ impl Relaxer {
 
     /// One iteration on the engine; `None` if the processor has to do it.
     pub(super) fn step_on_engine(&mut self) -> Option<Result<RelaxStatus, RelaxError>> {
-        let weights = CentreWeights {
-            now: self.centre_weight(0),
-            next: self.centre_weight(1),
+        let weights = CenterWeights {
+            now: self.center_weight(0),
+            next: self.center_weight(1),
         };
         let offload = self.offload.as_mut()?;
         let step = engine_of(offload).step(weights);

@@ -1,7 +1,7 @@
 //! The order in which molecules are worked on.
 //!
 //! Molecules come in any order, often at random. Every stage of an iteration reads
-//! a molecule together with its neighbours in space, so that it pays to put these
+//! a molecule together with its neighbors in space, so that it pays to put these
 //! near one another in memory: along a space-filling curve.
 
 use glam::Vec3;

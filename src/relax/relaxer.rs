@@ -42,8 +42,8 @@ pub struct Relaxer {
     pub(super) crowd: Crowd,
     pub(super) config: RelaxConfig,
     pub(super) search: Box<dyn PairSearch>,
-    /// Members in the order in which they are worked on: neighbours in space are
-    /// neighbours in memory. Owner `k` of the spheres is member `order[k]`.
+    /// Members in the order in which they are worked on: neighbors in space are
+    /// neighbors in memory. Owner `k` of the spheres is member `order[k]`.
     pub(super) order: Vec<u32>,
     pub(super) first_sphere: Vec<u32>,
     pub(super) spheres: SphereSet,

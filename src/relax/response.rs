@@ -12,9 +12,9 @@ use crate::spheres::SphereSet;
 
 use super::ReactionLaw;
 
-/// Least weight of the direction between centres: next to nothing, but a direction
+/// Least weight of the direction between centers: next to nothing, but a direction
 /// where the atoms themselves have none.
-pub(crate) const LEAST_CENTRE_WEIGHT: f32 = 1.0e-6;
+pub(crate) const LEAST_CENTER_WEIGHT: f32 = 1.0e-6;
 
 /// Everything that a molecule's answer depends on.
 pub(super) struct Response<'a> {
@@ -25,8 +25,8 @@ pub(super) struct Response<'a> {
     pub(super) contacts: &'a ContactTable,
     pub(super) bodies: &'a [Body],
     pub(super) law: &'a ReactionLaw,
-    /// Weight of the direction between centres, for the projection law.
-    pub(super) centre_weight: f32,
+    /// Weight of the direction between centers, for the projection law.
+    pub(super) center_weight: f32,
     /// Gap that contacts are parted to, nm.
     pub(super) gap: f32,
 }
@@ -44,7 +44,7 @@ impl Response<'_> {
         }
     }
 
-    /// The other molecule of a contact, and the direction from its centre.
+    /// The other molecule of a contact, and the direction from its center.
     fn partner(&self, index: usize, side: &ContactSide) -> (&Body, Vec3) {
         let owner = self.spheres.owner(side.other as usize);
         let other = &self.bodies[owner as usize];
@@ -55,8 +55,8 @@ impl Response<'_> {
     fn thesis(&self, index: usize, member: &CrowdMember, steps: &ThesisSteps) -> Push {
         let mut sum = Push::default();
         for side in self.contacts.of(index) {
-            let own = self.spheres.centre(side.own as usize);
-            let other = self.spheres.centre(side.other as usize);
+            let own = self.spheres.center(side.own as usize);
+            let other = self.spheres.center(side.other as usize);
             let (_, between) = self.partner(index, side);
             sum += thesis_reaction(own - other, own - member.pose.position, between, steps);
         }
@@ -77,15 +77,15 @@ impl Response<'_> {
     fn projection(&self, index: usize, member: &CrowdMember, parameters: &Projection) -> Push {
         let mut sums = ProjectionSums::default();
         let own_body = &self.bodies[index];
-        // Coincident atoms part between the centres even when the weight has faded.
-        let weight = self.centre_weight.max(LEAST_CENTRE_WEIGHT);
+        // Coincident atoms part between the centers even when the weight has faded.
+        let weight = self.center_weight.max(LEAST_CENTER_WEIGHT);
         for side in self.contacts.of(index) {
             let (own, other) = (side.own as usize, side.other as usize);
             let (other_body, between) = self.partner(index, side);
             let reach = self.spheres.radius(own) + self.spheres.radius(other) + self.gap;
             sums.add(
                 [own_body, other_body],
-                [self.spheres.centre(own), self.spheres.centre(other)],
+                [self.spheres.center(own), self.spheres.center(other)],
                 reach,
                 between * weight,
             );

@@ -7,8 +7,8 @@ use crate::molecule::MoleculeTemplate;
 /// A sphere that stands for a group of atoms.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Blob {
-    /// Centre in the body frame, nm.
-    pub centre: Vec3,
+    /// Center in the body frame, nm.
+    pub center: Vec3,
     /// Radius, nm.
     pub radius: f32,
     /// The atoms, by index.
@@ -37,7 +37,7 @@ pub(super) fn blobs(template: &MoleculeTemplate, most: usize, across: bool) -> (
         let atoms = blob.atoms.iter().map(|&atom| atom as usize);
         let difference = atoms.map(|atom| {
             let (place, radius) = (template.positions()[atom], template.radii()[atom]);
-            let out = place.distance(blob.centre) + radius - blob.radius;
+            let out = place.distance(blob.center) + radius - blob.radius;
             out.max(blob.radius - radius)
         });
         difference.fold(0.0, f32::max)
@@ -72,21 +72,21 @@ fn split(template: &MoleculeTemplate, atoms: &mut [u32], most: usize, found: &mu
 
 /// The sphere about the middle of a group that has the group's radius of gyration.
 ///
-/// The mean square distance from the centre is `3/5 R²` in a solid ball. In a group of
+/// The mean square distance from the center is `3/5 R²` in a solid ball. In a group of
 /// balls it is the mean of `|p − c|² + 3/5 r²`, so `R² = mean(5/3 |p − c|² + r²)`: one
 /// atom becomes itself.
 fn enclose(template: &MoleculeTemplate, atoms: &[u32]) -> Blob {
     let share = 1.0 / atoms.len() as f32;
     let positions = template.positions();
-    let centre = atoms.iter().map(|&a| positions[a as usize]).sum::<Vec3>() * share;
+    let center = atoms.iter().map(|&a| positions[a as usize]).sum::<Vec3>() * share;
     let square = |&atom: &u32| {
         let atom = atom as usize;
-        5.0 / 3.0 * positions[atom].distance_squared(centre) + template.radii()[atom].powi(2)
+        5.0 / 3.0 * positions[atom].distance_squared(center) + template.radii()[atom].powi(2)
     };
     let mut atoms = atoms.to_vec();
     atoms.sort_unstable();
     Blob {
-        centre,
+        center,
         radius: (atoms.iter().map(square).sum::<f32>() * share).sqrt(),
         atoms,
     }
@@ -127,7 +127,7 @@ mod tests {
         assert!(error < 1.0e-6);
         for blob in found {
             let atom = blob.atoms[0] as usize;
-            assert_eq!(blob.centre, lipid.positions()[atom]);
+            assert_eq!(blob.center, lipid.positions()[atom]);
             assert!((blob.radius - lipid.radii()[atom]).abs() < 1.0e-6);
         }
     }

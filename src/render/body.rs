@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
 use super::blobs::{Blob, blobs};
-use super::colours::element_colour;
+use super::colors::element_color;
 use super::look::DrawDetail;
 use super::occlusion::occlusion;
 use crate::molecule::MoleculeTemplate;
@@ -18,8 +18,8 @@ const LEVELS: [(usize, bool); 3] = [(8, false), (64, false), (512, true)];
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct GpuSphere {
-    /// Centre in the body frame, nm.
-    pub centre: [f32; 3],
+    /// Center in the body frame, nm.
+    pub center: [f32; 3],
     /// Radius, nm.
     pub radius: f32,
     /// Red and green of its elements, linear, 16 bits each from 0 to 1.
@@ -28,7 +28,7 @@ pub struct GpuSphere {
     pub blue: u32,
     /// Number of its chain in the template, from 0.
     pub chain: u32,
-    /// What neighbours hide: a vector and a number, 8 bits each from −1 to 1.
+    /// What neighbors hide: a vector and a number, 8 bits each from −1 to 1.
     pub occlusion: u32,
 }
 
@@ -62,7 +62,7 @@ impl Body {
         let hidden = occlusion(template);
         let chains = chain_numbers(template);
         let atoms = (0..template.atom_count()).map(|atom| Blob {
-            centre: template.positions()[atom],
+            center: template.positions()[atom],
             radius: template.radii()[atom],
             atoms: vec![atom as u32],
         });
@@ -90,7 +90,7 @@ impl Body {
             if let Ok(set) = ProxySet::from_atoms(template, count as usize, PROXY_SEED) {
                 let spheres = (0..set.len()).map(|proxy| {
                     sphere(&Blob {
-                        centre: set.centres()[proxy],
+                        center: set.centers()[proxy],
                         radius: set.radii()[proxy],
                         atoms: set.atoms_of(proxy).to_vec(),
                     })
@@ -110,7 +110,7 @@ impl Body {
             error,
         };
         for sphere in &spheres {
-            let reach = Vec3::from(sphere.centre).length() + sphere.radius;
+            let reach = Vec3::from(sphere.center).length() + sphere.radius;
             self.bounding_radius = self.bounding_radius.max(reach);
             self.largest_radius = self.largest_radius.max(sphere.radius);
         }
@@ -118,7 +118,7 @@ impl Body {
         level
     }
 
-    /// The level to draw where a nanometre is `pixels_per_nm` pixels.
+    /// The level to draw where a nanometer is `pixels_per_nm` pixels.
     pub fn level(&self, detail: DrawDetail, pixels_per_nm: f32) -> usize {
         match detail {
             DrawDetail::Atoms => 0,
@@ -152,18 +152,18 @@ fn chain_numbers(template: &MoleculeTemplate) -> Vec<u32> {
 
 fn pack(template: &MoleculeTemplate, hidden: &[Vec4], chains: &[u32], blob: &Blob) -> GpuSphere {
     let share = 1.0 / blob.atoms.len() as f32;
-    let mut colour = LinearRgba::BLACK;
+    let mut color = LinearRgba::BLACK;
     let mut occlusion = Vec4::ZERO;
     for &atom in &blob.atoms {
-        colour += element_colour(template.elements()[atom as usize]) * share;
+        color += element_color(template.elements()[atom as usize]) * share;
         occlusion += hidden[atom as usize] * share;
     }
     let first = blob.atoms.first().map_or(0, |&atom| atom as usize);
     GpuSphere {
-        centre: blob.centre.to_array(),
+        center: blob.center.to_array(),
         radius: blob.radius,
-        red_green: unorm16(colour.red) | unorm16(colour.green) << 16,
-        blue: unorm16(colour.blue),
+        red_green: unorm16(color.red) | unorm16(color.green) << 16,
+        blue: unorm16(color.blue),
         chain: chains[template.residue_indices()[first] as usize],
         occlusion: snorm8x4(occlusion),
     }
@@ -196,7 +196,7 @@ mod tests {
                 .iter()
                 .zip(template.positions().iter().zip(template.radii()))
             {
-                assert_eq!(sphere.centre, place.to_array());
+                assert_eq!(sphere.center, place.to_array());
                 assert_eq!(sphere.radius, *radius);
             }
             for pair in body.levels.windows(2) {

@@ -85,13 +85,13 @@ pub struct DrawnMolecule {
     /// Where it is in the frame of the entity, nm. Default: at the origin, not turned.
     pub pose: Pose,
     /// What it belongs to, such as a compartment or a leaflet, for
-    /// [`ColourMode::Group`](super::ColourMode::Group). Default: 0.
+    /// [`ColorMode::Group`](super::ColorMode::Group). Default: 0.
     pub group: u32,
     /// Whether it overlaps others, for
-    /// [`ColourMode::Collision`](super::ColourMode::Collision). Default: free.
+    /// [`ColorMode::Collision`](super::ColorMode::Collision). Default: free.
     pub state: MoleculeState,
     /// Its deepest overlap, nm, for
-    /// [`ColourMode::Penetration`](super::ColourMode::Penetration). Default: 0.
+    /// [`ColorMode::Penetration`](super::ColorMode::Penetration). Default: 0.
     pub penetration: f32,
 }
 

@@ -22,7 +22,7 @@ const NEAREST: f32 = 1.0e-3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct GpuTraits {
-    /// Number that tells it from its neighbours.
+    /// Number that tells it from its neighbors.
     pub number: u32,
     /// Index of its template; the highest bit says that it collides.
     pub template_and_state: u32,
@@ -69,7 +69,7 @@ pub(super) struct ViewSpace {
     eye: Vec3,
     forward: Vec3,
     orthographic: bool,
-    /// Pixels of a nanometre: everywhere if orthographic, else at a distance of 1 nm.
+    /// Pixels of a nanometer: everywhere if orthographic, else at a distance of 1 nm.
     pixels: f32,
 }
 
@@ -94,8 +94,8 @@ impl ViewSpace {
     }
 
     /// Whether some of a ball may be in view.
-    pub fn sees(&self, centre: Vec3, radius: f32) -> bool {
-        let inside = |plane: &Vec4| plane.xyz().dot(centre) + plane.w >= -radius;
+    pub fn sees(&self, center: Vec3, radius: f32) -> bool {
+        let inside = |plane: &Vec4| plane.xyz().dot(center) + plane.w >= -radius;
         self.planes.iter().all(inside)
     }
 
@@ -104,7 +104,7 @@ impl ViewSpace {
         (point - self.eye).dot(self.forward)
     }
 
-    /// Pixels of a nanometre at a distance in front of the camera.
+    /// Pixels of a nanometer at a distance in front of the camera.
     pub fn pixels_per_nm(&self, depth: f32) -> f32 {
         if self.orthographic {
             self.pixels
@@ -157,12 +157,12 @@ impl Visible {
             let Some(BodyInCrowd { body, .. }) = shown.bodies.get(template) else {
                 continue;
             };
-            let centre = place.transform_point(Vec3::from(pose.position));
+            let center = place.transform_point(Vec3::from(pose.position));
             let radius = body.scaled_radius(look.radius_scale) * place.scale;
-            if !shown.anywhere && !view.sees(centre, radius) {
+            if !shown.anywhere && !view.sees(center, radius) {
                 continue;
             }
-            let depth = view.depth(centre);
+            let depth = view.depth(center);
             let (near, far) = self.depths.unwrap_or((f32::MAX, f32::MIN));
             self.depths = Some((near.min(depth - radius), far.max(depth + radius)));
             let pixels = view.pixels_per_nm(depth - radius) * place.scale;
@@ -343,8 +343,8 @@ mod tests {
             found.sort_unstable();
             let seen = (0..101).filter(|&k| {
                 let body = &bodies[traits[k as usize].template() as usize].body;
-                let centre = place.transform_point(poses[k as usize].position.into());
-                view.sees(centre, body.bounding_radius * 1.5)
+                let center = place.transform_point(poses[k as usize].position.into());
+                view.sees(center, body.bounding_radius * 1.5)
             });
             assert_eq!(found, seen.collect::<Vec<u32>>());
             assert!((1..100).contains(&found.len()));

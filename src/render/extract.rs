@@ -86,7 +86,7 @@ impl ExtractedCrowd {
         }) as u32
     }
 
-    /// Adds a molecule, which has been checked. `number` tells it from its neighbours.
+    /// Adds a molecule, which has been checked. `number` tells it from its neighbors.
     pub fn push(&mut self, number: u32, molecule: &DrawnMolecule) {
         let state = match molecule.state {
             MoleculeState::Free => 0,

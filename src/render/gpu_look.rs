@@ -9,8 +9,8 @@ use super::look::MoleculeLook;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct GpuLook {
-    /// Number of the colour mode.
-    pub colour_mode: u32,
+    /// Number of the color mode.
+    pub color_mode: u32,
     /// How dark hidden places are, from 0 to 1.
     pub occlusion: f32,
     /// How dark rims are, from 0 to 1.
@@ -19,14 +19,14 @@ pub struct GpuLook {
     pub headlight: f32,
     /// Factor of all radii.
     pub radius_scale: f32,
-    /// One over the overlap that has the last colour, 1/nm.
+    /// One over the overlap that has the last color, 1/nm.
     pub inverse_deep: f32,
     /// Distance where fog begins, nm.
     pub fog_start: f32,
     /// One over the distance from there to where it is full, 1/nm.
     pub fog_per_nm: f32,
-    /// Colour of the fog, linear.
-    pub fog_colour: [f32; 3],
+    /// Color of the fog, linear.
+    pub fog_color: [f32; 3],
     /// How much of what is farthest is fog, from 0 to 1.
     pub fog_strength: f32,
 }
@@ -43,7 +43,7 @@ impl GpuLook {
         };
         let length = (end - start).max(1.0e-3);
         Self {
-            colour_mode: look.colour.number(),
+            color_mode: look.color.number(),
             occlusion: look.ambient_occlusion,
             contours: look.contours,
             headlight: look.headlight,
@@ -55,7 +55,7 @@ impl GpuLook {
             } else {
                 0.0
             },
-            fog_colour: cue.colour.to_linear().to_f32_array_no_alpha(),
+            fog_color: cue.color.to_linear().to_f32_array_no_alpha(),
             fog_strength: cue.strength,
         }
     }

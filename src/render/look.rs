@@ -1,16 +1,16 @@
-//! How molecules look: colours, depth, occlusion, detail.
+//! How molecules look: colors, depth, occlusion, detail.
 
 use bevy::prelude::*;
 
-/// What the colour of an atom stands for. Default: its element.
+/// What the color of an atom stands for. Default: its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq, Hash)]
 #[non_exhaustive]
-pub enum ColourMode {
-    /// Its element: carbon grey, oxygen red, nitrogen blue, …
+pub enum ColorMode {
+    /// Its element: carbon gray, oxygen red, nitrogen blue, …
     #[default]
     Element,
-    /// Its molecule, so that neighbours can be told apart.
+    /// Its molecule, so that neighbors can be told apart.
     Molecule,
     /// Its chain.
     Chain,
@@ -19,14 +19,14 @@ pub enum ColourMode {
     /// The group of its molecule: compartment or leaflet.
     Group,
     /// Whether its molecule overlaps others: green if it is free, red if it collides.
-    /// The shade has no meaning but to tell neighbours apart.
+    /// The shade has no meaning but to tell neighbors apart.
     Collision,
     /// How deep its molecule overlaps others, from blue (not at all) to yellow
     /// ([`MoleculeLook::deep`] and more).
     Penetration,
 }
 
-impl ColourMode {
+impl ColorMode {
     /// All modes, in the order of a menu.
     pub const ALL: [Self; 7] = [
         Self::Element,
@@ -44,14 +44,14 @@ impl ColourMode {
     }
 }
 
-/// Far atoms fade into a colour, so that what is in front stands out.
+/// Far atoms fade into a color, so that what is in front stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub struct DepthCue {
     /// How much of an atom at the far end is fog, from 0 (off) to 1. Default: 0.6.
     pub strength: f32,
-    /// Colour of the fog; that of the background does best. Default: nearly black.
-    pub colour: Color,
+    /// Color of the fog; that of the background does best. Default: nearly black.
+    pub color: Color,
     /// Distances from the camera, nm, where fog begins and where it is full. None takes
     /// those of the nearest and the farthest molecule in view. Default: none.
     pub range: Option<(f32, f32)>,
@@ -61,7 +61,7 @@ impl Default for DepthCue {
     fn default() -> Self {
         Self {
             strength: 0.6,
-            colour: Color::srgb(0.05, 0.06, 0.08),
+            color: Color::srgb(0.05, 0.06, 0.08),
             range: None,
         }
     }
@@ -118,31 +118,31 @@ impl Default for ProxyOverlay {
 ///
 /// let mut app = App::new();
 /// app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
-/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Element);
+/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Element);
 /// app.insert_resource(MoleculeLook {
-///     colour: ColourMode::Collision,
+///     color: ColorMode::Collision,
 ///     detail: DrawDetail::Atoms,
 ///     proxies: Some(ProxyOverlay { count: 9, ..default() }),
 ///     ..default()
 /// });
 /// // One camera shows chains, plainly.
-/// app.world_mut().spawn(ViewLook(MoleculeLook::plain(ColourMode::Chain)));
+/// app.world_mut().spawn(ViewLook(MoleculeLook::plain(ColorMode::Chain)));
 ///
 /// // A key may go through all modes, in the order of a menu.
 /// fn next_mode(mut look: ResMut<MoleculeLook>) {
-///     let now = ColourMode::ALL.iter().position(|mode| *mode == look.colour);
-///     let next = now.map_or(0, |now| now + 1) % ColourMode::ALL.len();
-///     look.colour = ColourMode::ALL[next];
+///     let now = ColorMode::ALL.iter().position(|mode| *mode == look.color);
+///     let next = now.map_or(0, |now| now + 1) % ColorMode::ALL.len();
+///     look.color = ColorMode::ALL[next];
 /// }
 /// app.add_systems(Update, next_mode);
 /// app.update();
-/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Penetration);
+/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Penetration);
 /// ```
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeLook {
-    /// What colours stand for. Default: elements.
-    pub colour: ColourMode,
+    /// What colors stand for. Default: elements.
+    pub color: ColorMode,
     /// Fades what is far away. Default: on.
     pub depth_cue: DepthCue,
     /// How dark atoms are where other atoms of their molecule surround them, from 0
@@ -152,11 +152,11 @@ pub struct MoleculeLook {
     /// screen. Default: 0.5.
     pub contours: f32,
     /// How bright the light is that comes from the camera itself, as a fraction of the
-    /// atom's colour: a scene without lights can be seen, too. Default: 0.
+    /// atom's color: a scene without lights can be seen, too. Default: 0.
     pub headlight: f32,
     /// Size at which atoms are drawn, in units of their collision radius. Default: 1.
     pub radius_scale: f32,
-    /// Overlap that has the last colour in [`ColourMode::Penetration`], nm.
+    /// Overlap that has the last color in [`ColorMode::Penetration`], nm.
     /// Default: 0.05 nm.
     pub deep: f32,
     /// How much is drawn of molecules that are far away. Default: blobs where they
@@ -169,7 +169,7 @@ pub struct MoleculeLook {
 impl Default for MoleculeLook {
     fn default() -> Self {
         Self {
-            colour: ColourMode::default(),
+            color: ColorMode::default(),
             depth_cue: DepthCue::default(),
             ambient_occlusion: 0.8,
             contours: 0.5,
@@ -183,11 +183,11 @@ impl Default for MoleculeLook {
 }
 
 impl MoleculeLook {
-    /// Colours and nothing else: no fog, no occlusion, no rims, every atom.
+    /// Colors and nothing else: no fog, no occlusion, no rims, every atom.
     #[must_use]
-    pub fn plain(colour: ColourMode) -> Self {
+    pub fn plain(color: ColorMode) -> Self {
         Self {
-            colour,
+            color,
             depth_cue: DepthCue {
                 strength: 0.0,
                 ..DepthCue::default()
@@ -252,15 +252,15 @@ pub(super) fn fraction(value: f32) -> f32 {
 ///     commands.spawn((
 ///         Camera3d::default(),
 ///         Transform::from_xyz(1.0, 0.0, 20.0),
-///         ViewLook(MoleculeLook { colour: ColourMode::Collision, ..default() }),
+///         ViewLook(MoleculeLook { color: ColorMode::Collision, ..default() }),
 ///     ));
 /// }
 /// app.add_systems(Startup, spawn_cameras);
 /// app.update();
 ///
 /// let mut views = app.world_mut().query_filtered::<&ViewLook, With<Camera3d>>();
-/// assert_eq!(views.single(app.world())?.0.colour, ColourMode::Collision);
-/// assert_eq!(app.world().resource::<MoleculeLook>().colour, ColourMode::Element);
+/// assert_eq!(views.single(app.world())?.0.color, ColorMode::Collision);
+/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Element);
 /// # Ok(())
 /// # }
 /// ```
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn modes_are_numbered_in_the_order_of_the_menu() {
-        for (number, mode) in ColourMode::ALL.into_iter().enumerate() {
+        for (number, mode) in ColorMode::ALL.into_iter().enumerate() {
             assert_eq!(mode.number() as usize, number);
         }
     }

@@ -18,7 +18,7 @@
 //!   are too large for the device are not drawn; the log says so once ([`DrawError`]).
 //!
 //! Green for molecules that are free and red for those that collide
-//! ([`ColourMode::Collision`]) is from J. Pauschenwein's thesis (TU Wien, 2022, figure 3.5).
+//! ([`ColorMode::Collision`]) is from J. Pauschenwein's thesis (TU Wien, 2022, figure 3.5).
 //!
 //! # How
 //!
@@ -39,7 +39,7 @@
 //!
 //! # How it looks
 //!
-//! [`MoleculeLook`] has the colours ([`ColourMode`]), and what makes packing readable:
+//! [`MoleculeLook`] has the colors ([`ColorMode`]), and what makes packing readable:
 //! fog for depth, darkness where atoms surround each other, dark rims. A camera with a
 //! [`ViewLook`] has its own. A [`ProxyOverlay`] draws proxies over the atoms; they and
 //! crowds with an opacity leave out pixels in a fixed pattern, so that nothing needs to
@@ -52,7 +52,7 @@
 mod arrays;
 mod blobs;
 mod body;
-mod colours;
+mod colors;
 mod crowd;
 mod cull;
 mod extract;
@@ -76,7 +76,7 @@ pub(crate) use extract::{CrowdKey, ExtractedCrowds};
 #[doc(hidden)]
 pub use gpu_look::GpuLook;
 pub use lent::LentDevice;
-pub use look::{ColourMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
+pub use look::{ColorMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
 pub use pick::CrowdHit;
 
 use bevy::core_pipeline::core_3d::AlphaMask3d;
@@ -102,7 +102,7 @@ impl Plugin for MoleculeRenderPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<MoleculeLook>()
             .register_type::<ViewLook>()
-            .register_type::<ColourMode>()
+            .register_type::<ColorMode>()
             .register_type::<DepthCue>()
             .register_type::<DrawDetail>()
             .register_type::<ProxyOverlay>()

@@ -1,10 +1,10 @@
 //! How much of the sky the atoms of a molecule hide from each other.
 //!
-//! Light comes from everywhere; a neighbour in direction `e` that covers the part `w` of
+//! Light comes from everywhere; a neighbor in direction `e` that covers the part `w` of
 //! the sky takes away `w · max(n·e, 0)` of it where the surface has the normal `n`. To
-//! first order `max(x, 0) ≈ 1/4 + x/2`, so that all neighbours together take away
+//! first order `max(x, 0) ≈ 1/4 + x/2`, so that all neighbors together take away
 //! `Σ w/4 + n · Σ w e/2`: one number and one vector for each atom, whatever its number of
-//! neighbours.
+//! neighbors.
 
 use std::ops::ControlFlow;
 
@@ -13,11 +13,11 @@ use rayon::prelude::*;
 
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
-/// How far from an atom's surface neighbours are looked for, nm: about an atom's width,
+/// How far from an atom's surface neighbors are looked for, nm: about an atom's width,
 /// beyond which those in between hide the rest.
 const REACH: f32 = 0.35;
 
-/// How much more than by the formula is taken away: neighbours of neighbours, which are
+/// How much more than by the formula is taken away: neighbors of neighbors, which are
 /// not looked at, hide as much again.
 const GAIN: f32 = 2.0;
 
@@ -26,10 +26,10 @@ pub(super) fn occlusion(template: &MoleculeTemplate) -> Vec<Vec4> {
     let grid = LocalGrid::new(template.positions(), template.radii());
     let atoms = template.positions().par_iter().zip(template.radii());
     atoms
-        .map(|(&centre, &radius)| {
+        .map(|(&center, &radius)| {
             let mut sum = Vec4::ZERO;
-            let _ = grid.visit_touching(centre, radius + REACH, |other| {
-                sum += hidden(centre, radius, other.centre, other.radius);
+            let _ = grid.visit_touching(center, radius + REACH, |other| {
+                sum += hidden(center, radius, other.center, other.radius);
                 ControlFlow::<()>::Continue(())
             });
             sum * GAIN
@@ -37,9 +37,9 @@ pub(super) fn occlusion(template: &MoleculeTemplate) -> Vec<Vec4> {
         .collect()
 }
 
-/// What one neighbour hides.
-fn hidden(centre: Vec3, radius: f32, other: Vec3, other_radius: f32) -> Vec4 {
-    let way = other - centre;
+/// What one neighbor hides.
+fn hidden(center: Vec3, radius: f32, other: Vec3, other_radius: f32) -> Vec4 {
+    let way = other - center;
     let distance = way.length();
     // Itself, and whatever lies in the same place, has no direction.
     if distance <= f32::EPSILON {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_darkens_the_side_that_faces_it() {
+    fn a_neighbor_darkens_the_side_that_faces_it() {
         let pair = occlusion(&template(&[Vec3::ZERO, Vec3::X * 0.15]));
         assert!(taken(pair[0], Vec3::X) > 0.1);
         assert!(taken(pair[0], -Vec3::X) < 0.0);

@@ -30,11 +30,11 @@ struct Way {
 impl Way {
     /// Where the ray enters a ball, if it does: the length of the way, nm. It does not
     /// enter a ball that it begins in.
-    fn enters(&self, centre: Vec3, radius: f32) -> Option<f32> {
-        let to_centre = centre - self.origin;
-        let along = to_centre.dot(self.direction);
+    fn enters(&self, center: Vec3, radius: f32) -> Option<f32> {
+        let to_center = center - self.origin;
+        let along = to_center.dot(self.direction);
         // By the nearest point: differences of large squares would lose small balls.
-        let nearest = to_centre - along * self.direction;
+        let nearest = to_center - along * self.direction;
         let chord = radius * radius - nearest.length_squared();
         if chord < 0.0 {
             return None;
@@ -44,10 +44,10 @@ impl Way {
     }
 
     /// Whether the ray meets a ball at all.
-    fn meets(&self, centre: Vec3, radius: f32) -> bool {
-        let to_centre = centre - self.origin;
-        let along = to_centre.dot(self.direction).max(0.0);
-        (to_centre - along * self.direction).length_squared() <= radius * radius
+    fn meets(&self, center: Vec3, radius: f32) -> bool {
+        let to_center = center - self.origin;
+        let along = to_center.dot(self.direction).max(0.0);
+        (to_center - along * self.direction).length_squared() <= radius * radius
     }
 }
 
@@ -83,9 +83,9 @@ impl DrawnCrowd {
                 continue;
             }
             let atoms = template.positions().iter().zip(template.radii());
-            for (atom, (&centre, &radius)) in atoms.enumerate() {
-                let centre = molecule.pose.transform_point(centre);
-                if let Some(distance) = way.enters(centre, radius * radius_scale)
+            for (atom, (&center, &radius)) in atoms.enumerate() {
+                let center = molecule.pose.transform_point(center);
+                if let Some(distance) = way.enters(center, radius * radius_scale)
                     && best.is_none_or(|(_, _, least)| distance < least)
                 {
                     best = Some((index, atom, distance));
@@ -95,14 +95,14 @@ impl DrawnCrowd {
         let (index, atom, distance) = best?;
         let molecule = &self.molecules[index];
         let template = &self.templates[molecule.template as usize];
-        let centre = molecule.pose.transform_point(template.positions()[atom]);
+        let center = molecule.pose.transform_point(template.positions()[atom]);
         let point = way.origin + way.direction * distance;
         Some(CrowdHit {
             molecule: index,
             atom,
             distance: distance * place.scale,
             point: place.transform_point(point),
-            normal: (place.pose.rotation * (point - centre)).normalize_or_zero(),
+            normal: (place.pose.rotation * (point - center)).normalize_or_zero(),
         })
     }
 }
@@ -138,9 +138,9 @@ mod tests {
         let mut best: Option<(usize, usize, f64)> = None;
         for (index, molecule) in crowd.molecules.iter().enumerate() {
             let template = &crowd.templates[0];
-            for (atom, centre) in template.positions().iter().enumerate() {
-                let centre = transform.transform_point(molecule.pose.transform_point(*centre));
-                let way = centre.as_dvec3() - ray.origin.as_dvec3();
+            for (atom, center) in template.positions().iter().enumerate() {
+                let center = transform.transform_point(molecule.pose.transform_point(*center));
+                let way = center.as_dvec3() - ray.origin.as_dvec3();
                 let direction = ray.direction.as_dvec3().normalize();
                 let radius = f64::from(template.radii()[atom] * transform.scale.x);
                 let along = way.dot(direction);

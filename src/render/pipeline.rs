@@ -26,14 +26,14 @@ use bevy::render::render_resource::{
 use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
 
-use super::colours::{COLLIDING_COLOURS, DEPTH_COLOURS, FREE_COLOURS, KIND_COLOURS};
+use super::colors::{COLLIDING_COLORS, DEPTH_COLORS, FREE_COLORS, KIND_COLORS};
 use super::extract::ExtractedCrowds;
-use super::look::ColourMode;
+use super::look::ColorMode;
 use super::send::SentCrowds;
 use super::views::MoleculeDraws;
 
 const TYPES: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b10");
-const COLOUR: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b11");
+const COLOR: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b11");
 const LIGHT: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b12");
 const VERTEX: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b13");
 const FRAGMENT: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b14");
@@ -50,9 +50,9 @@ pub(super) fn add_shaders(shaders: &mut Assets<Shader>) {
             "shaders/draw/types.wgsl",
         ),
         (
-            COLOUR,
-            include_str!("../../shaders/draw/colour.wgsl"),
-            "shaders/draw/colour.wgsl",
+            COLOR,
+            include_str!("../../shaders/draw/color.wgsl"),
+            "shaders/draw/color.wgsl",
         ),
         (
             LIGHT,
@@ -81,22 +81,22 @@ pub(super) fn add_shaders(shaders: &mut Assets<Shader>) {
 fn shader_constants() -> Vec<ShaderDefVal> {
     let count = |range: &std::ops::Range<u32>| range.end - range.start;
     let mut constants = vec![
-        ("PALETTE_COLOURS", DEPTH_COLOURS.end),
-        ("KINDS_FIRST", KIND_COLOURS.start),
-        ("KINDS_COUNT", count(&KIND_COLOURS)),
-        ("FREE_FIRST", FREE_COLOURS.start),
-        ("COLLIDING_FIRST", COLLIDING_COLOURS.start),
-        ("SHADES_COUNT", count(&FREE_COLOURS)),
-        ("DEPTHS_FIRST", DEPTH_COLOURS.start),
-        ("DEPTHS_COUNT", count(&DEPTH_COLOURS)),
+        ("PALETTE_COLORS", DEPTH_COLORS.end),
+        ("KINDS_FIRST", KIND_COLORS.start),
+        ("KINDS_COUNT", count(&KIND_COLORS)),
+        ("FREE_FIRST", FREE_COLORS.start),
+        ("COLLIDING_FIRST", COLLIDING_COLORS.start),
+        ("SHADES_COUNT", count(&FREE_COLORS)),
+        ("DEPTHS_FIRST", DEPTH_COLORS.start),
+        ("DEPTHS_COUNT", count(&DEPTH_COLORS)),
     ];
     constants.extend([
-        ("MODE_MOLECULE", ColourMode::Molecule.number()),
-        ("MODE_CHAIN", ColourMode::Chain.number()),
-        ("MODE_TEMPLATE", ColourMode::Template.number()),
-        ("MODE_GROUP", ColourMode::Group.number()),
-        ("MODE_COLLISION", ColourMode::Collision.number()),
-        ("MODE_PENETRATION", ColourMode::Penetration.number()),
+        ("MODE_MOLECULE", ColorMode::Molecule.number()),
+        ("MODE_CHAIN", ColorMode::Chain.number()),
+        ("MODE_TEMPLATE", ColorMode::Template.number()),
+        ("MODE_GROUP", ColorMode::Group.number()),
+        ("MODE_COLLISION", ColorMode::Collision.number()),
+        ("MODE_PENETRATION", ColorMode::Penetration.number()),
     ]);
     let constants = constants.into_iter();
     constants

@@ -11,7 +11,7 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::arrays::GrowingArray;
 use super::body::Body;
-use super::colours::palette;
+use super::colors::palette;
 use super::crowd::DrawError;
 use super::cull::BodyInCrowd;
 use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds, ExtractedLooks};
@@ -32,7 +32,7 @@ pub(super) struct SentCrowds {
 impl Default for SentCrowds {
     fn default() -> Self {
         Self {
-            palette: GrowingArray::uniform("colours of molecules"),
+            palette: GrowingArray::uniform("colors of molecules"),
             arrays: BTreeMap::new(),
             bodies: Bodies::default(),
             complaints: HashSet::default(),
@@ -220,8 +220,8 @@ pub(super) fn send_crowds(
         sent.bodies.forget_unused();
     }
     if sent.palette.buffer().is_none() {
-        let colours = palette();
-        let bytes = bytemuck::cast_slice(&colours);
+        let colors = palette();
+        let bytes = bytemuck::cast_slice(&colors);
         if let Err(error) = sent.palette.write(&gpu.device, &gpu.queue, bytes) {
             error_once!("molecules cannot be drawn: {error}");
         }

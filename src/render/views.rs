@@ -172,7 +172,7 @@ impl ViewDraw {
 
 impl CrowdDraw {
     /// Sends runs and visible molecules, and binds everything if something is new.
-    /// `shared` are the look and the colours.
+    /// `shared` are the look and the colors.
     fn send_and_bind(
         &mut self,
         arrays: &CrowdArrays,

@@ -10,7 +10,7 @@ use crate::spheres::{SphereError, SphereSet};
 const MOST_ROUNDS: usize = 20_000;
 
 /// Part of an overlap that is taken back in a round: more than all, since a push into one
-/// neighbour is a push out of the other.
+/// neighbor is a push out of the other.
 const PUSH: f64 = 1.05;
 
 /// Part of the gap by which pairs are found that do not yet overlap: the search has 32

@@ -21,7 +21,7 @@ pub(super) struct BoxedSpheres {
     pub(super) spheres: Vec<MovingSphere>,
     /// Volumes (nm³) but for a factor; Da.
     pub(super) masses: Vec<f64>,
-    travellers: Vec<Traveller>,
+    travelers: Vec<Traveler>,
 }
 
 impl BoxedSpheres {
@@ -40,17 +40,17 @@ impl BoxedSpheres {
         Ok(Self {
             side,
             masses: radii.iter().map(|radius| radius.powi(3)).collect(),
-            travellers: starts
-                .map(|(&place, &velocity)| Traveller::new(place, velocity))
+            travelers: starts
+                .map(|(&place, &velocity)| Traveler::new(place, velocity))
                 .collect(),
             spheres,
         })
     }
 
     /// Gives each sphere its first acceleration, by its index and where it is.
-    pub(super) fn push_all(&mut self, push: impl Fn(u32, &Traveller) -> DVec3) {
-        for (traveller, index) in self.travellers.iter_mut().zip(0..) {
-            traveller.acceleration = push(index, traveller);
+    pub(super) fn push_all(&mut self, push: impl Fn(u32, &Traveler) -> DVec3) {
+        for (traveler, index) in self.travelers.iter_mut().zip(0..) {
+            traveler.acceleration = push(index, traveler);
         }
     }
 
@@ -59,19 +59,19 @@ impl BoxedSpheres {
         Wall::room(DVec3::ZERO, DVec3::splat(self.side)).to_vec()
     }
 
-    /// Where a sphere is at a time, s: see [`Traveller::go`].
+    /// Where a sphere is at a time, s: see [`Traveler::go`].
     pub(super) fn probe(
         &mut self,
         sphere: u32,
         time: f64,
         length: f64,
-        push: impl Fn(&Traveller, u64) -> DVec3,
+        push: impl Fn(&Traveler, u64) -> DVec3,
     ) -> Probe {
-        let traveller = &mut self.travellers[sphere as usize];
-        traveller.go(time, length, push);
+        let traveler = &mut self.travelers[sphere as usize];
+        traveler.go(time, length, push);
         Probe {
-            position: traveller.position,
-            velocity: traveller.velocity,
+            position: traveler.position,
+            velocity: traveler.velocity,
         }
     }
 
@@ -83,9 +83,9 @@ impl BoxedSpheres {
             Obstacle::Wall(_) => f64::INFINITY,
         };
         let impulse = contact.elastic_impulse(mass, other) * contact.normal;
-        self.travellers[contact.sphere as usize].velocity -= impulse / mass;
+        self.travelers[contact.sphere as usize].velocity -= impulse / mass;
         if let Obstacle::Sphere(index) = contact.other {
-            self.travellers[index as usize].velocity += impulse / other;
+            self.travelers[index as usize].velocity += impulse / other;
         }
         impulse
     }
@@ -93,7 +93,7 @@ impl BoxedSpheres {
 
 /// A sphere on its way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Traveller {
+pub(super) struct Traveler {
     /// When the sphere was here, s.
     time: f64,
     pub(super) position: DVec3,
@@ -103,7 +103,7 @@ pub(super) struct Traveller {
     piece: u64,
 }
 
-impl Traveller {
+impl Traveler {
     /// A sphere at the start of its life, which nobody pushes yet.
     fn new(position: DVec3, velocity: DVec3) -> Self {
         Self {

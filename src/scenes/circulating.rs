@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::apart::ApartError;
-use super::boxed::{BoxedSpheres, Traveller};
+use super::boxed::{BoxedSpheres, Traveler};
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
@@ -63,7 +63,7 @@ impl CirculatingSpheresConfig {
     }
 
     /// The acceleration that brings a particle to the velocity of the field.
-    fn push(&self, particle: &Traveller) -> DVec3 {
+    fn push(&self, particle: &Traveler) -> DVec3 {
         let missing = self.field(particle.position) - particle.velocity;
         (missing / self.response).clamp_length_max(self.acceleration)
     }

@@ -15,8 +15,8 @@ use crate::pose::Pose;
 pub struct CrowdedBoxConfig {
     /// Number of molecules. Default: 200.
     pub molecules: u32,
-    /// Distance of neighbouring places, in units of the mean bounding radius. Default: 1.5,
-    /// at which haemoglobin fills about two fifths of the box and touches its neighbours.
+    /// Distance of neighboring places, in units of the mean bounding radius. Default: 1.5,
+    /// at which hemoglobin fills about two fifths of the box and touches its neighbors.
     pub spacing: f32,
     /// How far molecules are from their places along each axis at most, in units of the
     /// spacing. Default: 0.1.

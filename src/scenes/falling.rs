@@ -145,7 +145,7 @@ impl FallingSpheres {
     pub fn respond(&mut self, pairs: &PairBuffer) {
         for pair in pairs.iter() {
             let [a, b] = [pair.a as usize, pair.b as usize];
-            let apart = self.spheres.centre(b) - self.spheres.centre(a);
+            let apart = self.spheres.center(b) - self.spheres.center(a);
             let distance = apart.length();
             let overlap = 2.0 * Self::RADIUS_NM - distance;
             if overlap <= 0.0 {

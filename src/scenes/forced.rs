@@ -68,7 +68,7 @@ impl ForcedSpheresConfig {
             return DVec3::ZERO;
         }
         let seed = self.seed ^ u64::from(sphere) << 32 ^ piece;
-        // Numbers of neighbouring seeds are not neighbours.
+        // Numbers of neighboring seeds are not neighbors.
         let mut random = Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let [size_part, turn, height] = [(); 3].map(|()| random.random::<f64>());
         size * size_part * unit([turn, height])

@@ -109,7 +109,7 @@ impl Default for VesicleConfig {
     }
 }
 
-/// A vesicle's lipids at random places, upright, and its measures. Its centre is the origin.
+/// A vesicle's lipids at random places, upright, and its measures. Its center is the origin.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Vesicle {
@@ -142,7 +142,7 @@ pub struct Vesicle {
 /// assert_eq!(vesicle.outer + vesicle.inner, 200);
 /// assert!(vesicle.outer > vesicle.inner, "the outer leaflet has more room");
 ///
-/// // Every centre of mass is at the same distance from the mid-surface.
+/// // Every center of mass is at the same distance from the mid-surface.
 /// let distances = vesicle.crowd.members().iter().map(|lipid| lipid.pose.position.length());
 /// let depths: Vec<f32> = distances.map(|distance| (distance - vesicle.radius).abs()).collect();
 /// assert!(depths.iter().all(|depth| (depth - depths[0]).abs() < 1e-3), "nm");

@@ -31,8 +31,8 @@ pub(crate) struct BlockPair {
     pub(crate) a: Range<u32>,
     /// Spheres of the other.
     pub(crate) b: Range<u32>,
-    /// Centre of a sphere around all of the other, nm.
-    pub(crate) centre: Vec3,
+    /// Center of a sphere around all of the other, nm.
+    pub(crate) center: Vec3,
     /// Radius of that sphere plus the margin and what rounding may add, nm.
     pub(crate) reach: f32,
 }
@@ -54,10 +54,10 @@ impl Blocks {
 
     /// Adds a sphere.
     #[inline]
-    pub(crate) fn push(&mut self, centre: Vec3, radius: f32, owner: u32, index: u32) {
-        self.x.push(centre.x);
-        self.y.push(centre.y);
-        self.z.push(centre.z);
+    pub(crate) fn push(&mut self, center: Vec3, radius: f32, owner: u32, index: u32) {
+        self.x.push(center.x);
+        self.y.push(center.y);
+        self.z.push(center.z);
         self.radius.push(radius);
         self.owner.push(owner);
         self.index.push(index);
@@ -116,7 +116,7 @@ impl Blocks {
             for one in pair.a.start as usize..pair.a.end as usize {
                 let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);
                 let radius = columns.radius[one];
-                let (dx, dy, dz) = (x - pair.centre.x, y - pair.centre.y, z - pair.centre.z);
+                let (dx, dy, dz) = (x - pair.center.x, y - pair.center.y, z - pair.center.z);
                 let reach = radius + pair.reach;
                 if dx * dx + dy * dy + dz * dz > reach * reach {
                     continue;

@@ -82,14 +82,14 @@ impl PairSearch for BruteForce {
 fn visit(spheres: &SphereSet, margin: f32, task: usize, mut hit: impl FnMut(usize, usize)) {
     let start = task * ROWS_PER_TASK;
     for a in start..(start + ROWS_PER_TASK).min(spheres.len()) {
-        let centre = spheres.centre(a).as_dvec3();
+        let center = spheres.center(a).as_dvec3();
         for b in a + 1..spheres.len() {
             if spheres.owner(a) == spheres.owner(b) {
                 continue;
             }
             let reach =
                 f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
-            if centre.distance_squared(spheres.centre(b).as_dvec3()) < reach * reach {
+            if center.distance_squared(spheres.center(b).as_dvec3()) < reach * reach {
                 hit(a, b);
             }
         }

@@ -8,7 +8,7 @@ use super::SearchError;
 use super::hash_grid::{Cell, DEFAULT_SLOTS, SPREAD};
 use crate::spheres::SphereSet;
 
-/// What mixes the bits, so that neighbours do not share slots: 2⁶⁴ over the golden ratio.
+/// What mixes the bits, so that neighbors do not share slots: 2⁶⁴ over the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How many spheres the cells in use have on the average, as in the paper's table 1.
@@ -33,9 +33,9 @@ pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError>
     }
     let mut cells: BTreeMap<Cell, u64> = BTreeMap::new();
     for index in 0..spheres.len() {
-        let (centre, radius) = (spheres.centre(index).as_dvec3(), spheres.radius(index));
+        let (center, radius) = (spheres.center(index).as_dvec3(), spheres.radius(index));
         let corner = |sign: f64| {
-            ((centre + sign * f64::from(radius)) / width)
+            ((center + sign * f64::from(radius)) / width)
                 .floor()
                 .as_i64vec3()
         };
@@ -45,8 +45,8 @@ pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError>
                 for z in low.z..=high.z {
                     // The corner of a cube may still be out of reach.
                     let cell = glam::I64Vec3::new(x, y, z).as_dvec3() * width;
-                    let nearest = centre.clamp(cell, cell + width);
-                    if nearest.distance(centre) < f64::from(radius) {
+                    let nearest = center.clamp(cell, cell + width);
+                    if nearest.distance(center) < f64::from(radius) {
                         *cells.entry([x, y, z]).or_default() += 1;
                     }
                 }

@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 /// Odd numbers that spread cells over the table: large primes of a usual spatial hash.
 pub(super) const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
 
-/// Steps to the following half of the 26 neighbours.
+/// Steps to the following half of the 26 neighbors.
 const FOLLOWING: [[i64; 3]; 13] = [
     [1, 0, 0],
     [-1, 1, 0],
@@ -51,7 +51,7 @@ pub(super) type Cell = [i64; 3];
 /// 1. one pass over the spheres: the cell of each is hashed to a slot of a table, and the
 ///    sphere becomes the first of that slot's list;
 /// 2. each sphere walks the lists of its own cell, behind itself, and of the following
-///    half of the 26 neighbours.
+///    half of the 26 neighbors.
 ///
 /// No bounding box is needed, and no cell is outside: spheres may be anywhere. Different
 /// cells may share a slot; each sphere knows its cell, so that no list of two cells is
@@ -106,7 +106,7 @@ impl HashGrid {
         self.next.clear();
         self.cell.clear();
         for index in 0..spheres.len() {
-            let cell = self.cell_of(spheres.centre(index));
+            let cell = self.cell_of(spheres.center(index));
             let slot = self.slot_of(cell);
             self.next.push(self.first[slot]);
             self.cell.push(cell);

@@ -2,11 +2,11 @@
 //!
 //! # Contract
 //!
-//! In: a [`SphereSet`], which is centres and radii in nm and an *owner* for each sphere (its
+//! In: a [`SphereSet`], which is centers and radii in nm and an *owner* for each sphere (its
 //! molecule), and a *margin* in nm. The *reach* of two spheres is the sum of their radii
 //! plus the margin.
 //!
-//! Out: each unordered pair of spheres that have different owners and whose centres are
+//! Out: each unordered pair of spheres that have different owners and whose centers are
 //! closer than their reach, `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, once each, by index, the smaller
 //! one first. Spheres that just touch are no pair.
 //!
@@ -181,7 +181,7 @@ pub enum DeviceFault {
     Refused,
 }
 
-/// Longest reach of two spheres that can be searched, nm: a metre.
+/// Longest reach of two spheres that can be searched, nm: a meter.
 pub const MAX_REACH_NM: f32 = 1.0e9;
 
 /// Shortest longest reach that can be searched, nm: a proton is a billion times wider.
@@ -219,7 +219,7 @@ pub struct GridCell {
 ///
 /// let mut spheres = SphereSet::new();
 /// for owner in 0..3 {
-///     // Neighbours overlap by 0.04 nm; those at the ends are apart.
+///     // Neighbors overlap by 0.04 nm; those at the ends are apart.
 ///     spheres.push(Vec3::X * 0.3 * owner as f32, 0.17, owner)?;
 /// }
 /// let mut pairs = PairBuffer::new();
@@ -352,7 +352,7 @@ mod tests {
                 assert_eq!(pairs.len(), 19);
                 let error = search.find_pairs(faulty, 0.0, &mut pairs).unwrap_err();
                 let named = match error {
-                    SearchError::Sphere(SphereError::BadCentre { index, .. })
+                    SearchError::Sphere(SphereError::BadCenter { index, .. })
                     | SearchError::Sphere(SphereError::BadRadius { index, .. }) => index,
                     other => panic!("{other}"),
                 };

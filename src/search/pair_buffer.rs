@@ -33,7 +33,7 @@ impl Pair {
     #[must_use]
     pub fn gap(self, spheres: &SphereSet) -> f32 {
         let [a, b] = [self.a as usize, self.b as usize];
-        let distance = spheres.centre(a).distance(spheres.centre(b));
+        let distance = spheres.center(a).distance(spheres.center(b));
         distance - (spheres.radius(a) + spheres.radius(b))
     }
 

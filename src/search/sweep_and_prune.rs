@@ -62,7 +62,7 @@ impl EndPoint {
 /// let mut search = SweepAndPrune::new();
 /// let mut pairs = PairBuffer::new();
 /// for step in 0..3 {
-///     // One box stands still, the other comes nearer by half a nanometre a step.
+///     // One box stands still, the other comes nearer by half a nanometer a step.
 ///     let mut boxes = BoxSet::new();
 ///     let near = Vec3::X * (2.0 - 0.5 * step as f32);
 ///     boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;

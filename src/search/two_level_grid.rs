@@ -18,7 +18,7 @@ const FEWEST_SPHERES: usize = 8;
 
 /// Largest part of the spheres that may be left for the detour to pay.
 ///
-/// A judgement: boxes cost a few percent of a search, and copying the rest some more.
+/// A judgment: boxes cost a few percent of a search, and copying the rest some more.
 const LARGEST_REST: f64 = 0.75;
 
 /// Searches without a look at the boxes after one in which they did not pay. Who comes
@@ -46,7 +46,7 @@ impl Region {
         self.high = self.high.max(high);
     }
 
-    /// As large as it takes to hold the centres of all spheres that reach into it.
+    /// As large as it takes to hold the centers of all spheres that reach into it.
     fn widened(self, reach: f64) -> Self {
         let outwards = |corner: Vec3, by: f64| (corner.as_dvec3() + DVec3::splat(by)).as_vec3();
         Self {

@@ -1,4 +1,4 @@
-//! A grid that remembers: neighbour lists with a skin.
+//! A grid that remembers: neighbor lists with a skin.
 
 use std::time::Instant;
 
@@ -148,8 +148,8 @@ impl VerletGrid {
                     let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(spheres.len());
                     let moved = |index| {
                         spheres
-                            .centre(index)
-                            .distance_squared(self.then.centre(index))
+                            .center(index)
+                            .distance_squared(self.then.center(index))
                     };
                     range.map(moved).fold(0.0, f32::max) <= limit * limit
                 })

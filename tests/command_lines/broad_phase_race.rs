@@ -72,8 +72,8 @@ fn assert_plotted(stem: &Path) {
     assert!(svg.starts_with("<svg") && svg.contains("ms a step"));
     let png = image::open(stem.with_extension("png")).unwrap().to_rgb8();
     assert_eq!(png.dimensions(), (900, 560));
-    let colours: HashSet<_> = png.pixels().collect();
-    assert!(colours.len() > 10, "{} colours", colours.len());
+    let colors: HashSet<_> = png.pixels().collect();
+    assert!(colors.len() > 10, "{} colors", colors.len());
 }
 
 #[test]

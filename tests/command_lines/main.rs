@@ -189,7 +189,7 @@ fn lipid_bilayer_refuses_bad_input_in_one_sentence() {
 fn words_that_are_no_values_are_bad_input_too() {
     for (example, arguments) in [
         ("clashes", &[][..]),
-        ("clashes", &["a.pdb", "--by", "colour"]),
+        ("clashes", &["a.pdb", "--by", "color"]),
         ("lipid_bilayer", &["--law", "murphy"]),
         ("lipid_bilayer", &["--backend", "cuda"]),
         ("lipid_bilayer", &["--tolerance", "small"]),

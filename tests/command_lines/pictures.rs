@@ -44,7 +44,7 @@ fn picture(name: &str, example: &str, arguments: &[&str]) -> Option<image::RgbIm
     Some(picture)
 }
 
-/// How many pixels are clearly of one colour: 0 red, 1 green.
+/// How many pixels are clearly of one color: 0 red, 1 green.
 fn count(picture: &image::RgbImage, channel: usize) -> usize {
     let other = 1 - channel;
     let pixels = picture.pixels();

@@ -155,14 +155,14 @@ pub fn dented_mesh() -> Mesh {
     (vertices, triangles)
 }
 
-/// Points at random, at the centre, on the surface and near it.
+/// Points at random, at the center, on the surface and near it.
 pub fn probes(compartment: &dyn Surface, count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = random(seed);
-    let centre = compartment.centre();
-    let mut points = vec![centre];
+    let center = compartment.center();
+    let mut points = vec![center];
     while points.len() < count {
         let point = match points.len() % 4 {
-            0 | 1 => centre + in_cube(8.0, &mut random),
+            0 | 1 => center + in_cube(8.0, &mut random),
             2 => compartment.sample(0.0, &mut random),
             _ => {
                 let near = random.random_range(-1.0e-4..1.0e-4);

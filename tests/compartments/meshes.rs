@@ -72,7 +72,7 @@ fn the_mesh_of_a_box_is_a_box() {
             assert!((a.normal - b.normal).length() < 1.0e-3, "at {point}");
         }
     }
-    assert!(mesh.centre().length() < 1.0e-5);
+    assert!(mesh.center().length() < 1.0e-5);
     for offset in [0.0, 0.5, 3.0] {
         let (a, b) = (mesh.area_at(offset), exact.area_at(offset));
         assert!((a / b - 1.0).abs() < 1.0e-4, "{a} {b}");

@@ -10,7 +10,7 @@ use rapier3d::parry::shape::{Ball, Cone, Cylinder, SharedShape};
 
 use crate::fixtures::{BOX, in_cube, pose, probes, random, solid, zoo};
 
-/// Points of a surface no further than `SPACING` from their neighbours.
+/// Points of a surface no further than `SPACING` from their neighbors.
 type Cloud = Vec<Vec3>;
 const SPACING: f32 = 0.1;
 
@@ -132,7 +132,7 @@ fn following_the_normal_leads_to_the_surface() {
     for (name, compartment) in zoo(pose()) {
         let mut random = random(2);
         for _ in 0..2_000 {
-            let point = compartment.centre() + in_cube(7.0, &mut random);
+            let point = compartment.center() + in_cube(7.0, &mut random);
             let surface = compartment.surface(point);
             let foot = point - surface.normal * surface.distance;
             let left = compartment.signed_distance(foot);
@@ -205,10 +205,10 @@ fn on_the_surface_the_normal_is_that_of_the_face() {
 fn a_ball_is_a_sphere_shell() {
     let shell = SphereShell::new(pose().position, 3.0).unwrap();
     let ball = ShapeCompartment::new(SharedShape::new(Ball::new(3.0)), pose()).unwrap();
-    assert_eq!(shell.centre(), ball.centre());
+    assert_eq!(shell.center(), ball.center());
     let mut random = random(4);
     for _ in 0..1_000 {
-        let point = shell.centre() + in_cube(6.0, &mut random);
+        let point = shell.center() + in_cube(6.0, &mut random);
         let (a, b) = (shell.surface(point), ball.surface(point));
         assert!((a.distance - b.distance).abs() < 1.0e-5);
         assert!((a.normal - b.normal).length() < 1.0e-4);

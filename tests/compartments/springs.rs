@@ -268,7 +268,7 @@ fn springs_of_volumes_keep_molecules_in_or_out() {
                 let mut world = World::new(placement(0.0, 0.0), damped(4.0, 1.0), 1.0 / 60.0);
                 world.compartment = Box::new(compartment.clone());
                 world.belonging = belonging;
-                world.pose.position = compartment.centre() + in_cube(6.0, &mut random);
+                world.pose.position = compartment.center() + in_cube(6.0, &mut random);
                 for _ in 0..240 {
                     assert_eq!(world.step().angular, Vec3::ZERO);
                 }

@@ -12,7 +12,7 @@ pub const INERTIA: f32 = 300.0;
 
 pub fn body() -> Body {
     Body {
-        centre: Vec3::ZERO,
+        center: Vec3::ZERO,
         inverse_mass: 1.0 / MASS,
         inverse_inertia: Mat3::from_diagonal(Vec3::splat(1.0 / INERTIA)),
     }

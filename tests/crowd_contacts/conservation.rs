@@ -49,7 +49,7 @@ fn a_free_pair_keeps_momentum_and_angular_momentum() {
     let after = world.kinetic_energy();
     assert!(after <= before, "{before} {after}");
     let spinning = world.molecules.iter().any(|m| m.spin.length() > 0.0);
-    assert!(spinning, "a hit off the centre must turn them");
+    assert!(spinning, "a hit off the center must turn them");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn members(count: usize) -> Vec<ContactMember> {
 fn at(position: Vec3) -> Option<MovingBody> {
     Some(MovingBody {
         pose: Pose::from_translation(position),
-        centre: position,
+        center: position,
         inverse_mass: Vec3::ONE,
         inverse_inertia: Mat3::IDENTITY,
         ..MovingBody::default()

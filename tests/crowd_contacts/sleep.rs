@@ -19,7 +19,7 @@ fn pair(gap: f32, velocity: Vec3) -> SmallWorld {
 }
 
 #[test]
-fn a_neighbour_at_rest_wakes_no_one() {
+fn a_neighbor_at_rest_wakes_no_one() {
     let mut world = pair(-0.001, Vec3::ZERO);
     for _ in 0..100 {
         world.step(1.0 / 240.0);
@@ -36,7 +36,7 @@ fn a_hit_wakes() {
 }
 
 #[test]
-fn a_neighbour_that_leaves_wakes() {
+fn a_neighbor_that_leaves_wakes() {
     let mut world = pair(0.0, Vec3::Y * 3.0);
     let mut woken = false;
     for _ in 0..10 {

@@ -18,7 +18,7 @@ pub struct Molecule {
     pub rotation: Quat,
     /// Momentum, Da·nm/s.
     pub momentum: DVec3,
-    /// Angular momentum about the centre of mass, Da·nm²/s.
+    /// Angular momentum about the center of mass, Da·nm²/s.
     pub spin: DVec3,
     pub fixed: bool,
     pub asleep: bool,
@@ -77,7 +77,7 @@ impl Molecule {
     pub fn body(&self, gravity: Vec3) -> MovingBody {
         let mut body = MovingBody {
             pose: self.pose(),
-            centre: self.position.as_vec3(),
+            center: self.position.as_vec3(),
             asleep: self.asleep,
             ..MovingBody::default()
         };

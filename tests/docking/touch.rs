@@ -108,8 +108,8 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
         // Stopping is right anywhere between the tolerance and contact.
         let first = |margin: f64| {
             let times = one.iter().flat_map(|(place, radius)| {
-                other.iter().filter_map(move |(centre, other_radius)| {
-                    meets(*place - *centre, step, radius + other_radius + margin)
+                other.iter().filter_map(move |(center, other_radius)| {
+                    meets(*place - *center, step, radius + other_radius + margin)
                 })
             });
             times.fold(1.0, f64::min)
@@ -126,7 +126,7 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
 }
 
 #[test]
-fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometre() {
+fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometer() {
     let (one, other) = (ball(0.15), ball(0.2));
     let start = Pose::new(Vec3::new(-10.0, 0.1, 0.0), Quat::IDENTITY);
     for length in [20.0_f32, 1.0e4, 1.0e12] {
@@ -135,10 +135,10 @@ fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometre() {
             .move_to_touch(&motion)
             .unwrap();
         let meeting = 10.0 - (0.35_f64 * 0.35 - 0.01).sqrt();
-        let travelled = report.fraction * f64::from(length);
+        let traveled = report.fraction * f64::from(length);
         assert!(
-            travelled < meeting && meeting - travelled < 2.0e-4,
-            "{travelled}"
+            traveled < meeting && meeting - traveled < 2.0e-4,
+            "{traveled}"
         );
         assert_eq!(report.pairs.len(), 1);
         assert!(report.normal.unwrap().x < -0.9);

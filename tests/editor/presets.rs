@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::preset::{BUNDLED, Colour, Detail, Law, Preset, PresetError, Watched};
+use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, Watched};
 use super::{scratch, small, unwritable};
 
 #[test]
@@ -33,14 +33,14 @@ fn a_preset_comes_back_as_it_was_saved() {
     preset.projection.momentum = 0.625;
     preset.thesis.force = 1.0e-7;
     preset.cell_width = Some(0.7);
-    preset.colour = Colour::Penetration;
+    preset.color = Color::Penetration;
     preset.seed = u64::MAX;
     preset.molecule = super::molecules::MoleculeKind::File("a \"b\"/c.pdb".into());
     preset.save(&path).unwrap();
     assert_eq!(Preset::load(&path).unwrap(), preset);
-    for (colour, detail) in Colour::ALL.iter().zip(Detail::ALL.iter().cycle()) {
+    for (color, detail) in Color::ALL.iter().zip(Detail::ALL.iter().cycle()) {
         let look = Preset {
-            colour: *colour,
+            color: *color,
             detail: *detail,
             ..preset.clone()
         };

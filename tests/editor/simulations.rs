@@ -6,7 +6,7 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::StopReason;
 
-use super::preset::{Colour, Law, Preset};
+use super::preset::{Color, Law, Preset};
 use super::simulation::{Change, Sample, Simulation, SimulationError};
 use super::{scratch, small, unwritable};
 
@@ -114,7 +114,7 @@ fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
 fn other_molecules_start_again_and_looks_change_nothing() {
     let (mut simulation, _) = after(3);
     let look = Preset {
-        colour: Colour::Element,
+        color: Color::Element,
         cut_open: true,
         ..small()
     };

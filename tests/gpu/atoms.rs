@@ -31,14 +31,14 @@ fn spheres_are_those_of_the_cpu_to_the_last_bit() {
     let sizes = [7, 1, 300, 0];
     let bodies: Vec<(Vec<Vec3>, Vec<f32>)> = sizes
         .map(|size| {
-            let centres = (0..size).map(|_| point(&mut random, 4.0)).collect();
+            let centers = (0..size).map(|_| point(&mut random, 4.0)).collect();
             let radii = (0..size).map(|k| 0.05 + 0.001 * k as f32).collect();
-            (centres, radii)
+            (centers, radii)
         })
         .into();
     let templates: Vec<_> = bodies
         .iter()
-        .map(|(centres, radii)| BodySpheres { centres, radii })
+        .map(|(centers, radii)| BodySpheres { centers, radii })
         .collect();
     for count in [0, 1, 100, 2000] {
         let kinds: Vec<u32> = (0..count).map(|k| k as u32 * 7 % 4).collect();
@@ -52,11 +52,11 @@ fn spheres_are_those_of_the_cpu_to_the_last_bit() {
             device.submit(encoder).unwrap();
             let mut expected = Vec::new();
             for (owner, (pose, &kind)) in poses.iter().zip(&kinds).enumerate() {
-                let (centres, radii) = &bodies[kind as usize];
+                let (centers, radii) = &bodies[kind as usize];
                 let turn = Mat3::from_quat(pose.rotation);
-                for (&centre, &radius) in centres.iter().zip(radii) {
-                    let centre = turn * centre + pose.position;
-                    expected.push((owner as u32, centre.extend(radius).to_array()));
+                for (&center, &radius) in centers.iter().zip(radii) {
+                    let center = turn * center + pose.position;
+                    expected.push((owner as u32, center.extend(radius).to_array()));
                 }
             }
             let owners = atoms.owners().read(&device).unwrap();
@@ -81,7 +81,7 @@ fn molecules_that_do_not_fit_are_refused_with_the_number_that_would() {
     };
     let body = ([Vec3::ZERO; 10], [0.1; 10]);
     let template = BodySpheres {
-        centres: &body.0,
+        centers: &body.0,
         radii: &body.1,
     };
     let error = GpuAtoms::new(&device, &[template], &[0; 103]).unwrap_err();
@@ -98,7 +98,7 @@ fn templates_that_are_not_there_and_poses_of_others_are_refused() {
     let Some(device) = device() else { return };
     let body = ([Vec3::ZERO; 2], [0.1; 2]);
     let template = BodySpheres {
-        centres: &body.0,
+        centers: &body.0,
         radii: &body.1,
     };
     let error = GpuAtoms::new(&device, &[template], &[0, 1]).unwrap_err();

@@ -33,11 +33,11 @@ fn every_step_of_the_device_is_that_of_the_processor() {
                 assert_eq!(theirs.weights(block).unwrap(), ours.weights(block).unwrap());
             }
         }
-        // Twice the same centre: the first of two that are equally near is taken.
-        for centres in [&points[..1], &[points[0], points[0], points[count - 1]]] {
+        // Twice the same center: the first of two that are equally near is taken.
+        for centers in [&points[..1], &[points[0], points[0], points[count - 1]]] {
             assert_eq!(
-                theirs.assign(centres).unwrap(),
-                ours.assign(centres).unwrap()
+                theirs.assign(centers).unwrap(),
+                ours.assign(centers).unwrap()
             );
             assert_eq!(theirs.assignment().unwrap(), ours.assignment().unwrap());
         }
@@ -61,7 +61,7 @@ fn proxies_of_a_protein_are_the_same() {
     }
     // Coincident atoms: clusters without atoms are mended the same way.
     let heap = BodySpheres {
-        centres: &[Vec3::ONE; 60],
+        centers: &[Vec3::ONE; 60],
         radii: &[0.1; 60],
     };
     compare(&device, heap, 20, 1);
@@ -84,7 +84,7 @@ fn proxies_of_an_assembly_of_a_hundred_thousand_atoms_are_the_same() {
     let radii = [helix.radii(), helix.radii()].concat();
     assert!(positions.len() > 100_000, "{} atoms", positions.len());
     let atoms = BodySpheres {
-        centres: &positions,
+        centers: &positions,
         radii: &radii,
     };
     compare(&device, atoms, 17, 1);

@@ -201,7 +201,7 @@ fn sleepers_are_woken_by_the_same() {
             twins.world.molecules[member as usize].asleep = false;
         }
         if step == 10 {
-            // Their neighbours notice.
+            // Their neighbors notice.
             twins.world.molecules[55].position.y += 5.0;
         }
     }
@@ -220,7 +220,7 @@ pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
         id: 7,
         body: MovingBody {
             inverse_mass: Vec3::splat(1.0e-3),
-            centre: Vec3::Y * -0.2,
+            center: Vec3::Y * -0.2,
             acceleration: Vec3::Y * -9.81,
             ..MovingBody::default()
         },

@@ -20,9 +20,9 @@ fn liquid(count: u32) -> SphereSet {
     let edge = (count as f32 / 100.0).cbrt();
     let mut spheres = SphereSet::new();
     for k in 0..count {
-        let centre = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
+        let center = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
         let radius = 0.05 + 0.1 * random.random::<f32>();
-        spheres.push(centre, radius, k / 50).unwrap();
+        spheres.push(center, radius, k / 50).unwrap();
     }
     spheres
 }

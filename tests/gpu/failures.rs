@@ -214,8 +214,8 @@ fn a_borrowed_device_that_is_lost_is_an_error_everywhere() {
 fn row(count: u32) -> SphereSet {
     let mut spheres = SphereSet::new();
     for owner in 0..count {
-        let centre = Vec3::X * 0.15 * owner as f32;
-        spheres.push(centre, 0.1, owner).unwrap();
+        let center = Vec3::X * 0.15 * owner as f32;
+        spheres.push(center, 0.1, owner).unwrap();
     }
     spheres
 }

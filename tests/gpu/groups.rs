@@ -46,7 +46,7 @@ fn assert_same(search: &mut GpuGroups, spheres: &SphereSet, margin: f32) -> Foun
     found
 }
 
-/// Balls of `size` spheres each, so close that neighbours overlap; radii differ by up to
+/// Balls of `size` spheres each, so close that neighbors overlap; radii differ by up to
 /// `spread`, nm.
 fn balls(molecules: u32, size: u32, spread: f32) -> SphereSet {
     let mut random = Pcg32::seed_from_u64(u64::from(molecules * 1000 + size));
@@ -54,11 +54,11 @@ fn balls(molecules: u32, size: u32, spread: f32) -> SphereSet {
     let across = f64::from(molecules).cbrt() as f32;
     for owner in 0..molecules {
         let mut place = || Vec3::from_array(std::array::from_fn(|_| random.random::<f32>()));
-        let centre = place() * across * 0.7;
+        let center = place() * across * 0.7;
         for _ in 0..size {
-            let centre = centre + place() - 0.5;
+            let center = center + place() - 0.5;
             let radius = 0.1 + spread * place().x;
-            spheres.push(centre, radius, owner).unwrap();
+            spheres.push(center, radius, owner).unwrap();
         }
     }
     spheres
@@ -117,8 +117,8 @@ fn of_equally_deep_pairs_the_same_are_kept() {
         );
         for k in 0..64_u32 {
             let place = Vec3::new((k % 4) as f32, (k / 4 % 4) as f32, (k / 16) as f32);
-            let centre = (place + corner) * 0.25;
-            spheres.push(centre, 0.25, owner).unwrap();
+            let center = (place + corner) * 0.25;
+            spheres.push(center, 0.25, owner).unwrap();
         }
     }
     let found = assert_same(&mut search(&device), &spheres, MARGIN);
@@ -145,8 +145,8 @@ fn a_vesicle_has_the_same_groups_every_time() {
     let mut spheres = SphereSet::new();
     for (molecule, owner) in vesicle.crowd.members().iter().zip(0..) {
         for (position, radius) in lipid.positions().iter().zip(lipid.radii()) {
-            let centre = molecule.pose.transform_point(*position);
-            spheres.push(centre, *radius, owner).unwrap();
+            let center = molecule.pose.transform_point(*position);
+            spheres.push(center, *radius, owner).unwrap();
         }
     }
     let mut search = search(&device);

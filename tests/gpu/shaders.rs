@@ -164,7 +164,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         module("clusters"),
         "ClusterParams",
         points,
-        centres,
+        centers,
         seed
     );
     assert_mirrors!(
@@ -206,7 +206,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         law,
         gap,
         clearance,
-        centre_weight,
+        center_weight,
         relaxation,
         momentum,
         max_shift,
@@ -222,7 +222,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         GpuBody,
         module("contacts"),
         "Body",
-        centre,
+        center,
         inverse_mass,
         inverse_inertia
     );
@@ -251,7 +251,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         GpuPlacement,
         module("respond"),
         "Placement",
-        centre,
+        center,
         radius,
         up,
         offset,
@@ -355,7 +355,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             GpuCrowdBody,
             module(shader),
             "CrowdBody",
-            centre,
+            center,
             state,
             velocity,
             spare,

@@ -67,8 +67,8 @@ fn the_stages_of_a_search_are_timed_when_asked_for() {
     let Some(device) = device() else { return };
     let mut spheres = SphereSet::new();
     for owner in 0..1000 {
-        let centre = Vec3::X * 0.15 * owner as f32;
-        spheres.push(centre, 0.1, owner).unwrap();
+        let center = Vec3::X * 0.15 * owner as f32;
+        spheres.push(center, 0.1, owner).unwrap();
     }
     let mut grid = GpuGrid::new(device.clone()).unwrap();
     assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(999));

@@ -93,7 +93,7 @@ impl World {
         let template = shape.template();
         let atoms = template.positions().iter().zip(template.radii());
         atoms
-            .map(|(&centre, radius)| (pose * centre).y - radius)
+            .map(|(&center, radius)| (pose * center).y - radius)
             .fold(f32::MAX, f32::min)
     }
 

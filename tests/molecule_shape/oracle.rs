@@ -28,9 +28,9 @@ impl Oracle {
         self.atoms
             .iter()
             .enumerate()
-            .flat_map(move |(k, (centre, ball))| {
+            .flat_map(move |(k, (center, ball))| {
                 self.parts.iter().map(move |(inner, part)| {
-                    let pose = pose.append_translation(-*centre) * *inner;
+                    let pose = pose.append_translation(-*center) * *inner;
                     (k, pose, ball, part)
                 })
             })
@@ -79,7 +79,7 @@ impl Oracle {
     }
 }
 
-/// Centres and balls of a molecule's atoms.
+/// Centers and balls of a molecule's atoms.
 pub fn atoms(molecule: &MoleculeShape) -> Vec<(Vec3, Ball)> {
     let template = molecule.template();
     let radii = template.radii().iter().map(|&radius| Ball::new(radius));
@@ -92,7 +92,7 @@ fn parts(shape: &dyn Shape) -> Vec<(Pose3, SharedShape)> {
     if let Some(molecule) = shape.as_shape::<MoleculeShape>() {
         let atoms = atoms(molecule).into_iter();
         atoms
-            .map(|(centre, ball)| (Pose3::from_translation(centre), SharedShape::new(ball)))
+            .map(|(center, ball)| (Pose3::from_translation(center), SharedShape::new(ball)))
             .collect()
     } else if let Some(mesh) = shape.as_trimesh() {
         let triangles = mesh.triangles();

@@ -152,7 +152,7 @@ fn check_manifolds(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, or
 
 fn check_cast(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, oracle: &Oracle) {
     let (dispatcher, back) = (dispatcher(), pose.inverse());
-    // Towards the molecule, past its centre.
+    // Towards the molecule, past its center.
     let velocity = (Vec3::new(0.1, -0.2, 0.15) - pose.translation).normalize_or(Vec3::X);
     let options = ShapeCastOptions::with_max_time_of_impact(50.0);
     let expected = oracle.cast(pose, velocity, options);

@@ -21,7 +21,7 @@ fn points(molecule: &MoleculeShape, count: usize) -> Vec<Vec3> {
 fn nearest(molecule: &MoleculeShape, point: Vec3) -> f32 {
     atoms(molecule)
         .iter()
-        .map(|(centre, ball)| centre.distance(point) - ball.radius)
+        .map(|(center, ball)| center.distance(point) - ball.radius)
         .fold(f32::MAX, f32::min)
 }
 
@@ -102,9 +102,9 @@ fn atoms_touching_a_ball_are_those_of_brute_force() {
             let expected: Vec<u32> = atoms(&molecule)
                 .iter()
                 .enumerate()
-                .filter(|(_, (centre, ball))| {
+                .filter(|(_, (center, ball))| {
                     let sum = ball.radius + radius;
-                    centre.distance_squared(point) <= sum * sum
+                    center.distance_squared(point) <= sum * sum
                 })
                 .map(|(index, _)| index as u32)
                 .collect();
@@ -118,9 +118,9 @@ fn the_shape_knows_its_size_and_mass() {
     let molecule = ubiquitin();
     let template = molecule.template();
     let aabb = molecule.compute_local_aabb();
-    for (centre, ball) in atoms(&molecule) {
-        assert!((centre - ball.radius).cmpge(aabb.mins - 1.0e-6).all());
-        assert!((centre + ball.radius).cmple(aabb.maxs + 1.0e-6).all());
+    for (center, ball) in atoms(&molecule) {
+        assert!((center - ball.radius).cmpge(aabb.mins - 1.0e-6).all());
+        assert!((center + ball.radius).cmple(aabb.maxs + 1.0e-6).all());
     }
     let sphere = molecule.compute_local_bounding_sphere();
     assert_eq!(sphere.radius, template.bounding_radius());

@@ -2,7 +2,7 @@
 //!
 //! On a busy machine the clock on the wall is also that of others. So calls are timed one by
 //! one and take turns, the best of each counts, and what they are compared with is measured
-//! between them: which atoms of two haemoglobins overlap, asked of all 23 million pairs.
+//! between them: which atoms of two hemoglobins overlap, asked of all 23 million pairs.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::fixtures::{dispatcher, from_file};
 /// Turns of each, of which the best counts.
 const TURNS: usize = 15;
 
-/// How much of the time of all pairs of haemoglobins a call for a haemoglobin may take.
+/// How much of the time of all pairs of hemoglobins a call for a hemoglobin may take.
 const LARGE: f64 = 0.2;
 
 /// How much of it a call for a lipid may take.
@@ -64,11 +64,11 @@ fn all_pairs(template: &MoleculeTemplate, by: f32) -> usize {
     atoms().map(overlaps).sum()
 }
 
-/// Times the calls, and all pairs of haemoglobins between them; none takes too much of that.
-fn assert_short(haemoglobin: &MoleculeShape, mut calls: Vec<Call>) {
-    let by = 2.0 * haemoglobin.aabb().half_extents().x;
+/// Times the calls, and all pairs of hemoglobins between them; none takes too much of that.
+fn assert_short(hemoglobin: &MoleculeShape, mut calls: Vec<Call>) {
+    let by = 2.0 * hemoglobin.aabb().half_extents().x;
     let mut pairs = Call::new("all pairs".into(), 1.0, || {
-        black_box(all_pairs(black_box(haemoglobin.template()), by));
+        black_box(all_pairs(black_box(hemoglobin.template()), by));
     });
     for _ in 0..TURNS {
         pairs.take_a_turn();
@@ -89,7 +89,7 @@ fn assert_short(haemoglobin: &MoleculeShape, mut calls: Vec<Call>) {
     }
 }
 
-/// How far apart along x the centres of two shapes are that just touch, nm.
+/// How far apart along x the centers of two shapes are that just touch, nm.
 fn touching(a: &MoleculeShape, b: &dyn Shape) -> f32 {
     let dispatcher = dispatcher();
     // Moves the second towards the first until they touch.
@@ -106,19 +106,19 @@ fn touching(a: &MoleculeShape, b: &dyn Shape) -> f32 {
 
 #[test]
 fn manifolds_of_large_molecules_take_well_under_a_frame() {
-    let haemoglobin = from_file("assets/molecules/1gzx.pdb");
+    let hemoglobin = from_file("assets/molecules/1gzx.pdb");
     let lipid = from_file("assets/molecules/popc.pdb");
-    let (other_haemoglobin, other_lipid) = (haemoglobin.clone(), lipid.clone());
+    let (other_hemoglobin, other_lipid) = (hemoglobin.clone(), lipid.clone());
     let floor = Cuboid::new(Vec3::new(1.0, 50.0, 50.0));
     let pairs: [(&str, &MoleculeShape, &dyn Shape, f64); 4] = [
         (
-            "haemoglobin on haemoglobin",
-            &haemoglobin,
-            &other_haemoglobin,
+            "hemoglobin on hemoglobin",
+            &hemoglobin,
+            &other_hemoglobin,
             LARGE,
         ),
         ("lipid on lipid", &lipid, &other_lipid, SMALL),
-        ("haemoglobin on a floor", &haemoglobin, &floor, LARGE),
+        ("hemoglobin on a floor", &hemoglobin, &floor, LARGE),
         ("lipid on a floor", &lipid, &floor, SMALL),
     ];
     let dispatcher = &dispatcher();
@@ -138,26 +138,26 @@ fn manifolds_of_large_molecules_take_well_under_a_frame() {
             }));
         }
     }
-    assert_short(&haemoglobin, calls);
+    assert_short(&hemoglobin, calls);
 }
 
-/// A haemoglobin that falls on a floor at a hundred times its radius a second.
+/// A hemoglobin that falls on a floor at a hundred times its radius a second.
 #[test]
 fn a_sweep_of_a_large_molecule_takes_well_under_a_frame() {
-    let haemoglobin = from_file("assets/molecules/1gzx.pdb");
+    let hemoglobin = from_file("assets/molecules/1gzx.pdb");
     let floor = Cuboid::new(Vec3::new(50.0, 1.0, 50.0));
     let still = NonlinearRigidMotion::constant_position(Pose3::IDENTITY);
-    let height = 1.5 - haemoglobin.aabb().mins.y;
+    let height = 1.5 - hemoglobin.aabb().mins.y;
     let falling = NonlinearRigidMotion::new(
         Pose3::translation(0.0, height, 0.0),
         Vec3::ZERO,
         Vec3::NEG_Y * 300.0,
         Vec3::new(5.0, 3.0, -4.0),
     );
-    let sweep = Call::new("haemoglobin swept on a floor".into(), LARGE, || {
+    let sweep = Call::new("hemoglobin swept on a floor".into(), LARGE, || {
         let hit = dispatcher().cast_shapes_nonlinear(
             &falling,
-            &haemoglobin,
+            &hemoglobin,
             &still,
             &floor,
             0.0,
@@ -166,5 +166,5 @@ fn a_sweep_of_a_large_molecule_takes_well_under_a_frame() {
         );
         assert!(hit.unwrap().is_some());
     });
-    assert_short(&haemoglobin, vec![sweep]);
+    assert_short(&hemoglobin, vec![sweep]);
 }

@@ -366,7 +366,7 @@ fn particles_stay_in_hollow_walls() {
     let capsule = ShapeCompartment::capsule(1.0, 4.0, Pose::IDENTITY).unwrap();
     let walls = [
         Wall::Ball {
-            centre: DVec3::ZERO,
+            center: DVec3::ZERO,
             radius: 4.0,
             side: WallSide::Inside,
         },

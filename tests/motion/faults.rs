@@ -104,7 +104,7 @@ fn walls_that_are_none_are_refused() {
             high: DVec3::ZERO,
         },
         Wall::Ball {
-            centre: DVec3::ZERO,
+            center: DVec3::ZERO,
             radius: 0.0,
             side: WallSide::Inside,
         },

@@ -18,7 +18,7 @@ use crate::thread_pool::with_threads;
 /// Hydrodynamic radius of ubiquitin, nm.
 const RADIUS_NM: f64 = 1.7;
 
-/// Distance of neighbours at the start, nm: their bounding spheres overlap.
+/// Distance of neighbors at the start, nm: their bounding spheres overlap.
 const STEP_NM: f32 = 4.4;
 
 fn ubiquitin() -> Arc<MoleculeTemplate> {
@@ -41,7 +41,7 @@ fn crowd(along: u32, seed: u64) -> BrownianMolecules {
     BrownianMolecules::new(&[template], &molecules, walls, seed).unwrap()
 }
 
-/// Steps of a tenth of a nanometre along each axis.
+/// Steps of a tenth of a nanometer along each axis.
 fn step_seconds() -> f64 {
     0.5 * 0.1 * 0.1 / Medium::default().translational(RADIUS_NM)
 }

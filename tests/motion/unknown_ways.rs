@@ -85,7 +85,7 @@ fn the_real_sphere_is_always_inside_of_its_bound() {
             let off = motion
                 .probe(sphere, now)
                 .position
-                .distance(bound.centre_at(now));
+                .distance(bound.center_at(now));
             assert!(off + bound.radius <= bound.radius_at(now) + 1.0e-9);
         }
     }

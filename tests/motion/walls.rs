@@ -17,7 +17,7 @@ fn walls() -> Vec<(&'static str, Wall)> {
     let cube = ShapeCompartment::cuboid(Vec3::splat(5.0), Pose::IDENTITY).unwrap();
     let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
     let ball = |side| Wall::Ball {
-        centre: DVec3::ZERO,
+        center: DVec3::ZERO,
         radius: 5.0,
         side,
     };
@@ -60,16 +60,16 @@ fn no_wall_is_missed() {
             let mut vector = |size: f64| {
                 DVec3::from_array([(); 3].map(|()| size * (2.0 * random.random::<f64>() - 1.0)))
             };
-            let (centre, velocity) = (vector(8.0), vector(8.0));
+            let (center, velocity) = (vector(8.0), vector(8.0));
             let sphere = GrowingSphere {
-                centre,
+                center,
                 velocity,
                 radius: 0.3,
                 growth: 0.2 * random.random::<f64>(),
                 acceleration: random.random::<f64>(),
             };
             let gap =
-                |time: f64| wall.from(sphere.centre_at(time)).distance - sphere.radius_at(time);
+                |time: f64| wall.from(sphere.center_at(time)).distance - sphere.radius_at(time);
             if gap(0.0) <= 0.0 {
                 assert_eq!(wall.first_contact(&sphere, WITHIN), Some(0.0), "{name}");
                 continue;

@@ -85,7 +85,7 @@ fn everyone_who_touches_at_the_end_of_a_step_has_met() {
                     let now = touch(&flight.now, a, b);
                     let new = now && !touch(&starts, a, b);
                     let told = met.iter().any(|meeting| (meeting.a, meeting.b) == (a, b));
-                    // A thousandth of a nanometre is as good as touching.
+                    // A thousandth of a nanometer is as good as touching.
                     let touched = before[(a * 24 + b) as usize];
                     assert!(told || !new || touched, "{a} {b} in {seed}");
                     assert!(!now || watch.are_touching(a, b), "{a} {b} in {seed}");

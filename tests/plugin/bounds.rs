@@ -80,7 +80,7 @@ fn two_that_fly_at_each_other_meet_when_their_atoms_do() {
         let pair = (left.min(right), left.max(right));
         assert_eq!((meeting.molecule, meeting.other), pair);
         assert_eq!(meeting.outcome, OnMeeting::Bounce);
-        // A thousandth of a nanometre is as good as touching, and the solver may have
+        // A thousandth of a nanometer is as good as touching, and the solver may have
         // slowed them down in the substep before.
         let late = meeting.time - before - low;
         let substep = f64::from(FRAME) / 4.0;

@@ -327,7 +327,7 @@ fn time_is_cut_short_rather_than_anyone_jumping_through_another() {
         run(&mut app, 1);
         longest = longest.max(position(&app, molecule).distance(before));
     }
-    // Eight steps of about a tenth of a radius each, and not the millimetre of a second.
+    // Eight steps of about a tenth of a radius each, and not the millimeter of a second.
     assert!(longest > 0.05 && longest < 5.0, "{longest}");
 }
 

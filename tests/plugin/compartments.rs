@@ -87,21 +87,21 @@ fn volumes_of_every_shape_keep_molecules_inside() {
         .into_iter()
         .enumerate()
         .map(|(k, shape)| {
-            let centre = Vec3::X * 40.0 * k as f32;
-            let transform = Transform::from_translation(centre);
+            let center = Vec3::X * 40.0 * k as f32;
+            let transform = Transform::from_translation(center);
             let compartment = app.world_mut().spawn((shape.clone(), transform)).id();
             let place = InCompartment::new(compartment, CompartmentPlace::Inside);
-            let start = centre + Vec3::new(4.0, 0.3, 0.2);
+            let start = center + Vec3::new(4.0, 0.3, 0.2);
             let molecule = spawn_in(&mut app, &template, place, start);
             let velocity = Velocity::linear(Vec3::new(3.0, 1.0, 0.5));
             app.world_mut().entity_mut(molecule).insert(velocity);
-            (molecule, centre, shape)
+            (molecule, center, shape)
         })
         .collect();
     for frame in 0..300 {
         app.update();
-        for (molecule, centre, shape) in &molecules {
-            let place = position(&app, *molecule) - *centre;
+        for (molecule, center, shape) in &molecules {
+            let place = position(&app, *molecule) - *center;
             assert!(place.is_finite(), "{shape:?}");
             if frame > 120 {
                 assert!(place.abs().max_element() < 8.0, "{shape:?}: {place}");

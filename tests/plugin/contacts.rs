@@ -46,21 +46,21 @@ fn oracle(app: &App, molecules: &[Entity]) -> BTreeSet<(Entity, Entity)> {
         let Molecule(handle) = app.world().get::<Molecule>(molecule).unwrap();
         let assets = app.world().resource::<Assets<MoleculeTemplate>>();
         let template = assets.get(handle).unwrap().clone();
-        let centres: Vec<Vec3> = template
+        let centers: Vec<Vec3> = template
             .positions()
             .iter()
             .map(|position| transform.transform_point(*position))
             .collect();
-        (centres, template)
+        (centers, template)
     };
     let all: Vec<_> = molecules
         .iter()
         .map(|molecule| spheres(*molecule))
         .collect();
     let mut pairs = BTreeSet::new();
-    for (i, (centres, template)) in all.iter().enumerate() {
+    for (i, (centers, template)) in all.iter().enumerate() {
         for (j, (others, other)) in all.iter().enumerate().skip(i + 1) {
-            let overlap = centres.iter().zip(template.radii()).any(|(a, r)| {
+            let overlap = centers.iter().zip(template.radii()).any(|(a, r)| {
                 let mut near = others.iter().zip(other.radii());
                 near.any(|(b, s)| a.distance(*b) < r + s)
             });

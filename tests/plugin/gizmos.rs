@@ -12,7 +12,7 @@ use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::common::*;
 
-/// Vertices of lines that a gizmo group has in this frame, by colour.
+/// Vertices of lines that a gizmo group has in this frame, by color.
 fn vertices(app: &App, color: Color) -> Vec<Vec3> {
     let world = app.world();
     let handles = world.resource::<GizmoHandles>().handles();
@@ -38,7 +38,7 @@ fn all_on() -> MoleculeGizmos {
         spheres: true,
         compartments: true,
         springs: true,
-        deep_colour: MoleculeGizmos::default().touch_colour,
+        deep_color: MoleculeGizmos::default().touch_color,
         ..default()
     }
 }
@@ -108,7 +108,7 @@ fn nothing_is_drawn_unless_it_is_asked_for() {
         .0
         .enabled = false;
     run(&mut app, 1);
-    assert!(vertices(&app, all_on().cell_colour).is_empty());
+    assert!(vertices(&app, all_on().cell_color).is_empty());
 }
 
 #[test]
@@ -124,19 +124,19 @@ fn every_kind_makes_lines() {
         run(&mut app, 3);
         let style = all_on();
         // Three molecules of seven atoms, three circles each.
-        let spheres = vertices(&app, style.sphere_colour);
+        let spheres = vertices(&app, style.sphere_color);
         assert!(spheres.len() >= 21 * 36, "{}", spheres.len());
-        let cells = vertices(&app, style.cell_colour);
+        let cells = vertices(&app, style.cell_color);
         assert_eq!(cells.is_empty(), model == ContactModel::Solver);
-        let contacts = vertices(&app, style.touch_colour);
+        let contacts = vertices(&app, style.touch_color);
         assert!(contacts.len() >= 4, "{model:?}: {}", contacts.len());
         assert!(contacts.iter().all(|place| place.length() < 1.5));
-        let compartment = vertices(&app, style.compartment_colour);
+        let compartment = vertices(&app, style.compartment_color);
         assert!(compartment.len() >= 3 * 2 * 32);
         for place in &compartment {
             assert!((place.distance(Vec3::Y * 20.0) - 3.0).abs() < 1.0e-3);
         }
-        let springs = vertices(&app, style.spring_colour);
+        let springs = vertices(&app, style.spring_color);
         let [from, to] = springs[..] else {
             panic!("{springs:?}")
         };
@@ -152,7 +152,7 @@ fn cells_hold_the_atoms_and_limits_are_kept() {
     *group(&mut app) = all_on();
     populate(&mut app);
     run(&mut app, 3);
-    let cells = vertices(&app, all_on().cell_colour);
+    let cells = vertices(&app, all_on().cell_color);
     let low = cells.iter().copied().reduce(Vec3::min).unwrap();
     let high = cells.iter().copied().reduce(Vec3::max).unwrap();
     assert!(low.cmple(Vec3::new(-0.36, 0.09, -0.3)).all(), "{low}");
@@ -162,10 +162,10 @@ fn cells_hold_the_atoms_and_limits_are_kept() {
     style.max_compartment_lines = 10;
     run(&mut app, 1);
     let style = all_on();
-    assert!((1..cells.len()).contains(&vertices(&app, style.cell_colour).len()));
-    assert!(vertices(&app, style.sphere_colour).len() < 4 * 3 * 15);
-    assert_eq!(vertices(&app, style.touch_colour).len(), 2);
-    assert_eq!(vertices(&app, style.compartment_colour).len(), 20);
+    assert!((1..cells.len()).contains(&vertices(&app, style.cell_color).len()));
+    assert!(vertices(&app, style.sphere_color).len() < 4 * 3 * 15);
+    assert_eq!(vertices(&app, style.touch_color).len(), 2);
+    assert_eq!(vertices(&app, style.compartment_color).len(), 20);
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn every_compartment_has_a_wire() {
             .spawn((compartment, Transform::from_xyz(5.0, 0.0, 0.0)))
             .id();
         run(&mut app, 3);
-        let lines = vertices(&app, all_on().compartment_colour).len() / 2;
+        let lines = vertices(&app, all_on().compartment_color).len() / 2;
         assert!((least..2000).contains(&lines), "{name}: {lines} lines");
         app.world_mut().despawn(entity);
         run(&mut app, 1);
-        assert!(vertices(&app, all_on().compartment_colour).is_empty());
+        assert!(vertices(&app, all_on().compartment_color).is_empty());
     }
 }
 

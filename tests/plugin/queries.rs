@@ -39,7 +39,7 @@ fn a_ray_that_begins_inside_of_an_atom_hits_at_once() {
     let mut random = Pcg64::seed_from_u64(2);
     let (mut app, _) = scene(&mut random);
     for sphere in spheres(&mut app).iter().step_by(97) {
-        let origin = sphere.centre.as_vec3();
+        let origin = sphere.center.as_vec3();
         let hit = ask(&mut app, |molecules| {
             molecules.cast_ray(origin, Vec3::X, 0.0, &default())
         });
@@ -59,7 +59,7 @@ fn the_nearest_atom_is_that_of_brute_force() {
     let all = spheres(&mut app);
     for k in 0..400 {
         let place = point(&mut random, [3.0, 10.0, 60.0][k % 3]);
-        let gap = |sphere: &WorldAtom| sphere.centre.distance(place.as_dvec3()) - sphere.radius;
+        let gap = |sphere: &WorldAtom| sphere.center.distance(place.as_dvec3()) - sphere.radius;
         let most = [f32::INFINITY, 0.5, 0.0][k / 3 % 3];
         let nearest = all.iter().map(gap).min_by(f64::total_cmp).unwrap();
         let found = ask(&mut app, |molecules| {
@@ -88,15 +88,15 @@ fn a_ball_holds_the_atoms_of_brute_force() {
     let all = spheres(&mut app);
     let mut most = 0;
     for k in 0..200 {
-        let centre = point(&mut random, 8.0);
+        let center = point(&mut random, 8.0);
         let radius = [0.0, 0.3, 2.0, 7.0, f32::INFINITY][k % 5];
         let found = ask(&mut app, |molecules| {
-            molecules.atoms_in_ball(centre, radius, &default())
+            molecules.atoms_in_ball(center, radius, &default())
         });
         assert!(found.is_sorted());
         most = most.max(found.len());
         for sphere in &all {
-            let gap = sphere.centre.distance(centre.as_dvec3()) - sphere.radius - f64::from(radius);
+            let gap = sphere.center.distance(center.as_dvec3()) - sphere.radius - f64::from(radius);
             let holds = found.binary_search(&(sphere.molecule, sphere.atom).into());
             assert!(gap.abs() < 1.0e-5 || holds.is_ok() == (gap < 0.0), "{gap}");
         }
@@ -148,7 +148,7 @@ fn moving_boxes_and_planes_meet_the_atoms_that_single_casts_meet() {
                 &Pose3::from_parts(start, pose.rotation),
                 motion,
                 shape,
-                &Pose3::from_translation(sphere.centre.as_vec3()),
+                &Pose3::from_translation(sphere.center.as_vec3()),
                 Vec3::ZERO,
                 &Ball::new(sphere.radius as f32),
                 ShapeCastOptions::with_max_time_of_impact(1.0),
@@ -371,8 +371,8 @@ fn an_atom_tells_its_name() {
     let molecule = spawn(&mut app, &template, Vec3::Y);
     run(&mut app, 2);
     ask(&mut app, |molecules| {
-        let (centre, radius) = molecules.atom((molecule, wanted)).unwrap();
-        let found = molecules.nearest_atom(centre, 0.0, &default()).unwrap();
+        let (center, radius) = molecules.atom((molecule, wanted)).unwrap();
+        let found = molecules.nearest_atom(center, 0.0, &default()).unwrap();
         assert_eq!(found.atom, wanted);
         assert!((found.distance + radius).abs() < 1.0e-5);
         let label = molecules.describe(found).unwrap();

@@ -16,7 +16,7 @@ pub const TOLERANCE: f64 = 1.0e-4;
 pub struct WorldAtom {
     pub molecule: Entity,
     pub atom: usize,
-    pub centre: DVec3,
+    pub center: DVec3,
     pub radius: f64,
 }
 
@@ -75,7 +75,7 @@ pub fn spheres(app: &mut App) -> Vec<WorldAtom> {
             found.push(WorldAtom {
                 molecule,
                 atom,
-                centre: turned + transform.translation.as_dvec3(),
+                center: turned + transform.translation.as_dvec3(),
                 radius: f64::from(template.radii()[atom]),
             });
         }
@@ -90,7 +90,7 @@ impl WorldAtom {
 
     /// Way to the sphere grown by `more`, and how far the ray is from grazing it.
     pub fn meet(&self, origin: DVec3, direction: DVec3, more: f64) -> (Option<f64>, f64) {
-        let (arm, radius) = (self.centre - origin, self.radius + more);
+        let (arm, radius) = (self.center - origin, self.radius + more);
         if arm.length() <= radius {
             return (Some(0.0), 1.0);
         }
@@ -133,7 +133,7 @@ pub fn check_way(
     assert!((own - first).abs() < TOLERANCE, "another atom: {hit:?}");
     assert!((hit.normal.length() - 1.0).abs() < 1.0e-4);
     if first > 0.0 {
-        let on_surface = sphere.centre + hit.normal.as_dvec3() * sphere.radius;
+        let on_surface = sphere.center + hit.normal.as_dvec3() * sphere.radius;
         assert!(hit.point.as_dvec3().distance(on_surface) < TOLERANCE);
         let middle = origin.as_dvec3() + direction * first;
         let gap = middle.distance(hit.point.as_dvec3()) - f64::from(ball);

@@ -10,19 +10,19 @@ use crate::thread_pool::with_threads;
 
 /// What is wrong with the proxies of some atoms; checked in 64 bits and in 32.
 fn fault(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String> {
-    if set.len() != count.min(atoms.centres.len()) || set.len() != set.centres().len() {
+    if set.len() != count.min(atoms.centers.len()) || set.len() != set.centers().len() {
         return Some(format!("{} proxies instead of {count}", set.len()));
     }
-    let mut seen = vec![0; atoms.centres.len()];
+    let mut seen = vec![0; atoms.centers.len()];
     for proxy in 0..set.len() {
         if set.atoms_of(proxy).is_empty() {
             return Some(format!("proxy {proxy} is empty"));
         }
         for &atom in set.atoms_of(proxy) {
-            let (centre, radius) = (set.centres()[proxy], set.radii()[proxy]);
-            let (position, own) = (atoms.centres[atom as usize], atoms.radii[atom as usize]);
-            let in_64 = position.as_dvec3().distance(centre.as_dvec3()) + f64::from(own);
-            if in_64 > f64::from(radius) || position.distance(centre) + own > radius {
+            let (center, radius) = (set.centers()[proxy], set.radii()[proxy]);
+            let (position, own) = (atoms.centers[atom as usize], atoms.radii[atom as usize]);
+            let in_64 = position.as_dvec3().distance(center.as_dvec3()) + f64::from(own);
+            if in_64 > f64::from(radius) || position.distance(center) + own > radius {
                 return Some(format!("atom {atom} sticks out of proxy {proxy}"));
             }
             seen[atom as usize] += 1;
@@ -47,7 +47,7 @@ fn atoms_of_all_structures_are_inside_of_their_proxies() {
 }
 
 #[test]
-fn one_proxy_is_no_larger_than_the_sphere_about_the_centre_of_mass() {
+fn one_proxy_is_no_larger_than_the_sphere_about_the_center_of_mass() {
     for file in STRUCTURES {
         let molecule = molecule(file);
         let one = ProxySet::from_atoms(&*molecule, 1, 1).unwrap();
@@ -63,7 +63,7 @@ fn as_many_proxies_as_atoms_are_the_atoms() {
     let molecule = molecule("popc.pdb");
     for count in [134, 135, 1_000_000] {
         let set = ProxySet::from_atoms(&*molecule, count, 3).unwrap();
-        assert_eq!(set.centres(), molecule.positions());
+        assert_eq!(set.centers(), molecule.positions());
         assert_eq!(set.radii(), molecule.radii());
         assert!(set.assignment().into_iter().eq(0..134));
     }
@@ -88,7 +88,7 @@ fn what_cannot_have_proxies_is_named() {
     let of = |positions: &[Vec3], radii: &[f32], count: usize| {
         ProxySet::from_atoms(
             BodySpheres {
-                centres: positions,
+                centers: positions,
                 radii,
             },
             count,
@@ -149,7 +149,7 @@ proptest! {
         count in 1_usize..90,
         seed in any::<u64>(),
     ) {
-        let atoms = BodySpheres { centres: &positions, radii: &radii };
+        let atoms = BodySpheres { centers: &positions, radii: &radii };
         let set = ProxySet::from_atoms(atoms, count, seed).unwrap();
         prop_assert_eq!(fault(atoms, &set, count), None);
     }

@@ -144,7 +144,7 @@ fn mirrors_and_stretches_are_not_assemblies() {
 }
 
 #[test]
-fn options_survive_serialisation_and_may_be_partial() {
+fn options_survive_serialization_and_may_be_partial() {
     let options = LoadOptions {
         assembly: AssemblyChoice::Instances("1".to_owned()),
         format: Some(Format::BinaryCif),

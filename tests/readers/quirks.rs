@@ -91,7 +91,7 @@ fn wrapped_residue_numbers_give_new_residues() {
 }
 
 #[test]
-fn gzip_and_content_are_recognised() {
+fn gzip_and_content_are_recognized() {
     let options = LoadOptions::default();
     for (name, count) in [("popc.pdb", 134), ("1ubq.cif", 660)] {
         let bytes = std::fs::read(path(name)).unwrap();

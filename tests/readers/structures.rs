@@ -24,7 +24,7 @@ fn every_file_has_the_atoms_it_should_have() {
 }
 
 #[test]
-fn templates_have_their_centre_of_mass_at_the_origin_and_diagonal_inertia() {
+fn templates_have_their_center_of_mass_at_the_origin_and_diagonal_inertia() {
     for name in [
         "popc.pdb",
         "1gzx.pdb",
@@ -38,8 +38,8 @@ fn templates_have_their_centre_of_mass_at_the_origin_and_diagonal_inertia() {
         for (position, element) in template.positions().iter().zip(template.elements()) {
             moment += position.as_dvec3() * f64::from(element.mass());
         }
-        let centre = moment / f64::from(template.mass());
-        assert!(centre.length() < 1.0e-6, "{name}: {centre}");
+        let center = moment / f64::from(template.mass());
+        assert!(center.length() < 1.0e-6, "{name}: {center}");
 
         let axes = DMat3::from_quat(template.principal_axes().as_dquat().normalize());
         let diagonal = axes.transpose() * template.inertia() * axes;
@@ -66,7 +66,7 @@ fn the_file_pose_puts_atoms_back() {
 }
 
 #[test]
-fn haemoglobin_has_four_chains_haems_and_waters() {
+fn hemoglobin_has_four_chains_hemes_and_waters() {
     let structure = structure("1gzx.pdb");
     assert_eq!(structure.chains(), ["A", "B", "C", "D"]);
     let dry = structure.template(&LoadOptions::default()).unwrap();
@@ -246,7 +246,7 @@ fn ubiquitin_is_read_from_mmcif() {
 }
 
 #[test]
-fn haemoglobin_is_read_from_binary_cif() {
+fn hemoglobin_is_read_from_binary_cif() {
     let structure = structure("4hhb.bcif.gz");
     assert_eq!(structure.chains(), ["A", "B", "C", "D"]);
     assert_eq!(structure.name(), "4hhb");

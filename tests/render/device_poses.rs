@@ -29,7 +29,7 @@ fn small_vesicle() -> Vesicle {
 fn scene() -> (App, Handle<Image>) {
     let mut app = stage();
     start(&mut app);
-    app.insert_resource(bright(ColourMode::Molecule));
+    app.insert_resource(bright(ColorMode::Molecule));
     let picture = eye_before(&mut app, 14.0);
     (app, picture)
 }

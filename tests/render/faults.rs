@@ -37,7 +37,7 @@ fn what_cannot_be_drawn_is_left_out() {
         .molecules
         .push(DrawnMolecule::new(u32::MAX, Pose::IDENTITY));
     crowd.molecules[0].penetration = f32::NAN;
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     let picture = eye_before(&mut app, 4.0);
@@ -53,8 +53,8 @@ fn what_cannot_be_drawn_is_left_out() {
         alone(atom(Element::N, 1.0)),
         Transform::from_scale(Vec3::new(1.0, 0.0, 1.0)),
     ));
-    for mode in ColourMode::ALL {
-        app.world_mut().resource_mut::<MoleculeLook>().colour = mode;
+    for mode in ColorMode::ALL {
+        app.world_mut().resource_mut::<MoleculeLook>().color = mode;
         let shot = shoot(&mut app, &picture);
         let lit = shot.pixels.iter().filter(|pixel| pixel[..3] != [0, 0, 0]);
         assert!(lit.count() > 500, "{mode:?}");
@@ -71,7 +71,7 @@ fn what_cannot_be_drawn_is_left_out() {
             ..default()
         },
         detail: DrawDetail::Auto { pixels: f32::NAN },
-        ..bright(ColourMode::Element)
+        ..bright(ColorMode::Element)
     });
     shoot(&mut app, &picture);
     let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(good).unwrap();
@@ -81,7 +81,7 @@ fn what_cannot_be_drawn_is_left_out() {
 
 #[test]
 fn a_window_of_no_size_is_survived() {
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     let window = app
@@ -111,7 +111,7 @@ fn a_window_of_no_size_is_survived() {
 #[test]
 fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
     for recovers in [false, true] {
-        let Some(mut app) = started(bright(ColourMode::Element)) else {
+        let Some(mut app) = started(bright(ColorMode::Element)) else {
             return;
         };
         app.insert_resource(RenderErrorHandler(if recovers {

@@ -35,7 +35,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         GpuSphere,
         structs(),
         "Sphere",
-        centre,
+        center,
         radius,
         red_green,
         blue,
@@ -58,7 +58,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         GpuLook,
         structs(),
         "Look",
-        colour_mode,
+        color_mode,
         occlusion,
         contours,
         headlight,
@@ -66,7 +66,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         inverse_deep,
         fog_start,
         fog_per_nm,
-        fog_colour,
+        fog_color,
         fog_strength
     );
 }

@@ -9,7 +9,7 @@ use super::stage::{SIZE, alone, atom, bright, camera, shoot, started, target};
 
 #[test]
 fn a_plane_cuts_an_atom_along_a_circle() {
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     let picture = target(&mut app, SIZE);

@@ -16,21 +16,21 @@ fn lit(picture: &Picture) -> usize {
 }
 
 /// A physics world before a camera, with that camera's picture.
-fn empty_world(colour: ColourMode) -> (App, Handle<Image>) {
+fn empty_world(color: ColorMode) -> (App, Handle<Image>) {
     let mut app = stage();
     app.add_plugins((
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default().with_backend(Backend::Cpu),
     ));
     start(&mut app);
-    app.insert_resource(bright(colour));
+    app.insert_resource(bright(color));
     let picture = eye_before(&mut app, 5.0);
     (app, picture)
 }
 
 /// Two atoms that overlap, and one apart, without gravity.
 fn physics() -> (App, Handle<Image>, [Entity; 3]) {
-    let (mut app, picture) = empty_world(ColourMode::Collision);
+    let (mut app, picture) = empty_world(ColorMode::Collision);
     app.insert_resource(TimestepMode::Fixed {
         dt: 1.0e-6,
         substeps: 1,
@@ -74,7 +74,7 @@ fn molecules_show_whether_they_collide() {
     );
     assert!(is_more(free[1], free[0]), "{free:?}");
     // Deep overlaps are brighter than none.
-    app.world_mut().resource_mut::<MoleculeLook>().colour = ColourMode::Penetration;
+    app.world_mut().resource_mut::<MoleculeLook>().color = ColorMode::Penetration;
     let shot = shoot(&mut app, &picture);
     let [one, free] = [-2.1, 2.0].map(|x| pixel(&shot, x));
     let sum = |pixel: [u8; 4]| pixel[..3].iter().map(|&part| u32::from(part)).sum::<u32>();
@@ -138,7 +138,7 @@ fn crowds_may_be_drawn_before_anything_is_loaded() {
     if device().is_none() {
         return;
     }
-    let (mut app, picture) = empty_world(ColourMode::Element);
+    let (mut app, picture) = empty_world(ColorMode::Element);
     let missing = app
         .world()
         .resource::<AssetServer>()

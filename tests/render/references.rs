@@ -17,7 +17,7 @@ use super::gpu_device::device;
 use super::stage::{Picture, alone, camera, real, shoot, stage, start, target};
 
 /// Least similarity of a picture with its reference, from 0 (nothing) to 1 (the same):
-/// the root mean square of the differences between colours is at most 1.5 %.
+/// the root mean square of the differences between colors is at most 1.5 %.
 ///
 /// Other adapters round differently along the rims of atoms.
 const LEAST_SIMILARITY: f64 = 0.985;
@@ -84,13 +84,13 @@ fn a_protein_looks_like_its_reference() {
     }
     let (mut app, picture, eye) = scene(Vec3::new(0.0, 0.0, 9.0));
     let protein = app.world_mut().spawn(alone(real("1gzx.pdb"))).id();
-    compare("haemoglobin_elements", &shoot(&mut app, &picture));
-    app.world_mut().resource_mut::<MoleculeLook>().colour = ColourMode::Chain;
-    compare("haemoglobin_chains", &shoot(&mut app, &picture));
+    compare("hemoglobin_elements", &shoot(&mut app, &picture));
+    app.world_mut().resource_mut::<MoleculeLook>().color = ColorMode::Chain;
+    compare("hemoglobin_chains", &shoot(&mut app, &picture));
     // Four proxies for each chain over it, then many over a faint molecule.
     for (proxies, opacity, name) in [
-        (16, 1.0, "haemoglobin_proxies"),
-        (64, 0.4, "haemoglobin_faint"),
+        (16, 1.0, "hemoglobin_proxies"),
+        (64, 0.4, "hemoglobin_faint"),
     ] {
         app.world_mut().resource_mut::<MoleculeLook>().proxies = Some(ProxyOverlay {
             count: proxies,
@@ -107,7 +107,7 @@ fn a_protein_looks_like_its_reference() {
         .get_mut::<DrawnCrowd>(protein)
         .unwrap()
         .opacity = 1.0;
-    compare("haemoglobin_chains", &shoot(&mut app, &picture));
+    compare("hemoglobin_chains", &shoot(&mut app, &picture));
     // Blobs, many samples, orthographic.
     app.world_mut().resource_mut::<MoleculeLook>().detail = DrawDetail::Blobs;
     app.world_mut().entity_mut(eye).insert((
@@ -119,7 +119,7 @@ fn a_protein_looks_like_its_reference() {
             ..OrthographicProjection::default_3d()
         }),
     ));
-    compare("haemoglobin_blobs", &shoot(&mut app, &picture));
+    compare("hemoglobin_blobs", &shoot(&mut app, &picture));
     app.world_mut().despawn(protein);
 }
 
@@ -155,13 +155,13 @@ fn a_crowd_looks_like_its_references() {
     }
     app.world_mut().spawn(crowd);
     for (mode, name) in [
-        (ColourMode::Molecule, "vesicle_molecules"),
-        (ColourMode::Template, "vesicle_templates"),
-        (ColourMode::Group, "vesicle_groups"),
-        (ColourMode::Collision, "vesicle_collisions"),
-        (ColourMode::Penetration, "vesicle_penetrations"),
+        (ColorMode::Molecule, "vesicle_molecules"),
+        (ColorMode::Template, "vesicle_templates"),
+        (ColorMode::Group, "vesicle_groups"),
+        (ColorMode::Collision, "vesicle_collisions"),
+        (ColorMode::Penetration, "vesicle_penetrations"),
     ] {
-        app.world_mut().resource_mut::<MoleculeLook>().colour = mode;
+        app.world_mut().resource_mut::<MoleculeLook>().color = mode;
         compare(name, &shoot(&mut app, &picture));
     }
 }

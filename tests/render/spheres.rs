@@ -80,14 +80,14 @@ impl Kind {
 struct Expected {
     /// Depth where it meets the sphere; none if it misses.
     depth: Option<f64>,
-    /// Depth where it is nearest to the centre. On the rim the two are the same.
+    /// Depth where it is nearest to the center. On the rim the two are the same.
     rim: f64,
 }
 
 /// What there should be of the sphere at a point of the picture.
-fn expected(kind: Kind, centre: DVec3, radius: f64, x: f64, y: f64) -> Expected {
+fn expected(kind: Kind, center: DVec3, radius: f64, x: f64, y: f64) -> Expected {
     let (origin, direction) = kind.ray(x, y);
-    let way = centre - origin;
+    let way = center - origin;
     let along = way.dot(direction);
     let chord = radius * radius - (way - along * direction).length_squared();
     let depth = |along: f64| kind.depth(-(origin + direction * along).z);
@@ -102,14 +102,14 @@ fn expected(kind: Kind, centre: DVec3, radius: f64, x: f64, y: f64) -> Expected 
 }
 
 /// Compares each pixel; returns how many show the sphere.
-fn compare(kind: Kind, centre: Vec3, radius: f32, picture: &Picture, depths: &[f32]) -> usize {
-    let (centre, radius) = (centre.as_dvec3(), f64::from(radius));
+fn compare(kind: Kind, center: Vec3, radius: f32, picture: &Picture, depths: &[f32]) -> usize {
+    let (center, radius) = (center.as_dvec3(), f64::from(radius));
     let mut shown = 0;
     for y in 0..SIZE.y {
         for x in 0..SIZE.x {
             let at = |dx: f64, dy: f64| {
                 let (x, y) = (f64::from(x) + 0.5 + dx, f64::from(y) + 0.5 + dy);
-                expected(kind, centre, radius, x, y)
+                expected(kind, center, radius, x, y)
             };
             let around = [
                 at(-1.0, 0.0),
@@ -124,7 +124,7 @@ fn compare(kind: Kind, centre: Vec3, radius: f32, picture: &Picture, depths: &[f
             let hit = picture.at(x, y)[..3] != [0, 0, 0];
             shown += usize::from(hit);
             let depth = f64::from(depths[(y * SIZE.x + x) as usize]);
-            let here = format!("{kind:?}, {centre} r {radius}: pixel {x} {y}, depth {depth}");
+            let here = format!("{kind:?}, {center} r {radius}: pixel {x} {y}, depth {depth}");
             let misses = around.iter().any(|near| near.depth.is_none());
             match at(0.0, 0.0).depth {
                 Some(expected) if hit => {
@@ -160,7 +160,7 @@ fn with_depths() -> Option<(App, Depths)> {
     let mut app = stage();
     let depths = keep_depths(&mut app);
     start(&mut app);
-    app.insert_resource(bright(ColourMode::Element));
+    app.insert_resource(bright(ColorMode::Element));
     Some((app, depths))
 }
 
@@ -172,7 +172,7 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
     let picture = target(&mut app, SIZE);
     let eye = app.world_mut().spawn(camera(&picture)).id();
     let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
-    // Centre in the view frame, radius, and how many pixels at least.
+    // Center in the view frame, radius, and how many pixels at least.
     let cases = [
         // In the middle, in the corner of a wide view, partly outside of it.
         (Vec3::new(0.0, 0.0, -4.0), 1.0, 100),
@@ -194,11 +194,11 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
         Kind::Orthographic,
     ] {
         for view in turns {
-            for (centre, radius, least) in cases {
+            for (center, radius, least) in cases {
                 app.world_mut()
                     .entity_mut(eye)
                     .insert((kind.projection(), view));
-                let place = Transform::from_translation(view.transform_point(centre))
+                let place = Transform::from_translation(view.transform_point(center))
                     .with_scale(Vec3::splat(radius));
                 app.world_mut().entity_mut(crowd).insert(place);
                 // What the renderer makes of numbers that are not exact.
@@ -209,7 +209,7 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
                 let shot = shoot(&mut app, &picture);
                 let shown = compare(kind, exact, radius, &shot, &depths.take());
                 if kind == Kind::Perspective(1.4) {
-                    assert!(shown >= least, "{centre} {radius}: {shown} pixels");
+                    assert!(shown >= least, "{center} {radius}: {shown} pixels");
                 }
             }
         }
@@ -252,8 +252,8 @@ fn many_atoms_have_the_depth_of_the_nearest() {
                 let atoms = atoms.flat_map(|(place, radius)| {
                     let radius = f64::from(*radius);
                     poses.iter().filter_map(move |pose| {
-                        let centre = pose.transform_point(*place).as_dvec3();
-                        expected(kind, centre, radius, px, py).depth
+                        let center = pose.transform_point(*place).as_dvec3();
+                        expected(kind, center, radius, px, py).depth
                     })
                 });
                 let nearest = atoms.fold(0.0, f64::max);

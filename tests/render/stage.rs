@@ -68,10 +68,10 @@ pub fn started(look: MoleculeLook) -> Option<App> {
 }
 
 /// Lit by the camera alone.
-pub fn bright(colour: ColourMode) -> MoleculeLook {
+pub fn bright(color: ColorMode) -> MoleculeLook {
     MoleculeLook {
         headlight: 1.0,
-        ..MoleculeLook::plain(colour)
+        ..MoleculeLook::plain(color)
     }
 }
 
@@ -240,7 +240,7 @@ fn read_depths(buffer: Option<Res<DepthBuffer>>, device: Res<RenderDevice>, dept
     buffer.0.unmap();
 }
 
-/// A molecule of one atom at its centre.
+/// A molecule of one atom at its center.
 pub fn atom(element: Element, radius: f32) -> Arc<MoleculeTemplate> {
     let atom = Atom {
         position: Vec3::ZERO,

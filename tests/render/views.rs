@@ -18,7 +18,7 @@ fn lit(picture: &Picture) -> usize {
 
 #[test]
 fn every_pipeline_of_bevy_draws_the_same_atom() {
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     app.world_mut().spawn(alone(atom(Element::O, 1.0)));
@@ -48,12 +48,12 @@ fn every_pipeline_of_bevy_draws_the_same_atom() {
             let apart = (0..3).map(|k| one[k].abs_diff(other[k])).max().unwrap_or(0);
             let (x, y) = (index as u32 % SIZE.x, index as u32 / SIZE.x);
             // The edge of an orange circle: pixels there may be partly covered.
-            let neighbours = [(0, 1), (2, 1), (1, 0), (1, 2)].map(|(dx, dy)| {
+            let neighbors = [(0, 1), (2, 1), (1, 0), (1, 2)].map(|(dx, dy)| {
                 let x = (x + dx).saturating_sub(1).min(SIZE.x - 1);
                 let y = (y + dy).saturating_sub(1).min(SIZE.y - 1);
                 plain.at(x, y)[0] > 10
             });
-            let rim = neighbours.iter().any(|&n| n != neighbours[0]);
+            let rim = neighbors.iter().any(|&n| n != neighbors[0]);
             assert!(
                 apart <= 4 || rim,
                 "{msaa:?} HDR {hdr}: {x} {y}: {one:?} {other:?}"
@@ -71,7 +71,7 @@ fn every_pipeline_of_bevy_draws_the_same_atom() {
 
 #[test]
 fn each_camera_has_its_own_view_look_and_layers() {
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     let pictures = [0; 3].map(|_| target(&mut app, SIZE));
@@ -96,13 +96,13 @@ fn each_camera_has_its_own_view_look_and_layers() {
                 eye.insert(RenderLayers::from_layers(&[0, 3]));
             }
             _ => {
-                let look = ViewLook(bright(ColourMode::Collision));
+                let look = ViewLook(bright(ColorMode::Collision));
                 eye.insert((RenderLayers::layer(3), look));
             }
         }
     }
     let [first, both, second] = pictures.map(|picture| shoot(&mut app, &picture));
-    let centre_of = |picture: &Picture, left: bool| {
+    let center_of = |picture: &Picture, left: bool| {
         let away = 16.0 / (4.0 * (std::f32::consts::FRAC_PI_8).tan()) * 2.0;
         let x = SIZE.x as f32 / 2.0 + if left { -away } else { away };
         picture.at(x as u32, SIZE.y / 2)
@@ -110,15 +110,15 @@ fn each_camera_has_its_own_view_look_and_layers() {
     let red = |pixel: [u8; 4]| pixel[0] > 2 * pixel[2].max(20);
     let blue = |pixel: [u8; 4]| pixel[2] > 2 * pixel[0].max(20);
     let black = |pixel: [u8; 4]| pixel[..3] == [0, 0, 0];
-    assert!(red(centre_of(&first, true)) && black(centre_of(&first, false)));
-    assert!(red(centre_of(&both, true)) && blue(centre_of(&both, false)));
-    // The third shows the colour of a collision.
-    assert!(black(centre_of(&second, true)) && red(centre_of(&second, false)));
+    assert!(red(center_of(&first, true)) && black(center_of(&first, false)));
+    assert!(red(center_of(&both, true)) && blue(center_of(&both, false)));
+    // The third shows the color of a collision.
+    assert!(black(center_of(&second, true)) && red(center_of(&second, false)));
 }
 
 #[test]
 fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
-    let Some(mut app) = started(bright(ColourMode::Element)) else {
+    let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
     };
     let picture = eye_before(&mut app, 4.0);
@@ -151,7 +151,7 @@ fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
 
 #[test]
 fn lights_of_the_scene_light_atoms() {
-    let Some(mut app) = started(MoleculeLook::plain(ColourMode::Element)) else {
+    let Some(mut app) = started(MoleculeLook::plain(ColorMode::Element)) else {
         return;
     };
     let picture = eye_before(&mut app, 4.0);

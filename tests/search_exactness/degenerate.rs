@@ -7,10 +7,10 @@ use glam::Vec3;
 use crate::oracle::{Verdict, assert_exact, verdict};
 use crate::searches::{Field, Promise, with_searches};
 
-fn equal_spheres(centres: impl IntoIterator<Item = Vec3>, radius: f32) -> SphereSet {
+fn equal_spheres(centers: impl IntoIterator<Item = Vec3>, radius: f32) -> SphereSet {
     let mut spheres = SphereSet::new();
-    for (owner, centre) in centres.into_iter().enumerate() {
-        spheres.push(centre, radius, owner as u32).unwrap();
+    for (owner, center) in centers.into_iter().enumerate() {
+        spheres.push(center, radius, owner as u32).unwrap();
     }
     spheres
 }
@@ -39,19 +39,19 @@ fn spheres_that_just_touch_do_not_overlap() {
     assert_eq!(assert_exact(&spheres, 0.0625), 8);
 }
 
-/// A row of cells as long as a plain grid can be, with neighbours just in reach:
+/// A row of cells as long as a plain grid can be, with neighbors just in reach:
 /// rounding must not put them two cells apart.
 #[test]
-fn neighbours_just_in_reach_are_found_along_a_long_row() {
+fn neighbors_just_in_reach_are_found_along_a_long_row() {
     let reach = 0.34_f32;
     let row = 4000;
     for origin in [0.0, -700.0, 1000.0] {
-        let centre = |k: u32| Vec3::X * (origin + k as f32 * reach * 0.9999);
-        let mut spheres = equal_spheres((0..row).map(centre), reach / 2.0);
+        let center = |k: u32| Vec3::X * (origin + k as f32 * reach * 0.9999);
+        let mut spheres = equal_spheres((0..row).map(center), reach / 2.0);
         // One large molecule all along it gives the grid a budget of many cells.
         for k in 0..20_000 {
-            let centre = Vec3::X * (origin + k as f32 * 0.06);
-            spheres.push(centre, reach / 2.0, u32::MAX).unwrap();
+            let center = Vec3::X * (origin + k as f32 * 0.06);
+            spheres.push(center, reach / 2.0, u32::MAX).unwrap();
         }
         let mut pairs = PairBuffer::new();
         UniformGrid::new()
@@ -75,7 +75,7 @@ fn neighbours_just_in_reach_are_found_along_a_long_row() {
     }
 }
 
-/// A molecule a kilometre away, on either side, hides no pair of the others.
+/// A molecule a kilometer away, on either side, hides no pair of the others.
 ///
 /// Cell coordinates that are measured from the far molecule have steps of more
 /// than a cell.

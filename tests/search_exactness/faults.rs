@@ -89,7 +89,7 @@ fn an_impossible_sphere_does_not_enter_a_set() {
             let error = spheres.push(axis.map(|v| if v == 1.0 { bad } else { 0.0 }), 0.1, 0);
             assert!(matches!(
                 error,
-                Err(SphereError::BadCentre { index: 0, .. })
+                Err(SphereError::BadCenter { index: 0, .. })
             ));
         }
     }

@@ -37,7 +37,7 @@ pub fn verdict(spheres: &SphereSet, margin: f32, a: usize, b: usize) -> Verdict 
     if spheres.owner(a) == spheres.owner(b) {
         return Verdict::Apart;
     }
-    let distance = (spheres.centre(a).as_dvec3() - spheres.centre(b).as_dvec3()).length_squared();
+    let distance = (spheres.center(a).as_dvec3() - spheres.center(b).as_dvec3()).length_squared();
     let reach = f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
     if distance < reach * reach * (1.0 - BAND) {
         Verdict::Overlaps
@@ -160,9 +160,9 @@ fn explain_differences(
         let (a, b) = (pair.a as usize, pair.b as usize);
         format!(
             "{what} pair {a} at {:?} r {} and {b} at {:?} r {}",
-            spheres.centre(a),
+            spheres.center(a),
             spheres.radius(a),
-            spheres.centre(b),
+            spheres.center(b),
             spheres.radius(b),
         )
     };

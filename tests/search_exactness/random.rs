@@ -28,7 +28,7 @@ const CELL_WIDENING: f32 = 1.001;
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     /// Within a box of this half width (nm) around a point.
-    Box { half: f32, centre: Vec3 },
+    Box { half: f32, center: Vec3 },
     /// Within a long thin box along one axis.
     Rod { half: f32, axis: usize },
     /// On multiples of half a cell, or half a longest reach, from a point.
@@ -84,9 +84,9 @@ impl Scene {
                 Sizes::Mixed(radius) => radius * raw.size,
                 Sizes::Octaves(radius) => radius * 0.001_f32.powf(raw.size),
             };
-            let centre = place(self.layout, raw, k, reach);
+            let center = place(self.layout, raw, k, reach);
             spheres
-                .push(centre, radius, raw.owner % self.owners)
+                .push(center, radius, raw.owner % self.owners)
                 .expect("the scenes are finite");
         }
         spheres
@@ -96,7 +96,7 @@ impl Scene {
 fn place(layout: Layout, raw: &Raw, k: usize, reach: f32) -> Vec3 {
     let unit = Vec3::from_array(raw.place);
     match layout {
-        Layout::Box { half, centre } => centre + unit * half,
+        Layout::Box { half, center } => center + unit * half,
         Layout::Rod { half, axis } => {
             let mut point = unit * 0.2;
             point[axis] = unit[axis] * half;
@@ -138,9 +138,9 @@ fn layouts() -> impl Strategy<Value = Layout> {
     ];
     prop_oneof![
         4 => (0.1_f32..3.0, [offset.clone(), offset.clone(), offset.clone()])
-            .prop_map(|(half, centre)| Layout::Box { half, centre: centre.into() }),
+            .prop_map(|(half, center)| Layout::Box { half, center: center.into() }),
         2 => (10.0_f32..300.0)
-            .prop_map(|half| Layout::Box { half, centre: Vec3::ZERO }),
+            .prop_map(|half| Layout::Box { half, center: Vec3::ZERO }),
         2 => (1.0_f32..100.0, 0_usize..3).prop_map(|(half, axis)| Layout::Rod { half, axis }),
         3 => (any::<bool>(), offset)
             .prop_map(|(widened, origin)| Layout::CellFaces { widened, origin }),

@@ -19,14 +19,14 @@ pub fn liquid(count: u32, mixed: bool, seed: u64) -> SphereSet {
     let edge = (count as f32 / DENSITY).cbrt();
     let mut spheres = SphereSet::new();
     for k in 0..count {
-        let centre = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
+        let center = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
         let radius = if mixed {
             0.05 + 0.1 * random.random::<f32>()
         } else {
             0.1
         };
         spheres
-            .push(centre - edge / 2.0, radius, k / SPHERES_PER_OWNER)
+            .push(center - edge / 2.0, radius, k / SPHERES_PER_OWNER)
             .expect("the scene is finite");
     }
     spheres

@@ -1,4 +1,4 @@
-//! Real molecules: a membrane, haemoglobin, an enzyme.
+//! Real molecules: a membrane, hemoglobin, an enzyme.
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculePart, SplitBy, load_structure};
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -41,7 +41,7 @@ fn contacts_of_a_membrane_are_exact() {
 }
 
 #[test]
-fn contacts_between_the_chains_of_haemoglobin_are_exact() {
+fn contacts_between_the_chains_of_hemoglobin_are_exact() {
     let chains = parts("1gzx.pdb", SplitBy::Chain);
     assert_eq!(chains.len(), 4);
     assert!(assert_exact(&spheres(&chains, Some(0.34)), 0.0) > 0);
@@ -52,7 +52,7 @@ fn contacts_between_the_chains_of_haemoglobin_are_exact() {
 #[test]
 fn contacts_between_the_residues_of_an_enzyme_are_exact() {
     let residues = parts("dhfr.pdb", SplitBy::Residue);
-    // Bonded neighbours are 0.13 nm apart.
+    // Bonded neighbors are 0.13 nm apart.
     assert!(assert_exact(&spheres(&residues, Some(0.2)), 0.0) >= residues.len() - 1);
     assert_exact(&spheres(&residues, None), 0.0);
 }

@@ -55,16 +55,16 @@ fn crowd(count: u32, edge: f32, jump: f32, steps: usize, seed: u64) -> Vec<Spher
     let mut sets = vec![SphereSet::new()];
     for owner in 0..count {
         let radius = 0.05 + 0.1 * random.random::<f32>();
-        let centre = edge * point(&mut random);
-        sets[0].push(centre, radius, owner / 2).unwrap();
+        let center = edge * point(&mut random);
+        sets[0].push(center, radius, owner / 2).unwrap();
     }
     for step in 0..steps {
         let mut next = SphereSet::new();
         let before = &sets[step];
         for index in 0..before.len() {
             let far = if index % 97 == 0 { 20.0 } else { 1.0 };
-            let centre = before.centre(index) + far * jump * point(&mut random);
-            next.push(centre, before.radius(index), before.owner(index))
+            let center = before.center(index) + far * jump * point(&mut random);
+            next.push(center, before.radius(index), before.owner(index))
                 .unwrap();
         }
         sets.push(next);
@@ -112,7 +112,7 @@ fn crowds_far_from_the_origin_are_exact() {
                     Vec3::splat(offset)
                 };
                 far.push(
-                    set.centre(index) + shift,
+                    set.center(index) + shift,
                     set.radius(index),
                     set.owner(index),
                 )
@@ -173,7 +173,7 @@ fn links_are_not_trusted_longer_than_result_1_allows() {
 }
 
 #[test]
-fn neighbours_behind_are_not_looked_at() {
+fn neighbors_behind_are_not_looked_at() {
     // Alone in the upper corner of its cell, moving on: 8 of 27 cells are left.
     let ends = [0.8, 0.85].map(|at| {
         let mut set = SphereSet::new();
@@ -210,7 +210,7 @@ fn spheres_that_are_not_the_same_are_refused() {
         assert!(collisions.is_empty());
         assert!(matches!(
             shorter.clone().push(Vec3::NAN, 0.1, 1),
-            Err(SphereError::BadCentre { .. })
+            Err(SphereError::BadCenter { .. })
         ));
     }
 }

@@ -25,7 +25,7 @@ fn scenes() -> Vec<SphereSet> {
     let mut folded = liquid(SPHERES, true, 6);
     folded
         .push(Vec3::splat(1.0e12), 0.1, u32::MAX)
-        .expect("a kilometre is finite");
+        .expect("a kilometer is finite");
     scenes.push(folded);
     let spread = RadiusSpread::NumberByOctave;
     let octaves = mixed_spheres(SPHERES, 0.1..10.0, spread, 0.3, 7);

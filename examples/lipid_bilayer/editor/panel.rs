@@ -25,7 +25,7 @@ const PLOTS_HEIGHT: f32 = 150.0;
 /// Width of a slider without its number and name, points.
 const SLIDER_WIDTH: f32 = 104.0;
 
-/// Colours of good and of bad news.
+/// Colors of good and of bad news.
 const GOOD: Color32 = Color32::from_rgb(120, 200, 120);
 const BAD: Color32 = Color32::from_rgb(250, 110, 95);
 
@@ -131,12 +131,12 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
     ));
     match latest.ended {
         Some(reason) => {
-            let colour = if status.is_at_rest() {
+            let color = if status.is_at_rest() {
                 GOOD
             } else {
                 sliders::WARNING
             };
-            ui.colored_label(colour, reason.to_string());
+            ui.colored_label(color, reason.to_string());
         }
         None => {
             let out = status.out_of_place;

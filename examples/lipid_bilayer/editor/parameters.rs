@@ -8,10 +8,10 @@ use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::capacity::CapacityWarning;
 
 use super::super::molecules::MoleculeKind;
-use super::super::preset::{Colour, Detail, Law, Preset};
+use super::super::preset::{Color, Detail, Law, Preset};
 use super::super::simulation::Snapshot;
 
-/// Colour of warnings.
+/// Color of warnings.
 pub const WARNING: Color32 = Color32::from_rgb(245, 180, 60);
 
 /// Widest cells on the slider, nm.
@@ -146,7 +146,7 @@ fn projection(ui: &mut Ui, law: &mut Projection) {
     plain(&mut law.max_shift, 0.5, "longest shift, nm");
     plain(&mut law.max_turn, 1.0, "largest turn, rad");
     plain(&mut law.spring, 1.0, "spring");
-    plain(&mut law.centre_weight, 10.0, "centre weight");
+    plain(&mut law.center_weight, 10.0, "center weight");
     ui.add(Slider::new(&mut law.fade_iterations, 0..=500).text("fades over"));
     ui.add(Slider::new(&mut law.kick_after, 0..=1000).text("kick after"));
 }
@@ -183,9 +183,9 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
     }
 }
 
-/// Colours and detail.
+/// Colors and detail.
 pub fn look(ui: &mut Ui, preset: &mut Preset) {
-    choice(ui, "colour", &mut preset.colour, &Colour::ALL);
+    choice(ui, "color", &mut preset.color, &Color::ALL);
     choice(ui, "detail", &mut preset.detail, &Detail::ALL);
     let proxies = Slider::new(&mut preset.proxies, 0..=MOST_PROXIES);
     ui.add(proxies.text("proxies"))

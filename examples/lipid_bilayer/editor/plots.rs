@@ -19,11 +19,11 @@ const AXIS_WIDTH: f32 = 34.0;
 /// apart that their numbers fit.
 const MARKED_POWERS: [f64; 3] = [2.0, 4.0, 8.0];
 
-const OVERLAP_COLOUR: Color32 = Color32::from_rgb(232, 104, 88);
-const DEPTH_COLOUR: Color32 = Color32::from_rgb(240, 190, 80);
+const OVERLAP_COLOR: Color32 = Color32::from_rgb(232, 104, 88);
+const DEPTH_COLOR: Color32 = Color32::from_rgb(240, 190, 80);
 
-/// Colours of the stages, in their order.
-const STAGE_COLOURS: [Color32; 5] = [
+/// Colors of the stages, in their order.
+const STAGE_COLORS: [Color32; 5] = [
     Color32::from_rgb(96, 140, 220),
     Color32::from_rgb(80, 180, 170),
     Color32::from_rgb(120, 200, 100),
@@ -49,11 +49,11 @@ pub fn plots(ui: &mut Ui, history: &[Sample]) {
             .y_grid_spacer(uniform_grid_spacer(|_| MARKED_POWERS))
             .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
-                plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOUR));
+                plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOR));
             });
         columns[1].strong("Deepest penetration, nm");
         plot("depths").show(&mut columns[1], |plot| {
-            plot.line(Line::new("deepest penetration, nm", depths).color(DEPTH_COLOUR));
+            plot.line(Line::new("deepest penetration, nm", depths).color(DEPTH_COLOR));
         });
     });
 }
@@ -92,20 +92,20 @@ pub fn stages(ui: &mut Ui, stages: &StageTimes) {
     let (rectangle, _) =
         ui.allocate_exact_size(egui::vec2(ui.available_width(), 12.0), egui::Sense::hover());
     let mut left = rectangle.left();
-    for ((_, time), colour) in parts.iter().zip(STAGE_COLOURS) {
+    for ((_, time), color) in parts.iter().zip(STAGE_COLORS) {
         if total > 0.0 {
             let width = rectangle.width() * time.as_secs_f32() / total;
             let bar = egui::Rect::from_min_size(
                 egui::pos2(left, rectangle.top()),
                 egui::vec2(width, rectangle.height()),
             );
-            ui.painter().rect_filled(bar, 0.0, colour);
+            ui.painter().rect_filled(bar, 0.0, color);
             left += width;
         }
     }
     ui.horizontal_wrapped(|ui| {
-        for ((name, time), colour) in parts.iter().zip(STAGE_COLOURS) {
-            ui.colored_label(colour, format!("{name} {:.2}", time.as_secs_f32() * 1e3));
+        for ((name, time), color) in parts.iter().zip(STAGE_COLORS) {
+            ui.colored_label(color, format!("{name} {:.2}", time.as_secs_f32() * 1e3));
         }
     });
 }

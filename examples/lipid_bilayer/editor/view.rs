@@ -7,13 +7,13 @@ use bevy::render::render_resource::BlendState;
 use bevy_egui::PrimaryEguiContext;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
-    ColourMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
+    ColorMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
     ProxyOverlay,
 };
 
 use super::super::background::BACKGROUND;
 use super::super::orbit::Orbit;
-use super::super::preset::{Colour, Detail, Preset};
+use super::super::preset::{Color, Detail, Preset};
 use super::super::simulation::Snapshot;
 use super::Editor;
 
@@ -109,15 +109,15 @@ fn set_up(mut commands: Commands) {
     commands.spawn((DrawnCrowd::default(), Shown { radius: None }));
 }
 
-/// Colours and detail as the preset has them.
+/// Colors and detail as the preset has them.
 fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
     let wanted = MoleculeLook {
-        colour: match editor.preset.colour {
-            Colour::Element => ColourMode::Element,
-            Colour::Molecule => ColourMode::Molecule,
-            Colour::Leaflet => ColourMode::Group,
-            Colour::Collision => ColourMode::Collision,
-            Colour::Penetration => ColourMode::Penetration,
+        color: match editor.preset.color {
+            Color::Element => ColorMode::Element,
+            Color::Molecule => ColorMode::Molecule,
+            Color::Leaflet => ColorMode::Group,
+            Color::Collision => ColorMode::Collision,
+            Color::Penetration => ColorMode::Penetration,
         },
         detail: match editor.preset.detail {
             Detail::Auto => DrawDetail::Auto { pixels: PIXELS },
@@ -125,7 +125,7 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
             Detail::Blobs => DrawDetail::Blobs,
         },
         depth_cue: DepthCue {
-            colour: BACKGROUND,
+            color: BACKGROUND,
             ..default()
         },
         proxies: (editor.preset.proxies > 0).then(|| ProxyOverlay {

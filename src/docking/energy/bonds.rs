@@ -38,7 +38,7 @@ pub(super) fn bonds(molecule: &MoleculeTemplate) -> Vec<Vec<u32>> {
         let _ = grid.visit_touching(position, radii[index] + SPARE_NM, |other| {
             let heavy = elements[other.index as usize] != Element::H;
             if light && heavy {
-                let found = (position.distance(other.centre), other.index);
+                let found = (position.distance(other.center), other.index);
                 nearest =
                     Some(nearest.map_or(found, |known| if found < known { found } else { known }));
             } else if !light && heavy && other.index as usize != index {

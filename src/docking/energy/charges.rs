@@ -127,8 +127,8 @@ impl Part<'_> {
             "HIS" if has("HD1") && has("HE2") => "HIP",
             "HIS" if has("HD1") => "HID",
             "CYS" => {
-                let sulphur = self.find("SG");
-                let bridge = sulphur.is_some_and(|atom| {
+                let sulfur = self.find("SG");
+                let bridge = sulfur.is_some_and(|atom| {
                     let mut bonded = self.bonded(atom).iter();
                     bonded.any(|&other| self.element(other) == Element::S)
                 });

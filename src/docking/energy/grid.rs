@@ -85,13 +85,13 @@ impl EnergyGrid {
     #[must_use]
     pub fn interaction(&self, pose: &Pose, receptor_pose: &Pose) -> Interaction {
         let to_frame = receptor_pose.rotation.inverse();
-        let centre = to_frame * (pose.position - receptor_pose.position);
+        let center = to_frame * (pose.position - receptor_pose.position);
         let turn: Quat = to_frame * pose.rotation;
         let mut total = Interaction::default();
         let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
         for atom in &self.atoms {
             let arm = turn * atom.position;
-            let Some(read) = self.lattice.read(centre + arm, atom) else {
+            let Some(read) = self.lattice.read(center + arm, atom) else {
                 continue;
             };
             total.lennard_jones += f64::from(read.lennard_jones);

@@ -2,7 +2,7 @@
 //!
 //! Half distances of the minimum and depths are those of Cornell et al. 1995 (AMBER's
 //! parm94), one for each element but for hydrogen (on carbon, or on something polar) and
-//! carbon (with four neighbours, or with fewer); of the halogens beyond fluorine those of
+//! carbon (with four neighbors, or with fewer); of the halogens beyond fluorine those of
 //! Wang et al. 2004 (GAFF). Other elements take their van der Waals radius times the sixth
 //! root of two, and a shallow well: a stand-in, good enough to be in the way.
 //! Pairs have the sum of their half distances and the geometric mean of their depths.
@@ -35,13 +35,13 @@ impl AtomKind {
 
     /// The kind of an atom with these elements around it.
     #[must_use]
-    pub fn of(element: Element, neighbours: &[Element]) -> Self {
+    pub fn of(element: Element, neighbors: &[Element]) -> Self {
         match element {
-            Element::H if neighbours.iter().all(|other| *other == Element::C) => {
+            Element::H if neighbors.iter().all(|other| *other == Element::C) => {
                 Self::new(1.487, 0.0157)
             }
             Element::H => Self::new(0.6, 0.0157),
-            Element::C if neighbours.len() == 4 => Self::new(1.908, 0.1094),
+            Element::C if neighbors.len() == 4 => Self::new(1.908, 0.1094),
             Element::C => Self::new(1.908, 0.086),
             Element::N => Self::new(1.824, 0.17),
             Element::O => Self::new(1.6612, 0.21),

@@ -25,7 +25,7 @@ pub(super) struct Lattice {
 
 /// A receptor's atom as a row of points sees it.
 struct Source {
-    centre: Vec3,
+    center: Vec3,
     charge: f32,
     /// Volume and cost of solvation.
     solvation: [f32; 2],
@@ -96,11 +96,11 @@ impl Lattice {
 
 fn sources(receptor: &TypedMolecule, probes: &[AtomKind], config: &EnergyConfig) -> Vec<Source> {
     let positions = receptor.template().positions().iter();
-    let source = |(index, centre): (usize, &Vec3)| {
+    let source = |(index, center): (usize, &Vec3)| {
         let (kind, solvation) = (receptor.kinds()[index], receptor.solvation()[index]);
         let wells = probes.iter().map(|probe| well(&kind, probe, config));
         Source {
-            centre: *centre,
+            center: *center,
             charge: receptor.charges()[index],
             solvation: [solvation.volume, solvation.cost].map(|value| value as f32),
             wells: wells.collect(),
@@ -138,20 +138,20 @@ impl Plane<'_> {
         // Maps apart from each other while they are summed up: rows of numbers of one kind.
         let mut sums = vec![0.0_f32; nx * ny * self.maps];
         for source in sources {
-            let dz = self.z - source.centre.z;
+            let dz = self.z - source.center.z;
             let reach = cutoff * cutoff - dz * dz;
             if reach <= 0.0 {
                 continue;
             }
-            let rows = span(source.centre.y - self.low.y, reach.sqrt(), spacing, ny);
+            let rows = span(source.center.y - self.low.y, reach.sqrt(), spacing, ny);
             for y in rows {
-                let dy = self.low.y + y as f32 * spacing - source.centre.y;
+                let dy = self.low.y + y as f32 * spacing - source.center.y;
                 let reach = reach - dy * dy;
                 if reach <= 0.0 {
                     continue;
                 }
-                let columns = span(source.centre.x - self.low.x, reach.sqrt(), spacing, nx);
-                let begin = self.low.x + columns.start as f32 * spacing - source.centre.x;
+                let columns = span(source.center.x - self.low.x, reach.sqrt(), spacing, nx);
+                let begin = self.low.x + columns.start as f32 * spacing - source.center.x;
                 let row = Row {
                     begin,
                     spacing,

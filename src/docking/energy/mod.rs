@@ -56,7 +56,7 @@ pub struct Interaction {
     pub solvation: f64,
     /// Force on the ligand in the world frame, kJ/(mol·nm).
     pub force: Vec3,
-    /// Torque on the ligand about its centre of mass in the world frame, kJ/mol.
+    /// Torque on the ligand about its center of mass in the world frame, kJ/mol.
     pub torque: Vec3,
 }
 

@@ -32,7 +32,7 @@ pub struct Solvation {
 
 impl Solvation {
     /// Of an atom with a charge; `flat` is whether it is a carbon with less than four
-    /// neighbours.
+    /// neighbors.
     #[must_use]
     pub fn of(element: Element, flat: bool, charge: f32) -> Self {
         let (volume, base) = match element {

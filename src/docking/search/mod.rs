@@ -18,7 +18,7 @@
 //!
 //! What this is worth: p-xylene is found in lysozyme, the pair on which the softness of the
 //! [energy](super::energy) was chosen. Of other ligands few have their lowest energy where
-//! they belong; haem, which is held by a bond that this energy does not know, is always
+//! they belong; heme, which is held by a bond that this energy does not know, is always
 //! among the poses that are kept and never the first. Take results for suggestions.
 //!
 //! Each restart has random numbers of its own, and results are compared in the order of the

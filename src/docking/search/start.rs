@@ -26,7 +26,7 @@ const TURNS: u32 = 192;
 pub(super) struct Starts<'a> {
     docking: &'a Docking<'a>,
     small: &'a Small,
-    /// Radius of the sphere about the receptor's centre of mass in which points lie, nm.
+    /// Radius of the sphere about the receptor's center of mass in which points lie, nm.
     reach: f32,
     /// Radius of the ball that has to fit at a point, nm: the ligand's largest atom.
     ball: f32,

@@ -56,7 +56,7 @@ use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
 ///
 /// 1. atoms are placed from templates and poses; pairs are found, grouped by molecules and
 ///    digested (see [`GpuGroups`]), and stay there;
-/// 2. *wake*: who is hit, lies too deep or has lost a neighbour;
+/// 2. *wake*: who is hit, lies too deep or has lost a neighbor;
 /// 3. *relax*: the contacts of the substep before once more, without parting;
 /// 4. *predict*: velocities as forces will have them;
 /// 5. *prepare*: one thread makes the contacts of two molecules, with the impulses that

@@ -38,7 +38,7 @@ impl Placed {
             numbers.push(number);
         }
         let reach = |spheres: &&MemberSpheres| {
-            let lengths = spheres.centres.iter().map(|centre| centre.length());
+            let lengths = spheres.centers.iter().map(|center| center.length());
             lengths.fold(0.0, f32::max)
         };
         let reach_of: Vec<f32> = templates.iter().map(reach).collect();
@@ -74,8 +74,8 @@ impl Placed {
         );
         let count = self.atoms.spheres().len();
         if count > 0 && !(low.is_finite() && high.is_finite()) {
-            let centre = if low.is_finite() { high } else { low };
-            return Err(SphereError::BadCentre { index: 0, centre }.into());
+            let center = if low.is_finite() { high } else { low };
+            return Err(SphereError::BadCenter { index: 0, center }.into());
         }
         let extent = SphereExtent::within([low, high], self.radii);
         ReachPlan::within(extent, count, margin)

@@ -46,11 +46,11 @@ pub struct GpuCrowdParams {
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdBody {
-    /// Centre of mass in the world, nm.
-    pub centre: [f32; 3],
+    /// Center of mass in the world, nm.
+    pub center: [f32; 3],
     /// 1 if it sleeps.
     pub state: u32,
-    /// Velocity of the centre of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     pub velocity: [f32; 3],
     /// Not used.
     pub spare: f32,
@@ -80,7 +80,7 @@ impl From<&MovingBody> for GpuCrowdBody {
     fn from(body: &MovingBody) -> Self {
         let [x, y, z] = [0, 1, 2].map(|axis| body.inverse_inertia.col(axis));
         Self {
-            centre: body.centre.to_array(),
+            center: body.center.to_array(),
             state: body.asleep.into(),
             velocity: body.velocity.to_array(),
             angular_velocity: body.angular_velocity.to_array(),
@@ -124,12 +124,12 @@ pub struct GpuCrowdContact {
     pub normal: [f32; 3],
     /// Impulse along the normal so far, Da·nm/s; never negative.
     pub normal_impulse: f32,
-    /// From the centre of mass of `a` to the contact point, nm.
+    /// From the center of mass of `a` to the contact point, nm.
     pub lever_a: [f32; 3],
     /// Effective mass along the normal with split masses, Da; zero if the contact does not
     /// take part.
     pub normal_mass: f32,
-    /// From the centre of mass of `b` to the contact point, nm.
+    /// From the center of mass of `b` to the contact point, nm.
     pub lever_b: [f32; 3],
     /// Effective mass across the normal, Da.
     pub friction_mass: f32,

@@ -35,7 +35,7 @@ use super::timer::{PassTime, PassTimer};
 use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 use crate::relax::engine::{
-    CentreWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine,
+    CenterWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine,
 };
 use crate::relax::{RelaxStatus, StageTimes};
 use crate::search::uniform_grid::plan::ReachPlan;
@@ -79,7 +79,7 @@ pub struct GpuRelaxEngine {
     readback: Readback,
     law: GpuLawParams,
     law_buffer: wgpu::Buffer,
-    /// Weight of the direction between centres that contacts were summed up with.
+    /// Weight of the direction between centers that contacts were summed up with.
     summed_with: f32,
     timer: Option<PassTimer>,
     untimed: u32,
@@ -286,7 +286,7 @@ impl GpuRelaxEngine {
 
     /// Begins a submission in which contacts are summed up with this weight.
     fn begin(&mut self, weight: f32) -> Result<wgpu::CommandEncoder, GpuError> {
-        let law = self.law.with_centre_weight(weight);
+        let law = self.law.with_center_weight(weight);
         write(&self.device, &self.law_buffer, &law)?;
         self.summed_with = weight;
         let mut encoder = self.device.encoder("relaxation");
@@ -347,7 +347,7 @@ impl GpuRelaxEngine {
         Ok(self.finish(encoder)?.status())
     }
 
-    fn try_step(&mut self, weights: CentreWeights) -> Result<EngineStep, GpuError> {
+    fn try_step(&mut self, weights: CenterWeights) -> Result<EngineStep, GpuError> {
         if self.summed_with != weights.now && self.contacts.is_some() {
             // A kick came in between: the contacts are the same, their directions are not.
             let mut encoder = self.begin(weights.now)?;
@@ -417,7 +417,7 @@ impl RelaxEngine for GpuRelaxEngine {
         self.timed(|engine| engine.try_look(next))
     }
 
-    fn step(&mut self, weights: CentreWeights) -> Result<EngineStep, EngineError> {
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError> {
         self.timed(|engine| engine.try_step(weights))
     }
 

@@ -8,7 +8,7 @@ use crate::gpu::GpuMeasure;
 use crate::gpu::constants::{NO_PLACEMENT, PROJECTION_LAW};
 use crate::gpu::error::GpuError;
 use crate::relax::engine::EngineScene;
-use crate::relax::{LEAST_CENTRE_WEIGHT, ReactionLaw, RelaxStatus};
+use crate::relax::{LEAST_CENTER_WEIGHT, ReactionLaw, RelaxStatus};
 
 /// The law of a relaxation; `LawParams` in WGSL. Parameters of the other law are zero.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -22,8 +22,8 @@ pub struct GpuLawParams {
     pub gap: f32,
     /// Gap that counts as resolved, nm.
     pub clearance: f32,
-    /// Weight of the direction between centres.
-    pub centre_weight: f32,
+    /// Weight of the direction between centers.
+    pub center_weight: f32,
     /// Projection: over-relaxation.
     pub relaxation: f32,
     /// Projection: fraction of the last push that goes on.
@@ -86,11 +86,11 @@ impl GpuLawParams {
         }
     }
 
-    /// The same with another weight of the direction between centres. Coincident atoms
-    /// part between the centres even when it has faded.
-    pub(super) fn with_centre_weight(self, weight: f32) -> Self {
+    /// The same with another weight of the direction between centers. Coincident atoms
+    /// part between the centers even when it has faded.
+    pub(super) fn with_center_weight(self, weight: f32) -> Self {
         Self {
-            centre_weight: weight.max(LEAST_CENTRE_WEIGHT),
+            center_weight: weight.max(LEAST_CENTER_WEIGHT),
             ..self
         }
     }
@@ -116,17 +116,17 @@ pub struct GpuMolecule {
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuPlacement {
-    /// Centre of the sphere, nm.
-    pub centre: [f32; 3],
+    /// Center of the sphere, nm.
+    pub center: [f32; 3],
     /// Its radius, nm.
     pub radius: f32,
     /// Unit vector in the body frame that points from tail to head.
     pub up: [f32; 3],
-    /// Where the centre of mass belongs, nm from the sphere along its outward normal.
+    /// Where the center of mass belongs, nm from the sphere along its outward normal.
     pub offset: f32,
     /// +1 if the head looks outwards, −1 if inwards.
     pub sign: f32,
-    /// How far the centre of mass may be from there, nm.
+    /// How far the center of mass may be from there, nm.
     pub leeway: f32,
     /// How far `up` may lean away from the normal, radian.
     pub tilt_leeway: f32,
@@ -138,8 +138,8 @@ pub struct GpuPlacement {
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuBody {
-    /// Centre of mass in the world, nm.
-    pub centre: [f32; 3],
+    /// Center of mass in the world, nm.
+    pub center: [f32; 3],
     /// Inverse mass, 1/Da.
     pub inverse_mass: f32,
     /// Columns of the inverse inertia tensor in the world frame, 1/(Da·nm²).
@@ -238,12 +238,12 @@ pub(super) fn molecules(scene: &EngineScene<'_>) -> Vec<GpuMolecule> {
 pub(super) fn placements(crowd: &Crowd) -> Result<Vec<GpuPlacement>, GpuError> {
     let around = |place: &CrowdPlacement| {
         let surface = &crowd.compartments()[place.compartment as usize];
-        let (centre, radius) = surface.as_sphere().ok_or(GpuError::Unsupported {
+        let (center, radius) = surface.as_sphere().ok_or(GpuError::Unsupported {
             what: "compartments other than spheres",
         })?;
         let placement = &place.placement;
         Ok(GpuPlacement {
-            centre: centre.to_array(),
+            center: center.to_array(),
             radius,
             up: placement.up.to_array(),
             offset: placement.offset(),

@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 use super::fine_steps::Step;
-use super::neighbours::Neighbours;
+use super::neighbors::Neighbors;
 use super::noise::{generator, normal, turn};
 use super::{BrownianParticle, FineSteps, Meeting, Outcome, StepReport};
 use crate::motion::error::check_positive;
@@ -93,7 +93,7 @@ pub struct BrownianCrowd {
     pub(super) bodies: Vec<Body>,
     /// The body of each particle.
     pub(super) body_of: Vec<u32>,
-    pub(super) neighbours: Neighbours,
+    pub(super) neighbors: Neighbors,
     pub(super) meetings: Vec<Meeting>,
     steps: u64,
     time: f64,
@@ -145,7 +145,7 @@ impl BrownianCrowd {
             bodies: particles.iter().zip(0..).map(body).collect(),
             body_of: (0..count as u32).collect(),
             particles: particles.to_vec(),
-            neighbours: Neighbours::default(),
+            neighbors: Neighbors::default(),
             meetings: Vec::new(),
             steps: 0,
             time: 0.0,

@@ -11,10 +11,10 @@ pub const ROOM_TEMPERATURE_K: f64 = 298.0;
 /// Viscosity of water at that temperature, Pa s.
 pub const WATER_VISCOSITY: f64 = 0.89e-3;
 
-/// Square nanometres of a square metre.
+/// Square nanometers of a square meter.
 const NM2_PER_M2: f64 = 1.0e18;
 
-/// Metres of a nanometre.
+/// Meters of a nanometer.
 const M_PER_NM: f64 = 1.0e-9;
 
 /// Volume of a dalton of protein, nm³ (0.73 cm³/g).
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_protein_in_water_diffuses_as_measured() {
-        // Haemoglobin, 3.1 nm: about 69 µm²/s at 293 K, and more in a warmer room.
+        // Hemoglobin, 3.1 nm: about 69 µm²/s at 293 K, and more in a warmer room.
         let cool = Medium {
             temperature: 293.0,
             viscosity: 1.002e-3,

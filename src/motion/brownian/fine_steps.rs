@@ -80,7 +80,7 @@ impl<'a> Step<'a> {
         mut self,
         decide: &mut dyn FnMut(&Meeting) -> Outcome,
     ) -> Result<StepReport, MotionError> {
-        self.find_neighbours();
+        self.find_neighbors();
         match self.crowd.config.fine_steps {
             FineSteps::Queued => self.run_queue(decide)?,
             FineSteps::Subdivided => self.run_subdivided(decide)?,
@@ -91,7 +91,7 @@ impl<'a> Step<'a> {
         Ok(self.report)
     }
 
-    fn find_neighbours(&mut self) {
+    fn find_neighbors(&mut self) {
         let crowd = &mut *self.crowd;
         let ways = crowd
             .body_of
@@ -104,7 +104,7 @@ impl<'a> Step<'a> {
             *way += mean + crowd.config.tolerance;
         }
         let (starts, radii) = (&crowd.positions, &crowd.radii);
-        crowd.neighbours.build(starts, radii, &allowed);
+        crowd.neighbors.build(starts, radii, &allowed);
     }
 
     /// The miniature queue.
@@ -178,8 +178,8 @@ impl<'a> Step<'a> {
             }
             let (place, way) = self.at(particle, now);
             let radius = self.crowd.radii[particle as usize];
-            let neighbours = self.crowd.neighbours.of(particle);
-            for &other in neighbours.iter().filter(|&&other| other > particle) {
+            let neighbors = self.crowd.neighbors.of(particle);
+            for &other in neighbors.iter().filter(|&&other| other > particle) {
                 let (there, other_way) = self.at(other, now);
                 let reach = radius + self.crowd.radii[other as usize];
                 let far = reach + (way.length() + other_way.length()) * (bound - now);
@@ -248,7 +248,7 @@ impl<'a> Step<'a> {
                 add(time, Obstacle::Wall(wall));
             }
         }
-        for &other in self.crowd.neighbours.of(particle) {
+        for &other in self.crowd.neighbors.of(particle) {
             if wanted(other) {
                 checks += 1;
                 if let Some(time) = self.contact(particle, other, now, 1.0) {
@@ -396,14 +396,14 @@ impl<'a> Step<'a> {
         Ok([Some(one), two])
     }
 
-    /// Gives more neighbours to those who get further than they were allowed.
+    /// Gives more neighbors to those who get further than they were allowed.
     fn widen(&mut self, members: &[u32], now: f64) {
         for &member in members {
             let (place, way) = self.at(member, now);
-            let neighbours = &mut self.crowd.neighbours;
-            let needed = place.distance(neighbours.start(member)) + way.length() * (1.0 - now);
-            if needed > neighbours.allowed(member) {
-                neighbours.allow(member, SPARE * needed);
+            let neighbors = &mut self.crowd.neighbors;
+            let needed = place.distance(neighbors.start(member)) + way.length() * (1.0 - now);
+            if needed > neighbors.allowed(member) {
+                neighbors.allow(member, SPARE * needed);
                 self.report.widened += 1;
             }
         }

@@ -32,7 +32,7 @@ mod crowd;
 mod diffusion;
 mod fine_steps;
 mod molecules;
-mod neighbours;
+mod neighbors;
 mod noise;
 
 pub use crowd::{BrownianConfig, BrownianCrowd};
@@ -96,6 +96,6 @@ pub struct StepReport {
     pub checks: u64,
     /// Pairs that the upper bound spared.
     pub spared: u64,
-    /// Times that a particle needed more neighbours.
+    /// Times that a particle needed more neighbors.
     pub widened: u64,
 }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Steps of the particle in each direction: what a number is multiplied by so that
-/// neighbours have nothing in common (the golden ratio in 64 bits).
+/// neighbors have nothing in common (the golden ratio in 64 bits).
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A generator for one particle in one step.

@@ -45,7 +45,7 @@ use glam::DVec3;
 
 use roots::{Gap, first_touch_of_convex};
 
-/// What a squared length is taken larger by, in favour of a closer look.
+/// What a squared length is taken larger by, in favor of a closer look.
 const ROUNDED: f64 = 1.000_001;
 
 /// Part of the terms of a difference that may be rounded off.
@@ -54,9 +54,9 @@ const LAST_DIGITS: f64 = 1.0e-14;
 /// A sphere that moves in a straight line and grows. Times count from now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowingSphere {
-    /// Where the centre is now, nm.
-    pub centre: DVec3,
-    /// Velocity of the centre, nm/s.
+    /// Where the center is now, nm.
+    pub center: DVec3,
+    /// Velocity of the center, nm/s.
     pub velocity: DVec3,
     /// Radius of now, nm.
     pub radius: f64,
@@ -69,9 +69,9 @@ pub struct GrowingSphere {
 impl GrowingSphere {
     /// A sphere that stays as large as it is.
     #[must_use]
-    pub const fn constant(centre: DVec3, velocity: DVec3, radius: f64) -> Self {
+    pub const fn constant(center: DVec3, velocity: DVec3, radius: f64) -> Self {
         Self {
-            centre,
+            center,
             velocity,
             radius,
             growth: 0.0,
@@ -79,10 +79,10 @@ impl GrowingSphere {
         }
     }
 
-    /// Where the centre is after `time` s, nm.
+    /// Where the center is after `time` s, nm.
     #[must_use]
-    pub fn centre_at(&self, time: f64) -> DVec3 {
-        self.centre + time * self.velocity
+    pub fn center_at(&self, time: f64) -> DVec3 {
+        self.center + time * self.velocity
     }
 
     /// The radius after `time` s, nm.
@@ -103,7 +103,7 @@ impl GrowingSphere {
 /// Where they pass each other closer than digits can tell, they touch.
 #[must_use]
 pub fn first_contact(one: &GrowingSphere, other: &GrowingSphere, within: f64) -> Option<f64> {
-    let apart = one.centre - other.centre;
+    let apart = one.center - other.center;
     let motion = one.velocity - other.velocity;
     let [r, b, a] = [
         one.radius + other.radius,
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sphere(centre: [f64; 3], velocity: [f64; 3], radius: [f64; 3]) -> GrowingSphere {
+    fn sphere(center: [f64; 3], velocity: [f64; 3], radius: [f64; 3]) -> GrowingSphere {
         GrowingSphere {
-            centre: centre.into(),
+            center: center.into(),
             velocity: velocity.into(),
             radius: radius[0],
             growth: radius[1],
@@ -211,7 +211,7 @@ mod tests {
     /// Whether the gap may be closed somewhere in an interval: a lower bound from the
     /// speed at which it can close.
     fn may_touch(one: &GrowingSphere, other: &GrowingSphere, low: f64, high: f64) -> bool {
-        let distance = one.centre_at(low).distance(other.centre_at(low));
+        let distance = one.center_at(low).distance(other.center_at(low));
         let way = (one.velocity - other.velocity).length() * (high - low);
         distance - way <= one.radius_at(high) + other.radius_at(high)
     }
@@ -254,13 +254,13 @@ mod tests {
                     // root of their length.
                     prop_assert!(found > expected - 1.0e-8, "{found} {expected}");
                     prop_assert!(found < expected + 1.0e-3, "{found} {expected}");
-                    let gap = one.centre_at(found).distance(other.centre_at(found))
+                    let gap = one.center_at(found).distance(other.center_at(found))
                         - one.radius_at(found) - other.radius_at(found);
                     prop_assert!(gap < 1.0e-12 && (found == 0.0 || gap > -1.0e-9), "{gap}");
                 }
                 (None, Some(expected)) => {
                     // Only what intervals could not rule out.
-                    let gap = one.centre_at(expected).distance(other.centre_at(expected))
+                    let gap = one.center_at(expected).distance(other.center_at(expected))
                         - one.radius_at(expected) - other.radius_at(expected);
                     prop_assert!(gap > 0.0 && gap < 1.0e-6 || expected > 3.0 - 1.0e-8, "{gap}");
                 }

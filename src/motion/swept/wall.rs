@@ -58,8 +58,8 @@ pub enum Wall {
     },
     /// A sphere, which the moving ones are inside or outside of.
     Ball {
-        /// Its centre.
-        centre: DVec3,
+        /// Its center.
+        center: DVec3,
         /// Its radius.
         radius: f64,
         /// Where the moving spheres are.
@@ -115,9 +115,9 @@ impl Wall {
                 (!finite || low.cmpgt(*high).any())
                     .then_some("a block needs finite corners in order")
             }
-            Self::Ball { centre, radius, .. } => {
-                let good = centre.is_finite() && radius.is_finite() && *radius > 0.0;
-                (!good).then_some("a ball needs a finite centre and a positive radius")
+            Self::Ball { center, radius, .. } => {
+                let good = center.is_finite() && radius.is_finite() && *radius > 0.0;
+                (!good).then_some("a ball needs a finite center and a positive radius")
             }
             Self::Surface { .. } => None,
         };
@@ -150,11 +150,11 @@ impl Wall {
             },
             Self::Block { low, high } => block_from(*low, *high, point),
             Self::Ball {
-                centre,
+                center,
                 radius,
                 side,
             } => {
-                let away = point - centre;
+                let away = point - center;
                 let distance = away.length();
                 let outwards = away.try_normalize().unwrap_or(DVec3::X);
                 match side {
@@ -192,7 +192,7 @@ impl Wall {
         match self {
             Self::Plane { normal, offset } => {
                 let time = first_not_positive(
-                    sphere.centre.dot(*normal) - offset - sphere.radius,
+                    sphere.center.dot(*normal) - offset - sphere.radius,
                     sphere.velocity.dot(*normal) - sphere.growth,
                     -0.5 * sphere.acceleration,
                 );
@@ -203,7 +203,7 @@ impl Wall {
                 side: WallSide::Outside,
                 ..
             } => first_touch_of_convex(sphere.polynomial(), within, |time| {
-                let point = sphere.centre_at(time);
+                let point = sphere.center_at(time);
                 let seen = self.from(point);
                 Gap {
                     distance: seen.distance,
@@ -215,7 +215,7 @@ impl Wall {
                 side: WallSide::Inside,
                 ..
             } => first_root_of_concave(within, |time| {
-                self.from(sphere.centre_at(time)).distance - sphere.radius_at(time)
+                self.from(sphere.center_at(time)).distance - sphere.radius_at(time)
             }),
             Self::Surface { .. } => self.advance(sphere, within),
         }
@@ -226,7 +226,7 @@ impl Wall {
         let speed = sphere.velocity.length();
         let mut time = 0.0;
         for _ in 0..MOST_ADVANCES {
-            let point = sphere.centre_at(time);
+            let point = sphere.center_at(time);
             let gap = self.from(point).distance - sphere.radius_at(time);
             if gap <= self.tolerance(point) {
                 return Some(time);

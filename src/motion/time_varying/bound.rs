@@ -10,7 +10,7 @@ use crate::motion::swept::GrowingSphere;
 pub struct TimeVaryingBound {
     /// When the sphere was probed, s.
     pub since: f64,
-    /// Its centre then, nm.
+    /// Its center then, nm.
     pub position: DVec3,
     /// Its velocity then, nm/s.
     pub velocity: DVec3,
@@ -21,9 +21,9 @@ pub struct TimeVaryingBound {
 }
 
 impl TimeVaryingBound {
-    /// Centre of the bound at a time, nm.
+    /// Center of the bound at a time, nm.
     #[must_use]
-    pub fn centre_at(&self, time: f64) -> DVec3 {
+    pub fn center_at(&self, time: f64) -> DVec3 {
         self.position + (time - self.since) * self.velocity
     }
 
@@ -41,7 +41,7 @@ impl TimeVaryingBound {
         let elapsed = now - self.since;
         let growth = self.acceleration * elapsed;
         GrowingSphere {
-            centre: self.position + elapsed * self.velocity,
+            center: self.position + elapsed * self.velocity,
             velocity: self.velocity,
             radius: self.radius + 0.5 * growth * elapsed,
             growth,
@@ -74,10 +74,10 @@ mod tests {
             radius: 0.5,
             acceleration: 4.0,
         };
-        assert_eq!(bound.centre_at(3.0), DVec3::new(5.0, 2.0, 1.0));
+        assert_eq!(bound.center_at(3.0), DVec3::new(5.0, 2.0, 1.0));
         assert_eq!(bound.radius_at(3.0), 8.5);
         let later = bound.growing(2.0);
-        assert_eq!(later.centre_at(1.0), bound.centre_at(3.0));
+        assert_eq!(later.center_at(1.0), bound.center_at(3.0));
         assert_eq!(later.radius_at(1.0), bound.radius_at(3.0));
         let time = bound.time_of_width(17.0);
         assert_eq!(time, 3.0);

@@ -5,18 +5,18 @@
 //! spread evenly: for each sphere
 //!
 //! ```text
-//! (resets + collisions) × (RENEW + CHECK × neighbours)
-//!     + crossings × (CROSS + CHECK × neighbours × part that is new)
+//! (resets + collisions) × (RENEW + CHECK × neighbors)
+//!     + crossings × (CROSS + CHECK × neighbors × part that is new)
 //! ```
 //!
 //! - *resets*: √(A / (L − 2 r)) a second (equation 8), for a side of L;
 //! - *collisions* of bounds: those of the spheres in a gas, n π (rᵢ + rⱼ)² |v|, more often in
 //!   a dense one by (1 − φ/2) / (1 − φ)³ (Carnahan and Starling), where φ is the part of
 //!   space that is filled; times the number of times that their bounds collide before;
-//! - *crossings*: with the sum of the sizes of its speeds along the axes, a centre passes
+//! - *crossings*: with the sum of the sizes of its speeds along the axes, a center passes
 //!   about 3/2 |v| / L faces a second,
 //!   and a bound enters and leaves at each;
-//! - *neighbours*: two bounds as wide as dᵢ and dⱼ share a subspace of side L along an axis
+//! - *neighbors*: two bounds as wide as dᵢ and dⱼ share a subspace of side L along an axis
 //!   if they are within L + dᵢ + dⱼ of each other, on average: n (L + dᵢ + dⱼ)³ do.
 
 use super::TimeVaryingBound;
@@ -31,7 +31,7 @@ const CROSS: f64 = 8.0;
 /// Collisions of bounds for each collision of spheres.
 const LOOKS: f64 = 5.0;
 
-/// Part of the neighbours that are new behind a face.
+/// Part of the neighbors that are new behind a face.
 const NEW: f64 = 0.4;
 
 /// Part of space that spheres fill at most.
@@ -98,7 +98,7 @@ fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
         .filter(|(_, group)| group.count > 0.0)
     {
         let side = finest * f64::from(1 << k);
-        let (mut neighbours, mut collisions) = (0.0, 0.0);
+        let (mut neighbors, mut collisions) = (0.0, 0.0);
         for (j, other) in groups
             .iter()
             .enumerate()
@@ -107,7 +107,7 @@ fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
             let coarser = finest * f64::from(1 << k.max(j));
             // Bounds are about half as large again as their spheres on average.
             let width = coarser + 3.0 * (one.radius + other.radius);
-            neighbours += other.count * (width.powi(3) / volume).min(1.0);
+            neighbors += other.count * (width.powi(3) / volume).min(1.0);
             let reach = one.radius + other.radius;
             let cross_section = std::f64::consts::PI * reach * reach;
             collisions += other.count / volume * cross_section * one.speed.hypot(other.speed);
@@ -115,8 +115,8 @@ fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
         let resets = (one.acceleration / (side - 2.0 * one.radius)).sqrt();
         let crossings = 3.0 * one.speed / side;
         total += one.count
-            * ((resets + LOOKS * crowding * collisions) * (RENEW + neighbours)
-                + crossings * (CROSS + NEW * neighbours));
+            * ((resets + LOOKS * crowding * collisions) * (RENEW + neighbors)
+                + crossings * (CROSS + NEW * neighbors));
     }
     total
 }

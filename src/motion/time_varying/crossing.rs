@@ -79,7 +79,7 @@ pub(super) fn next_crossing(
     };
     let half = 0.5 * bound.acceleration;
     for axis in 0..3 {
-        let (x, v) = (bound.centre[axis], bound.velocity[axis]);
+        let (x, v) = (bound.center[axis], bound.velocity[axis]);
         let (low, high) = (x - bound.radius, x + bound.radius);
         // Speeds of the two ends.
         let (low_speed, high_speed) = (v - bound.growth, v + bound.growth);

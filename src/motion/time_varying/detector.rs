@@ -110,8 +110,8 @@ impl TimeVarying {
         let (low, high) = tracker.bounds.iter().fold(
             (DVec3::INFINITY, DVec3::NEG_INFINITY),
             |(low, high), bound| {
-                let (centre, radius) = (bound.position, bound.radius);
-                (low.min(centre - radius), high.max(centre + radius))
+                let (center, radius) = (bound.position, bound.radius);
+                (low.min(center - radius), high.max(center + radius))
             },
         );
         let extent = (high - low).max(DVec3::ZERO);
@@ -247,7 +247,7 @@ impl TimeVarying {
             };
         }
         let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, first);
-        self.grids.neighbours(sphere, |other| planner.offer(other));
+        self.grids.neighbors(sphere, |other| planner.offer(other));
         let Planner { first, checks, .. } = planner;
         self.tracker.counts.checks += checks;
         self.queue_end(sphere, first);
@@ -327,7 +327,7 @@ impl TimeVarying {
             };
             let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, known);
             self.grids
-                .new_neighbours(sphere, before, |other| planner.offer(other));
+                .new_neighbors(sphere, before, |other| planner.offer(other));
             let Planner { first, checks, .. } = planner;
             self.tracker.counts.checks += checks;
             if first.kind == Kind::Colliding {

@@ -15,11 +15,11 @@ use glam::DVec3;
 /// Subspaces for each sphere of a grid at most.
 const SUBSPACES_PER_SPHERE: usize = 4;
 
-/// Subspaces along an axis at least. Neighbours never share a list.
+/// Subspaces along an axis at least. Neighbors never share a list.
 const MIN_ALONG: usize = 4;
 
 /// Radii of a sphere in a side of its subspaces, at least. The paper has four; where bounds
-/// collide long before they are that large, fewer make fewer neighbours.
+/// collide long before they are that large, fewer make fewer neighbors.
 pub(super) const RADII_PER_SIDE: f64 = 2.5;
 
 /// Subspaces are counted this far: 2⁵⁰, where digits end.
@@ -168,7 +168,7 @@ impl Grids {
     }
 
     /// The subspaces that a sphere of this place and size is in.
-    pub(super) fn range_of(&self, sphere: u32, centre: DVec3, radius: f64) -> Range {
+    pub(super) fn range_of(&self, sphere: u32, center: DVec3, radius: f64) -> Range {
         let scale = 1.0 / self.side(sphere);
         let cell = |at: DVec3| {
             (at * scale)
@@ -177,8 +177,8 @@ impl Grids {
                 .map(|k| k.clamp(-FURTHEST, FURTHEST) as i64)
         };
         Range {
-            low: cell(centre - radius),
-            high: cell(centre + radius),
+            low: cell(center - radius),
+            high: cell(center + radius),
         }
     }
 
@@ -215,12 +215,12 @@ impl Grids {
     }
 
     /// Visits all others that share a subspace with a sphere, once each.
-    pub(super) fn neighbours(&mut self, sphere: u32, visit: impl FnMut(u32)) {
+    pub(super) fn neighbors(&mut self, sphere: u32, visit: impl FnMut(u32)) {
         self.visit(sphere, None, visit);
     }
 
     /// The same, but for those that shared one with it where it was before.
-    pub(super) fn new_neighbours(&mut self, sphere: u32, before: Range, visit: impl FnMut(u32)) {
+    pub(super) fn new_neighbors(&mut self, sphere: u32, before: Range, visit: impl FnMut(u32)) {
         self.visit(sphere, Some(before), visit);
     }
 

@@ -57,7 +57,7 @@ use super::{MotionError, Obstacle, TOLERANCE_NM};
 /// Where a sphere is, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
-    /// Centre, nm.
+    /// Center, nm.
     pub position: DVec3,
     /// Velocity, nm/s.
     pub velocity: DVec3,

@@ -2,7 +2,7 @@
 //! of each axis and time.
 //!
 //! Along an axis, a space-time bound is a trapezoid: two lines. The lines of all bounds are
-//! kept in their order while time goes on; only neighbours can cross next. Where the upper
+//! kept in their order while time goes on; only neighbors can cross next. Where the upper
 //! line of one crosses the lower line of another, the two begin to overlap along that axis,
 //! and if they do along the other two, they meet.
 
@@ -22,7 +22,7 @@ impl Line {
     }
 }
 
-/// Two neighbours that cross.
+/// Two neighbors that cross.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Swap {
     time: f64,

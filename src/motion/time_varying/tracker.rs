@@ -160,7 +160,7 @@ impl Tracker {
     ) -> Option<f64> {
         let (left, two) = (&one.bound, self.seen(other, now));
         let right = &two.bound;
-        let apart = left.centre - right.centre;
+        let apart = left.center - right.center;
         let motion = left.velocity - right.velocity;
         let growth = left.growth + right.growth;
         let acceleration = left.acceleration + right.acceleration;
@@ -228,7 +228,7 @@ impl Tracker {
         let tolerance = self.tolerance;
         if let Wall::Plane { normal, offset } = wall {
             // Most are far from most walls.
-            let gap = growing.centre.dot(*normal) - offset - growing.radius;
+            let gap = growing.center.dot(*normal) - offset - growing.radius;
             let speed = growing.velocity.dot(*normal) - growing.growth;
             if gap > 0.0 {
                 // The way that it can come nearer without the first root.
@@ -244,12 +244,12 @@ impl Tracker {
         let within = until - now;
         if let Wall::Surface { .. } = wall {
             // Nobody knows how it is bent, but on so short a way nobody gets far into it.
-            let short = [wall.tolerance(growing.centre), -growing.velocity.length()];
+            let short = [wall.tolerance(growing.center), -growing.velocity.length()];
             let least = first_not_positive(short[0], short[1], -0.5 * growing.acceleration);
             let time = wall.first_contact(&growing, within)?.max(least);
             return (time <= within).then_some(now + time);
         }
-        let seen = wall.from(growing.centre);
+        let seen = wall.from(growing.center);
         let depth = growing.radius - seen.distance;
         let mut slack = tolerance;
         if bound.since == now && depth > SHORT * tolerance {
@@ -360,7 +360,7 @@ fn check(
 ) -> Result<(), MotionError> {
     let elapsed = now - bound.since;
     let change = bound.acceleration * elapsed;
-    let way = probe.position.distance(bound.centre_at(now));
+    let way = probe.position.distance(bound.center_at(now));
     let jump = probe.velocity.distance(bound.velocity);
     let speed = probe.velocity.abs().max_element() + change;
     let place = probe.position.abs().max_element() + speed * elapsed;

@@ -15,7 +15,7 @@
 //! molecule that is hit, kicked or put elsewhere breaks its promise, which is noticed and
 //! costs a look around.
 //!
-//! Poses are those of the centres of mass in the world, nm; times s, velocities nm/s,
+//! Poses are those of the centers of mass in the world, nm; times s, velocities nm/s,
 //! accelerations nm/s². Meetings come in the order of time, then of molecules, the same from
 //! run to run.
 
@@ -73,9 +73,9 @@ impl WatchedShape {
 /// Where a molecule is, and how fast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MovingPose {
-    /// Where it is: its centre of mass in the world, nm, and its rotation.
+    /// Where it is: its center of mass in the world, nm, and its rotation.
     pub pose: Pose,
-    /// Velocity of its centre of mass, nm/s.
+    /// Velocity of its center of mass, nm/s.
     pub velocity: DVec3,
 }
 

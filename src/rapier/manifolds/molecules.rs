@@ -10,7 +10,7 @@ use super::contact::AtomContact;
 use crate::rapier::MoleculeShape;
 
 /// Depth, in units of the smaller atom's radius, from which on the line between two
-/// centres is no longer trusted to show the way out.
+/// centers is no longer trusted to show the way out.
 ///
 /// With 0.5, eight proteins dropped on each other with overlaps of up to 0.2 nm were
 /// apart within seconds; with 1.0 some stayed interlocked.
@@ -48,11 +48,11 @@ pub(in crate::rapier) fn collect(
 /// Turns the normals of deep contacts towards the way out of the whole overlap.
 ///
 /// Where two atoms have all but passed through each other, the line between their
-/// centres says little about where out is: it may even point further in, and then the
+/// centers says little about where out is: it may even point further in, and then the
 /// contacts of two interlocked surfaces hold each other fast. The way out is the way
 /// in which the overlap shrinks fastest, the sum of normals weighted with depth (the
 /// gradient of the sum of squared depths); as far as the normals do not agree on one,
-/// it is the way from centre to centre. A contact follows it by the share of [`DEEP`]
+/// it is the way from center to center. A contact follows it by the share of [`DEEP`]
 /// that it is deep, so that shallow contacts stay as they are; only those that point
 /// the other way, and so would hold the rest fast, follow as far as the deepest does.
 pub(in crate::rapier) fn turn_deep_contacts(
@@ -95,20 +95,20 @@ fn collect_small_large(
     contacts: &mut Vec<AtomContact>,
 ) {
     let region = large.aabb().transform_by(pose).loosened(prediction);
-    // Centres lie at least this far outside of the box that their balls meet.
+    // Centers lie at least this far outside of the box that their balls meet.
     let reach = small.grid().largest_radius();
     let inverse = pose.inverse();
     let apart = pose.translation.normalize_or(Vec3::Y);
     small
         .grid()
         .visit_in_box(region.mins - reach, region.maxs + reach, |atom| {
-            let seen = inverse * atom.centre;
+            let seen = inverse * atom.center;
             let _ = large
                 .grid()
                 .visit_touching(seen, atom.radius + prediction, |other| {
                     // Differences are taken in the frame of the large molecule, where
                     // they were compared, and only then turned.
-                    let between = other.centre - seen;
+                    let between = other.center - seen;
                     let distance = between.length();
                     let normal = if distance > f32::MIN_POSITIVE {
                         pose.rotation * (between / distance)
@@ -118,8 +118,8 @@ fn collect_small_large(
                     contacts.push(AtomContact {
                         atom: atom.index,
                         other: other.index,
-                        on_atom: atom.centre + normal * atom.radius,
-                        on_other: atom.centre + normal * (distance - other.radius),
+                        on_atom: atom.center + normal * atom.radius,
+                        on_other: atom.center + normal * (distance - other.radius),
                         normal,
                         dist: distance - atom.radius - other.radius,
                         direction: 0,

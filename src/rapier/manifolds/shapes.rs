@@ -46,7 +46,7 @@ pub(in crate::rapier) fn collect(
 
 /// The contact of one atom with a convex part that has `pose` in the body frame.
 ///
-/// With `p` the point of the part's surface that is nearest to the centre `c`, the
+/// With `p` the point of the part's surface that is nearest to the center `c`, the
 /// normal is `p − c` from outside and `c − p` from inside, where the way out of the
 /// part is the way back to its surface.
 fn atom_and_part(
@@ -56,9 +56,9 @@ fn atom_and_part(
     pose: &Pose3,
     id: u32,
 ) -> Option<AtomContact> {
-    let (centre, radius) = molecule.atom(atom)?;
-    let (projection, feature) = part.project_point_and_get_feature(pose, centre);
-    let between = projection.point - centre;
+    let (center, radius) = molecule.atom(atom)?;
+    let (projection, feature) = part.project_point_and_get_feature(pose, center);
+    let between = projection.point - center;
     let distance = between.length();
     let (normal, signed) = if distance > f32::EPSILON {
         let way = between / distance;
@@ -68,12 +68,12 @@ fn atom_and_part(
             (way, distance)
         }
     } else {
-        // The centre lies on the surface: the surface itself must say where out is.
+        // The center lies on the surface: the surface itself must say where out is.
         let outwards = part
             .feature_normal_at_point(feature, pose.inverse_transform_point(projection.point))
             .filter(|normal| normal.is_normalized())
             .map_or_else(
-                || (centre - pose.translation).normalize_or(Vec3::Y),
+                || (center - pose.translation).normalize_or(Vec3::Y),
                 |normal| pose.rotation * normal,
             );
         (-outwards, 0.0)
@@ -81,7 +81,7 @@ fn atom_and_part(
     (signed.is_finite() && normal.is_finite()).then(|| AtomContact {
         atom,
         other: id,
-        on_atom: centre + normal * radius,
+        on_atom: center + normal * radius,
         on_other: projection.point,
         normal,
         dist: signed - radius,

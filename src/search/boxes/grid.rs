@@ -14,7 +14,7 @@ use crate::search::uniform_grid::sort::{SortedSpheres, gather};
 use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// Boxes that one task walks, about: they have more neighbours than atoms have.
+/// Boxes that one task walks, about: they have more neighbors than atoms have.
 const BOXES_PER_TASK: usize = 512;
 
 /// Uniform grid over boxes: the broad phase for molecules.
@@ -23,11 +23,11 @@ const BOXES_PER_TASK: usize = 512;
 /// 2. each other box is binned by its lower corner, in cells at least as wide as the
 ///    largest of them: two that overlap are never two cells apart;
 /// 3. counting sort, as for spheres;
-/// 4. walk: each box against its own and the following half of the 26 neighbouring
+/// 4. walk: each box against its own and the following half of the 26 neighboring
 ///    cells, eight boxes at a time;
 /// 5. what was taken out is compared with everything.
 ///
-/// Corners rather than centres: a corner is not rounded, wherever it is.
+/// Corners rather than centers: a corner is not rounded, wherever it is.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::PairBuffer;

@@ -161,18 +161,18 @@ impl BoxSet {
     /// is empty then.
     pub fn set_around_spheres(&mut self, spheres: &SphereSet, margin: f32) -> Result<(), BoxError> {
         self.resize(spheres.len());
-        let centres = [&spheres.x, &spheres.y, &spheres.z];
-        for ((low, high), centre) in self.low.iter_mut().zip(&mut self.high).zip(centres) {
+        let centers = [&spheres.x, &spheres.y, &spheres.z];
+        for ((low, high), center) in self.low.iter_mut().zip(&mut self.high).zip(centers) {
             low.par_chunks_mut(CHUNK)
                 .zip(high.par_chunks_mut(CHUNK))
                 .zip(
-                    centre
+                    center
                         .par_chunks(CHUNK)
                         .zip(spheres.radius.par_chunks(CHUNK)),
                 )
-                .for_each(|((low, high), (centre, radius))| {
-                    for (k, (&centre, &radius)) in centre.iter().zip(radius).enumerate() {
-                        (low[k], high[k]) = interval(centre, radius, margin);
+                .for_each(|((low, high), (center, radius))| {
+                    for (k, (&center, &radius)) in center.iter().zip(radius).enumerate() {
+                        (low[k], high[k]) = interval(center, radius, margin);
                     }
                 });
         }
@@ -196,15 +196,15 @@ impl BoxSet {
     ) -> Result<(), BoxError> {
         const RUNS_PER_TASK: usize = 64;
         self.resize(runs.len());
-        let centres = [&spheres.x, &spheres.y, &spheres.z];
-        for ((low, high), centre) in self.low.iter_mut().zip(&mut self.high).zip(centres) {
+        let centers = [&spheres.x, &spheres.y, &spheres.z];
+        for ((low, high), center) in self.low.iter_mut().zip(&mut self.high).zip(centers) {
             low.par_chunks_mut(RUNS_PER_TASK)
                 .zip(high.par_chunks_mut(RUNS_PER_TASK))
                 .zip(runs.par_chunks(RUNS_PER_TASK))
                 .for_each(|((low, high), runs)| {
                     for (k, run) in runs.iter().enumerate() {
                         let run = run.start as usize..run.end as usize;
-                        let spheres = centre[run.clone()].iter().zip(&spheres.radius[run]);
+                        let spheres = center[run.clone()].iter().zip(&spheres.radius[run]);
                         (low[k], high[k]) = hull(spheres, margin);
                     }
                 });
@@ -279,11 +279,11 @@ impl BoxSet {
 
 /// From where to where a sphere reaches along an axis, rounded outwards.
 #[inline]
-fn interval(centre: f32, radius: f32, margin: f32) -> (f32, f32) {
+fn interval(center: f32, radius: f32, margin: f32) -> (f32, f32) {
     // In 64 bits this is as good as exact; one step of 32 bits outwards covers the rest.
     let reach = f64::from(radius) + 0.5 * f64::from(margin);
-    let low = (f64::from(centre) - reach) as f32;
-    let high = (f64::from(centre) + reach) as f32;
+    let low = (f64::from(center) - reach) as f32;
+    let high = (f64::from(center) + reach) as f32;
     (low.next_down(), high.next_up())
 }
 
@@ -291,11 +291,11 @@ fn interval(centre: f32, radius: f32, margin: f32) -> (f32, f32) {
 fn hull<'a>(spheres: impl Iterator<Item = (&'a f32, &'a f32)>, margin: f32) -> (f32, f32) {
     let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
     let mut sound = true;
-    for (&centre, &radius) in spheres {
-        sound &= (centre + radius).is_finite();
+    for (&center, &radius) in spheres {
+        sound &= (center + radius).is_finite();
         // Each is off by half a step of 32 bits at most, which the step below covers.
-        low = low.min(centre - radius);
-        high = high.max(centre + radius);
+        low = low.min(center - radius);
+        high = high.max(center + radius);
     }
     let half = 0.5 * f64::from(margin);
     let (low, high) = (
@@ -409,12 +409,12 @@ mod tests {
             each.set_around_spheres(&spheres, 0.2).unwrap();
             whole.set_around_runs(&spheres, &[0..2, 0..1], 0.2).unwrap();
             for index in 0..2 {
-                let centre = spheres.centre(index).as_dvec3();
+                let center = spheres.center(index).as_dvec3();
                 let reach = f64::from(spheres.radius(index)) + 0.1;
                 for (boxes, index) in [(&each, index), (&whole, 0)] {
                     let (low, high) = (boxes.low(index), boxes.high(index));
-                    assert!(low.as_dvec3().cmple(centre - reach).all());
-                    assert!(high.as_dvec3().cmpge(centre + reach).all());
+                    assert!(low.as_dvec3().cmple(center - reach).all());
+                    assert!(high.as_dvec3().cmpge(center + reach).all());
                 }
             }
         }

@@ -32,7 +32,7 @@ use crate::spheres::{CHUNK, SphereSet};
 pub struct SpheresInBoxes<B> {
     search: B,
     boxes: BoxSet,
-    /// Centre and radius of each sphere in one place: they are looked up in no order.
+    /// Center and radius of each sphere in one place: they are looked up in no order.
     spheres: Vec<[f32; 4]>,
     /// For those who only count.
     pairs: PairBuffer,
@@ -56,7 +56,7 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
         let chunks = self.spheres.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(chunk, copies)| {
             for (copy, index) in copies.iter_mut().zip(chunk * CHUNK..) {
-                let [x, y, z] = spheres.centre(index).to_array();
+                let [x, y, z] = spheres.center(index).to_array();
                 *copy = [x, y, z, spheres.radius(index)];
             }
         });
@@ -113,13 +113,13 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
 #[inline]
 pub(in crate::search) fn overlap(spheres: &SphereSet, margin: f32, pair: Pair) -> bool {
     let [a, b] = [pair.a, pair.b].map(|index| {
-        let [x, y, z] = spheres.centre(index as usize).to_array();
+        let [x, y, z] = spheres.center(index as usize).to_array();
         [x, y, z, spheres.radius(index as usize)]
     });
     are_near(a, b, margin)
 }
 
-/// Whether two spheres, given by centre and radius, are closer than their radii plus
+/// Whether two spheres, given by center and radius, are closer than their radii plus
 /// `margin`, nm.
 #[inline]
 fn are_near([ax, ay, az, a]: [f32; 4], [bx, by, bz, b]: [f32; 4], margin: f32) -> bool {

@@ -90,10 +90,10 @@ impl Sizes {
             let mut octaves = [Octave::EMPTY; OCTAVES];
             for k in start..(start + CHUNK).min(spheres.len()) {
                 let octave = &mut octaves[octave(size_of(spheres.radius[k], margin), top)];
-                let centre = spheres.centre(k);
+                let center = spheres.center(k);
                 octave.count += 1;
-                octave.low = octave.low.min(centre);
-                octave.high = octave.high.max(centre);
+                octave.low = octave.low.min(center);
+                octave.high = octave.high.max(center);
                 octave.largest_radius = octave.largest_radius.max(spheres.radius[k]);
             }
             octaves
@@ -133,7 +133,7 @@ pub(crate) struct Level {
     pub(crate) layout: GridLayout,
     /// Number of its first cell among those of all levels.
     pub(crate) first_cell: u32,
-    /// How far the centre of a sphere of no size may be from that of one of this level for
+    /// How far the center of a sphere of no size may be from that of one of this level for
     /// the two to meet, and a little more, nm.
     pub(crate) look: f32,
 }
@@ -271,8 +271,8 @@ impl CellMap for Levels {
         for (k, cell) in range.zip(cells) {
             let size = size_of(spheres.radius[k], self.margin);
             let level = &self.levels[self.level_of[octave(size, self.top)] as usize];
-            let centre = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[k..=k]);
-            level.layout.write_cells(centre, std::slice::from_mut(cell));
+            let center = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[k..=k]);
+            level.layout.write_cells(center, std::slice::from_mut(cell));
             *cell += level.first_cell;
         }
     }
@@ -285,8 +285,8 @@ mod tests {
     fn spheres(radii: impl IntoIterator<Item = f32>) -> SphereSet {
         let mut spheres = SphereSet::new();
         for (k, radius) in radii.into_iter().enumerate() {
-            let centre = Vec3::new(k as f32, 0.0, 0.0);
-            spheres.push(centre, radius, k as u32).unwrap();
+            let center = Vec3::new(k as f32, 0.0, 0.0);
+            spheres.push(center, radius, k as u32).unwrap();
         }
         spheres
     }

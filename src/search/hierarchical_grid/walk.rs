@@ -31,12 +31,12 @@ struct Runs {
 }
 
 impl Coarser<'_> {
-    /// The runs of spheres of `level` that one at `centre` (nm) with this `radius` (nm) may
+    /// The runs of spheres of `level` that one at `center` (nm) with this `radius` (nm) may
     /// meet.
     #[inline(always)]
-    fn runs(&self, level: &Level, centre: [f32; 3], radius: f32, found: &mut Runs) {
+    fn runs(&self, level: &Level, center: [f32; 3], radius: f32, found: &mut Runs) {
         found.len = 0;
-        let [x, y, z] = level.layout.cells_within(centre, radius + level.look);
+        let [x, y, z] = level.layout.cells_within(center, radius + level.look);
         for cz in z.iter() {
             for cy in y.iter() {
                 let row = level.first_cell + level.layout.row_start(cy, cz);
@@ -157,10 +157,10 @@ impl<'a> LevelWalks<'a> {
                     runs: [(0, 0); MAX_RUNS],
                     len: 0,
                 };
-                let centre = [columns.x[k], columns.y[k], columns.z[k]];
+                let center = [columns.x[k], columns.y[k], columns.z[k]];
                 let radius = columns.radius.get(k).copied().unwrap_or(0.0);
                 for level in walk.beyond.levels {
-                    walk.beyond.runs(level, centre, radius, &mut found);
+                    walk.beyond.runs(level, center, radius, &mut found);
                     let runs = found.runs[..found.len].iter();
                     met += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
                 }

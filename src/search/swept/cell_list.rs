@@ -31,7 +31,7 @@ pub enum CellListVersion {
 
 /// A cell-list search for collisions within a step.
 ///
-/// Each sphere is checked against those in its own cell and the neighbouring ones, where
+/// Each sphere is checked against those in its own cell and the neighboring ones, where
 /// the whole way of a sphere stays within half a cell of its start: then none can come
 /// from further away (Result 1, with d half the width of a cell: radius plus way at most
 /// d). One after the other:
@@ -39,11 +39,11 @@ pub enum CellListVersion {
 /// 1. cells of sides 2 d; spheres that are too large or too fast for them are taken out,
 ///    and checked against everyone (section 5);
 /// 2. links between cells and spheres, both ways;
-/// 3. each sphere looks into the neighbouring cells, but not into those behind it: if it is
+/// 3. each sphere looks into the neighboring cells, but not into those behind it: if it is
 ///    wholly in one half of its cell and moves away from the other, nothing from beyond
 ///    that other half can reach it (section 4.2);
 /// 4. *A* updates the links of each sphere as it moves on. *B* makes links once a step.
-///    *C* is B with slices across one axis instead of cubes: two neighbours instead of 26.
+///    *C* is B with slices across one axis instead of cubes: two neighbors instead of 26.
 ///
 /// Sequential, as in the paper.
 ///
@@ -135,7 +135,7 @@ impl CellList {
     fn plan(&mut self, start: &SphereSet, end: &SphereSet) -> Result<CellCut, SweptError> {
         self.reaches.clear();
         self.reaches.extend((0..start.len()).map(|index| {
-            let way = end.centre(index).as_dvec3() - start.centre(index).as_dvec3();
+            let way = end.center(index).as_dvec3() - start.center(index).as_dvec3();
             f64::from(start.radius(index)) + way.length()
         }));
         let needed = self.ordinary_reach() / USABLE;
@@ -219,8 +219,8 @@ impl CellList {
 
     fn link(&mut self, cut: &CellCut, spheres: &SphereSet, sphere: u32) {
         let index = sphere as usize;
-        let (centre, radius) = (spheres.centre(index).as_dvec3(), spheres.radius(index));
-        self.links.update(cut, sphere, centre, f64::from(radius));
+        let (center, radius) = (spheres.center(index).as_dvec3(), spheres.radius(index));
+        self.links.update(cut, sphere, center, f64::from(radius));
     }
 
     /// Step 3: checks a sphere against those with larger indices around it.
@@ -233,11 +233,11 @@ impl CellList {
         collisions: &mut Vec<Collision>,
     ) {
         let index = sphere as usize;
-        let centre = start.centre(index).as_dvec3();
-        let motion = end.centre(index).as_dvec3() - centre;
-        let own = cut.cell(centre);
+        let center = start.center(index).as_dvec3();
+        let motion = end.center(index).as_dvec3() - center;
+        let own = cut.cell(center);
         let radius = f64::from(start.radius(index));
-        let steps = [0, 1, 2].map(|axis| steps_along(cut, own, axis, (centre, motion, radius)));
+        let steps = [0, 1, 2].map(|axis| steps_along(cut, own, axis, (center, motion, radius)));
         for x in steps[0].clone() {
             for y in steps[1].clone() {
                 for z in steps[2].clone() {
@@ -278,19 +278,19 @@ impl CellList {
     }
 }
 
-/// Which neighbours along an axis a sphere must look at, from −1 to 1.
+/// Which neighbors along an axis a sphere must look at, from −1 to 1.
 fn steps_along(
     cut: &CellCut,
     own: Cell,
     axis: usize,
-    (centre, motion, radius): (DVec3, DVec3, f64),
+    (center, motion, radius): (DVec3, DVec3, f64),
 ) -> std::ops::RangeInclusive<i64> {
     if !cut.is_cut(axis) {
         return 0..=0;
     }
     let middle = cut.middle(own, axis);
-    let in_upper_half = centre[axis] - radius >= middle;
-    let in_lower_half = centre[axis] + radius <= middle;
+    let in_upper_half = center[axis] - radius >= middle;
+    let in_lower_half = center[axis] + radius <= middle;
     let first = if in_upper_half && motion[axis] >= 0.0 {
         0
     } else {

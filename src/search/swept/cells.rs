@@ -17,7 +17,7 @@ const CELLS_PER_SPHERE: usize = 4;
 const MIN_CELLS: usize = 4096;
 
 /// Fewest cells along an axis that is cut: with fewer, a cell would meet the same
-/// neighbour on both sides.
+/// neighbor on both sides.
 const MIN_ALONG: usize = 4;
 
 /// Number of a cell along each axis.
@@ -139,10 +139,10 @@ impl Links {
     }
 
     /// Links a sphere with the cells that any part of it is in now, nm.
-    pub(super) fn update(&mut self, cut: &CellCut, sphere: u32, centre: DVec3, radius: f64) {
+    pub(super) fn update(&mut self, cut: &CellCut, sphere: u32, center: DVec3, radius: f64) {
         let now = CellsOfSphere {
-            low: cut.cell(centre - radius),
-            high: cut.cell(centre + radius),
+            low: cut.cell(center - radius),
+            high: cut.cell(center + radius),
             linked: true,
         };
         if self.cells[sphere as usize] != now {

@@ -1,7 +1,7 @@
 //! When do two moving spheres touch?
 //!
 //! With A and B on straight ways (equations 1 to 3 of Johnson and Whalley 2002), the line
-//! between their centres at time t is P₁ + t P₂, where P₁ = `B_s − A_s` (equation 8) and
+//! between their centers at time t is P₁ + t P₂, where P₁ = `B_s − A_s` (equation 8) and
 //! P₂ = `(B_e − B_s) − (A_e − A_s)` (equation 9). They touch where it is as long as the sum
 //! of the radii R (equation 13), so where
 //!
@@ -14,7 +14,7 @@
 
 use glam::DVec3;
 
-/// The way of a centre during a step.
+/// The way of a center during a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trajectory {
     /// Where it is at time 0, nm.
@@ -24,7 +24,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Where the centre is at a time, nm.
+    /// Where the center is at a time, nm.
     #[must_use]
     pub fn at(&self, time: f64) -> DVec3 {
         self.start + time * (self.end - self.start)
@@ -53,7 +53,7 @@ impl ContactTimes {
     }
 }
 
-/// When two spheres touch whose centres move on `a` and `b`, and whose radii add up to
+/// When two spheres touch whose centers move on `a` and `b`, and whose radii add up to
 /// `reach`, nm. None if they never do.
 ///
 /// ```
@@ -79,7 +79,7 @@ pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<Con
             last: f64::INFINITY,
         });
     }
-    // The discriminant b² − A C is A (R² − h²), where h is the distance at which the centres
+    // The discriminant b² − A C is A (R² − h²), where h is the distance at which the centers
     // pass each other: of long ways the former would leave no digits.
     let passing = apart - half / square * motion;
     let discriminant = square * (reach * reach - passing.length_squared());

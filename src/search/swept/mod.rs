@@ -134,8 +134,8 @@ fn collision(start: &SphereSet, end: &SphereSet, a: usize, b: usize) -> Option<C
     }
     let (a, b) = (a.min(b), a.max(b));
     let way = |index: usize| Trajectory {
-        start: start.centre(index).as_dvec3(),
-        end: end.centre(index).as_dvec3(),
+        start: start.center(index).as_dvec3(),
+        end: end.center(index).as_dvec3(),
     };
     let reach = f64::from(start.radius(a)) + f64::from(start.radius(b));
     let time = time_of_contact(&way(a), &way(b), reach)?.first_within_step()?;

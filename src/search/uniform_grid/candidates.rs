@@ -7,7 +7,7 @@
 use super::scan::{Columns, Comparison, MOST_LANES};
 use super::walk::Sink;
 
-/// Most candidates that are copied; a fuller neighbourhood is walked in place.
+/// Most candidates that are copied; a fuller neighborhood is walked in place.
 pub(in crate::search) const MAX_CANDIDATES: usize = 512;
 
 /// Room for the candidates, and for a vector that starts at the last of them.

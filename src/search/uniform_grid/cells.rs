@@ -1,6 +1,6 @@
 //! Which cells a cell is compared with.
 //!
-//! Every cell meets itself and the following half of its neighbours, so that each pair
+//! Every cell meets itself and the following half of its neighbors, so that each pair
 //! of cells is met once. Cells are numbered x fastest: three cells side by side are one
 //! run of spheres, and the half shell is five runs.
 

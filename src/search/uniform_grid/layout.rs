@@ -35,14 +35,14 @@ const MAX_COARSENING: f32 = 3.0;
 pub(crate) const PLAIN_SHIFT: f32 = 1.5;
 
 /// Fewest cells along an axis of a folded grid: with fewer, a cell would meet the
-/// same neighbour on both sides.
+/// same neighbor on both sides.
 const MIN_FOLDED_CELLS: u32 = 4;
 
 /// Maps world positions to cells.
 ///
 /// Usually the grid covers the bounding box of the spheres, with a border of empty
 /// cells so that no walk needs a bounds check. A box too large for that (a thin
-/// shell, a molecule a kilometre away) is *folded*: the grid repeats itself in
+/// shell, a molecule a kilometer away) is *folded*: the grid repeats itself in
 /// space, cell coordinates are taken modulo its size, and spheres far apart may
 /// share a cell. The exact distance test keeps that from mattering.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,7 +58,7 @@ pub(crate) struct GridLayout {
 }
 
 impl GridLayout {
-    /// A grid for `count` spheres with centres between `low` and `high`, none of
+    /// A grid for `count` spheres with centers between `low` and `high`, none of
     /// which reaches further than `reach` nm.
     pub(crate) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
         let budget = Self::most_cells(count) as f64;
@@ -90,7 +90,7 @@ impl GridLayout {
         }
     }
 
-    /// A folded grid for `count` spheres that go wherever they like, now with centres
+    /// A folded grid for `count` spheres that go wherever they like, now with centers
     /// between `low` and `high`, none of which reaches further than `reach` nm.
     #[cfg(feature = "gpu")]
     pub(crate) fn fit_anywhere(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
@@ -126,7 +126,7 @@ impl GridLayout {
     pub(crate) fn write_cells(&self, [x, y, z]: [&[f32]; 3], cells: &mut [u32]) {
         let points = x.iter().zip(y).zip(z);
         let flat = |[cx, cy, cz]: [u32; 3]| cx + self.cells[0] * (cy + self.cells[1] * cz);
-        // One loop for each kind of grid, so that the usual one is vectorised.
+        // One loop for each kind of grid, so that the usual one is vectorized.
         if self.folded {
             for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
                 *cell = flat(self.folded_coordinates(Vec3::new(x, y, z)));
@@ -151,13 +151,13 @@ impl GridLayout {
         self.cells[0] * (cy + self.cells[1] * cz)
     }
 
-    /// Cells along each axis that points no further than `reach` nm from `centre` (nm) are
+    /// Cells along each axis that points no further than `reach` nm from `center` (nm) are
     /// in. The cell of a coordinate never decreases as the coordinate grows, whatever
     /// rounding does, so that those of both ends bound it.
     #[inline]
-    pub(crate) fn cells_within(&self, centre: [f32; 3], reach: f32) -> [CellRange; 3] {
+    pub(crate) fn cells_within(&self, center: [f32; 3], reach: f32) -> [CellRange; 3] {
         [0, 1, 2].map(|k| {
-            let ends = [centre[k] - reach, centre[k] + reach];
+            let ends = [center[k] - reach, center[k] + reach];
             let size = self.cells[k];
             let [first, last] = if self.folded {
                 ends.map(|end| self.folded_coordinate(end, k))
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    fn assert_neighbours(layout: &GridLayout, a: f32, b: f32, zero: f32) {
+    fn assert_neighbors(layout: &GridLayout, a: f32, b: f32, zero: f32) {
         let [nx, ..] = layout.cells;
         let (ca, cb) = (
             layout.cell_of(a, zero, zero) % nx,
@@ -306,7 +306,7 @@ mod tests {
                 for other in [(x + reach).min(high), (x - reach).max(low)] {
                     // Far from the origin the sum is rounded, and may be out of reach.
                     if (f64::from(x) - f64::from(other)).abs() <= f64::from(reach) {
-                        assert_neighbours(&layout, x, other, low);
+                        assert_neighbors(&layout, x, other, low);
                     }
                 }
             }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_a_kilometre_wide_gets_a_small_folded_grid() {
+    fn a_scene_a_kilometer_wide_gets_a_small_folded_grid() {
         let layout = GridLayout::fit(Vec3::ZERO, Vec3::splat(1.0e12), 0.3, 10_000);
         assert!(layout.folded);
         assert!(layout.cell_count() <= 20_000);

@@ -1,4 +1,4 @@
-//! FFRNN: fixed-radius nearest neighbours on a counting-sorted uniform grid.
+//! FFRNN: fixed-radius nearest neighbors on a counting-sorted uniform grid.
 
 pub(super) mod beyond;
 pub(super) mod candidates;
@@ -35,9 +35,9 @@ pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 /// 1. bin: the cell of each sphere, cells at least as wide as the longest reach;
 /// 2. count the spheres of each cell;
 /// 3. prefix sum of the counts: where each cell starts;
-/// 4. counting sort: the spheres of a cell become neighbours in memory;
+/// 4. counting sort: the spheres of a cell become neighbors in memory;
 /// 5. walk: each sphere against its own and the following half of the 26
-///    neighbouring cells, which are five runs of contiguous spheres.
+///    neighboring cells, which are five runs of contiguous spheres.
 ///
 /// Unlike there, the grid is fitted to the spheres in every call, so nothing is ever
 /// outside it; where it would grow too large it is folded, so that distant cells share their

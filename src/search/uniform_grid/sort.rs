@@ -39,8 +39,8 @@ impl CellMap for GridLayout {
     }
 
     fn write_cells(&self, spheres: &SphereSet, range: Range<usize>, cells: &mut [u32]) {
-        let centres = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[range.clone()]);
-        self.write_cells(centres, cells);
+        let centers = [&spheres.x, &spheres.y, &spheres.z].map(|axis| &axis[range.clone()]);
+        self.write_cells(centers, cells);
     }
 }
 

@@ -1,7 +1,7 @@
-//! The walk over neighbouring cells.
+//! The walk over neighboring cells.
 //!
 //! Each sphere meets the rest of its own cell and the *following* half of the 26
-//! neighbours; the other half meets it from their side. Cells are numbered x
+//! neighbors; the other half meets it from their side. Cells are numbered x
 //! fastest, so that three cells side by side are one run of spheres, and the half
 //! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
 //! (0, +1) and (+1, +1) in (y, z).

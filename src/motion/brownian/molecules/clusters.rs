@@ -79,9 +79,9 @@ impl BrownianMolecules {
         self.body_of = (0..self.molecules.len() as u32).collect();
     }
 
-    /// The point that a body turns about, nm: the centre of the volume of its members, which
+    /// The point that a body turns about, nm: the center of the volume of its members, which
     /// goes with 1 / D³, or that of their places if one of them only turns.
-    pub(super) fn centre(&self, body: &Body) -> DVec3 {
+    pub(super) fn center(&self, body: &Body) -> DVec3 {
         let volume = |member: u32| self.molecules[member as usize].diffusion.powi(-3);
         let known = body.members.iter().all(|&one| volume(one).is_finite());
         let weight = |member: u32| if known { volume(member) } else { 1.0 };

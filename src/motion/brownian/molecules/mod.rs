@@ -48,7 +48,7 @@ const SPREAD: f64 = 0.125;
 pub struct BrownianMolecule {
     /// Index of its template in the crowd.
     pub template: u32,
-    /// Where it is: its centre of mass in the world, nm, and its rotation.
+    /// Where it is: its center of mass in the world, nm, and its rotation.
     pub pose: Pose,
     /// Diffusion coefficient, nm²/s.
     pub diffusion: f64,
@@ -316,12 +316,12 @@ impl BrownianMolecules {
         let thinnest = shapes.map(Shape::thickness).fold(f32::INFINITY, f32::min);
         let spread = SPREAD * f64::from(thinnest);
         let longest = |body: &clusters::Body| {
-            let centre = self.centre(body);
+            let center = self.center(body);
             let reach = |&member: &u32| {
                 let radius = self
                     .shape(&self.molecules[member as usize])
                     .bounding_radius();
-                self.places[member as usize].0.distance(centre) + f64::from(radius)
+                self.places[member as usize].0.distance(center) + f64::from(radius)
             };
             let arm = body.members.iter().map(reach).fold(0.0, f64::max);
             let fastest = body.diffusion.max(body.rotational_diffusion * arm * arm);

@@ -31,7 +31,7 @@ struct BodyMove {
     /// Rotation vector, radian.
     angle: DVec3,
     /// What it turns about, nm.
-    centre: DVec3,
+    center: DVec3,
 }
 
 impl BrownianMolecules {
@@ -152,14 +152,14 @@ impl BrownianMolecules {
             Some(BodyMove {
                 by: normal(&mut random, (2.0 * body.diffusion * dt).sqrt()),
                 angle: normal(&mut random, (2.0 * body.rotational_diffusion * dt).sqrt()),
-                centre: self.centre(body),
+                center: self.center(body),
             })
         });
         let moves: Vec<Option<BodyMove>> = moves.collect();
         let of = |index: usize| {
             let place = self.places[index];
             let body = self.body_of[index] as usize;
-            let Some(BodyMove { by, angle, centre }) = moves[body] else {
+            let Some(BodyMove { by, angle, center }) = moves[body] else {
                 let pose = self.molecules[index].pose;
                 return Move {
                     way: 0.0,
@@ -167,7 +167,7 @@ impl BrownianMolecules {
                     place,
                 };
             };
-            let arm = place.0 - centre;
+            let arm = place.0 - center;
             let turned = if arm == DVec3::ZERO {
                 DVec3::ZERO
             } else {

@@ -111,7 +111,7 @@ pub(in crate::search) trait Comparison {
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair);
 
     /// Writes the gaps between the query and those of the spheres from `at` whose bit is
-    /// set in `mask` to `target`, in order: the distance of the centres minus the sum of
+    /// set in `mask` to `target`, in order: the distance of the centers minus the sum of
     /// the radii.
     ///
     /// # Safety
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn all_twins_find_the_same_pairs_in_the_same_order() {
         let mut random = Pcg64Mcg::seed_from_u64(7);
-        // From neighbourhoods shorter than a vector to such as are walked in place.
+        // From neighborhoods shorter than a vector to such as are walked in place.
         for (count, width, mixed) in [
             (40, 2.0, false),
             (3_000, 2.0, false),
@@ -161,13 +161,13 @@ mod tests {
         ] {
             let mut spheres = SphereSet::new();
             for owner in 0..count {
-                let centre = [(); 3].map(|()| random.random_range(0.0..width));
+                let center = [(); 3].map(|()| random.random_range(0.0..width));
                 let radius = if mixed {
                     random.random_range(0.05..0.1)
                 } else {
                     0.1
                 };
-                spheres.push(centre.into(), radius, owner / 3).unwrap();
+                spheres.push(center.into(), radius, owner / 3).unwrap();
             }
             let plain = found(Instructions::Scalar, &spheres);
             assert!(!plain.0.is_empty());

@@ -1,4 +1,4 @@
-//! The colours that the modes choose from.
+//! The colors that the modes choose from.
 //!
 //! All of them are here, in linear light; the shader gets them as one array, with a
 //! range for each purpose.
@@ -9,7 +9,7 @@ use bevy::color::{ColorToComponents, LinearRgba, Oklcha, Srgba};
 
 use crate::molecule::Element;
 
-/// Colours that tell things apart: molecules, chains, templates, groups.
+/// Colors that tell things apart: molecules, chains, templates, groups.
 ///
 /// Hues go round by the golden angle, so that any few in a row differ most.
 const KINDS: u32 = 24;
@@ -23,11 +23,11 @@ const DEPTHS: u32 = 32;
 /// Golden angle, degrees.
 const GOLDEN_ANGLE: f32 = 137.507_77;
 
-/// Where each purpose has its colours in the array.
-pub(super) const KIND_COLOURS: Range<u32> = 0..KINDS;
-pub(super) const FREE_COLOURS: Range<u32> = KINDS..KINDS + SHADES;
-pub(super) const COLLIDING_COLOURS: Range<u32> = FREE_COLOURS.end..FREE_COLOURS.end + SHADES;
-pub(super) const DEPTH_COLOURS: Range<u32> = COLLIDING_COLOURS.end..COLLIDING_COLOURS.end + DEPTHS;
+/// Where each purpose has its colors in the array.
+pub(super) const KIND_COLORS: Range<u32> = 0..KINDS;
+pub(super) const FREE_COLORS: Range<u32> = KINDS..KINDS + SHADES;
+pub(super) const COLLIDING_COLORS: Range<u32> = FREE_COLORS.end..FREE_COLORS.end + SHADES;
+pub(super) const DEPTH_COLORS: Range<u32> = COLLIDING_COLORS.end..COLLIDING_COLORS.end + DEPTHS;
 
 /// The array: linear red, green, blue, and one.
 pub(super) fn palette() -> Vec<[f32; 4]> {
@@ -39,26 +39,26 @@ pub(super) fn palette() -> Vec<[f32; 4]> {
     all.map(ColorToComponents::to_f32_array).collect()
 }
 
-/// A colour by lightness, chroma and hue (degrees), or one with less chroma if a screen
+/// A color by lightness, chroma and hue (degrees), or one with less chroma if a screen
 /// cannot show that.
 fn displayable(lightness: f32, chroma: f32, hue: f32) -> LinearRgba {
     const STEPS: u16 = 64;
-    let colour = |step: u16| {
+    let color = |step: u16| {
         let less = chroma * (1.0 - f32::from(step) / f32::from(STEPS));
         LinearRgba::from(Oklcha::lch(lightness, less, hue))
     };
-    let shows = |colour: &LinearRgba| {
-        let parts = colour.to_f32_array();
+    let shows = |color: &LinearRgba| {
+        let parts = color.to_f32_array();
         parts.iter().all(|part| (0.0..=1.0).contains(part))
     };
     // Grey, without any chroma, can always be shown.
     (0..STEPS)
-        .map(colour)
+        .map(color)
         .find(shows)
-        .unwrap_or_else(|| colour(STEPS))
+        .unwrap_or_else(|| color(STEPS))
 }
 
-/// A colour that differs from its neighbours in number.
+/// A color that differs from its neighbors in number.
 fn kind(number: u32) -> LinearRgba {
     let lightness = [0.70, 0.58, 0.80][number as usize % 3];
     let hue = (30.0 + GOLDEN_ANGLE * number as f32) % 360.0;
@@ -71,15 +71,15 @@ fn shade_of(hue: f32, shade: u32) -> LinearRgba {
     displayable(0.50 + 0.28 * step, 0.17, hue - 8.0 + 16.0 * step)
 }
 
-/// From dark blue (0) through red to yellow (1): brighter is deeper, for the colour-blind
+/// From dark blue (0) through red to yellow (1): brighter is deeper, for the color-blind
 /// too.
 fn depth(fraction: f32) -> LinearRgba {
     let hue = 265.0 + (460.0 - 265.0) * fraction;
     displayable(0.38 + 0.50 * fraction, 0.16, hue % 360.0)
 }
 
-/// Colour of an element, after the models of Corey, Pauling and Koltun; linear.
-pub(super) fn element_colour(element: Element) -> LinearRgba {
+/// Color of an element, after the models of Corey, Pauling and Koltun; linear.
+pub(super) fn element_color(element: Element) -> LinearRgba {
     let [red, green, blue] = match element {
         Element::H => [236, 236, 236],
         Element::C => [144, 144, 148],
@@ -105,11 +105,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_palette_has_a_displayable_colour_for_each_place() {
+    fn the_palette_has_a_displayable_color_for_each_place() {
         let palette = palette();
-        assert_eq!(palette.len(), DEPTH_COLOURS.end as usize);
-        for colour in &palette {
-            assert!(colour.iter().all(|part| (0.0..=1.0).contains(part)));
+        assert_eq!(palette.len(), DEPTH_COLORS.end as usize);
+        for color in &palette {
+            assert!(color.iter().all(|part| (0.0..=1.0).contains(part)));
         }
     }
 
@@ -127,29 +127,29 @@ mod tests {
     #[test]
     fn free_is_green_and_colliding_is_red() {
         let palette = palette();
-        for index in FREE_COLOURS {
+        for index in FREE_COLORS {
             let [red, green, blue, _] = palette[index as usize];
             assert!(green > 1.5 * red && green > 1.5 * blue);
         }
-        for index in COLLIDING_COLOURS {
+        for index in COLLIDING_COLORS {
             let [red, green, blue, _] = palette[index as usize];
             assert!(red > 1.5 * green && red > 1.5 * blue);
         }
     }
 
     #[test]
-    fn neighbouring_kinds_differ_and_deeper_is_brighter() {
+    fn neighboring_kinds_differ_and_deeper_is_brighter() {
         let palette = palette();
         let brightness = |index: u32| {
             let [red, green, blue, _] = palette[index as usize];
             0.2126 * red + 0.7152 * green + 0.0722 * blue
         };
-        for index in KIND_COLOURS.skip(1) {
+        for index in KIND_COLORS.skip(1) {
             let (one, other) = (palette[index as usize], palette[index as usize - 1]);
             let apart: f32 = one.iter().zip(other).map(|(a, b)| (a - b).abs()).sum();
             assert!(apart > 0.3, "{index}: {one:?} {other:?}");
         }
-        for index in DEPTH_COLOURS.skip(1) {
+        for index in DEPTH_COLORS.skip(1) {
             assert!(brightness(index) > brightness(index - 1), "{index}");
         }
     }

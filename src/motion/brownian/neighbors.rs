@@ -1,8 +1,8 @@
 //! Who may meet whom within a step.
 //!
 //! Each particle is allowed some way from where it starts. Whoever can reach each other
-//! within what both are allowed are neighbours. A particle that a collision makes go
-//! further is allowed more, and looks for neighbours again.
+//! within what both are allowed are neighbors. A particle that a collision makes go
+//! further is allowed more, and looks for neighbors again.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -13,9 +13,9 @@ const CELLS_PER_PARTICLE: usize = 2;
 /// Cells along an axis at least.
 const MIN_ALONG: usize = 1;
 
-/// Neighbours of all particles in one step.
+/// Neighbors of all particles in one step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Neighbours {
+pub(super) struct Neighbors {
     /// Where particles started, nm.
     starts: Vec<DVec3>,
     radii: Vec<f64>,
@@ -33,7 +33,7 @@ pub(super) struct Neighbours {
     furthest: f64,
 }
 
-impl Neighbours {
+impl Neighbors {
     pub(super) fn of(&self, particle: u32) -> &[u32] {
         &self.lists[particle as usize]
     }
@@ -46,7 +46,7 @@ impl Neighbours {
         self.allowed[particle as usize]
     }
 
-    /// Finds all neighbours of particles that start here and are allowed this much.
+    /// Finds all neighbors of particles that start here and are allowed this much.
     pub(super) fn build(&mut self, starts: &[DVec3], radii: &[f64], allowed: &[f64]) {
         self.starts.clear();
         self.starts.extend_from_slice(starts);
@@ -66,7 +66,7 @@ impl Neighbours {
         self.lists = lists;
     }
 
-    /// Allows a particle more, and tells its new neighbours.
+    /// Allows a particle more, and tells its new neighbors.
     pub(super) fn allow(&mut self, particle: u32, way: f64) {
         let index = particle as usize;
         self.allowed[index] = way;

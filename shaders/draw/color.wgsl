@@ -1,12 +1,12 @@
-#define_import_path bevy_rapier_molecules::draw::colour
+#define_import_path bevy_rapier_molecules::draw::color
 
-// The colour of a sphere in each mode.
+// The color of a sphere in each mode.
 
 #import bevy_rapier_molecules::draw::types::{Sphere, Traits, look, palette}
 
 const COLLIDES: u32 = 1u << 31u;
 
-/// One of the colours from `first` on, always the same for a number.
+/// One of the colors from `first` on, always the same for a number.
 fn one_of(first: u32, count: u32, number: u32) -> vec3<f32> {
     return palette[first + number % count].rgb;
 }
@@ -17,13 +17,13 @@ fn scattered(number: u32) -> u32 {
     return mixed ^ (mixed >> 12u);
 }
 
-fn element_colour(sphere: Sphere) -> vec3<f32> {
+fn element_color(sphere: Sphere) -> vec3<f32> {
     return vec3(unpack2x16unorm(sphere.red_green), unpack2x16unorm(sphere.blue).x);
 }
 
-/// The linear colour of a sphere of a molecule.
-fn colour_of(sphere: Sphere, molecule: Traits) -> vec3<f32> {
-    switch look.colour_mode {
+/// The linear color of a sphere of a molecule.
+fn color_of(sphere: Sphere, molecule: Traits) -> vec3<f32> {
+    switch look.color_mode {
         case #{MODE_MOLECULE}u: {
             return one_of(#{KINDS_FIRST}u, #{KINDS_COUNT}u, scattered(molecule.number));
         }
@@ -51,7 +51,7 @@ fn colour_of(sphere: Sphere, molecule: Traits) -> vec3<f32> {
             return palette[#{DEPTHS_FIRST}u + step].rgb;
         }
         default: {
-            return element_colour(sphere);
+            return element_color(sphere);
         }
     }
 }
