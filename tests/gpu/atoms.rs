@@ -7,7 +7,7 @@ use glam::{Mat3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::gpu_device::{device, unless_required};
+use crate::common::gpu_device::{device, unless_required};
 
 fn point(random: &mut Pcg64Mcg, size: f32) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| {

@@ -8,7 +8,7 @@ use bevy_rapier_molecules::motion::brownian::{BrownianMolecule, BrownianMolecule
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
-use super::gpu_device::device;
+use crate::common::gpu_device::device;
 
 #[test]
 fn molecules_diffuse_on_the_cpu_and_with_the_pairs_of_a_gpu_alike() {

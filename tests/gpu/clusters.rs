@@ -11,7 +11,7 @@ use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::gpu_device::device;
+use crate::common::gpu_device::device;
 
 fn random_points(count: usize, seed: u64) -> Vec<LatticePoint> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);

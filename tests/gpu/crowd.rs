@@ -10,8 +10,8 @@ use bevy_rapier_molecules::search::AutoGrid;
 use glam::Vec3;
 
 use super::crowd_twin::{SUBSTEP, Twins, heap, lipids};
-use crate::gpu_device::{device, unless_required};
-use crate::small_world::{Molecule, SmallWorld, ball, real, sledge};
+use crate::common::gpu_device::{device, unless_required};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sledge};
 
 #[test]
 fn the_first_impulses_are_those_of_the_processor() {

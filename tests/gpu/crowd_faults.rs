@@ -9,8 +9,8 @@ use bevy_rapier_molecules::search::DeviceFault;
 
 use super::crowd::{floor, pile};
 use super::crowd_twin::{SUBSTEP, Twins, heap, lipids};
-use crate::gpu_device::unless_required;
-use crate::small_world::SmallWorld;
+use crate::common::gpu_device::unless_required;
+use crate::common::small_world::SmallWorld;
 
 /// A device of one's own, to be broken.
 #[track_caller]

@@ -12,7 +12,7 @@ use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::small_world::{Molecule, SmallWorld, ball, real, sledge};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sledge};
 
 /// Length of a substep, s.
 pub const SUBSTEP: f32 = 1.0 / 240.0;

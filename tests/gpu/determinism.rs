@@ -9,7 +9,7 @@ use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::gpu_device::device;
+use crate::common::gpu_device::device;
 
 /// Runs that must all be the same.
 const RUNS: usize = 20;

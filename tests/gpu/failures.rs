@@ -11,7 +11,7 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
-use crate::gpu_device::unless_required;
+use crate::common::gpu_device::unless_required;
 
 /// A device of one's own, to be broken.
 #[track_caller]
@@ -327,7 +327,7 @@ fn a_search_whose_device_is_lost_is_refused_and_the_cpu_can_go_on() {
 /// A thread of brute force meets all others in one loop, which software adapters cut short.
 #[test]
 fn brute_force_refuses_more_spheres_than_its_loop_can_meet() {
-    let Some(device) = crate::gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let mut search = GpuBruteForce::new(device).unwrap();

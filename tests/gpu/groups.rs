@@ -13,7 +13,7 @@ use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::gpu_device::{device, unless_required};
+use crate::common::gpu_device::{device, unless_required};
 
 /// Foresight of a crowd, nm.
 const MARGIN: f32 = 0.02;

@@ -9,26 +9,19 @@
 
 mod atoms;
 mod brownian;
-#[path = "../carbons/mod.rs"]
-mod carbons;
 mod clusters;
+#[path = "../common/mod.rs"]
+mod common;
 mod crowd;
 mod crowd_faults;
 mod crowd_twin;
 mod determinism;
 mod failures;
-#[path = "../gpu_device/mod.rs"]
-mod gpu_device;
 mod groups;
-#[path = "../mirrors/mod.rs"]
-mod mirrors;
 mod radix;
 mod relaxer;
 mod relaxer_faults;
 mod scan;
 mod shaders;
-#[allow(dead_code, reason = "other tests measure energies with it")]
-#[path = "../crowd_contacts/small_world.rs"]
-mod small_world;
 mod sort;
 mod timer;

@@ -2,7 +2,7 @@
 
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, RadixSorter, begin_pass};
 
-use crate::gpu_device::device;
+use crate::common::gpu_device::device;
 use crate::scan::{LENGTHS, random_values};
 
 /// Sorts keys of so many bits, with their places as values; all beyond `count` must stay.

@@ -18,8 +18,8 @@ use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::carbons::{carbon, free_crowd, rod, template};
-use crate::gpu_device::device;
+use crate::common::carbons::{carbon, free_crowd, rod, template};
+use crate::common::gpu_device::device;
 
 /// Median relative difference of forces that is allowed.
 const MEDIAN_DIFFERENCE: f32 = 3.0e-6;

@@ -11,8 +11,8 @@ use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer};
 use glam::Vec3;
 
 use super::relaxer::{mixed_crowd, popc_vesicle, shell};
-use crate::carbons::{free_crowd, rod};
-use crate::gpu_device::{device, unless_required};
+use crate::common::carbons::{free_crowd, rod};
+use crate::common::gpu_device::{device, unless_required};
 
 #[test]
 fn compartments_that_the_device_does_not_know_are_left_to_the_cpu() {

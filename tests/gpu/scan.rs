@@ -4,7 +4,7 @@ use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, Scanner, begin_pass,
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::gpu_device::device;
+use crate::common::gpu_device::device;
 
 /// Around every border: threads, blocks of 1024, blocks of blocks.
 pub const LENGTHS: [u32; 14] = [

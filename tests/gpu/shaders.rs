@@ -15,7 +15,7 @@ use bevy_rapier_molecules::gpu::tables::{
 use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, SHADERS, Shader};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::mirrors::assert_mirrors;
+use crate::common::shader_layout::assert_mirrors;
 
 fn parse(source: &str, name: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source)

@@ -5,7 +5,7 @@ use bevy_rapier_molecules::gpu::{
     GpuDevice, GpuMeasure, GpuOptions, GpuVec, SortInput, SortSize, Sorter, begin_pass,
 };
 
-use crate::gpu_device::{device, unless_required};
+use crate::common::gpu_device::{device, unless_required};
 use crate::scan::{LENGTHS, random_values};
 
 /// Starts of the bins, order of the items, and measure of the bins.

@@ -7,7 +7,7 @@ use bevy_rapier_molecules::search::PairSearch;
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
-use crate::gpu_device::device;
+use crate::common::gpu_device::device;
 
 #[test]
 fn every_pass_is_timed_where_the_adapter_can() {

@@ -5,7 +5,7 @@ use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 /// Frames that a file may take to arrive.
 const PATIENCE: usize = 2000;

@@ -16,8 +16,8 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
 use super::gpu_device;
+use super::test_app::*;
 
 /// What was told of failures.
 #[derive(Resource, Default)]
@@ -63,7 +63,8 @@ pub fn backend_mut(app: &mut App) -> Mut<'_, MoleculeBackend> {
 /// Lends an app a device of its own, to be broken.
 #[track_caller]
 pub fn lend_own_device(app: &mut App, options: &GpuOptions) -> Option<Arc<GpuDevice>> {
-    let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
+    let device =
+        crate::common::gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
     backend_mut(app).lend_device(Arc::clone(&device));
     Some(device)
 }
@@ -173,7 +174,7 @@ fn auto_takes_a_real_gpu_only() {
 
 #[test]
 fn a_gpu_that_is_asked_for_is_used_and_named() {
-    let Some(device) = gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let mut app = app_on(Backend::Gpu);
@@ -193,7 +194,7 @@ fn a_gpu_that_is_asked_for_is_used_and_named() {
 
 #[test]
 fn a_run_has_the_same_bits_on_a_gpu() {
-    let Some(device) = gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let frames = 60;
@@ -215,7 +216,7 @@ fn a_run_has_the_same_bits_on_a_gpu() {
 
 #[test]
 fn the_backend_can_be_switched_in_mid_run_and_no_bit_changes() {
-    let Some(device) = gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let frames = 40;
@@ -237,7 +238,7 @@ fn the_backend_can_be_switched_in_mid_run_and_no_bit_changes() {
 
 #[test]
 fn each_context_is_searched_on_the_gpu() {
-    let Some(device) = gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let mut app = app_on(Backend::Gpu);
@@ -279,7 +280,7 @@ pub fn spawn_second_context(app: &mut App) -> (Entity, [Entity; 2]) {
 
 #[test]
 fn where_rapier_solves_no_device_is_looked_for() {
-    let Some(device) = gpu_device::device() else {
+    let Some(device) = crate::common::gpu_device::device() else {
         return;
     };
     let mut app = app_on(Backend::Gpu);
@@ -306,7 +307,8 @@ fn render_with(app: &mut App, device: &GpuDevice) {
 #[cfg(feature = "render")]
 fn the_device_of_the_renderer_is_borrowed_and_so_is_its_next() {
     let options = GpuOptions::default();
-    let Some(first) = gpu_device::unless_required(GpuDevice::headless(&options)) else {
+    let Some(first) = crate::common::gpu_device::unless_required(GpuDevice::headless(&options))
+    else {
         return;
     };
     // Resources are entities, and a run has the same bits only among the same entities.

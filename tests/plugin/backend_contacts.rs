@@ -10,7 +10,7 @@ use bevy_rapier_molecules::search::DeviceFault;
 use bevy_rapier3d::prelude::Sleeping;
 
 use super::backend::*;
-use super::common::*;
+use super::test_app::*;
 
 /// Frames in which the heap falls.
 const FRAMES: usize = 15;

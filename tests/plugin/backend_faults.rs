@@ -10,8 +10,8 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::search::DeviceFault;
 
 use super::backend::*;
-use super::common::*;
 use super::gpu_device;
+use super::test_app::*;
 
 /// Runs the heap with a GPU wanted and compares each frame with the processor's;
 /// `before` is called with the number of each frame.
@@ -58,7 +58,7 @@ fn without_an_adapter_the_processor_does_it() {
 
 #[test]
 fn an_adapter_that_is_too_small_is_named_and_left_alone() {
-    if gpu_device::device().is_none() {
+    if crate::common::gpu_device::device().is_none() {
         return;
     }
     let mut app = app_on(Backend::Gpu);

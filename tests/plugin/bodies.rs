@@ -5,7 +5,7 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 #[test]
 fn a_molecule_falls_under_gravity() {

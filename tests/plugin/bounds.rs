@@ -8,8 +8,8 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
 use super::log;
+use super::test_app::*;
 
 #[derive(Resource, Default)]
 struct Met(Vec<MoleculesMet>);

@@ -8,9 +8,9 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use std::sync::Arc;
 
-use super::common::*;
 use super::log;
-use crate::thread_pool::with_threads;
+use super::test_app::*;
+use crate::common::thread_pool::with_threads;
 
 /// Overlap of atoms that rounding may make, nm.
 const ROUNDING_NM: f32 = 1.0e-5;

@@ -8,8 +8,8 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
-use super::common::*;
 use super::log;
+use super::test_app::*;
 
 fn weightless_app() -> App {
     let mut app = app(ContactModel::Crowd);

@@ -10,7 +10,7 @@ use bevy_rapier3d::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::common::*;
+use super::test_app::*;
 
 #[derive(Resource, Default)]
 struct Pairs(BTreeSet<(Entity, Entity)>);

@@ -9,7 +9,7 @@ use bevy_rapier_molecules::docking::log::{Recorder, SessionLog};
 use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
 use bevy_rapier_molecules::prelude::*;
 
-use super::common::{FRAME, real, start};
+use super::test_app::{FRAME, real, start};
 use push::{PushPlugin, Pushed};
 
 #[path = "../../examples/docking/push.rs"]

@@ -5,7 +5,7 @@ use bevy_rapier_molecules::plugin::FaultReason;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 #[derive(Resource, Default)]
 struct Faults(Vec<MoleculeFault>);

@@ -10,7 +10,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
-use super::common::*;
+use super::test_app::*;
 
 /// Vertices of lines that a gizmo group has in this frame, by color.
 fn vertices(app: &App, color: Color) -> Vec<Vec3> {

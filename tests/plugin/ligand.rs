@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 /// Speed of the ligand at the start, nm/s.
 const SPEED: f32 = 2.0;

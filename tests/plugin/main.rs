@@ -1,4 +1,7 @@
-//! Molecules in a Bevy app without a window.
+//! Molecules in a Bevy app without a window, simulated and drawn.
+
+#[path = "../common/mod.rs"]
+mod common;
 
 mod assets;
 #[cfg(feature = "gpu")]
@@ -10,7 +13,6 @@ mod backend_faults;
 mod bodies;
 mod bounds;
 mod brownian;
-mod common;
 mod compartments;
 mod contacts;
 #[cfg(feature = "draw")]
@@ -19,14 +21,11 @@ mod faults;
 #[cfg(feature = "gamepad")]
 mod gamepad;
 mod gizmos;
-#[cfg(feature = "gpu")]
-#[path = "../gpu_device/mod.rs"]
-mod gpu_device;
 mod ligand;
 mod log;
 mod queries;
 mod query_oracle;
+mod render;
 mod schedules;
-#[path = "../thread_pool/mod.rs"]
-mod thread_pool;
+mod test_app;
 mod timesteps;

@@ -12,8 +12,8 @@ use bevy_rapier3d::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::common::*;
 use super::query_oracle::*;
+use super::test_app::*;
 
 #[test]
 fn rays_hit_the_atom_that_brute_force_finds() {

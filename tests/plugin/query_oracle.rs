@@ -7,7 +7,7 @@ use bevy_rapier_molecules::prelude::*;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
-use super::common::*;
+use super::test_app::*;
 
 pub const TOLERANCE: f64 = 1.0e-4;
 

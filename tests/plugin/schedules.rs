@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::{MoleculeWorld, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 /// Conflicts between systems without an order, as Bevy describes them.
 fn ambiguities(app: &mut App, label: impl ScheduleLabel + Clone) -> Vec<String> {

@@ -8,7 +8,7 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::common::*;
+use super::test_app::*;
 
 #[derive(Resource, Default)]
 struct Substeps(Vec<f32>);

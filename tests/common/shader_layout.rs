@@ -1,0 +1,33 @@
+//! Structs in Rust and their twins in WGSL; shared by the test programs.
+
+use naga::TypeInner;
+
+/// Size and members of a struct as WGSL lays them out.
+pub fn layout(module: &naga::Module, name: &str) -> (u32, Vec<(String, u32)>) {
+    let mut types = module.types.iter();
+    let found = types.find(|(_, ty)| ty.name.as_deref() == Some(name));
+    let Some((_, found)) = found else {
+        panic!("there is no struct {name}");
+    };
+    let TypeInner::Struct { members, span } = &found.inner else {
+        panic!("{name} is no struct");
+    };
+    let members = members.iter().map(|member| {
+        let name = member.name.clone().expect("members have names");
+        (name, member.offset)
+    });
+    (*span, members.collect())
+}
+
+/// Checks that a Rust struct has the members, offsets and size of its twin in a module.
+macro_rules! assert_mirrors {
+    ($rust:ty, $module:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
+        let (size, members) = $crate::common::shader_layout::layout(&$module, $wgsl);
+        let mirror = vec![
+            $((stringify!($member).to_owned(), std::mem::offset_of!($rust, $member) as u32)),+
+        ];
+        assert_eq!(members, mirror, "{}", $wgsl);
+        assert_eq!(size as usize, size_of::<$rust>(), "{}", $wgsl);
+    };
+}
+pub(crate) use assert_mirrors;

@@ -1,0 +1,418 @@
+//! Springs in time: they bring molecules back, do not overshoot, and add no energy.
+
+use bevy_rapier_molecules::compartment::{
+    Belonging, Excess, ShapeCompartment, SphereShell, Surface,
+};
+use bevy_rapier_molecules::force::{
+    Body, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Mat3, Quat, Vec3};
+use rand::RngExt;
+
+use crate::compartment::fixtures::{in_cube, random, solid};
+use crate::compartment::world::{INERTIA, World, body, damped, placement};
+
+/// Substeps and frequencies up to one swing a substep, and far beyond.
+fn paces() -> Vec<(f32, f32)> {
+    let mut paces = Vec::new();
+    for dt in [1.0 / 30.0, 1.0 / 60.0, 1.0 / 240.0, 1.0 / 1000.0] {
+        for swings in [0.01, 0.1, 0.5, 1.0, 10.0, 1.0e6, 1.0e30] {
+            paces.push((dt, swings / dt));
+        }
+    }
+    paces
+}
+
+#[test]
+fn a_molecule_at_rest_comes_back_and_does_not_overshoot() {
+    for (dt, frequency) in paces() {
+        for (leeway, start) in [(0.0, 2.0), (0.3, 1.3), (0.3, -1.3)] {
+            let mut world = World::new(placement(leeway, 0.0), damped(frequency, 1.0), dt);
+            world.pose.position = Vec3::Y * (6.0 + start);
+            let mut last = world.height();
+            let steps = (3.0 / (frequency.min(1.0 / dt) * dt)).ceil() as usize + 20;
+            for _ in 0..steps {
+                world.step();
+                let height = world.height();
+                // Towards the leeway, and not beyond it.
+                let over = leeway - height * start.signum();
+                assert!(
+                    over <= 1.0e-3 * (start.abs() - leeway),
+                    "{dt} {frequency}: {over}"
+                );
+                assert!(height.abs() <= last.abs() + 1.0e-5, "{dt} {frequency}");
+                last = height;
+            }
+            assert!(
+                (last.abs() - leeway).abs() < 1.0e-2 * start.abs(),
+                "{dt} {frequency}: {last}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tilted_molecule_turns_upright_and_does_not_overshoot() {
+    // The last one stands on its head.
+    for lean in [0.5, 2.0, 3.0, std::f32::consts::PI] {
+        for (dt, frequency) in paces() {
+            let mut world = World::new(placement(0.0, 0.2), damped(frequency, 1.0), dt);
+            world.pose.rotation = Quat::from_rotation_z(lean);
+            let mut last = world.lean();
+            let steps = (3.0 / (frequency.min(1.0 / dt) * dt)).ceil() as usize + 20;
+            for _ in 0..steps {
+                world.step();
+                let tilt = world.lean();
+                assert!(tilt <= last + 1.0e-4, "{lean} {dt} {frequency}");
+                assert!(
+                    tilt > 0.2 - 1.0e-2 * lean,
+                    "{lean} {dt} {frequency}: {tilt}"
+                );
+                last = tilt;
+            }
+            assert!(
+                last < 0.2 + 1.0e-2 * lean,
+                "{lean} {dt} {frequency}: {last}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_time_to_come_back_is_that_of_theory() {
+    // (1 + ωt) exp(−ωt) = 0.01 at ωt = 6.638.
+    let frequency = 2.0;
+    let mut world = World::new(placement(0.0, 0.0), damped(frequency, 1.0), 1.0 / 1000.0);
+    world.pose.position = Vec3::Y * 7.0;
+    world.pose.rotation = Quat::from_rotation_x(1.0);
+    let (mut fall, mut turn) = (0.0, 0.0);
+    for step in 1..2_000 {
+        world.step();
+        let time = step as f32 * world.dt;
+        if fall == 0.0 && world.height() < 0.01 {
+            fall = time;
+        }
+        if turn == 0.0 && world.lean() < 0.01 {
+            turn = time;
+        }
+    }
+    let theory = 6.638 / (std::f32::consts::TAU * frequency);
+    assert!((fall / theory - 1.0).abs() < 0.02, "{fall} {theory}");
+    assert!((turn / theory - 1.0).abs() < 0.02, "{turn} {theory}");
+}
+
+#[test]
+fn a_weakly_damped_spring_swings_with_its_frequency() {
+    let mut world = World::new(placement(0.0, 0.0), damped(2.0, 0.0), 1.0e-4);
+    world.pose.position = Vec3::Y * 6.5;
+    let mut crossings = Vec::new();
+    for step in 0..20_000 {
+        let before = world.height();
+        world.step();
+        if before * world.height() < 0.0 {
+            crossings.push(step as f32 * world.dt);
+        }
+    }
+    // Two crossings a swing, four a second.
+    let period = 2.0 * (crossings[4] - crossings[0]) / 4.0;
+    assert!((period - 0.5).abs() < 0.01, "{crossings:?}");
+}
+
+#[test]
+fn nothing_acts_within_the_leeway() {
+    let mut random = random(31);
+    for law in [
+        damped(10.0, 1.0),
+        SpringLaw::Thesis {
+            force: 50.0,
+            torque: 50.0,
+        },
+    ] {
+        let mut world = World::new(placement(0.5, 0.3), law, 1.0 / 60.0);
+        for _ in 0..1_000 {
+            world.pose = Pose::new(
+                Vec3::Y * (6.0 + random.random_range(-0.49..0.49)),
+                Quat::from_rotation_z(random.random_range(-0.29..0.29)),
+            );
+            world.velocity = Velocity {
+                linear: in_cube(50.0, &mut random),
+                angular: in_cube(50.0, &mut random),
+            };
+            assert!(world.step().is_zero());
+        }
+    }
+}
+
+#[test]
+fn impulses_are_along_the_normal_and_about_the_upright_axis() {
+    let mut random = random(32);
+    let mut world = World::new(placement(0.1, 0.1), damped(5.0, 1.0), 1.0 / 60.0);
+    for _ in 0..1_000 {
+        let turn = Quat::from_scaled_axis(in_cube(2.0, &mut random));
+        world.pose = Pose::new(in_cube(9.0, &mut random), turn);
+        world.velocity = Velocity {
+            linear: in_cube(9.0, &mut random),
+            angular: in_cube(9.0, &mut random),
+        };
+        let excess = world.excess();
+        let impulse = world.step();
+        let scale = 1.0e-5 * (impulse.linear.length() + impulse.angular.length());
+        assert!(impulse.linear.cross(excess.normal).length() <= scale);
+        assert!(impulse.angular.cross(excess.axis).length() <= scale);
+    }
+}
+
+#[test]
+fn energy_never_grows_while_the_spring_holds() {
+    let mut random = random(33);
+    for (dt, frequency) in paces() {
+        if frequency * dt > 1.0 {
+            continue;
+        }
+        for damping_ratio in [0.0, 0.3, 1.0, 3.0] {
+            // No leeway, and motion along one line and about one axis.
+            let mut world = World::new(placement(0.0, 0.0), damped(frequency, damping_ratio), dt);
+            world.pose.position = Vec3::Y * (6.0 + random.random_range(-1.0..1.0));
+            world.pose.rotation = Quat::from_rotation_x(random.random_range(-1.0..1.0));
+            world.velocity.linear = Vec3::Y * random.random_range(-1.0..1.0) * frequency;
+            world.velocity.angular = Vec3::X * random.random_range(-1.0..1.0) * frequency;
+            let mut last = world.kinetic_energy() + world.spring_energy(frequency);
+            let rounding = 1.0e-6 * last;
+            for _ in 0..200 {
+                world.step();
+                let energy = world.kinetic_energy() + world.spring_energy(frequency);
+                assert!(
+                    energy <= last * 1.001 + rounding,
+                    "{dt} {frequency}: {last} {energy}"
+                );
+                last = energy;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_molecule_that_rushes_through_its_leeway_is_slower_each_time() {
+    for (dt, frequency) in paces() {
+        let mut world = World::new(placement(0.5, 0.5), damped(frequency, 1.0), dt);
+        world.velocity.linear = Vec3::Y * 10.0;
+        let before = world.kinetic_energy();
+        for _ in 0..2_000 {
+            world.step();
+            assert!(
+                world.kinetic_energy() <= before * 1.0001,
+                "{dt} {frequency}"
+            );
+        }
+        assert!(world.height().abs() < 12.0);
+    }
+}
+
+#[test]
+fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
+    // In the quantities that the step sees: E(u', C + h u') ≤ E(u, C) for any inertia.
+    let mut random = random(34);
+    let (dt, frequency) = (1.0 / 60.0, 7.0);
+    let law = damped(frequency, 1.0);
+    for _ in 0..5_000 {
+        let turn = Mat3::from_quat(Quat::from_scaled_axis(in_cube(3.0, &mut random)));
+        let inverse = Vec3::from_array(std::array::from_fn(|_| random.random_range(0.01..2.0)));
+        let inverse_inertia = turn * Mat3::from_diagonal(inverse) * turn.transpose();
+        let body = Body {
+            inverse_inertia,
+            ..body()
+        };
+        let velocity = Velocity {
+            linear: Vec3::ZERO,
+            angular: in_cube(20.0, &mut random),
+        };
+        let up = in_cube(1.0, &mut random).normalize();
+        let excess = Excess {
+            normal: Vec3::Y,
+            height: 0.0,
+            arm: Vec3::Y,
+            up,
+            axis: up.any_orthonormal_vector(),
+            tilt: random.random_range(0.0..1.0),
+            lean: 1.0,
+        };
+        let after = spring_impulse(&law, &body, &velocity, &excess, dt).apply(&body, &velocity);
+        let steady = steadying_impulse(&law, &body, &after, &excess, dt).apply(&body, &after);
+        let inertia = inverse_inertia.inverse();
+        let mobility = excess.axis.dot(inverse_inertia * excess.axis);
+        let omega = std::f32::consts::TAU * frequency;
+        let energy = |angular: Vec3, tilt: f32| {
+            0.5 * angular.dot(inertia * angular) + 0.5 * omega * omega * tilt * tilt / mobility
+        };
+        let tilt = excess.tilt - after.angular.dot(excess.axis) * dt;
+        let (old, new) = (
+            energy(velocity.angular, excess.tilt),
+            energy(after.angular, tilt),
+        );
+        assert!(new <= old * 1.0001, "{old} {new}");
+        assert!(energy(steady.angular, 0.0) <= energy(after.angular, 0.0) * 1.0001);
+    }
+}
+
+#[test]
+fn springs_of_volumes_keep_molecules_in_or_out() {
+    for name in ["cuboid", "capsule", "mesh of a sphere", "mesh with a dent"] {
+        let compartment = solid(name);
+        let mut random = random(35);
+        for _ in 0..50 {
+            for belonging in [
+                Belonging::Inside { distance: 0.3 },
+                Belonging::Outside { distance: 0.5 },
+            ] {
+                let mut world = World::new(placement(0.0, 0.0), damped(4.0, 1.0), 1.0 / 60.0);
+                world.compartment = Box::new(compartment.clone());
+                world.belonging = belonging;
+                world.pose.position = compartment.center() + in_cube(6.0, &mut random);
+                for _ in 0..240 {
+                    assert_eq!(world.step().angular, Vec3::ZERO);
+                }
+                let left = world.excess().height.abs();
+                assert!(left < 0.02, "{name} {belonging:?}: {left}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_thesis_law_moves_a_molecule_at_rest_as_far_as_an_iteration() {
+    let dt = 1.0 / 60.0;
+    let steps = ThesisSteps::default();
+    let law = SpringLaw::from_thesis(&steps, dt);
+    let mut world = World::new(placement(0.1, 0.1), law, dt);
+    world.pose = Pose::new(Vec3::Y * 8.0, Quat::from_rotation_x(1.0));
+    let (height, tilt) = (world.height(), world.lean());
+    world.step();
+    assert!((height - world.height() - 8.0 * steps.spring_force).abs() < 1.0e-5);
+    assert!((tilt - world.lean() - tilt * steps.spring_torque).abs() < 1.0e-4);
+    // Too far in: outwards.
+    world.pose = Pose::from_translation(Vec3::Y * 4.0);
+    world.velocity = Velocity::default();
+    world.step();
+    assert!(world.height() > -2.0);
+}
+
+#[test]
+fn the_thesis_law_brings_a_damped_molecule_home() {
+    let mut world = World::new(
+        placement(0.2, 0.2),
+        SpringLaw::Thesis {
+            force: 2.0,
+            torque: 20.0,
+        },
+        1.0 / 60.0,
+    );
+    world.pose = Pose::new(Vec3::Y * 8.0, Quat::from_rotation_x(std::f32::consts::PI));
+    for _ in 0..3_000 {
+        world.step();
+        world.velocity.linear *= 0.9;
+        world.velocity.angular *= 0.9;
+    }
+    assert!(world.height().abs() < 0.25 && world.lean() < 0.25);
+}
+
+#[test]
+fn degenerate_input_gives_no_nan() {
+    let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
+    let cuboid = ShapeCompartment::cuboid(Vec3::ONE, Pose::IDENTITY).unwrap();
+    let belongings = [
+        Belonging::Surface(placement(0.0, 0.0)),
+        Belonging::Inside { distance: 9.0 },
+        Belonging::Outside { distance: 9.0 },
+    ];
+    let laws = [
+        damped(0.0, 0.0),
+        damped(f32::MAX, f32::MAX),
+        damped(2.0, 1.0),
+        SpringLaw::Thesis {
+            force: 1.0,
+            torque: 1.0,
+        },
+    ];
+    for compartment in [&shell as &dyn Surface, &cuboid] {
+        for rotation in [Quat::IDENTITY, Quat::from_rotation_x(std::f32::consts::PI)] {
+            let pose = Pose::new(Vec3::ZERO, rotation);
+            for (belonging, law) in belongings.iter().flat_map(|b| laws.map(|law| (b, law))) {
+                let excess = belonging.excess(compartment, &pose);
+                for dt in [
+                    0.0,
+                    -1.0,
+                    f32::NAN,
+                    f32::INFINITY,
+                    f32::MIN_POSITIVE,
+                    1.0e-3,
+                    1.0,
+                ] {
+                    for body in [body(), Body::default()] {
+                        let velocity = Velocity {
+                            linear: Vec3::ONE,
+                            angular: Vec3::ONE,
+                        };
+                        let impulse = spring_impulse(&law, &body, &velocity, &excess, dt);
+                        assert!(impulse.linear.is_finite(), "{law:?} {dt}");
+                        assert!(impulse.angular.is_finite(), "{law:?} {dt}");
+                        if body == Body::default() || dt.is_nan() || dt <= 0.0 {
+                            assert!(impulse.is_zero());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused_by_name() {
+    assert!(SpringLaw::default().check().is_ok());
+    for bad in [f32::NAN, f32::INFINITY, -1.0] {
+        assert_eq!(damped(bad, 1.0).check().unwrap_err().name, "frequency_hz");
+        assert_eq!(damped(1.0, bad).check().unwrap_err().name, "damping_ratio");
+        let law = SpringLaw::Thesis {
+            force: bad,
+            torque: 1.0,
+        };
+        assert_eq!(law.check().unwrap_err().name, "force");
+        let law = SpringLaw::Thesis {
+            force: 1.0,
+            torque: bad,
+        };
+        assert_eq!(law.check().unwrap_err().name, "torque");
+    }
+    assert!(
+        SpringLaw::from_thesis(&ThesisSteps::default(), 0.0)
+            .check()
+            .is_err()
+    );
+}
+
+#[test]
+fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
+    for rate in [1.0, 5.0, 20.0] {
+        let tilt_after = |steadied: bool| {
+            let mut world = World::new(placement(0.0, 0.3), damped(2.0, 1.0), 1.0 / 60.0);
+            world.pose.rotation = Quat::from_rotation_z(1.0);
+            world.velocity.angular = Vec3::X * rate;
+            for _ in 0..600 {
+                if steadied {
+                    let excess = world.excess();
+                    let impulse =
+                        steadying_impulse(&world.law, &body(), &world.velocity, &excess, world.dt);
+                    // The spin about the molecule's own axis is its own.
+                    assert!(impulse.angular.dot(excess.up).abs() <= 1.0e-3 * INERTIA);
+                    world.velocity = impulse.apply(&body(), &world.velocity);
+                }
+                world.step();
+            }
+            world.lean()
+        };
+        assert!(
+            tilt_after(false) > 0.35 && tilt_after(true) < 0.31,
+            "{rate}"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Momentum and angular momentum are kept, and energy does not grow.
+
+use std::collections::HashSet;
+
+use bevy_rapier_molecules::dynamics::ContactMaterial;
+use glam::{Quat, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::common::small_world::{Molecule, SmallWorld, real};
+use crate::common::thread_pool::with_threads;
+
+const DT: f32 = 1.0 / 240.0;
+
+fn bouncy() -> ContactMaterial {
+    ContactMaterial {
+        restitution: 0.7,
+        friction: 0.5,
+        ..ContactMaterial::default()
+    }
+}
+
+#[test]
+fn a_free_pair_keeps_momentum_and_angular_momentum() {
+    let ubiquitin = real("1ubq.cif");
+    let turned = Quat::from_euler(glam::EulerRot::XYZ, 0.3, 1.1, 2.0);
+    let molecules = vec![
+        Molecule::new(&ubiquitin, Vec3::new(-3.0, 0.4, 0.0)).moving(Vec3::X * 6.0),
+        Molecule::new(&ubiquitin, Vec3::new(3.0, -0.3, 0.5))
+            .moving(Vec3::X * -5.0)
+            .turned(turned),
+    ];
+    let mut world = SmallWorld::new(molecules, bouncy());
+    let momenta: f64 = world.molecules.iter().map(|m| m.momentum.length()).sum();
+    let (p, l) = (world.momentum(), world.angular_momentum());
+    let arms: f64 = momenta * 3.0;
+    let before = world.kinetic_energy();
+    let mut touched = false;
+    for _ in 0..480 {
+        world.step(DT);
+        touched |= !world.contacts.touches().is_empty();
+        assert!((world.momentum() - p).length() < 1.0e-5 * momenta);
+    }
+    assert!(touched, "they must meet");
+    let parted = world.molecules[1].velocity().x > world.molecules[0].velocity().x;
+    assert!(parted, "they must bounce");
+    let drift = (world.angular_momentum() - l).length() / arms;
+    assert!(drift < 1.0e-5, "{drift}");
+    let after = world.kinetic_energy();
+    assert!(after <= before, "{before} {after}");
+    let spinning = world.molecules.iter().any(|m| m.spin.length() > 0.0);
+    assert!(spinning, "a hit off the center must turn them");
+}
+
+#[test]
+fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
+    let ubiquitin = real("1ubq.cif");
+    let mut random = Pcg64Mcg::seed_from_u64(7);
+    let mut molecules = Vec::new();
+    for k in 0..27 {
+        let cell = Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) - Vec3::ONE;
+        let axis = Vec3::from_array(std::array::from_fn(|_| random.random_range(-3.0..3.0)));
+        let molecule = Molecule::new(&ubiquitin, cell * 4.6)
+            .turned(Quat::from_scaled_axis(axis))
+            // Towards each other.
+            .moving(cell * -4.0);
+        molecules.push(molecule);
+    }
+    let mut world = SmallWorld::new(molecules, bouncy());
+    let size = |world: &SmallWorld| {
+        world
+            .molecules
+            .iter()
+            .map(|m| m.momentum.length())
+            .sum::<f64>()
+    };
+    let (p, l, scale) = (world.momentum(), world.angular_momentum(), size(&world));
+    let before = world.kinetic_energy();
+    let mut met = HashSet::new();
+    for _ in 0..360 {
+        world.step(DT);
+        let touches = world.contacts.touches().iter();
+        met.extend(touches.map(|touch| (touch.a, touch.b)));
+    }
+    assert!(met.len() > 40, "a crowd must meet: {}", met.len());
+    assert!((world.momentum() - p).length() < 1.0e-5 * scale);
+    assert!((world.angular_momentum() - l).length() < 1.0e-5 * scale * 5.0);
+    assert!(world.kinetic_energy() <= before);
+    let overlap = world.deepest();
+    assert!(overlap < 0.02, "{overlap}");
+}
+
+#[test]
+fn the_same_bits_on_any_number_of_threads() {
+    let run = |threads: usize| {
+        with_threads(threads, || {
+            let lipid = real("popc.pdb");
+            let mut random = Pcg64Mcg::seed_from_u64(3);
+            let molecules = (0..60)
+                .map(|_| {
+                    let place: [f32; 3] = std::array::from_fn(|_| random.random_range(-2.0..2.0));
+                    Molecule::new(&lipid, Vec3::from(place))
+                })
+                .collect();
+            let mut world = SmallWorld::new(molecules, ContactMaterial::default());
+            for _ in 0..40 {
+                world.step(DT);
+            }
+            let bits = world.molecules.iter().flat_map(|molecule| {
+                let pose = molecule.pose();
+                let turn = pose.rotation.to_array();
+                pose.position
+                    .to_array()
+                    .into_iter()
+                    .chain(turn)
+                    .map(f32::to_bits)
+            });
+            bits.collect::<Vec<_>>()
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(3));
+}

@@ -1,0 +1,7 @@
+//! Contacts in time, without Rapier: molecules in a small world of their own that
+//! integrates momentum exactly, so that what is lost or gained is the solver's.
+
+mod conservation;
+mod faults;
+mod response;
+mod sleep;

@@ -1,0 +1,259 @@
+//! Energies from a lattice, against the sum over all pairs in 64 bits.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::docking::energy::{
+    EnergyConfig, EnergyError, EnergyGrid, TypedMolecule, direct_interaction,
+};
+use bevy_rapier_molecules::docking::{Encounter, Motion, is_free};
+use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Quat, Vec3};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::common::thread_pool::with_threads;
+use crate::docking::fixtures::{ball, ligand_and_receptor, molecule, random_pose};
+
+/// How far the lattice may be off where atoms do not overlap, kJ/mol, and in shares of the
+/// energy.
+const ENERGY_OFF: (f64, f64) = (1.5, 0.05);
+
+fn typed(template: &Arc<MoleculeTemplate>) -> TypedMolecule {
+    TypedMolecule::new(Arc::clone(template))
+}
+
+fn without_hydrogens(file: &str) -> TypedMolecule {
+    let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
+    let options = LoadOptions {
+        hydrogens: false,
+        ..LoadOptions::default()
+    };
+    TypedMolecule::new(Arc::new(load(&path, &options).unwrap()))
+}
+
+fn sum(molecule: &TypedMolecule) -> f32 {
+    molecule.charges().iter().sum()
+}
+
+#[test]
+fn proteins_have_whole_charges_with_hydrogens_or_without_and_ligands_are_neutral() {
+    let (ligand, receptor) = ligand_and_receptor();
+    assert!(sum(&typed(ligand.template())).abs() < 1.0e-4);
+    // The ammonium at the start and the carboxylate at the end make up for each other.
+    let residues = receptor.template().residues();
+    let count = |names: &[&str]| {
+        let found = residues
+            .iter()
+            .filter(|residue| names.contains(&residue.name.as_str()));
+        found.count() as f32
+    };
+    let expected = count(&["LYS", "ARG", "HIP"]) - count(&["ASP", "GLU"]);
+    assert!((sum(&typed(receptor.template())) - expected).abs() < 1.0e-3);
+    // Without hydrogens the first nitrogen is taken for one of the chain.
+    let bare = sum(&without_hydrogens("t4_lysozyme_l99a.pdb"));
+    assert!(
+        (bare - (expected - 1.0)).abs() < 1.0e-3,
+        "{bare} {expected}"
+    );
+}
+
+#[test]
+fn charges_have_to_be_one_for_each_atom_and_finite() {
+    let one = typed(ball(0.1).template());
+    assert_eq!(
+        one.clone().with_charges(vec![0.5]).unwrap().charges(),
+        [0.5]
+    );
+    assert!(matches!(
+        one.clone().with_charges(vec![]),
+        Err(EnergyError::ChargeCount {
+            atoms: 1,
+            charges: 0,
+            ..
+        })
+    ));
+    assert!(matches!(
+        one.with_charges(vec![f32::NAN]),
+        Err(EnergyError::BadCharge { index: 0, .. })
+    ));
+}
+
+#[test]
+fn the_lattice_says_what_the_sum_over_all_pairs_says() {
+    let (ligand, receptor) = ligand_and_receptor();
+    // Charges of a salt, so that Coulomb's law has something to do.
+    let charges = (0..18)
+        .map(|k| if k % 2 == 0 { 0.3 } else { -0.3 })
+        .collect();
+    let small = typed(ligand.template()).with_charges(charges).unwrap();
+    let large = typed(receptor.template());
+    let config = EnergyConfig::default();
+    let grid = EnergyGrid::new(&large, &small, &config).unwrap();
+    assert!(grid.bytes() as u64 <= config.max_bytes);
+    let home = Pose::new(Vec3::new(0.3, -0.2, 0.1), Quat::from_rotation_y(0.7));
+    let mut random = Pcg64::seed_from_u64(11);
+    let (mut near, mut squares, mut forces) = (0, 0.0, [0.0, 0.0]);
+    for _ in 0..300 {
+        let pose = random_pose(&mut random, 2.4);
+        let Ok(pose) = Encounter::new(&ligand, pose, &receptor, home).nearest_free_pose() else {
+            panic!("poses are finite");
+        };
+        let read = grid.interaction(&pose, &home);
+        let exact = direct_interaction(&small, &pose, &large, &home, &config);
+        for (one, other) in [
+            (read.lennard_jones, exact.lennard_jones),
+            (read.coulomb, exact.coulomb),
+            (read.solvation, exact.solvation),
+        ] {
+            let allowed = ENERGY_OFF.0 + ENERGY_OFF.1 * other.abs();
+            assert!((one - other).abs() < allowed, "{one} is not {other}");
+        }
+        squares += (read.energy() - exact.energy()).powi(2);
+        forces[0] += (read.force - exact.force).length_squared();
+        forces[1] += exact.force.length_squared();
+        near += usize::from(exact.lennard_jones < -10.0);
+    }
+    assert!(near > 150, "{near}");
+    assert!(
+        (squares / 300.0).sqrt() < 0.6,
+        "{}",
+        (squares / 300.0).sqrt()
+    );
+    assert!((forces[0] / forces[1]).sqrt() < 0.25, "{forces:?}");
+}
+
+#[test]
+fn a_finer_lattice_is_closer_to_the_sum() {
+    let (one, other) = (typed(ball(0.1).template()), typed(ball(0.1).template()));
+    let off = |spacing: f32| {
+        let config = EnergyConfig {
+            spacing,
+            ..EnergyConfig::default()
+        };
+        let grid = EnergyGrid::new(&other, &one, &config).unwrap();
+        let mut random = Pcg64::seed_from_u64(2);
+        let poses = (0..500).map(|_| random_pose(&mut random, 0.8));
+        poses
+            .map(|pose| {
+                let home = Pose::IDENTITY;
+                let exact = direct_interaction(&one, &pose, &other, &home, &config).energy();
+                (grid.energy(&pose, &home) - exact).abs()
+            })
+            .sum::<f64>()
+    };
+    let [coarse, middle, fine] = [0.06, 0.03, 0.015].map(off);
+    // The error of linear interpolation goes with the square of the spacing.
+    assert!(
+        middle < 0.35 * coarse && fine < 0.35 * middle,
+        "{coarse} {middle} {fine}"
+    );
+}
+
+#[test]
+fn forces_and_torques_are_slopes_of_the_energy() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let (small, large) = (typed(ligand.template()), typed(receptor.template()));
+    let config = EnergyConfig {
+        spacing: 0.08,
+        ..EnergyConfig::default()
+    };
+    let grid = EnergyGrid::new(&large, &small, &config).unwrap();
+    let home = Pose::new(Vec3::new(-0.4, 0.0, 0.2), Quat::from_rotation_z(1.1));
+    let mut random = Pcg64::seed_from_u64(3);
+    let (mut off, mut all, mut turn_off, mut turn_all) = (0.0, 0.0, 0.0, 0.0);
+    for _ in 0..200 {
+        let pose = random_pose(&mut random, 2.0);
+        let here = grid.interaction(&pose, &home);
+        let step = 1.0e-3;
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            let slope = |motion: Motion| {
+                let ends = [0.5, -0.5].map(|part| grid.energy(&motion.pose_at(&pose, part), &home));
+                (ends[0] - ends[1]) / f64::from(step)
+            };
+            let along = slope(Motion::translation(axis * step));
+            off += (along + f64::from(here.force.dot(axis))).powi(2);
+            all += along.powi(2);
+            let about = slope(Motion::rotation(axis * step));
+            turn_off += (about + f64::from(here.torque.dot(axis))).powi(2);
+            turn_all += about.powi(2);
+        }
+    }
+    // Not zero only because some atoms cross a face of the lattice within the step.
+    assert!(
+        off < 0.01 * all && turn_off < 0.01 * turn_all,
+        "{off} {all} {turn_off} {turn_all}"
+    );
+}
+
+#[test]
+fn far_away_and_nowhere_there_is_nothing() {
+    let (one, other) = (typed(ball(0.1).template()), typed(ball(0.1).template()));
+    let grid = EnergyGrid::new(&other, &one, &EnergyConfig::default()).unwrap();
+    for place in [
+        Vec3::X,
+        Vec3::splat(1.0e9),
+        Vec3::splat(f32::NAN),
+        Vec3::INFINITY,
+    ] {
+        let read = grid.interaction(&Pose::from_translation(place), &Pose::IDENTITY);
+        assert_eq!(
+            (read.energy(), read.force, read.torque),
+            (0.0, Vec3::ZERO, Vec3::ZERO)
+        );
+    }
+    assert!(grid.energy(&Pose::from_translation(Vec3::X * 0.38), &Pose::IDENTITY) < -0.2);
+}
+
+#[test]
+fn a_lattice_that_is_too_large_is_refused_before_it_is_made() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let config = EnergyConfig {
+        spacing: 0.005,
+        ..EnergyConfig::default()
+    };
+    let refused = EnergyGrid::new(
+        &typed(receptor.template()),
+        &typed(ligand.template()),
+        &config,
+    );
+    let Err(EnergyError::TooLarge {
+        needed,
+        allowed,
+        receptor,
+    }) = refused
+    else {
+        panic!("it is not refused");
+    };
+    assert!(needed > allowed && allowed == config.max_bytes && receptor.contains("lysozyme"));
+}
+
+#[test]
+fn the_lattice_has_the_same_bits_on_any_number_of_threads() {
+    let (one, other) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
+    let (one, other) = (typed(one.template()), typed(other.template()));
+    let energies = |threads: usize| {
+        with_threads(threads, || {
+            let grid = EnergyGrid::new(&other, &one, &EnergyConfig::default()).unwrap();
+            let mut random = Pcg64::seed_from_u64(5);
+            let poses = (0..200).map(|_| random_pose(&mut random, 1.5));
+            poses
+                .map(|pose| grid.energy(&pose, &Pose::IDENTITY).to_bits())
+                .collect::<Vec<u64>>()
+        })
+    };
+    assert_eq!(energies(1), energies(3));
+}
+
+#[test]
+fn the_crystals_pose_is_free_and_holds_the_ligand() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let (pose, home) = (
+        ligand.template().file_pose(),
+        receptor.template().file_pose(),
+    );
+    assert!(is_free(&ligand, &pose, &receptor, &home));
+    let (small, large) = (typed(ligand.template()), typed(receptor.template()));
+    let energy = direct_interaction(&small, &pose, &large, &home, &EnergyConfig::default());
+    assert!(energy.energy() < -30.0, "{energy:?}");
+}

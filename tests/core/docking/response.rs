@@ -1,0 +1,154 @@
+//! Four answers to a collision.
+
+use bevy_rapier_molecules::docking::{
+    DockingError, DockingMolecule, Encounter, Motion, ResponseMode, interferes,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::Vec3;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::docking::fixtures::{
+    ball, ligand_and_receptor, random_motion, random_pose, smallest_gap,
+};
+
+fn encounter<'a>(
+    moving: &'a DockingMolecule,
+    pose: Pose,
+    other: &'a DockingMolecule,
+) -> Encounter<'a> {
+    Encounter::new(moving, pose, other, Pose::IDENTITY)
+}
+
+#[test]
+fn stop_cue_and_slide_are_what_they_are_made_of() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let home = Pose::IDENTITY;
+    let mut random = Pcg64::seed_from_u64(8);
+    let mut met = 0;
+    for _ in 0..800 {
+        let pose = random_pose(&mut random, 3.5);
+        if smallest_gap(&ligand, &pose, &receptor, &home) < 1.0e-5 {
+            continue;
+        }
+        let motion = random_motion(&mut random);
+        let here = encounter(&ligand, pose, &receptor);
+        let touch = Encounter::new(&ligand, pose, &receptor, home)
+            .move_to_touch(&motion)
+            .unwrap();
+        let stopped = here.respond(ResponseMode::Stop, &motion).unwrap();
+        assert_eq!((stopped.pose, stopped.other_pose), (touch.pose, home));
+        assert_eq!(
+            (stopped.blocked, &stopped.pairs),
+            (touch.fraction < 1.0, &touch.pairs)
+        );
+        let through = here.respond(ResponseMode::Cue, &motion).unwrap();
+        assert_eq!(through.pose, motion.pose_at(&pose, 1.0));
+        assert_eq!(
+            through.pairs,
+            interferes(&ligand, &through.pose, &receptor, &home)
+        );
+        let slid = Encounter::new(&ligand, pose, &receptor, home)
+            .slide(&motion)
+            .unwrap();
+        let sliding = here.respond(ResponseMode::Slide, &motion).unwrap();
+        assert_eq!((sliding.pose, sliding.blocked), (slid.pose, slid.blocked));
+        met += usize::from(touch.fraction < 1.0);
+    }
+    assert!(met > 50, "{met}");
+}
+
+#[test]
+fn a_ball_that_pushes_its_like_shares_its_motion_with_it() {
+    let (one, other) = (ball(0.1), ball(0.1));
+    let start = Pose::from_translation(Vec3::X * -0.5);
+    let motion = Motion::translation(Vec3::X * 1.3);
+    let pushed = encounter(&one, start, &other)
+        .respond(ResponseMode::Push, &motion)
+        .unwrap();
+    // It is free for 0.3 nm; of the other 1 nm each gets half, as they stick together.
+    let (here, there) = (pushed.pose.position.x, pushed.other_pose.position.x);
+    assert!(
+        (here - 0.3).abs() < 0.01 && (there - 0.5).abs() < 0.01,
+        "{here} {there}"
+    );
+    // Momentum is what it would have been without the other.
+    assert!((here + 0.5 + there - 1.3).abs() < 1.0e-3);
+    assert!(smallest_gap(&one, &pushed.pose, &other, &pushed.other_pose) > 0.0);
+}
+
+#[test]
+fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_along() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let mut random = Pcg64::seed_from_u64(9);
+    let mut pushes = 0;
+    for turn in 0..1200 {
+        let pose = random_pose(&mut random, 3.5);
+        if smallest_gap(&ligand, &pose, &receptor, &Pose::IDENTITY) < 1.0e-4 {
+            continue;
+        }
+        let mut motion = random_motion(&mut random);
+        motion.translation = motion.translation.clamp_length_max(1.0);
+        let heavy = turn % 2 == 0;
+        let here = if heavy {
+            motion.rotation = Vec3::ZERO;
+            Encounter {
+                other_pose: pose,
+                ..encounter(&receptor, Pose::IDENTITY, &ligand)
+            }
+        } else {
+            encounter(&ligand, pose, &receptor)
+        };
+        let pushed = here.respond(ResponseMode::Push, &motion).unwrap();
+        let gap = smallest_gap(here.moving, &pushed.pose, here.other, &pushed.other_pose);
+        assert!(gap > 0.0, "{gap}");
+        let moved = pushed
+            .other_pose
+            .position
+            .distance(here.other_pose.position);
+        assert_eq!(pushed.other_pose.rotation, here.other_pose.rotation);
+        if moved > 0.0 {
+            pushes += 1;
+        }
+        if heavy {
+            // The heavy one loses next to nothing of its way.
+            let left = pushed.pose.position.distance(motion.translation);
+            assert!(
+                pushed.blocked || left < 0.05 + 0.05 * motion.translation.length(),
+                "{left}"
+            );
+        } else {
+            assert!(moved < 0.05, "{moved}");
+        }
+    }
+    assert!(pushes > 50, "{pushes}");
+}
+
+#[test]
+fn only_a_cue_can_begin_inside_and_no_motion_may_be_infinite() {
+    let (one, other) = (ball(0.1), ball(0.1));
+    let inside = encounter(&one, Pose::from_translation(Vec3::X * 0.1), &other);
+    let motion = Motion::translation(Vec3::X);
+    for mode in [ResponseMode::Stop, ResponseMode::Slide, ResponseMode::Push] {
+        assert!(matches!(
+            inside.respond(mode, &motion),
+            Err(DockingError::StartsInside { .. })
+        ));
+    }
+    assert!(
+        inside
+            .respond(ResponseMode::Cue, &motion)
+            .unwrap()
+            .pairs
+            .is_empty()
+    );
+    let endless = Motion::translation(Vec3::X * f32::INFINITY);
+    for mode in [
+        ResponseMode::Stop,
+        ResponseMode::Cue,
+        ResponseMode::Slide,
+        ResponseMode::Push,
+    ] {
+        assert!(inside.respond(mode, &endless).is_err());
+    }
+}

@@ -1,0 +1,323 @@
+//! Sessions, and their logs.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
+use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session, SessionError};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{Quat, Vec3};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::docking::fixtures::{molecule, random_motion, random_pose, smallest_gap};
+
+fn session() -> Session {
+    let [receptor, ligand] = ["popc.pdb", "p_xylene.pdb"].map(molecule);
+    Session::new(
+        Arc::clone(receptor.template()),
+        Arc::clone(ligand.template()),
+    )
+}
+
+fn with_energy(session: Session) -> Session {
+    let [large, small] = [Part::Receptor, Part::Ligand]
+        .map(|part| TypedMolecule::new(Arc::clone(session.template(part))));
+    let energy = EnergyGrid::new(&large, &small, &EnergyConfig::default()).unwrap();
+    session.with_energy(Arc::new(energy))
+}
+
+/// Anything that a user might do.
+fn random_input(random: &mut impl Rng) -> Input {
+    match random.random_range(0..32) {
+        0 => Input::Switch,
+        1 => Input::Collisions(random.random()),
+        2 => Input::Radii(random.random_range(0.5..1.5)),
+        3 => Input::Guidance(random.random()),
+        4 => Input::Free,
+        5 => Input::Place(Part::Ligand, random_pose(random, 2.0)),
+        6 => Input::Radii(-1.0),
+        12 | 13 => Input::Carried([random_pose(random, 0.5), random_pose(random, 3.0)]),
+        7..12 => {
+            let modes = [
+                ResponseMode::Stop,
+                ResponseMode::Cue,
+                ResponseMode::Slide,
+                ResponseMode::Push,
+            ];
+            Input::Response(modes[random.random_range(0..4)])
+        }
+        _ => Input::Move(random_motion(random)),
+    }
+}
+
+/// A session of random inputs, and its log.
+fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String) {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
+    for _ in 0..inputs {
+        let input = random_input(&mut random);
+        recorder.record(&input).unwrap();
+        let before = (session.pose(Part::Receptor), session.pose(Part::Ligand));
+        if session.apply(&input).is_err() {
+            let after = (session.pose(Part::Receptor), session.pose(Part::Ligand));
+            assert_eq!(before, after, "{input:?} failed and changed something");
+        }
+    }
+    let text = recorder.finish(&session).unwrap();
+    (session, String::from_utf8(text).unwrap())
+}
+
+fn poses(session: &Session) -> [Pose; 2] {
+    [Part::Receptor, Part::Ligand].map(|part| session.pose(part))
+}
+
+#[test]
+fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
+    for seed in 0..6 {
+        let begin = if seed % 2 == 0 {
+            with_energy(session())
+        } else {
+            session()
+        };
+        let (end, text) = recorded(begin.clone(), seed, 150);
+        let log = SessionLog::parse(&text).unwrap();
+        let mut again = begin;
+        // Where a session was before does not matter.
+        again
+            .apply(&Input::Place(
+                Part::Receptor,
+                Pose::from_translation(Vec3::ONE),
+            ))
+            .unwrap();
+        log.replay(&mut again).unwrap();
+        assert_eq!(poses(&again), poses(&end));
+        assert_eq!(again.config(), end.config());
+    }
+}
+
+#[test]
+fn a_session_that_goes_on_can_be_recorded_from_where_it_is() {
+    let mut middle = session();
+    for input in [
+        Input::Switch,
+        Input::Response(ResponseMode::Push),
+        Input::Radii(0.8),
+        Input::Place(
+            Part::Ligand,
+            Pose::new(Vec3::X * 4.0, Quat::from_rotation_z(1.0)),
+        ),
+    ] {
+        middle.apply(&input).unwrap();
+    }
+    let (end, text) = recorded(middle, 3, 40);
+    let mut again = session();
+    SessionLog::parse(&text)
+        .unwrap()
+        .replay(&mut again)
+        .unwrap();
+    assert_eq!((poses(&again), again.config()), (poses(&end), end.config()));
+}
+
+#[test]
+fn a_log_of_another_molecule_is_refused_by_its_name() {
+    let (_, text) = recorded(session(), 1, 5);
+    let log = SessionLog::parse(&text).unwrap();
+    let [receptor, ligand] = ["popc.pdb", "1ubq.cif"].map(molecule);
+    let mut other = Session::new(
+        Arc::clone(receptor.template()),
+        Arc::clone(ligand.template()),
+    );
+    let refused = log.replay(&mut other).unwrap_err();
+    assert!(matches!(
+        refused,
+        LogError::OtherMolecule {
+            part: "ligand",
+            logged_atoms: 18,
+            ..
+        }
+    ));
+    let message = refused.to_string();
+    assert!(
+        message.contains("p_xylene") && message.contains("1ubq"),
+        "{message}"
+    );
+    // The same molecule with other radii is another one, too.
+    let fat = molecule("popc.pdb")
+        .template()
+        .as_ref()
+        .clone()
+        .with_scaled_radii(1.01)
+        .unwrap();
+    let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Part::Ligand)));
+    let refused = log.replay(&mut other).unwrap_err();
+    assert!(matches!(
+        refused,
+        LogError::OtherMolecule {
+            part: "receptor",
+            ..
+        }
+    ));
+    let refused = log.replay(&mut with_energy(session())).unwrap_err();
+    assert!(matches!(refused, LogError::OtherEnergy { .. }));
+}
+
+#[test]
+fn a_truncated_log_says_where_it_stops_wherever_it_is_cut() {
+    let (_, text) = recorded(session(), 2, 20);
+    assert!(SessionLog::parse(&text).is_ok());
+    let mut truncated = 0;
+    // The last character is the end of the last line, which nothing needs.
+    for cut in 0..text.len() - 1 {
+        match SessionLog::parse(&text[..cut]).unwrap_err() {
+            LogError::Truncated { line, .. } => {
+                assert_eq!(line, text[..cut].lines().count());
+                truncated += 1;
+            }
+            // In the middle of the first line.
+            LogError::NotALog | LogError::Version { .. } => assert!(cut < 14),
+            other => panic!("cut at {cut}: {other}"),
+        }
+    }
+    assert!(truncated > 1000);
+}
+
+#[test]
+fn logs_that_make_no_sense_are_refused_with_the_line() {
+    let (_, text) = recorded(session(), 2, 5);
+    let parse = |text: &str| SessionLog::parse(text).unwrap_err();
+    assert_eq!(parse(""), LogError::NotALog);
+    assert_eq!(parse("HEADER    HYDROLASE"), LogError::NotALog);
+    let version = text.replacen("docking-log 1", "docking-log 2", 1);
+    assert!(matches!(parse(&version), LogError::Version { version } if version == "2"));
+    let lines: Vec<&str> = text.lines().collect();
+    let with = |number: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[number - 1] = line;
+        parse(&lines.join("\n"))
+    };
+    assert!(matches!(
+        with(2, "receptor zz 3 x"),
+        LogError::Line { line: 2, .. }
+    ));
+    assert!(matches!(
+        with(4, "move 0 0 0 0 0 0"),
+        LogError::Line { line: 4, .. }
+    ));
+    assert!(matches!(with(6, "jump"), LogError::Line { line: 6, .. }));
+    let fewer = text.replacen("response slide\n", "", 1);
+    assert!(matches!(parse(&fewer), LogError::Count { .. }));
+    // A log that claims to have ended elsewhere.
+    let mut end = text.trim_end().to_owned();
+    let last = end.pop().unwrap();
+    end.push(if last == '0' { '1' } else { '0' });
+    let played = SessionLog::parse(&end).unwrap().replay(&mut session());
+    assert_eq!(played, Err(LogError::Elsewhere));
+}
+
+#[test]
+fn poses_of_bodies_are_recorded_and_played_without_physics() {
+    let mut pushed = session();
+    let mut recorder = Recorder::new(Vec::new(), &pushed).unwrap();
+    let mut random = Pcg64::seed_from_u64(11);
+    let mut inputs = vec![Input::Response(ResponseMode::Push)];
+    inputs.extend((0..30).map(|_| {
+        // Some overlap, as bodies do that are pressed against each other.
+        Input::Carried([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
+    }));
+    inputs.extend([Input::Response(ResponseMode::Slide), Input::Free]);
+    let (mut free, mut overlapping) = (0, 0);
+    for input in &inputs {
+        recorder.record(input).unwrap();
+        let report = pushed.apply(input).unwrap();
+        if let Input::Carried(poses) = input {
+            assert_eq!(self::poses(&pushed), *poses);
+            assert_eq!(report.pairs.len(), pushed.clashes().len());
+            overlapping += usize::from(!report.pairs.is_empty());
+            free += usize::from(report.pairs.is_empty());
+        }
+    }
+    assert!(free > 0 && overlapping > 0);
+    let text = String::from_utf8(recorder.finish(&pushed).unwrap()).unwrap();
+    assert_eq!(text.matches("\ncarried ").count(), 30);
+    let mut again = session();
+    let log = SessionLog::parse(&text).unwrap();
+    assert!(log.inputs().ends_with(&inputs));
+    log.replay(&mut again).unwrap();
+    assert_eq!(poses(&again), poses(&pushed));
+    // Another mode goes on from there.
+    again
+        .apply(&Input::Move(Motion::translation(Vec3::X * 0.1)))
+        .unwrap();
+    let not_finite = Pose::from_translation(Vec3::NAN);
+    let refused = again.apply(&Input::Carried([Pose::IDENTITY, not_finite]));
+    assert!(matches!(refused, Err(SessionError::Docking(_))));
+}
+
+#[test]
+fn molecules_that_overlap_at_the_start_are_offered_the_nearest_free_pose() {
+    let mut session = session();
+    session
+        .apply(&Input::Place(Part::Receptor, Pose::IDENTITY))
+        .unwrap();
+    session
+        .apply(&Input::Place(Part::Ligand, Pose::IDENTITY))
+        .unwrap();
+    assert!(!session.clashes().is_empty());
+    let motion = Input::Move(Motion::translation(Vec3::X * 0.1));
+    let Err(SessionError::Overlapping { free, distance, .. }) = session.apply(&motion) else {
+        panic!("the molecules overlap");
+    };
+    assert!(distance > 0.0 && distance < 1.5, "{distance}");
+    session.apply(&Input::Free).unwrap();
+    assert_eq!(session.pose(Part::Ligand), free);
+    assert!(session.clashes().is_empty());
+    session.apply(&motion).unwrap();
+    // Without collisions nothing has to be free.
+    session.apply(&Input::Collisions(false)).unwrap();
+    session
+        .apply(&Input::Place(Part::Ligand, Pose::IDENTITY))
+        .unwrap();
+    session.apply(&motion).unwrap();
+    assert_eq!(session.pose(Part::Ligand).position, Vec3::X * 0.1);
+}
+
+#[test]
+fn guidance_leads_downhill_whichever_molecule_is_moved_and_needs_an_energy() {
+    assert_eq!(
+        session().apply(&Input::Guidance(true)),
+        Err(SessionError::NoEnergy)
+    );
+    for moved in [Part::Ligand, Part::Receptor] {
+        let mut session = with_energy(session());
+        session
+            .apply(&Input::Place(Part::Receptor, Pose::IDENTITY))
+            .unwrap();
+        session
+            .apply(&Input::Place(
+                Part::Ligand,
+                Pose::from_translation(Vec3::X * 0.6),
+            ))
+            .unwrap();
+        session.apply(&Input::Free).unwrap();
+        if moved == Part::Receptor {
+            session.apply(&Input::Switch).unwrap();
+        }
+        session.apply(&Input::Guidance(true)).unwrap();
+        let energy = |session: &Session| session.interaction().unwrap().energy();
+        let still = Input::Move(Motion::default());
+        let (mut before, first) = (energy(&session), energy(&session));
+        for _ in 0..200 {
+            session.apply(&still).unwrap();
+            assert!(energy(&session) <= before);
+            before = energy(&session);
+        }
+        assert!(before < first - 2.0, "{first} {before}");
+        let (one, other) = (
+            session.molecule(Part::Receptor),
+            session.molecule(Part::Ligand),
+        );
+        let [home, pose] = poses(&session);
+        assert!(smallest_gap(one, &home, other, &pose) > 0.0);
+    }
+}

@@ -1,0 +1,250 @@
+//! Motion until touch.
+
+use bevy_rapier_molecules::docking::{
+    DockingError, DockingMolecule, Encounter, Motion, TOLERANCE_NM, is_free,
+};
+use bevy_rapier_molecules::pose::Pose;
+use glam::{DVec3, Quat, Vec3};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::docking::fixtures::{
+    atoms, ball, gaps, ligand_and_receptor, molecule, random_motion, random_pose, random_vector,
+    smallest_gap,
+};
+
+/// Places on the way at which nothing may overlap.
+const PLACES: u32 = 24;
+
+/// Poses are rounded, nm.
+const ROUNDING_NM: f64 = 5.0e-6;
+
+/// Moves and checks all that can be checked for any motion; returns whether it touched.
+fn check(moving: &DockingMolecule, pose: &Pose, fixed: &DockingMolecule, motion: &Motion) -> bool {
+    let home = Pose::IDENTITY;
+    let report = Encounter::new(moving, *pose, fixed, home)
+        .move_to_touch(motion)
+        .unwrap();
+    assert!((0.0..=1.0).contains(&report.fraction));
+    let gap = smallest_gap(moving, &report.pose, fixed, &home);
+    assert!(gap > 0.0, "ends {gap} nm inside");
+    for place in 0..=PLACES {
+        let fraction = report.fraction * f64::from(place) / f64::from(PLACES);
+        let between = motion.pose_at(pose, fraction);
+        assert!(
+            is_free(moving, &between, fixed, &home),
+            "passed something at {fraction} of {}",
+            report.fraction
+        );
+    }
+    let touched = !report.pairs.is_empty();
+    if touched {
+        assert!(
+            gap <= f64::from(TOLERANCE_NM) + ROUNDING_NM,
+            "stopped {gap} nm short"
+        );
+        assert!((report.normal.unwrap().length() - 1.0).abs() < 1.0e-5);
+    } else {
+        assert_eq!(report.fraction, 1.0);
+    }
+    touched
+}
+
+/// A free random pose near the receptor.
+fn free_pose(random: &mut Pcg64, moving: &DockingMolecule, fixed: &DockingMolecule) -> Pose {
+    loop {
+        let pose = random_pose(random, 3.5);
+        if smallest_gap(moving, &pose, fixed, &Pose::IDENTITY) > 1.0e-5 {
+            return pose;
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_motions_of_a_drug_end_at_the_surface_of_its_receptor_and_never_inside() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let mut random = Pcg64::seed_from_u64(3);
+    let mut touched = 0;
+    for turn in 0..10_000 {
+        let pose = free_pose(&mut random, &ligand, &receptor);
+        let motion = random_motion(&mut random);
+        if turn % 3 == 0 {
+            // The receptor moves instead, seen from the drug.
+            let inverse = pose.rotation.inverse();
+            let seen = Pose::new(inverse * -pose.position, inverse);
+            if smallest_gap(&receptor, &seen, &ligand, &Pose::IDENTITY) > 1.0e-5 {
+                touched += usize::from(check(&receptor, &seen, &ligand, &motion));
+            }
+        } else {
+            touched += usize::from(check(&ligand, &pose, &receptor, &motion));
+        }
+    }
+    assert!(touched > 1000, "{touched}");
+}
+
+/// First fraction of a straight motion at which two balls are `gap` apart, if any.
+fn meets(apart: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
+    // |apart + motion t| = reach.
+    let (a, b) = (motion.length_squared(), apart.dot(motion));
+    let c = apart.length_squared() - reach * reach;
+    let root = b * b - a * c;
+    (b < 0.0 && root >= 0.0).then(|| c / (-b + root.sqrt()))
+}
+
+#[test]
+fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
+    let (ligand, receptor) = ligand_and_receptor();
+    let mut random = Pcg64::seed_from_u64(4);
+    let mut touched = 0;
+    for _ in 0..1500 {
+        let pose = free_pose(&mut random, &ligand, &receptor);
+        let longest = if touched % 2 == 0 { 5.0 } else { 100.0 };
+        let motion = Motion::translation(random_vector(&mut random, longest));
+        let report = Encounter::new(&ligand, pose, &receptor, Pose::IDENTITY)
+            .move_to_touch(&motion)
+            .unwrap();
+        let (one, other) = (atoms(&ligand, &pose), atoms(&receptor, &Pose::IDENTITY));
+        let step = motion.translation.as_dvec3();
+        // Stopping is right anywhere between the tolerance and contact.
+        let first = |margin: f64| {
+            let times = one.iter().flat_map(|(place, radius)| {
+                other.iter().filter_map(move |(center, other_radius)| {
+                    meets(*place - *center, step, radius + other_radius + margin)
+                })
+            });
+            times.fold(1.0, f64::min)
+        };
+        let (early, late) = (first(f64::from(TOLERANCE_NM) + ROUNDING_NM), first(0.0));
+        assert!(
+            report.fraction >= early.min(1.0) - 1.0e-9 && report.fraction <= late,
+            "{} is not in {early}..{late}",
+            report.fraction
+        );
+        touched += usize::from(!report.pairs.is_empty());
+    }
+    assert!(touched > 300, "{touched}");
+}
+
+#[test]
+fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometer() {
+    let (one, other) = (ball(0.15), ball(0.2));
+    let start = Pose::new(Vec3::new(-10.0, 0.1, 0.0), Quat::IDENTITY);
+    for length in [20.0_f32, 1.0e4, 1.0e12] {
+        let motion = Motion::translation(Vec3::X * length);
+        let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
+            .move_to_touch(&motion)
+            .unwrap();
+        let meeting = 10.0 - (0.35_f64 * 0.35 - 0.01).sqrt();
+        let traveled = report.fraction * f64::from(length);
+        assert!(
+            traveled < meeting && meeting - traveled < 2.0e-4,
+            "{traveled}"
+        );
+        assert_eq!(report.pairs.len(), 1);
+        assert!(report.normal.unwrap().x < -0.9);
+    }
+}
+
+#[test]
+fn a_turning_arm_stops_at_a_pin() {
+    let arm = molecule("p_xylene.pdb");
+    let pin = ball(0.05);
+    let template = arm.template();
+    // Turn the farthest atom towards a pin just beside it.
+    let (far, position) = template
+        .positions()
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.length().total_cmp(&b.1.length()))
+        .unwrap();
+    let axis = position.any_orthonormal_vector();
+    let ahead = Quat::from_axis_angle(axis, 1.2) * *position;
+    let fixed = Pose::new(ahead * 1.2, Quat::IDENTITY);
+    for turn in [3.0_f32, 60.0, 6000.0] {
+        let motion = Motion::rotation(axis * turn);
+        let start = Pose::IDENTITY;
+        let report = Encounter::new(&arm, start, &pin, fixed)
+            .move_to_touch(&motion)
+            .unwrap();
+        let gap = smallest_gap(&arm, &report.pose, &pin, &fixed);
+        assert!(gap > 0.0 && gap < 1.1e-4, "{gap} after {}", report.fraction);
+        assert!(
+            report.fraction * f64::from(turn) < 1.2,
+            "atom {far} passed the pin"
+        );
+    }
+}
+
+#[test]
+fn what_touches_may_leave_and_slide_along_but_not_go_on() {
+    let (one, other) = (ball(0.1), ball(0.1));
+    let start = Pose::from_translation(Vec3::new(-1.0, 0.0, 0.0));
+    let home = Pose::IDENTITY;
+    let there = Motion::translation(Vec3::X);
+    let touch = Encounter::new(&one, start, &other, home)
+        .move_to_touch(&there)
+        .unwrap();
+    assert_eq!(touch.pairs.len(), 1);
+    for (step, free) in [
+        (Vec3::NEG_X, true),
+        (Vec3::Y, true),
+        (Vec3::new(-0.01, -1.0, 0.0), true),
+        (Vec3::X, false),
+        (Vec3::new(0.5, 1.0, 0.0), false),
+    ] {
+        let motion = Motion::translation(step);
+        let next = Encounter::new(&one, touch.pose, &other, home)
+            .move_to_touch(&motion)
+            .unwrap();
+        assert_eq!(next.fraction == 1.0, free, "{step}");
+        if !free {
+            assert!(next.fraction < 1.0e-3, "{}", next.fraction);
+        }
+        assert!(gaps(&atoms(&one, &next.pose), &atoms(&other, &home)).all(|(_, _, gap)| gap > 0.0));
+    }
+}
+
+#[test]
+fn bad_input_is_answered_with_what_is_wrong() {
+    let (one, other) = (ball(0.1), ball(0.1));
+    let home = Pose::IDENTITY;
+    let inside = Pose::from_translation(Vec3::X * 0.15);
+    let go = |pose: &Pose, motion: Motion, tolerance: f32| {
+        let encounter = Encounter {
+            tolerance,
+            ..Encounter::new(&one, *pose, &other, home)
+        };
+        encounter.move_to_touch(&motion)
+    };
+    let error = go(&inside, Motion::default(), TOLERANCE_NM).unwrap_err();
+    let DockingError::StartsInside {
+        moving: 0,
+        fixed: 0,
+        penetration,
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert!((penetration - 0.05).abs() < 1.0e-6);
+    assert!(error.to_string().contains("begin from a free pose"));
+    let away = Pose::from_translation(Vec3::X);
+    let bad = Motion::translation(Vec3::splat(f32::NAN));
+    assert!(matches!(
+        go(&away, bad, TOLERANCE_NM),
+        Err(DockingError::NotFinite { what: "motion" })
+    ));
+    let nowhere = Pose::from_translation(Vec3::INFINITY);
+    let no_rotation = Pose::new(Vec3::X, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
+    for bad in [nowhere, no_rotation] {
+        assert!(matches!(
+            go(&bad, Motion::default(), TOLERANCE_NM),
+            Err(DockingError::BadPose { .. })
+        ));
+    }
+    for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        assert!(matches!(
+            go(&away, Motion::default(), tolerance),
+            Err(DockingError::BadTolerance { .. })
+        ));
+    }
+}

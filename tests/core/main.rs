@@ -1,0 +1,20 @@
+//! The library without Bevy and, except for the searches, without a GPU.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod clashes;
+mod compartment;
+mod crowd_contacts;
+mod details;
+mod docking;
+mod export;
+mod force_laws;
+mod molecule_shape;
+mod motion;
+mod proxy;
+mod readers;
+mod readers_never_panic;
+mod relaxer;
+mod search;
+mod vesicle_relaxation;

@@ -1,0 +1,417 @@
+//! Diffusing particles: Berg's laws, and no collision missed.
+
+use std::sync::Arc;
+
+use bevy_rapier_molecules::compartment::ShapeCompartment;
+use bevy_rapier_molecules::motion::brownian::{
+    BrownianConfig, BrownianCrowd, BrownianParticle, FineSteps, Medium, Meeting, Outcome,
+};
+use bevy_rapier_molecules::motion::swept::{Wall, WallSide};
+use bevy_rapier_molecules::motion::{MotionError, Obstacle};
+use bevy_rapier_molecules::pose::Pose;
+use glam::DVec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use rayon::prelude::*;
+
+use crate::common::thread_pool::with_threads;
+
+fn bounce(_: &Meeting) -> Outcome {
+    Outcome::Bounce
+}
+
+/// Particles around the places of a lattice that fill a part of a box; also its side, nm.
+fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DVec3>, f64) {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let particles: Vec<_> = (0..count)
+        .map(|_| {
+            BrownianParticle::in_medium(1.2 + 0.4 * random.random::<f64>(), &Medium::default())
+        })
+        .collect();
+    let volume: f64 = particles.iter().map(|one| 4.19 * one.radius.powi(3)).sum();
+    let side = (volume / fill).cbrt();
+    let along = (1..).find(|k| k * k * k >= count).unwrap();
+    let step = side / along as f64;
+    let places =
+        (0..count).map(|k| {
+            let cell = [k % along, k / along % along, k / along / along];
+            let spare = 0.5 * step - particles[k].radius;
+            assert!(spare > 0.0);
+            DVec3::from_array(cell.map(|k| {
+                (k as f64 + 0.5) * step + 0.99 * spare * (2.0 * random.random::<f64>() - 1.0)
+            }))
+        });
+    let places = places.collect();
+    (particles, places, side)
+}
+
+fn crowd(count: usize, fill: f64, seed: u64, fine_steps: FineSteps) -> BrownianCrowd {
+    let (particles, places, side) = lattice(count, fill, seed);
+    let config = BrownianConfig {
+        seed,
+        fine_steps,
+        tolerance: 1.0e-9,
+        walls: Wall::room(DVec3::ZERO, DVec3::splat(side)).to_vec(),
+    };
+    BrownianCrowd::new(&particles, &places, config).unwrap()
+}
+
+#[test]
+fn a_free_particle_obeys_the_laws_of_diffusion_within_two_percent() {
+    const PARTICLES: usize = 20_000;
+    let particle = BrownianParticle::in_medium(2.0, &Medium::default());
+    let places: Vec<DVec3> = (0..PARTICLES)
+        .map(|k| DVec3::X * 1.0e6 * k as f64)
+        .collect();
+    let config = BrownianConfig::default();
+    let mut crowd = BrownianCrowd::new(&[particle; PARTICLES], &places, config).unwrap();
+    // Half a turn or so in all.
+    let dt = 0.02 / particle.rotational_diffusion;
+    for _ in 0..20 {
+        let report = crowd.step(dt, &mut bounce).unwrap();
+        assert_eq!(report.collisions, 0);
+    }
+    let time = crowd.time();
+    let squares = crowd.positions().iter().zip(&places);
+    let mean: f64 = squares
+        .map(|(now, then)| now.distance_squared(*then))
+        .sum::<f64>()
+        / PARTICLES as f64;
+    let diffusion = mean / (6.0 * time);
+    assert!(
+        (diffusion / particle.diffusion - 1.0).abs() < 0.02,
+        "{diffusion}"
+    );
+    let cosines = crowd
+        .rotations()
+        .iter()
+        .map(|rotation| (*rotation * DVec3::Z).z);
+    let mean = cosines.sum::<f64>() / PARTICLES as f64;
+    let decay = -mean.ln() / (2.0 * time);
+    assert!(
+        (decay / particle.rotational_diffusion - 1.0).abs() < 0.02,
+        "{decay}"
+    );
+}
+
+#[test]
+fn particles_in_a_crowd_diffuse_more_slowly_than_free_ones() {
+    let mut crowd = crowd(512, 0.25, 3, FineSteps::Queued);
+    let places = crowd.positions().to_vec();
+    // Steps of a tenth of a radius.
+    let dt = 0.005 / Medium::default().translational(1.5);
+    for _ in 0..200 {
+        crowd.step(dt, &mut bounce).unwrap();
+    }
+    let time = crowd.time();
+    // Away from the walls.
+    let middle = |place: &DVec3| {
+        let side = places
+            .iter()
+            .fold(DVec3::ZERO, |high, place| high.max(*place))
+            .x;
+        place.min_element() > 0.25 * side && place.max_element() < 0.75 * side
+    };
+    let inner: Vec<usize> = (0..places.len()).filter(|&k| middle(&places[k])).collect();
+    let ratio = |k: usize| {
+        let square = crowd.positions()[k].distance_squared(places[k]);
+        square / (6.0 * crowd.particles()[k].diffusion * time)
+    };
+    let mean = inner.iter().map(|&k| ratio(k)).sum::<f64>() / inner.len() as f64;
+    assert!(inner.len() > 50 && (0.2..0.9).contains(&mean), "{mean}");
+}
+
+/// Whom, with whom, when (s).
+type Met = (u32, Obstacle, f64);
+
+/// A step in a thousand parts, in each of which every pair is looked at.
+fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<DVec3>) {
+    const FINER: usize = 1000;
+    let mut ways = crowd.displacements(dt);
+    let mut places = crowd.positions().to_vec();
+    let particles = crowd.particles();
+    let mut met = Vec::new();
+    let gap = |places: &[DVec3], a: usize, other: Obstacle| match other {
+        Obstacle::Sphere(b) => {
+            let reach = particles[a].radius + particles[b as usize].radius;
+            places[a].distance(places[b as usize]) - reach
+        }
+        Obstacle::Wall(wall) => walls[wall as usize].from(places[a]).distance - particles[a].radius,
+    };
+    let normal = |places: &[DVec3], a: usize, other: Obstacle| match other {
+        Obstacle::Sphere(b) => (places[b as usize] - places[a]).normalize(),
+        Obstacle::Wall(wall) => -walls[wall as usize].from(places[a]).normal,
+    };
+    let mut now = 0.0;
+    for part in 1..=FINER {
+        let end = part as f64 / FINER as f64;
+        loop {
+            let at = |time: f64, ways: &[DVec3], places: &[DVec3]| -> Vec<DVec3> {
+                let pairs = places.iter().zip(ways);
+                pairs
+                    .map(|(place, way)| *place + (time - now) * *way)
+                    .collect()
+            };
+            let after = at(end, &ways, &places);
+            // Who has overlapped for the longest time?
+            let mut first: Option<(f64, usize, Obstacle)> = None;
+            let mut offer = |a: usize, other: Obstacle| {
+                let depth = -gap(&after, a, other);
+                if depth < 0.0 {
+                    return;
+                }
+                let other_way = match other {
+                    Obstacle::Sphere(b) => ways[b as usize],
+                    Obstacle::Wall(_) => DVec3::ZERO,
+                };
+                let closing = (ways[a] - other_way).dot(normal(&after, a, other));
+                if closing > 0.0 && first.is_none_or(|(since, ..)| depth / closing > since) {
+                    first = Some((depth / closing, a, other));
+                }
+            };
+            for a in 0..places.len() {
+                for b in a + 1..places.len() {
+                    offer(a, Obstacle::Sphere(b as u32));
+                }
+                for wall in 0..walls.len() as u32 {
+                    offer(a, Obstacle::Wall(wall));
+                }
+            }
+            let Some((_, a, other)) = first else {
+                places = after;
+                now = end;
+                break;
+            };
+            let (mut low, mut high) = (now, end);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if gap(&at(middle, &ways, &places), a, other) <= 0.0 {
+                    high = middle;
+                } else {
+                    low = middle;
+                }
+            }
+            places = at(high, &ways, &places);
+            now = high;
+            let normal = normal(&places, a, other);
+            match other {
+                Obstacle::Sphere(b) => {
+                    let b = b as usize;
+                    let closing = (ways[a] - ways[b]).dot(normal);
+                    let [one, two] = [a, b].map(|k| particles[k].diffusion);
+                    let push = 2.0 * closing / (one + two) * normal;
+                    ways[a] -= one * push;
+                    ways[b] += two * push;
+                }
+                Obstacle::Wall(_) => {
+                    let closing = ways[a].dot(normal);
+                    ways[a] -= 2.0 * closing * normal;
+                }
+            }
+            met.push((a as u32, other, high * dt));
+        }
+    }
+    (met, places)
+}
+
+/// Long steps in dense crowds: many collisions follow from others within the same step.
+#[test]
+fn a_step_finds_what_parts_a_thousand_times_finer_find() {
+    let total: usize = (0..100_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut crowd = crowd(27, 0.2, seed, FineSteps::Queued);
+            let mut highest = DVec3::ZERO;
+            for (place, particle) in crowd.positions().iter().zip(crowd.particles()) {
+                highest = highest.max(*place + particle.radius);
+            }
+            let side = lattice(27, 0.2, seed).2;
+            let walls = Wall::room(DVec3::ZERO, DVec3::splat(side));
+            let dt = 0.3 / Medium::default().translational(1.5);
+            let (expected, places) = reference(&crowd, &walls, dt);
+            crowd.step(dt, &mut bounce).unwrap();
+            let found: Vec<Met> = crowd
+                .meetings()
+                .iter()
+                .map(|meeting| (meeting.particle, meeting.other, meeting.time))
+                .collect();
+            assert_eq!(expected.len(), found.len(), "scene {seed}");
+            for (one, two) in expected.iter().zip(&found) {
+                let late = (one.2 - two.2).abs() / dt;
+                assert!(
+                    (one.0, one.1) == (two.0, two.1) && late < 1.0e-4,
+                    "scene {seed}"
+                );
+            }
+            for (one, two) in places.iter().zip(crowd.positions()) {
+                assert!(one.distance(*two) < 1.0e-3, "scene {seed}");
+            }
+            expected.len()
+        })
+        .sum();
+    assert!(total > 1000, "{total}");
+}
+
+#[test]
+fn the_queue_and_the_subdivided_step_find_the_same_collisions() {
+    for seed in 0..10 {
+        let [mut queued, mut subdivided] =
+            [FineSteps::Queued, FineSteps::Subdivided].map(|way| crowd(125, 0.2, seed, way));
+        let dt = 0.1 / Medium::default().translational(1.5);
+        let one = queued.step(dt, &mut bounce).unwrap();
+        let two = subdivided.step(dt, &mut bounce).unwrap();
+        assert!(one.collisions > 10 && two.spared > two.checks);
+        let pairs = queued.meetings().iter().zip(subdivided.meetings());
+        for (one, two) in pairs {
+            assert_eq!((one.particle, one.other), (two.particle, two.other));
+            assert!((one.time - two.time).abs() < 1.0e-6 * dt);
+        }
+        assert_eq!(queued.meetings().len(), subdivided.meetings().len());
+    }
+}
+
+#[test]
+fn nobody_overlaps_after_many_steps() {
+    let mut crowd = crowd(343, 0.25, 1, FineSteps::Queued);
+    let dt = 0.05 / Medium::default().translational(1.5);
+    let mut collisions = 0;
+    for _ in 0..50 {
+        collisions += crowd.step(dt, &mut bounce).unwrap().collisions;
+    }
+    let (places, particles) = (crowd.positions(), crowd.particles());
+    for a in 0..places.len() {
+        for b in a + 1..places.len() {
+            let reach = particles[a].radius + particles[b].radius;
+            assert!(places[a].distance(places[b]) > reach - 1.0e-7);
+        }
+    }
+    assert!(collisions > 1000);
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bits() {
+    let run = |threads: usize| {
+        with_threads(threads, || {
+            let mut crowd = crowd(343, 0.25, 9, FineSteps::Queued);
+            let dt = 0.05 / Medium::default().translational(1.5);
+            for _ in 0..10 {
+                crowd.step(dt, &mut bounce).unwrap();
+            }
+            let places: Vec<_> = crowd
+                .positions()
+                .iter()
+                .map(|at| at.to_array().map(f64::to_bits))
+                .collect();
+            let turns: Vec<_> = crowd
+                .rotations()
+                .iter()
+                .map(|at| at.to_array().map(f64::to_bits))
+                .collect();
+            (places, turns)
+        })
+    };
+    assert_eq!(run(1), run(2));
+}
+
+#[test]
+fn particles_that_stick_form_clusters_that_move_as_one() {
+    let mut crowd = crowd(216, 0.2, 2, FineSteps::Queued);
+    let dt = 0.1 / Medium::default().translational(1.5);
+    let mut stick = |meeting: &Meeting| match meeting.other {
+        Obstacle::Sphere(_) => Outcome::Stick,
+        Obstacle::Wall(_) => Outcome::Bounce,
+    };
+    for _ in 0..5 {
+        crowd.step(dt, &mut stick).unwrap();
+    }
+    let members: usize = crowd.clusters().map(<[u32]>::len).sum();
+    assert_eq!(members, 216);
+    let largest = crowd
+        .clusters()
+        .max_by_key(|members| members.len())
+        .unwrap()
+        .to_vec();
+    assert!(largest.len() > 3);
+    assert_eq!(crowd.cluster(largest[1]).unwrap(), &largest[..]);
+    // All of a cluster go the same way, and more slowly than one of them would.
+    let before = crowd.positions().to_vec();
+    crowd.step(dt, &mut |_: &Meeting| Outcome::Bounce).unwrap();
+    let way = |k: u32| crowd.positions()[k as usize] - before[k as usize];
+    for &member in &largest {
+        assert!(way(member).distance(way(largest[0])) < 1.0e-9);
+    }
+    assert_eq!(crowd.cluster(largest[0]).unwrap().len(), largest.len());
+}
+
+#[test]
+fn particles_may_pass_through_each_other_if_the_caller_says_so() {
+    let mut crowd = crowd(125, 0.2, 4, FineSteps::Queued);
+    let dt = 0.1 / Medium::default().translational(1.5);
+    let ways = crowd.displacements(dt);
+    let before = crowd.positions().to_vec();
+    let report = crowd.step(dt, &mut |_: &Meeting| Outcome::Pass).unwrap();
+    assert!(report.collisions > 10);
+    for ((now, then), way) in crowd.positions().iter().zip(&before).zip(&ways) {
+        assert!(now.distance(*then + *way) < 1.0e-9);
+    }
+}
+
+#[test]
+fn particles_stay_in_hollow_walls() {
+    let particle = BrownianParticle::in_medium(0.5, &Medium::default());
+    let places: Vec<DVec3> = (0..27)
+        .map(|k| DVec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9)) * 1.5)
+        .map(|place| place - 1.5)
+        .collect();
+    let capsule = ShapeCompartment::capsule(1.0, 4.0, Pose::IDENTITY).unwrap();
+    let walls = [
+        Wall::Ball {
+            center: DVec3::ZERO,
+            radius: 4.0,
+            side: WallSide::Inside,
+        },
+        Wall::Surface {
+            surface: Arc::new(capsule),
+            side: WallSide::Inside,
+        },
+    ];
+    for wall in walls {
+        let config = BrownianConfig {
+            walls: vec![wall.clone()],
+            ..BrownianConfig::default()
+        };
+        let mut crowd = BrownianCrowd::new(&[particle; 27], &places, config).unwrap();
+        let dt = 0.1 / particle.diffusion;
+        let mut at_walls = 0;
+        for _ in 0..100 {
+            at_walls += crowd.step(dt, &mut bounce).unwrap().wall_collisions;
+            for place in crowd.positions() {
+                assert!(wall.from(*place).distance > 0.5 - 1.0e-4, "{wall:?}");
+            }
+        }
+        assert!(at_walls > 100, "{at_walls}");
+    }
+}
+
+#[test]
+fn what_is_no_crowd_is_refused() {
+    let good = BrownianParticle::in_medium(1.0, &Medium::default());
+    let config = BrownianConfig::default;
+    let bad = BrownianParticle {
+        radius: -1.0,
+        ..good
+    };
+    let error = BrownianCrowd::new(&[good, bad], &[DVec3::ZERO; 2], config()).unwrap_err();
+    assert!(matches!(error, MotionError::BadSphere { sphere: 1, .. }));
+    let error = BrownianCrowd::new(&[good], &[DVec3::NAN], config()).unwrap_err();
+    assert!(matches!(error, MotionError::NotFinite { sphere: 0, .. }));
+    let error = BrownianCrowd::new(&[good], &[], config()).unwrap_err();
+    assert_eq!(error, MotionError::Mismatch { given: 0, count: 1 });
+    let mut crowd = BrownianCrowd::new(&[good], &[DVec3::ZERO], config()).unwrap();
+    for dt in [0.0, -1.0, f64::NAN] {
+        let error = crowd.step(dt, &mut bounce).unwrap_err();
+        assert!(matches!(error, MotionError::BadParameter { .. }));
+    }
+    let mut none = BrownianCrowd::new(&[], &[], config()).unwrap();
+    none.step(1.0e-9, &mut bounce).unwrap();
+}

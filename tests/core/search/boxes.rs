@@ -1,0 +1,223 @@
+//! Searches of boxes against brute force: comparing numbers is exact, so that all must
+//! find exactly the same pairs.
+
+use bevy_rapier_molecules::rapier::RapierBvh;
+use bevy_rapier_molecules::search::boxes::{
+    BoxGrid, BoxSearch, BoxSet, BruteForceBoxes, LARGEST_COORDINATE_NM,
+};
+use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer, SearchError, SweepAndPrune};
+use glam::Vec3;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::common::thread_pool::with_threads;
+
+fn searches() -> Vec<Box<dyn BoxSearch>> {
+    vec![
+        Box::new(BoxGrid::new()),
+        Box::new(BoxGrid::scalar()),
+        Box::new(SweepAndPrune::new()),
+        Box::new(LinearKdTree::new()),
+        Box::new(LinearKdTree::with_duplicates()),
+        Box::new(LinearKdTree::new().without_splitting()),
+        Box::new(LinearKdTree::new().with_finest_leaves()),
+        Box::new(LinearKdTree::new().scalar()),
+        Box::new(LinearKdTree::with_duplicates().scalar()),
+        Box::new(RapierBvh::new()),
+    ]
+}
+
+/// Checks every search on scene after scene, each search going on from the one before.
+/// Returns the pairs of the last scene.
+#[track_caller]
+fn assert_exact<'a>(scenes: impl IntoIterator<Item = &'a BoxSet> + Clone) -> usize {
+    let mut count = 0;
+    for mut search in searches() {
+        let [mut expected, mut found] = [PairBuffer::new(), PairBuffer::new()];
+        for boxes in scenes.clone() {
+            BruteForceBoxes
+                .find_box_pairs(boxes, &mut expected)
+                .unwrap();
+            search.find_box_pairs(boxes, &mut found).unwrap();
+            let (found, expected) = (found.to_sorted_vec(), expected.to_sorted_vec());
+            assert!(
+                found == expected,
+                "{} finds {} of {} pairs of {} boxes",
+                search.name(),
+                found.len(),
+                expected.len(),
+                boxes.len()
+            );
+            count = expected.len();
+        }
+    }
+    count
+}
+
+/// Boxes with sides up to `side` in a cube, three boxes an owner.
+fn scattered(count: u32, edge: f32, side: f32, random: &mut Pcg64Mcg) -> BoxSet {
+    let mut boxes = BoxSet::new();
+    for k in 0..count {
+        let low = Vec3::from_array(std::array::from_fn(|_| edge * random.random::<f32>()));
+        let size = Vec3::from_array(std::array::from_fn(|_| side * random.random::<f32>()));
+        boxes.push(low, low + size, k / 3).unwrap();
+    }
+    boxes
+}
+
+fn moved(boxes: &BoxSet, by: impl Fn(usize) -> Vec3) -> BoxSet {
+    let mut moved = BoxSet::new();
+    for index in 0..boxes.len() {
+        let by = by(index);
+        let (low, high) = (boxes.low(index) + by, boxes.high(index) + by);
+        moved.push(low, high.max(low), boxes.owner(index)).unwrap();
+    }
+    moved
+}
+
+#[test]
+fn boxes_of_every_number_are_exact() {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    for (count, edge) in [(0, 1.0), (1, 1.0), (2, 0.1), (100, 5.0), (3000, 12.0)] {
+        assert_exact([&scattered(count, edge, 1.5, &mut random)]);
+    }
+}
+
+#[test]
+fn boxes_that_touch_overlap() {
+    let mut boxes = BoxSet::new();
+    for x in 0..4 {
+        for y in 0..4 {
+            for z in 0..4 {
+                let low = Vec3::new(x as f32, y as f32, z as f32);
+                boxes.push(low, low + 1.0, boxes.len() as u32).unwrap();
+            }
+        }
+    }
+    // 64 cubes: faces, edges and corners in common.
+    assert_eq!(assert_exact([&boxes]), 144 + 216 + 108);
+}
+
+#[test]
+fn points_and_coincident_boxes_are_exact() {
+    let mut boxes = BoxSet::new();
+    for owner in 0..40 {
+        let point = Vec3::splat((owner % 4) as f32);
+        boxes.push(point, point, owner).unwrap();
+        boxes.push(Vec3::ZERO, Vec3::ONE, owner).unwrap();
+    }
+    assert!(assert_exact([&boxes]) > 700);
+    // Zeros of either sign are the same place.
+    let mut zeros = BoxSet::new();
+    for (owner, x) in [(0, -1.0), (1, 0.0), (2, -0.0)] {
+        zeros.push(Vec3::splat(x), Vec3::ZERO * x, owner).unwrap();
+    }
+    assert_eq!(assert_exact([&zeros]), 3);
+}
+
+#[test]
+fn a_giant_among_many_small_boxes_is_found() {
+    let mut random = Pcg64Mcg::seed_from_u64(2);
+    let mut boxes = scattered(1000, 20.0, 0.5, &mut random);
+    let before = assert_exact([&boxes]);
+    boxes
+        .push(Vec3::splat(-5.0), Vec3::splat(15.0), 5000)
+        .unwrap();
+    boxes
+        .push(Vec3::splat(3.0), Vec3::splat(60.0), 5001)
+        .unwrap();
+    boxes
+        .push(Vec3::splat(-1.0e9), Vec3::splat(1.0e9), 5002)
+        .unwrap();
+    assert!(assert_exact([&boxes]) > before + 1000);
+}
+
+#[test]
+fn boxes_far_away_and_everywhere_are_exact() {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let near = scattered(200, 3.0, 0.5, &mut random);
+    for exponent in [3, 6, 9, 12, 20, 30, 37] {
+        let far = 10.0_f32.powi(exponent);
+        let offset = moved(&near, |_| Vec3::splat(far));
+        let scattered = moved(&near, |k| if k < 5 { Vec3::X * -far } else { Vec3::ZERO });
+        assert_exact([&offset]);
+        assert_exact([&scattered]);
+    }
+}
+
+/// Those that remember must not remember wrongly: small moves, none, wild ones, back.
+#[test]
+fn boxes_in_motion_are_exact_at_every_step() {
+    let mut random = Pcg64Mcg::seed_from_u64(4);
+    let mut scenes = vec![scattered(400, 6.0, 1.0, &mut random)];
+    for step in 0..12 {
+        let size = [0.01, 0.2, 0.0, 5.0][step % 4];
+        let by: Vec<Vec3> = (0..400)
+            .map(|_| {
+                Vec3::from_array(std::array::from_fn(|_| {
+                    size * (random.random::<f32>() - 0.5)
+                }))
+            })
+            .collect();
+        let next = moved(&scenes[step], |k| by[k]);
+        scenes.push(next);
+    }
+    scenes.push(scenes[0].clone());
+    assert_exact(&scenes);
+}
+
+#[test]
+fn what_cannot_be_a_box_does_not_reach_a_search() {
+    let mut boxes = BoxSet::new();
+    let far = Vec3::splat(1.1 * LARGEST_COORDINATE_NM);
+    assert!(boxes.push(Vec3::ZERO, far, 0).is_err());
+    assert!(boxes.push(Vec3::splat(f32::NAN), Vec3::ONE, 0).is_err());
+    assert!(boxes.is_empty());
+}
+
+/// A hundred thousand boxes in one place make 5·10⁹ pairs.
+#[test]
+fn a_heap_of_boxes_is_refused_with_its_place() {
+    let mut boxes = BoxSet::new();
+    boxes.push(Vec3::splat(7.0), Vec3::splat(8.0), 0).unwrap();
+    for owner in 1..100_000_u32 {
+        boxes.push(Vec3::ZERO, Vec3::ONE, owner).unwrap();
+    }
+    let searches: [Box<dyn BoxSearch>; 2] =
+        [Box::new(BoxGrid::new()), Box::new(LinearKdTree::new())];
+    for mut search in searches {
+        let mut pairs = PairBuffer::new();
+        match search.find_box_pairs(&boxes, &mut pairs) {
+            Err(SearchError::TooCrowded { sphere, .. }) => assert!(sphere > 0),
+            other => panic!("{}: {other:?}", search.name()),
+        }
+        assert!(pairs.is_empty());
+    }
+}
+
+#[test]
+fn the_order_of_pairs_does_not_depend_on_threads() {
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let boxes = scattered(20_000, 30.0, 1.2, &mut random);
+    let found = |search: &mut dyn BoxSearch, threads: usize| {
+        let mut pairs = PairBuffer::new();
+        with_threads(threads, || search.find_box_pairs(&boxes, &mut pairs)).unwrap();
+        pairs.iter().collect::<Vec<_>>()
+    };
+    let makers: [fn() -> Box<dyn BoxSearch>; 3] = [
+        || Box::new(BoxGrid::new()),
+        || Box::new(LinearKdTree::new()),
+        || Box::new(LinearKdTree::with_duplicates()),
+    ];
+    for make in makers {
+        let expected = found(&mut *make(), 1);
+        assert!(expected.len() > 10_000);
+        for threads in [2, 3] {
+            assert!(
+                found(&mut *make(), threads) == expected,
+                "{}",
+                make().name()
+            );
+        }
+    }
+}

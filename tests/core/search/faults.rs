@@ -1,0 +1,104 @@
+//! What cannot be searched is refused with a reason, and does no harm.
+
+use bevy_rapier_molecules::search::{
+    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid, VerletGrid,
+};
+use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
+use glam::Vec3;
+
+use crate::search::searches::{self, Field, Promise, with_searches};
+use crate::search::sizes::liquid;
+
+#[test]
+fn a_bad_margin_is_refused_and_the_search_stays_usable() {
+    let spheres = liquid(200, true, 3);
+    for mut search in searches::all() {
+        let mut pairs = PairBuffer::new();
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        let before = pairs.to_sorted_vec();
+        assert!(!before.is_empty());
+        for margin in [f32::NAN, -0.1, f32::INFINITY, f32::NEG_INFINITY] {
+            let error = search.find_pairs(&spheres, margin, &mut pairs).unwrap_err();
+            assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
+            assert!(pairs.is_empty());
+            assert!(search.count_pairs(&spheres, margin).is_err());
+        }
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        assert_eq!(pairs.to_sorted_vec(), before);
+    }
+}
+
+#[test]
+fn widths_and_skins_that_are_none_are_refused() {
+    for width in [f32::NAN, -0.1, 0.0, f32::INFINITY, 2.0 * MAX_REACH_NM] {
+        let error = UniformGrid::with_cell_width(width).unwrap_err();
+        assert!(matches!(error, SearchError::BadWidth { .. }), "{error}");
+    }
+    for skin in [f32::NAN, -0.1, f32::INFINITY] {
+        let error = VerletGrid::with_skin(skin).unwrap_err();
+        assert!(matches!(error, SearchError::BadSkin { .. }), "{error}");
+    }
+    assert!(VerletGrid::with_skin(0.0).is_ok());
+}
+
+#[test]
+fn a_reach_beyond_the_limit_is_refused() {
+    let mut spheres = SphereSet::new();
+    spheres.push(Vec3::ZERO, MAX_REACH_NM, 0).unwrap();
+    spheres.push(Vec3::ONE, 0.1, 1).unwrap();
+    for mut search in searches::all() {
+        // The oracle has 64 bits, and no limit.
+        if search.name() == BruteForce.name() {
+            continue;
+        }
+        let mut pairs = PairBuffer::new();
+        let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
+        assert!(matches!(error, SearchError::ReachTooLong { .. }), "{error}");
+        assert!(pairs.is_empty());
+    }
+}
+
+/// Half a million spheres in one place make 10¹¹ pairs.
+#[test]
+fn a_crowd_is_refused_with_its_place_by_every_grid() {
+    let mut spheres = liquid(1000, true, 4);
+    for owner in 0..1 << 19 {
+        spheres.push(Vec3::splat(0.5), 0.1, owner).unwrap();
+    }
+    let mut pairs = PairBuffer::new();
+    let expected = UniformGrid::new()
+        .find_pairs(&spheres, 0.0, &mut pairs)
+        .unwrap_err();
+    assert!(matches!(expected, SearchError::TooCrowded { .. }));
+    with_searches(Field::Everyone, &spheres, |search, promise| {
+        if promise == Promise::Sequence {
+            let error = search.find_pairs(&spheres, 0.0, &mut pairs);
+            assert_eq!(error, Err(expected), "{}", search.name());
+            assert!(pairs.is_empty());
+        }
+        Ok::<_, ()>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_impossible_sphere_does_not_enter_a_set() {
+    let mut spheres = SphereSet::new();
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for axis in Vec3::AXES {
+            let error = spheres.push(axis.map(|v| if v == 1.0 { bad } else { 0.0 }), 0.1, 0);
+            assert!(matches!(
+                error,
+                Err(SphereError::BadCenter { index: 0, .. })
+            ));
+        }
+    }
+    for radius in [f32::NAN, f32::INFINITY, -0.1] {
+        let error = spheres.push(Vec3::ZERO, radius, 0);
+        assert!(matches!(
+            error,
+            Err(SphereError::BadRadius { index: 0, .. })
+        ));
+    }
+    assert!(spheres.is_empty());
+}

@@ -1,0 +1,75 @@
+//! The order of the pairs depends on the spheres only.
+
+use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
+use bevy_rapier_molecules::search::{HierarchicalGrid, Pair, PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
+
+use crate::common::thread_pool::with_threads;
+use crate::search::searches::{Field, Promise, with_searches};
+use crate::search::sizes::liquid;
+
+/// Several tasks of every stage of the search.
+const SPHERES: u32 = 70_000;
+
+fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet, threads: usize) -> Vec<Pair> {
+    let mut pairs = PairBuffer::new();
+    with_threads(threads, || search.find_pairs(spheres, 0.01, &mut pairs))
+        .expect("the scene is finite");
+    pairs.iter().collect()
+}
+
+/// A liquid; with a far sphere the grid is folded.
+fn scenes() -> Vec<SphereSet> {
+    let mut scenes = vec![liquid(SPHERES, false, 5), liquid(SPHERES, true, 5)];
+    let mut folded = liquid(SPHERES, true, 6);
+    folded
+        .push(Vec3::splat(1.0e12), 0.1, u32::MAX)
+        .expect("a kilometer is finite");
+    scenes.push(folded);
+    let spread = RadiusSpread::NumberByOctave;
+    let octaves = mixed_spheres(SPHERES, 0.1..10.0, spread, 0.3, 7);
+    scenes.push(octaves.expect("radii are positive"));
+    scenes
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_sequence() {
+    for spheres in scenes() {
+        let make: [fn() -> Box<dyn PairSearch>; 2] = [
+            || Box::new(UniformGrid::new()),
+            || Box::new(HierarchicalGrid::new()),
+        ];
+        for make in make {
+            let expected = sequence(&mut *make(), &spheres, 1);
+            assert!(expected.len() > 10_000);
+            for threads in [2, 3, 8] {
+                let found = sequence(&mut *make(), &spheres, threads);
+                assert!(found == expected, "{threads} threads differ from one");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_grid_gives_the_same_sequence() {
+    for spheres in scenes() {
+        let expected = sequence(&mut UniformGrid::new(), &spheres, 2);
+        with_searches(Field::Everyone, &spheres, |search, promise| {
+            let same = promise != Promise::Sequence || sequence(search, &spheres, 2) == expected;
+            if same { Ok(()) } else { Err(search.name()) }
+        })
+        .unwrap_or_else(|name| panic!("{name} gives another sequence"));
+    }
+}
+
+/// What a search did before leaves no trace.
+#[test]
+fn a_used_search_gives_the_same_sequence_as_a_new_one() {
+    let mut used = UniformGrid::new();
+    for spheres in scenes() {
+        let expected = sequence(&mut UniformGrid::new(), &spheres, 2);
+        sequence(&mut used, &liquid(1000, true, 9), 2);
+        assert!(sequence(&mut used, &spheres, 2) == expected);
+    }
+}

@@ -1,0 +1,279 @@
+//! The vesicle of the thesis, small: what the relaxer says is what the poses say.
+
+use std::f64::consts::PI;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::thread_pool::with_threads;
+use bevy_rapier_molecules::compartment::Leaflet;
+use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::force::ThesisSteps;
+use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
+use bevy_rapier_molecules::relax::{
+    ReactionLaw, RelaxConfig, RelaxReport, RelaxStatus, Relaxer, StopReason,
+};
+use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
+use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
+use bevy_rapier_molecules::spheres::SphereSet;
+
+/// Atoms closer than this overlap, nm.
+const TOLERANCE_NM: f32 = 0.2;
+
+/// What the relaxer forgives beyond the leeways: a picometer and a milliradian, and
+/// the rounding of 32 bits.
+const SLACK: f64 = 1.01e-3;
+
+const SMALL: VesicleSize = VesicleSize::Counts {
+    outer: 70,
+    inner: 6,
+    radius: 3.2,
+};
+
+fn popc() -> Arc<MoleculeTemplate> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules/popc.pdb");
+    let template = load(path, &LoadOptions::default()).unwrap();
+    Arc::new(template.with_uniform_radius(TOLERANCE_NM / 2.0).unwrap())
+}
+
+fn small_vesicle(seed: u64) -> Vesicle {
+    let config = VesicleConfig {
+        size: SMALL,
+        seed,
+        ..VesicleConfig::default()
+    };
+    vesicle(popc(), &config).unwrap()
+}
+
+fn relax(seed: u64, config: RelaxConfig) -> (RelaxReport, Crowd) {
+    let mut relaxer = Relaxer::new(small_vesicle(seed).crowd, config).unwrap();
+    let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+    (report, relaxer.into_crowd())
+}
+
+/// The atoms of a crowd.
+fn spheres_of(crowd: &Crowd) -> SphereSet {
+    SphereSet::from_molecules(crowd.instances()).unwrap()
+}
+
+/// Number of overlaps and the deepest of them, by comparing all pairs.
+fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
+    let spheres = spheres_of(crowd);
+    let mut pairs = PairBuffer::new();
+    BruteForce.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+    let deepest = pairs
+        .iter()
+        .map(|pair| {
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let distance = spheres.center(a).distance(spheres.center(b));
+            spheres.radius(a) + spheres.radius(b) - distance
+        })
+        .fold(0.0, f32::max);
+    (pairs.len() as u64, deepest)
+}
+
+/// Number of lipids beyond their leeways, from distance and angle in 64 bits.
+fn strays_by_hand(crowd: &Crowd, radius: f32) -> u64 {
+    let strays = crowd.members().iter().filter(|member| {
+        let (_, placement) = crowd.place_of(member).unwrap();
+        let side = f64::from(placement.leaflet.sign());
+        let position = member.pose.position.as_dvec3();
+        let height = position.length() - f64::from(radius) - side * f64::from(placement.depth);
+        let up = (member.pose.rotation * placement.up).as_dvec3();
+        let cosine = side * up.normalize().dot(position.normalize());
+        let tilt = cosine.clamp(-1.0, 1.0).acos();
+        height.abs() > f64::from(placement.leeway) + SLACK
+            || tilt > f64::from(placement.tilt_leeway) + SLACK
+    });
+    strays.count() as u64
+}
+
+fn assert_status_is_that_of(crowd: &Crowd, status: &RelaxStatus) {
+    let (overlaps, deepest) = overlaps_by_brute_force(crowd);
+    assert_eq!(status.overlaps, overlaps);
+    assert!((status.max_penetration_nm - deepest).abs() < 1e-5);
+    assert_eq!(status.out_of_place, strays_by_hand(crowd, 3.2));
+}
+
+#[test]
+fn a_small_vesicle_comes_to_rest_without_overlaps() {
+    for seed in 1..=3 {
+        let (report, crowd) = relax(seed, RelaxConfig::default());
+        assert!(report.start.overlaps > 1_000, "{report:?}");
+        assert!(report.converged(), "seed {seed}: {report:?}");
+        assert_eq!(overlaps_by_brute_force(&crowd), (0, 0.0));
+        assert_eq!(strays_by_hand(&crowd, 3.2), 0);
+    }
+}
+
+#[test]
+fn leaflets_stay_on_their_sides() {
+    let (_, crowd) = relax(1, RelaxConfig::default());
+    for member in crowd.members() {
+        let (shell, placement) = crowd.place_of(member).unwrap();
+        let height = shell.signed_distance(member.pose.position);
+        assert_eq!(height > 0.0, placement.leaflet == Leaflet::Outer);
+    }
+}
+
+#[test]
+fn the_clearance_is_left_between_all_lipids() {
+    let config = RelaxConfig {
+        clearance: 0.004,
+        ..RelaxConfig::default()
+    };
+    let (report, crowd) = relax(1, config);
+    assert!(report.converged(), "{report:?}");
+    let spheres = spheres_of(&crowd);
+    // A little less than the clearance, for the rounding of 32 bits.
+    assert_eq!(BruteForce.count_pairs(&spheres, 0.003_99).unwrap(), 0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    let poses = |threads, seed| {
+        let config = RelaxConfig {
+            max_iterations: 40,
+            ..RelaxConfig::default()
+        };
+        let (_, crowd) = with_threads(threads, || relax(seed, config));
+        let bits = crowd.members().iter().map(|member| {
+            let (p, r) = (member.pose.position, member.pose.rotation);
+            [p.x, p.y, p.z, r.x, r.y, r.z, r.w].map(f32::to_bits)
+        });
+        bits.collect::<Vec<_>>()
+    };
+    let one = poses(1, 1);
+    assert_eq!(one, poses(2, 1));
+    assert_eq!(one, poses(3, 1));
+    assert_eq!(one, poses(8, 1));
+    assert_ne!(one, poses(1, 2));
+}
+
+#[test]
+fn the_thesis_law_reduces_overlaps() {
+    let config = RelaxConfig {
+        law: ReactionLaw::Thesis(ThesisSteps::default()),
+        max_iterations: 60,
+        ..RelaxConfig::default()
+    };
+    let (report, crowd) = relax(1, config);
+    assert!(
+        report.end.overlaps * 2 < report.start.overlaps,
+        "{report:?}"
+    );
+    assert_status_is_that_of(&crowd, &report.end);
+}
+
+#[test]
+fn an_interrupted_run_reports_the_poses_it_left() {
+    let mut relaxer = Relaxer::new(small_vesicle(1).crowd, RelaxConfig::default()).unwrap();
+    let report = relaxer
+        .run(|relaxer| {
+            if relaxer.iterations() == 5 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+    assert_eq!(report.reason, StopReason::Interrupted);
+    assert!(!report.converged());
+    assert_eq!(report.iterations, 5);
+    assert_eq!(report.end, relaxer.status());
+    assert!(report.end.overlaps > 0);
+    assert_status_is_that_of(relaxer.crowd(), &report.end);
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_stopped() {
+    let mut relaxer = Relaxer::new(small_vesicle(1).crowd, RelaxConfig::default()).unwrap();
+    let mut stops = 0;
+    while relaxer
+        .run(|_| {
+            stops += 1;
+            if stops % 10 == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap()
+        .reason
+        == StopReason::Interrupted
+    {}
+    let (whole, crowd) = relax(1, RelaxConfig::default());
+    assert_eq!(relaxer.iterations(), whole.iterations);
+    assert_eq!(relaxer.crowd().members(), crowd.members());
+}
+
+#[test]
+fn no_iterations_leave_the_start() {
+    let config = RelaxConfig {
+        max_iterations: 0,
+        ..RelaxConfig::default()
+    };
+    let (report, crowd) = relax(1, config);
+    assert_eq!(report.reason, StopReason::MaxIterations);
+    assert_eq!(report.start, report.end);
+    assert_eq!(crowd.members(), small_vesicle(1).crowd.members());
+    assert_status_is_that_of(&crowd, &report.end);
+}
+
+#[test]
+fn lipids_split_between_the_leaflets_by_area() {
+    let config = VesicleConfig {
+        size: VesicleSize::Density {
+            lipids: 620,
+            area_per_lipid: 1.23,
+        },
+        ..VesicleConfig::default()
+    };
+    let Vesicle {
+        crowd,
+        outer,
+        inner,
+        radius,
+        head_distance,
+        ..
+    } = vesicle(popc(), &config).unwrap();
+    assert_eq!(outer + inner, 620);
+    assert_eq!(crowd.members().len(), 620);
+    assert!(outer.abs_diff(500) <= 5, "{outer}");
+    assert!((radius - 5.2).abs() < 0.05, "{radius}");
+    for (count, sign) in [(outer, 1.0), (inner, -1.0)] {
+        let heads = f64::from(radius) + sign * f64::from(head_distance);
+        let area = 4.0 * PI * heads * heads / f64::from(count);
+        assert!((area - 1.23).abs() < 0.01, "{area}");
+    }
+}
+
+#[test]
+fn impossible_vesicles_are_refused() {
+    let build = |size| {
+        let config = VesicleConfig {
+            size,
+            ..VesicleConfig::default()
+        };
+        vesicle(popc(), &config).unwrap_err()
+    };
+    let counts = |outer, inner, radius| VesicleSize::Counts {
+        outer,
+        inner,
+        radius,
+    };
+    assert_eq!(build(counts(0, 0, 5.2)), VesicleError::NoLipids);
+    for radius in [-1.0, 0.0, f32::NAN, f32::INFINITY] {
+        let error = build(counts(10, 0, radius));
+        assert!(matches!(error, VesicleError::Compartment(_)), "{error}");
+    }
+    let error = build(counts(10, 1, 1.0));
+    assert!(matches!(error, VesicleError::TooSmall { .. }), "{error}");
+    for area_per_lipid in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let error = build(VesicleSize::Density {
+            lipids: 620,
+            area_per_lipid,
+        });
+        assert!(matches!(error, VesicleError::BadArea { .. }), "{error}");
+    }
+}

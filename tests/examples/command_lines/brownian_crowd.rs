@@ -1,0 +1,89 @@
+//! The crowded cytoplasm from the command line.
+
+use super::program::{assert_help_names, assert_refused, json, run};
+
+#[test]
+fn brownian_crowd_names_its_options() {
+    let options = [
+        "--molecules",
+        "--filled",
+        "--spread",
+        "--stick",
+        "--backend",
+        "--seed",
+        "--steps",
+        "--headless",
+        "--report",
+        "--screenshot",
+    ];
+    assert_help_names("brownian_crowd", &options);
+}
+
+#[test]
+fn proteins_in_a_crowd_are_slower_than_alone_and_the_same_every_time() {
+    let arguments = ["--molecules", "64", "--steps", "60", "--report", "-"];
+    let first = json(&run("brownian_crowd", &arguments), 0);
+    let second = json(&run("brownian_crowd", &arguments), 0);
+    let slowed = first["slowed_to"].as_f64().unwrap();
+    assert!(slowed > 0.2 && slowed < 0.95, "{slowed}");
+    assert_eq!(first["slowed_to"], second["slowed_to"]);
+    assert!(first["collisions_per_step"].as_f64().unwrap() > 0.5);
+    assert!(first["ms_per_step"]["total"].is_f64());
+    let [step, all] = ["step_ns", "simulated_ns"].map(|field| first[field].as_f64().unwrap());
+    assert!(step > 0.0 && (all / step - 60.0).abs() < 1.0e-6, "{all}");
+}
+
+#[test]
+fn proteins_that_stick_form_clusters() {
+    let arguments = ["--molecules", "64", "--steps", "40", "--stick"];
+    let report = json(
+        &run(
+            "brownian_crowd",
+            &[&arguments[..], &["--report", "-"]].concat(),
+        ),
+        0,
+    );
+    let clusters = report["clusters"].as_object().unwrap();
+    let proteins: u64 = clusters
+        .iter()
+        .map(|(size, count)| size.parse::<u64>().unwrap() * count.as_u64().unwrap())
+        .sum();
+    assert!((10..=64).contains(&proteins), "{clusters:?}");
+    assert!(report["mean_cluster"].as_f64().unwrap() > 2.0);
+}
+
+#[cfg(feature = "draw")]
+#[test]
+fn a_gpu_finds_the_same_proteins_as_the_processor() {
+    if crate::common::gpu_device::device().is_none() {
+        return;
+    }
+    let arguments = ["--molecules", "64", "--steps", "20", "--report", "-"];
+    let report = |backend: &str| {
+        let backend = ["--backend", backend];
+        json(
+            &run("brownian_crowd", &[&arguments[..], &backend].concat()),
+            0,
+        )
+    };
+    let (cpu, gpu) = (report("cpu"), report("gpu"));
+    assert_eq!(gpu["backend"], "gpu");
+    assert!(gpu["adapter"].is_string() && cpu["adapter"].is_null());
+    for figure in ["slowed_to", "collisions_per_step"] {
+        assert_eq!(cpu[figure], gpu[figure]);
+    }
+}
+
+#[test]
+fn brownian_crowd_refuses_bad_input_in_one_sentence() {
+    for filled in ["0", "0.9", "nan"] {
+        let arguments = ["--headless", "--filled", filled];
+        assert_refused("brownian_crowd", &arguments, "--filled must be from");
+    }
+    let spread = ["--headless", "--spread=-1"];
+    assert_refused("brownian_crowd", &spread, "spread");
+    let stick = ["--headless", "--stick=2"];
+    assert_refused("brownian_crowd", &stick, "--stick must be from");
+    let folder = ["--report", "/nowhere/report.json"];
+    assert_refused("brownian_crowd", &folder, "no folder");
+}

@@ -1,0 +1,167 @@
+//! Pictures are those of the references, up to a tolerance.
+//!
+//! With `MAKE_REFERENCES=1` in the environment the references are written anew: look at
+//! them before committing them.
+
+use std::f32::consts::TAU;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bevy::camera::ScalingMode;
+use bevy::prelude::*;
+use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use image::{Rgb, RgbImage};
+
+use super::stage::{Picture, alone, camera, real, shoot, stage, start, target};
+use crate::common::gpu_device::device;
+
+/// Least similarity of a picture with its reference, from 0 (nothing) to 1 (the same):
+/// the root mean square of the differences between colors is at most 1.5 %.
+///
+/// Other adapters round differently along the rims of atoms.
+const LEAST_SIMILARITY: f64 = 0.985;
+
+/// Size of references, pixels.
+const SIZE: UVec2 = UVec2::new(192, 128);
+
+fn compare(name: &str, picture: &Picture) {
+    let shown = RgbImage::from_fn(picture.size.x, picture.size.y, |x, y| {
+        let [red, green, blue, _] = picture.at(x, y);
+        Rgb([red, green, blue])
+    });
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/data/render", name]
+        .iter()
+        .collect();
+    let path = path.with_extension("png");
+    if std::env::var("MAKE_REFERENCES").is_ok_and(|value| value == "1") {
+        shown.save(&path).unwrap();
+        return;
+    }
+    let reference = image::open(&path).unwrap().to_rgb8();
+    let alike = image_compare::rgb_similarity_structure(
+        &image_compare::Algorithm::RootMeanSquared,
+        &reference,
+        &shown,
+    );
+    let score = alike.unwrap().score;
+    if score < LEAST_SIMILARITY {
+        let failed = std::env::temp_dir().join(format!("{name}.failed.png"));
+        shown.save(&failed).unwrap();
+        panic!(
+            "{name} is {score} like its reference; see {}",
+            failed.display()
+        );
+    }
+}
+
+/// An app with two lights, and a camera at `eye` nm that looks at the origin.
+fn scene(eye: Vec3) -> (App, Handle<Image>, Entity) {
+    let mut app = stage();
+    start(&mut app);
+    app.insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)));
+    app.insert_resource(GlobalAmbientLight {
+        brightness: 400.0,
+        ..default()
+    });
+    app.world_mut().spawn((
+        DirectionalLight {
+            illuminance: 5_000.0,
+            ..default()
+        },
+        Transform::from_xyz(2.0, 4.0, 3.0).looking_at(Vec3::ZERO, Vec3::Y),
+    ));
+    let picture = target(&mut app, SIZE);
+    let view = Transform::from_translation(eye).looking_at(Vec3::ZERO, Vec3::Y);
+    let eye = app.world_mut().spawn((camera(&picture), view)).id();
+    (app, picture, eye)
+}
+
+#[test]
+fn a_protein_looks_like_its_reference() {
+    if device().is_none() {
+        return;
+    }
+    let (mut app, picture, eye) = scene(Vec3::new(0.0, 0.0, 9.0));
+    let protein = app.world_mut().spawn(alone(real("1gzx.pdb"))).id();
+    compare("hemoglobin_elements", &shoot(&mut app, &picture));
+    app.world_mut().resource_mut::<MoleculeLook>().color = ColorMode::Chain;
+    compare("hemoglobin_chains", &shoot(&mut app, &picture));
+    // Four proxies for each chain over it, then many over a faint molecule.
+    for (proxies, opacity, name) in [
+        (16, 1.0, "hemoglobin_proxies"),
+        (64, 0.4, "hemoglobin_faint"),
+    ] {
+        app.world_mut().resource_mut::<MoleculeLook>().proxies = Some(ProxyOverlay {
+            count: proxies,
+            opacity: 0.5,
+        });
+        app.world_mut()
+            .get_mut::<DrawnCrowd>(protein)
+            .unwrap()
+            .opacity = opacity;
+        compare(name, &shoot(&mut app, &picture));
+    }
+    app.world_mut().resource_mut::<MoleculeLook>().proxies = None;
+    app.world_mut()
+        .get_mut::<DrawnCrowd>(protein)
+        .unwrap()
+        .opacity = 1.0;
+    compare("hemoglobin_chains", &shoot(&mut app, &picture));
+    // Blobs, many samples, orthographic.
+    app.world_mut().resource_mut::<MoleculeLook>().detail = DrawDetail::Blobs;
+    app.world_mut().entity_mut(eye).insert((
+        Msaa::Sample4,
+        Projection::Orthographic(OrthographicProjection {
+            scaling_mode: ScalingMode::FixedVertical {
+                viewport_height: 8.0,
+            },
+            ..OrthographicProjection::default_3d()
+        }),
+    ));
+    compare("hemoglobin_blobs", &shoot(&mut app, &picture));
+    app.world_mut().despawn(protein);
+}
+
+#[test]
+fn a_crowd_looks_like_its_references() {
+    if device().is_none() {
+        return;
+    }
+    let (mut app, picture, _) = scene(Vec3::new(0.0, 5.0, 16.0));
+    let config = VesicleConfig {
+        size: VesicleSize::Counts {
+            outer: 120,
+            inner: 20,
+            radius: 3.6,
+        },
+        ..VesicleConfig::default()
+    };
+    let vesicle = vesicle(real("popc.pdb"), &config).unwrap();
+    let mut crowd = DrawnCrowd::from_crowd(&vesicle.crowd);
+    crowd.templates.push(Arc::clone(&real("p_xylene.pdb")));
+    for k in 0..24 {
+        let angle = TAU * k as f32 / 24.0;
+        let place = Vec3::new(8.0 * angle.cos(), -1.0, 8.0 * angle.sin());
+        crowd
+            .molecules
+            .push(DrawnMolecule::new(1, Pose::from_translation(place)));
+    }
+    for (k, molecule) in crowd.molecules.iter_mut().enumerate() {
+        if k % 3 == 0 {
+            molecule.state = MoleculeState::Colliding;
+            molecule.penetration = 0.0005 * k as f32;
+        }
+    }
+    app.world_mut().spawn(crowd);
+    for (mode, name) in [
+        (ColorMode::Molecule, "vesicle_molecules"),
+        (ColorMode::Template, "vesicle_templates"),
+        (ColorMode::Group, "vesicle_groups"),
+        (ColorMode::Collision, "vesicle_collisions"),
+        (ColorMode::Penetration, "vesicle_penetrations"),
+    ] {
+        app.world_mut().resource_mut::<MoleculeLook>().color = mode;
+        compare(name, &shoot(&mut app, &picture));
+    }
+}
