@@ -199,14 +199,14 @@ pub mod prelude {
     };
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
-        AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding, Compartment,
-        CompartmentPlace, CompartmentSpring, ContactModel, CrowdOnly, FaultReason, InCompartment,
-        MeetingRule, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
-        MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics,
-        MoleculeFault, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
-        MoleculePoint, MoleculeQueries, MoleculeQueryFilter, MoleculeSubstep, MoleculeSystems,
-        MoleculeWorld, MoleculesMet, OnMeeting, PreparedMolecule, StaticMolecule,
-        TouchingMolecules,
+        AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding,
+        CollisionOutcome, CollisionRule, Compartment, CompartmentRegion, CompartmentSpring,
+        ContactModel, CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeBackend,
+        MoleculeBackendFault, MoleculeCollision, MoleculeContactStarted, MoleculeContactStopped,
+        MoleculeDetail, MoleculeDiagnostics, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial,
+        MoleculePlugins, MoleculeQueries, MoleculeQueryFilter, MoleculeStateError, MoleculeSubstep,
+        MoleculeSystems, MoleculeWorld, NearestAtom, PreparedMolecule, StateErrorKind,
+        StaticMolecule, TouchingMolecules,
     };
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};

@@ -51,8 +51,8 @@ fn pressed(key: KeyCode) -> impl FnMut(Res<ButtonInput<KeyCode>>) -> bool + Clon
 
 fn switch_contacts(mut model: ResMut<ContactModel>) {
     *model = match *model {
-        ContactModel::Crowd => ContactModel::Solver,
-        ContactModel::Solver => ContactModel::Crowd,
+        ContactModel::Crowd => ContactModel::Rapier,
+        ContactModel::Rapier => ContactModel::Crowd,
     };
 }
 

@@ -45,7 +45,7 @@ fn update(
             Backend::Gpu => "crowd (GPU)",
             _ => "crowd",
         },
-        ContactModel::Solver => "solver (Rapier)",
+        ContactModel::Rapier => "solver (Rapier)",
     };
     let running = contexts
         .iter()

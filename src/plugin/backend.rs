@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy::reflect::reflect_remote;
 
 use super::device::{DeviceSlot, Lender};
-use super::world::{ContactModel, MoleculeWorld};
+use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
 use crate::dynamics::{ContactEngine, GroupSearch, SearchFault};
 use crate::search::{AutoGrid, DeviceFault};

@@ -7,7 +7,7 @@ use bevy::diagnostic::{
 };
 use bevy::prelude::*;
 
-use super::world::{ContactModel, MoleculeWorld};
+use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
 
 /// Paths of the figures among Bevy's diagnostics. Each is a value per frame, over all Rapier
@@ -71,7 +71,7 @@ impl MoleculeDiagnostics {
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
     /// Pairs of spheres of different molecules within
     /// [`ContactSolverConfig::foresight`](crate::dynamics::ContactSolverConfig::foresight), in
-    /// the last substep. None in [`ContactModel::Solver`].
+    /// the last substep. None in [`ContactModel::Rapier`].
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
     /// Pairs of molecules that touch, after the last substep.
     pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");

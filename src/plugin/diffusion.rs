@@ -7,12 +7,12 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::RapierRigidBodySet;
 use bevy_rapier3d::rapier::math::Pose as RapierPose;
 
-use super::brownian::{BrownianMotionConfig, pose};
-use super::compartments::InCompartment;
-use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
-use super::springs::CheckedPlace;
-use super::surfaces::CompartmentSurface;
-use super::world::MoleculeWorld;
+use super::brownian_motion::{BrownianMotionConfig, pose};
+use super::collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
+use super::compartment::InCompartment;
+use super::compartment_springs::CheckedPlace;
+use super::compartment_surface::CompartmentSurface;
+use super::molecule_world::MoleculeWorld;
 use crate::motion::brownian::{MoveRules, Outcome};
 use crate::pose::Pose;
 use crate::search::Pair;
@@ -26,16 +26,16 @@ struct Walker<'a> {
     /// Whether it moves at all.
     diffuses: bool,
     fence: Option<Fence<'a>>,
-    answer: OnMeeting,
+    answer: CollisionOutcome,
 }
 
 /// What molecules may do in a step, and have done.
 struct Rules<'a> {
     walkers: Vec<Walker<'a>>,
-    rule: &'a MeetingRule,
+    rule: &'a CollisionRule,
     time: f64,
     /// Who met in this substep: however many steps it has, that is one meeting.
-    met: BTreeMap<[u32; 2], MoleculesMet>,
+    met: BTreeMap<[u32; 2], MoleculeCollision>,
 }
 
 impl MoveRules for Rules<'_> {
@@ -48,14 +48,14 @@ impl MoveRules for Rules<'_> {
         } = self;
         let meeting = met.entry([pair.a, pair.b]).or_insert_with(|| {
             let [one, other] = [pair.a, pair.b].map(|index| &walkers[index as usize]);
-            let mut meeting = rule.decide(MoleculesMet {
+            let mut meeting = rule.decide(MoleculeCollision {
                 molecule: one.entity,
                 other: other.entity,
                 time: *time,
                 outcome: one.answer.of_both(other.answer),
             });
-            if meeting.outcome == OnMeeting::Stick && !(one.diffuses && other.diffuses) {
-                meeting.outcome = OnMeeting::Bounce;
+            if meeting.outcome == CollisionOutcome::Stick && !(one.diffuses && other.diffuses) {
+                meeting.outcome = CollisionOutcome::Bounce;
             }
             meeting
         });
@@ -74,11 +74,11 @@ impl MoveRules for Rules<'_> {
 /// Moves the molecules that diffuse.
 pub(super) fn diffuse(
     config: Res<BrownianMotionConfig>,
-    rule: Res<MeetingRule>,
+    rule: Res<CollisionRule>,
     mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
     places: Query<(&InCompartment, &CheckedPlace)>,
     surfaces: Query<&CompartmentSurface>,
-    answers: Query<&OnMeeting>,
+    answers: Query<&CollisionOutcome>,
 ) {
     for (context, mut world, mut bodies) in &mut worlds {
         let world = &mut *world;
@@ -140,7 +140,7 @@ pub(super) fn diffuse(
                 world.member_of.get(&member.body).copied()
             };
             let passed = rules.met.iter();
-            let passed = passed.filter(|(_, met)| met.outcome == OnMeeting::Pass);
+            let passed = passed.filter(|(_, met)| met.outcome == CollisionOutcome::Pass);
             world.diffusing.passing = passed
                 .filter_map(|(&[a, b], _)| Some([number(a)?, number(b)?]))
                 .collect();

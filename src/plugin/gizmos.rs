@@ -7,14 +7,14 @@ use bevy_rapier3d::prelude::{
     PhysicsSet, RapierContextColliders, RapierContextEntityLink, RapierContextSimulation,
 };
 
-use super::compartments::InCompartment;
+use super::compartment::InCompartment;
+use super::compartment_springs::CheckedPlace;
+use super::compartment_surface::CompartmentSurface;
 use super::components::{Colliding, MoleculeDetail};
-use super::outline::outline;
-use super::prepare::PreparedMolecule;
+use super::molecule_world::{ContactModel, MoleculeWorld};
+use super::prepared_molecule::PreparedMolecule;
 use super::queries::MoleculeQueries;
-use super::springs::CheckedPlace;
-use super::surfaces::CompartmentSurface;
-use super::world::{ContactModel, MoleculeWorld};
+use super::shape_outline::outline;
 use crate::dynamics::MemberSpheres;
 use crate::pose::Pose;
 

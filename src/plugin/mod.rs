@@ -16,16 +16,16 @@
 //! | [`Compartment`], [`InCompartment`] | in | what holds molecules, and who is held where |
 //! | [`BrownianMotion`] | in | it diffuses |
 //! | [`AccelerationBound`] | in | it is watched, and told when it meets another |
-//! | [`OnMeeting`] | in | what it does then: bounce, stick or pass |
+//! | [`CollisionOutcome`] | in | what it does then: bounce, stick or pass |
 //! | [`Colliding`] | out | how many molecules it touches: red or green |
 //! | [`PreparedMolecule`] | out | its file is loaded: template, shape, proxies |
 //! | [`CompartmentSurface`] | out | the surface of a compartment where it is now |
 //! | [`MoleculeWorld`] | out | on each Rapier context: its contacts, clock and times |
 //!
 //! Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`],
-//! [`MeetingRule`]. Messages, in the same order from run to run:
-//! [`MoleculeContactStarted`], [`MoleculeContactStopped`] and [`MoleculesMet`], which are
-//! entity events as well; [`MoleculeLoadFailed`], [`MoleculeFault`] and
+//! [`CollisionRule`]. Messages, in the same order from run to run:
+//! [`MoleculeContactStarted`], [`MoleculeContactStopped`] and [`MoleculeCollision`], which are
+//! entity events as well; [`MoleculeLoadFailed`], [`MoleculeStateError`] and
 //! [`MoleculeBackendFault`] where something is wrong. To ask: [`TouchingMolecules`] tells
 //! who touches whom, [`MoleculeQueries`] which atom a ray or a moving shape meets and which
 //! is near a point.
@@ -58,7 +58,7 @@
 //! ```text
 //!              Rapier's bodies: poses, velocities, masses
 //!                │                                   ▲
-//!  Diffuse       │ those with BrownianMotion ────────┤ new poses ──────▶ MoleculesMet
+//!  Diffuse       │ those with BrownianMotion ────────┤ new poses ──────▶ MoleculeCollision
 //!                ▼                                   │
 //!  Gather     world-space spheres, one array         │
 //!                ▼                                   │
@@ -70,10 +70,10 @@
 //!                                                    │
 //!  Step       Rapier: its own contacts, joints, time ┘
 //!                ▼
-//!  Watch      those with an AccelerationBound, before and after ──▶ MoleculesMet
+//!  Watch      those with an AccelerationBound, before and after ──▶ MoleculeCollision
 //! ```
 //!
-//! In [`ContactModel::Solver`] Rapier finds and solves contacts between molecules itself, in
+//! In [`ContactModel::Rapier`] Rapier finds and solves contacts between molecules itself, in
 //! `Step`; `Gather`, `Respond` and `Apply` then have only springs to see to.
 //!
 //! # Who does the work
@@ -88,7 +88,7 @@
 //! Two molecules *touch* while atoms of theirs overlap; each such overlap is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] tell the beginning and the end,
 //! as of the substep, and a molecule that touches others is [`Colliding`]. They *meet* at a
-//! time: [`MoleculesMet`] tells when, for those that diffuse or are watched. A *member* is a
+//! time: [`MoleculeCollision`] tells when, for those that diffuse or are watched. A *member* is a
 //! molecule as its Rapier context knows it, a *fault* something that is wrong and was put
 //! right as well as can be.
 //!
@@ -103,7 +103,7 @@
 //! Nothing here panics, and nothing takes others along. A file that is missing or broken
 //! leaves its molecules without bodies ([`MoleculeLoadFailed`]); poses and velocities that
 //! are not finite are put back, scales are ignored, and heaps in one point take no part in
-//! contacts ([`MoleculeFault`]); impossible numbers in a component or a resource are
+//! contacts ([`MoleculeStateError`]); impossible numbers in a component or a resource are
 //! answered by the default or by leaving it out, and the log says so once.
 //!
 //! # Papers
@@ -120,71 +120,73 @@
 //! spheres, compartments and springs. With the feature `draw` molecules are drawn atom by
 //! atom, and `MoleculePicker` tells which atom is under the cursor.
 
+mod acceleration_bound;
 mod assets;
 mod backend;
-mod bounds;
-mod brownian;
-mod compartments;
+mod brownian_motion;
+mod collisions;
+mod compartment;
+mod compartment_springs;
+mod compartment_surface;
 mod components;
+mod contact_events;
+mod contact_systems;
 #[cfg_attr(not(feature = "gpu"), path = "no_device.rs")]
 mod device;
 mod diagnostics;
 mod diffusion;
+mod external_contacts;
 #[cfg(feature = "draw")]
-mod drawing;
-mod drive;
-mod events;
-mod faults;
+mod extract;
 #[cfg(feature = "gizmos")]
 mod gizmos;
 mod hooks;
 mod joints;
-mod meetings;
-#[cfg(feature = "gizmos")]
-mod outline;
+mod molecule_world;
 #[cfg(feature = "draw")]
 mod picking;
 mod plugins;
-mod prepare;
+mod prepared_molecule;
 mod queries;
 mod query_results;
-mod springs;
-mod substep;
-mod supports;
-mod surfaces;
-mod world;
+#[cfg(feature = "gizmos")]
+mod shape_outline;
+mod state_errors;
+mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
+pub use acceleration_bound::AccelerationBound;
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
 pub use backend::{
     BackendReflection, DeviceFaultReflection, MoleculeAdapter, MoleculeBackend,
     MoleculeBackendFault,
 };
-pub use bounds::AccelerationBound;
-pub use brownian::{BrownianMotion, BrownianMotionConfig};
-pub use compartments::{
-    Compartment, CompartmentPlace, CompartmentSpring, InCompartment, ParryShape,
+pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
+pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
+pub use compartment::{
+    Compartment, CompartmentRegion, CompartmentSpring, InCompartment, ParryShape,
 };
+pub use compartment_surface::CompartmentSurface;
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
+pub use contact_events::{
+    MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules,
+};
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 #[cfg(feature = "draw")]
-pub use drawing::{MoleculeDrawingPlugin, Undrawn};
-pub use drive::MoleculeSubstep;
-pub use events::{MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules};
-pub use faults::{FaultReason, MoleculeFault};
+pub use extract::{MoleculeExtractPlugin, Undrawn};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
-pub use meetings::{MeetingRule, MoleculesMet, OnMeeting};
+pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
 #[cfg(feature = "draw")]
 pub use picking::{MoleculePicker, PickedAtom};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
-pub use prepare::{PreparedMolecule, PreparedTemplate};
+pub use prepared_molecule::{PreparedMolecule, PreparedTemplate};
 pub use queries::MoleculeQueries;
-pub use query_results::{MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
-pub use surfaces::CompartmentSurface;
-pub use world::{ContactModel, MoleculeTimes, MoleculeWorld};
+pub use query_results::{MoleculeAtom, MoleculeHit, MoleculeQueryFilter, NearestAtom};
+pub use state_errors::{MoleculeStateError, StateErrorKind};
+pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;
 
@@ -212,7 +214,7 @@ pub enum MoleculeSystems {
     /// In [`MoleculeSubstep`]: one step of Rapier.
     Step,
     /// In [`MoleculeSubstep`]: finds out which molecules with an [`AccelerationBound`] met.
-    Watch,
+    TrackCollisions,
     /// In Rapier's schedule, after `PhysicsSet::StepSimulation` and before
     /// `PhysicsSet::Writeback`: messages, entity events, [`Colliding`].
     Publish,

@@ -12,20 +12,21 @@ use bevy_rapier3d::prelude::{
 };
 
 #[cfg(feature = "draw")]
-use super::MoleculeDrawingPlugin;
+use super::MoleculeExtractPlugin;
 #[cfg(feature = "gizmos")]
 use super::MoleculeGizmoPlugin;
 use super::{
-    AccelerationBound, BrownianMotion, BrownianMotionConfig, Colliding, Compartment, ContactModel,
-    CrowdOnly, InCompartment, MeetingRule, Molecule, MoleculeAssetPlugin, MoleculeAtom,
-    MoleculeBackend, MoleculeBackendFault, MoleculeContactStarted, MoleculeContactStopped,
-    MoleculeDetail, MoleculeDiagnosticsPlugin, MoleculeFault, MoleculeHit, MoleculeMaterial,
-    MoleculePoint, MoleculeSubstep, MoleculeSystems, MoleculeTimes, MoleculeWorld, MoleculesMet,
-    OnMeeting, StaticMolecule, Touching,
+    AccelerationBound, BrownianMotion, BrownianMotionConfig, Colliding, CollisionOutcome,
+    CollisionRule, Compartment, ContactModel, CrowdOnly, InCompartment, Molecule,
+    MoleculeAssetPlugin, MoleculeAtom, MoleculeBackend, MoleculeBackendFault, MoleculeCollision,
+    MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnosticsPlugin,
+    MoleculeHit, MoleculeMaterial, MoleculeStateError, MoleculeSubstep, MoleculeSystems,
+    MoleculeTimes, MoleculeWorld, NearestAtom, StaticMolecule, Touching,
 };
 use super::{
-    backend, bounds, brownian, diffusion, drive, events, faults, meetings, prepare, springs,
-    substep, supports, surfaces, world,
+    acceleration_bound, backend, brownian_motion, collisions, compartment_springs,
+    compartment_surface, contact_events, contact_systems, diffusion, external_contacts,
+    molecule_world, prepared_molecule, state_errors, substep_loop,
 };
 use crate::backend::Backend;
 use crate::dynamics::ContactSolverConfig;
@@ -92,8 +93,8 @@ impl Default for MoleculePlugins {
                 model: ContactModel::default(),
                 contact_config: ContactSolverConfig::default(),
                 backend: Backend::default(),
-                add_schedule: drive::add_substep_schedule::<()>,
-                replace_step: drive::replace_rapier_step::<()>,
+                add_schedule: substep_loop::add_substep_schedule::<()>,
+                replace_step: substep_loop::replace_rapier_step::<()>,
             },
         }
     }
@@ -108,8 +109,8 @@ impl MoleculePlugins {
         Hooks: 'static + BevyPhysicsHooks,
         for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
     {
-        self.physics.add_schedule = drive::add_substep_schedule::<Hooks>;
-        self.physics.replace_step = drive::replace_rapier_step::<Hooks>;
+        self.physics.add_schedule = substep_loop::add_substep_schedule::<Hooks>;
+        self.physics.replace_step = substep_loop::replace_rapier_step::<Hooks>;
         self
     }
 
@@ -151,7 +152,7 @@ impl PluginGroup for MoleculePlugins {
         #[cfg(feature = "draw")]
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
-            .add(MoleculeDrawingPlugin);
+            .add(MoleculeExtractPlugin);
         plugins
     }
 }
@@ -180,56 +181,56 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<BrownianMotion>()
             .register_type::<BrownianMotionConfig>()
             .register_type::<AccelerationBound>()
-            .register_type::<OnMeeting>()
-            .register_type::<MoleculesMet>()
+            .register_type::<CollisionOutcome>()
+            .register_type::<MoleculeCollision>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
-            .register_type::<MoleculeFault>()
+            .register_type::<MoleculeStateError>()
             .register_type::<MoleculeBackend>()
             .register_type::<MoleculeBackendFault>()
             .register_type::<MoleculeAtom>()
             .register_type::<MoleculeHit>()
-            .register_type::<MoleculePoint>()
+            .register_type::<NearestAtom>()
             .register_type::<MoleculeTimes>()
             .register_type::<Touching>()
             .insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
-            .insert_resource(world::ContactConfigAtStart(self.contact_config))
-            .init_resource::<prepare::PreparedTemplates>()
+            .insert_resource(molecule_world::ContactConfigAtStart(self.contact_config))
+            .init_resource::<prepared_molecule::PreparedTemplates>()
             .init_resource::<BrownianMotionConfig>()
-            .init_resource::<MeetingRule>()
+            .init_resource::<CollisionRule>()
             .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()
             .add_message::<MoleculeContactStopped>()
-            .add_message::<MoleculesMet>()
-            .add_message::<MoleculeFault>()
+            .add_message::<MoleculeCollision>()
+            .add_message::<MoleculeStateError>()
             .add_message::<MoleculeBackendFault>()
-            .add_observer(world::adopt_context)
-            .add_observer(events::end_contacts)
-            .add_observer(prepare::drop_body)
-            .add_observer(prepare::fix_static)
-            .add_observer(prepare::free_static)
-            .add_observer(surfaces::drop_surface);
+            .add_observer(molecule_world::adopt_context)
+            .add_observer(contact_events::end_contacts)
+            .add_observer(prepared_molecule::drop_body)
+            .add_observer(prepared_molecule::fix_static)
+            .add_observer(prepared_molecule::free_static)
+            .add_observer(compartment_surface::drop_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         (self.add_schedule)(app);
         app.add_systems(
             MoleculeSubstep,
             (
                 diffusion::diffuse.in_set(MoleculeSystems::Diffuse),
-                (bounds::note_starts, substep::gather)
+                (acceleration_bound::note_starts, contact_systems::gather)
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                substep::detect.in_set(MoleculeSystems::Detect),
+                contact_systems::detect.in_set(MoleculeSystems::Detect),
                 (
-                    supports::find_supports,
-                    substep::respond,
-                    springs::pull_springs,
+                    external_contacts::find_supports,
+                    contact_systems::respond,
+                    compartment_springs::pull_springs,
                 )
                     .chain()
                     .in_set(MoleculeSystems::Respond),
-                substep::apply.in_set(MoleculeSystems::Apply),
-                bounds::watch_meetings.in_set(MoleculeSystems::Watch),
+                contact_systems::apply.in_set(MoleculeSystems::Apply),
+                acceleration_bound::watch_meetings.in_set(MoleculeSystems::TrackCollisions),
             ),
         );
     }
@@ -265,31 +266,37 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
         schedule,
         (
             (
-                prepare::prepare_molecules,
-                prepare::apply_materials,
-                surfaces::make_surfaces,
-                springs::check_places,
+                prepared_molecule::prepare_molecules,
+                prepared_molecule::apply_materials,
+                compartment_surface::make_surfaces,
+                compartment_springs::check_places,
             )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
-            (faults::guard_transforms, faults::guard_velocities)
+            (
+                state_errors::guard_transforms,
+                state_errors::guard_velocities,
+            )
                 .chain()
                 .in_set(PhysicsSet::SyncBackend)
                 .after(RapierTransformPropagateSet)
                 .before(on_add_entity_with_parent),
             (
-                world::switch_model,
-                substep::collect_members,
+                molecule_world::switch_model,
+                contact_systems::collect_members,
                 backend::choose_device,
                 backend::assign_searches,
-                substep::update_surfaces,
-                surfaces::place_surfaces,
-                brownian::collect_diffusing,
-                bounds::collect_watched,
+                contact_systems::update_surfaces,
+                compartment_surface::place_surfaces,
+                brownian_motion::collect_diffusing,
+                acceleration_bound::collect_watched,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),
-            (events::publish_changes, meetings::publish_meetings)
+            (
+                contact_events::publish_changes,
+                collisions::publish_meetings,
+            )
                 .chain()
                 .in_set(MoleculeSystems::Publish),
         ),

@@ -8,8 +8,8 @@ use bevy_rapier3d::parry::shape::Shape;
 use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodyHandle, RapierRigidBodySet};
 
 use super::components::Molecule;
-use super::prepare::PreparedMolecule;
-use super::query_results::{MoleculeAtom, MoleculeHit, MoleculePoint, MoleculeQueryFilter};
+use super::prepared_molecule::PreparedMolecule;
+use super::query_results::{MoleculeAtom, MoleculeHit, MoleculeQueryFilter, NearestAtom};
 use crate::compartment::direction as unit;
 use crate::molecule::{AtomLabel, MoleculeTemplate};
 use crate::pose::Pose;
@@ -53,7 +53,7 @@ const SLACK: f32 = 4.0e-6;
 /// # for _ in 0..2 {
 /// #     app.update();
 /// # }
-/// fn look(molecules: MoleculeQueries) -> Option<(MoleculePoint, MoleculeHit, String)> {
+/// fn look(molecules: MoleculeQueries) -> Option<(NearestAtom, MoleculeHit, String)> {
 ///     let all = MoleculeQueryFilter::default();
 ///     let eye = Vec3::new(0.0, 20.0, 0.0);
 ///     // The atom that is nearest to the eye, and what a ray towards it hits.
@@ -246,11 +246,11 @@ impl MoleculeQueries<'_, '_> {
         point: Vec3,
         max_distance: f32,
         filter: &MoleculeQueryFilter,
-    ) -> Option<MoleculePoint> {
+    ) -> Option<NearestAtom> {
         if !point.is_finite() || max_distance.is_nan() {
             return None;
         }
-        let mut best: Option<MoleculePoint> = None;
+        let mut best: Option<NearestAtom> = None;
         for candidate in self.candidates(filter) {
             let most = best.map_or(max_distance, |best| best.distance);
             let (center, radius) = (candidate.pose.position, candidate.radius());
@@ -272,7 +272,7 @@ impl MoleculeQueries<'_, '_> {
                 continue;
             };
             let on_surface = center + (local - center).normalize_or(Vec3::Y) * radius;
-            best = Some(MoleculePoint {
+            best = Some(NearestAtom {
                 molecule: candidate.entity,
                 atom: atom as usize,
                 distance,

@@ -91,7 +91,7 @@ pub struct MoleculeHit {
 /// The atom that is nearest to a point. World frame.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
-pub struct MoleculePoint {
+pub struct NearestAtom {
     /// The entity with the [`Molecule`](super::Molecule).
     pub molecule: Entity,
     /// Index of the atom in its template, from 0.
@@ -114,8 +114,8 @@ impl From<MoleculeHit> for MoleculeAtom {
     }
 }
 
-impl From<MoleculePoint> for MoleculeAtom {
-    fn from(found: MoleculePoint) -> Self {
+impl From<NearestAtom> for MoleculeAtom {
+    fn from(found: NearestAtom) -> Self {
         Self::from((found.molecule, found.atom))
     }
 }

@@ -11,11 +11,11 @@ use rapier3d::parry::query::{
 };
 use rapier3d::parry::shape::Shape;
 
-use super::cast::cast;
+use super::distance::{closest_points, intersects, nearest};
 use super::manifolds::{self, AtomContact, Written};
-use super::near::{closest_points, intersects, nearest};
-use super::sweep::{Sweep, sweep};
-use super::{CrowdSwitch, MoleculeShape};
+use super::nonlinear_cast::{Sweep, sweep};
+use super::shape_cast::cast;
+use super::{MoleculePairFilter, MoleculeShape};
 
 thread_local! {
     /// Contacts of the pair at hand; kept so that a step allocates nothing for them.
@@ -35,7 +35,7 @@ thread_local! {
 /// deepest point. Points and normals are in the frames of the whole shapes.
 #[derive(Clone, Debug, Default)]
 pub struct MoleculeDispatcher {
-    crowd: CrowdSwitch,
+    crowd: MoleculePairFilter,
 }
 
 impl MoleculeDispatcher {
@@ -43,13 +43,13 @@ impl MoleculeDispatcher {
     /// manifolds and no hits of continuous collision detection. Other questions are
     /// answered as ever.
     #[must_use]
-    pub fn new(crowd: CrowdSwitch) -> Self {
+    pub fn new(crowd: MoleculePairFilter) -> Self {
         Self { crowd }
     }
 
     /// The switch that this dispatcher heeds.
     #[must_use]
-    pub fn crowd(&self) -> &CrowdSwitch {
+    pub fn crowd(&self) -> &MoleculePairFilter {
         &self.crowd
     }
 
@@ -101,10 +101,22 @@ impl<'a> Pair<'a> {
         }
         match self.other_molecule() {
             Some(other) => {
-                manifolds::molecules::collect(self.molecule, other, pose, prediction, contacts);
+                manifolds::molecule_vs_molecule::collect(
+                    self.molecule,
+                    other,
+                    pose,
+                    prediction,
+                    contacts,
+                );
             }
             None => {
-                manifolds::shapes::collect(self.molecule, self.other, pose, prediction, contacts);
+                manifolds::molecule_vs_shape::collect(
+                    self.molecule,
+                    self.other,
+                    pose,
+                    prediction,
+                    contacts,
+                );
             }
         }
     }
@@ -284,7 +296,12 @@ where
         CONTACTS.with_borrow_mut(|contacts| {
             pair.collect(&pose, prediction, contacts);
             if let Some(other) = pair.other_molecule() {
-                manifolds::molecules::turn_deep_contacts(pair.molecule, other, &pose, contacts);
+                manifolds::molecule_vs_molecule::turn_deep_contacts(
+                    pair.molecule,
+                    other,
+                    &pose,
+                    contacts,
+                );
             }
             manifolds::write(contacts, &how, manifolds, workspace);
         });

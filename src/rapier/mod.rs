@@ -14,7 +14,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use bevy_rapier_molecules::prelude::*;
-//! use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
+//! use bevy_rapier_molecules::rapier::{MoleculePairFilter, MoleculeDispatcher, MoleculeShape};
 //! use glam::Vec3;
 //! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher, Ray};
 //! use rapier3d::prelude::*;
@@ -23,7 +23,7 @@
 //! let template = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 //! // One shape for all molecules of a kind; clones share it.
 //! let shape = MoleculeShape::new(Arc::clone(&template));
-//! let dispatcher = MoleculeDispatcher::new(CrowdSwitch::default());
+//! let dispatcher = MoleculeDispatcher::new(MoleculePairFilter::default());
 //! let mut narrow_phase =
 //!     NarrowPhase::with_query_dispatcher(dispatcher.chain(DefaultQueryDispatcher));
 //!
@@ -75,7 +75,7 @@
 //! An atom is a ball, so all that is asked of the other shape is the point of it
 //! that is nearest to the atom's center, which every parry shape can tell. The same
 //! question, asked at the middle of a node of the molecule's tree, says that no atom
-//! of the node is near. So one walk (in `near.rs`) serves all shapes of parry, those of
+//! of the node is near. So one walk (in `distance.rs`) serves all shapes of parry, those of
 //! other crates, and half-spaces, whose bounding box has no end.
 //!
 //! # Contract
@@ -93,17 +93,17 @@
 //! with. Nothing in this room is from a paper.
 
 mod bvh;
-mod cast;
+mod convex_parts;
 mod dispatcher;
+mod distance;
 mod manifolds;
-mod near;
-mod parts;
-mod shape;
+mod molecule_shape;
+mod nonlinear_cast;
+mod pair_filter;
+mod shape_cast;
 mod shape_queries;
-mod sweep;
-mod switch;
 
 pub use bvh::RapierBvh;
 pub use dispatcher::MoleculeDispatcher;
-pub use shape::{AtomHit, MoleculeShape};
-pub use switch::CrowdSwitch;
+pub use molecule_shape::{AtomHit, MoleculeShape};
+pub use pair_filter::MoleculePairFilter;

@@ -284,7 +284,7 @@ fn where_rapier_solves_no_device_is_looked_for() {
         return;
     };
     let mut app = app_on(Backend::Gpu);
-    app.insert_resource(ContactModel::Solver);
+    app.insert_resource(ContactModel::Rapier);
     backend_mut(&mut app).lend_device(device);
     spawn_heap(&mut app);
     run(&mut app, 2);

@@ -47,8 +47,8 @@ fn spawn_in(
 #[test]
 fn a_lipid_finds_its_leaflet_and_stands_upright() {
     for (place, sign) in [
-        (CompartmentPlace::OuterLeaflet, 1.0),
-        (CompartmentPlace::InnerLeaflet, -1.0),
+        (CompartmentRegion::OuterLeaflet, 1.0),
+        (CompartmentRegion::InnerLeaflet, -1.0),
     ] {
         let mut app = weightless_app();
         let template = add(&mut app, real("popc.pdb"));
@@ -90,7 +90,7 @@ fn volumes_of_every_shape_keep_molecules_inside() {
             let center = Vec3::X * 40.0 * k as f32;
             let transform = Transform::from_translation(center);
             let compartment = app.world_mut().spawn((shape.clone(), transform)).id();
-            let place = InCompartment::new(compartment, CompartmentPlace::Inside);
+            let place = InCompartment::new(compartment, CompartmentRegion::Inside);
             let start = center + Vec3::new(4.0, 0.3, 0.2);
             let molecule = spawn_in(&mut app, &template, place, start);
             let velocity = Velocity::linear(Vec3::new(3.0, 1.0, 0.5));
@@ -115,7 +115,7 @@ fn an_excluder_keeps_molecules_out() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let compartment = spawn_shell(&mut app, 3.0);
-    let place = InCompartment::new(compartment, CompartmentPlace::Outside);
+    let place = InCompartment::new(compartment, CompartmentRegion::Outside);
     let molecule = spawn_in(&mut app, &template, place, Vec3::X * 2.0);
     run(&mut app, 240);
     assert!(position(&app, molecule).length() > 3.0);
@@ -126,7 +126,7 @@ fn a_compartment_that_moves_takes_its_molecules_along() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let compartment = spawn_shell(&mut app, 3.0);
-    let place = InCompartment::new(compartment, CompartmentPlace::Inside);
+    let place = InCompartment::new(compartment, CompartmentRegion::Inside);
     let molecule = spawn_in(&mut app, &template, place, Vec3::ZERO);
     run(&mut app, 10);
     app.world_mut()
@@ -145,7 +145,7 @@ fn a_compartment_removed_while_in_use_lets_go() {
         let mut app = weightless_app();
         let template = add(&mut app, bar());
         let compartment = spawn_shell(&mut app, 3.0);
-        let place = InCompartment::new(compartment, CompartmentPlace::Inside);
+        let place = InCompartment::new(compartment, CompartmentRegion::Inside);
         let molecule = spawn_in(&mut app, &template, place, Vec3::X * 6.0);
         run(&mut app, 5);
         assert!(velocity(&app, molecule).x < 0.0);
@@ -169,10 +169,10 @@ fn impossible_compartments_and_places_hold_nothing() {
     let template = add(&mut app, bar());
     let bad = spawn_shell(&mut app, -1.0);
     let good = app.world_mut().spawn(Compartment::default()).id();
-    let in_bad = InCompartment::new(bad, CompartmentPlace::Inside);
+    let in_bad = InCompartment::new(bad, CompartmentRegion::Inside);
     let badly_in_good = InCompartment {
         leeway: f32::NAN,
-        ..InCompartment::new(good, CompartmentPlace::Inside)
+        ..InCompartment::new(good, CompartmentRegion::Inside)
     };
     let mut height = 0.0;
     let molecules = [in_bad, badly_in_good, InCompartment::default()].map(|place| {
@@ -230,7 +230,7 @@ fn the_law_of_the_thesis_pulls_too() {
             force: 1.0,
             torque: 1.0,
         },
-        ..InCompartment::new(shell, CompartmentPlace::OuterLeaflet)
+        ..InCompartment::new(shell, CompartmentRegion::OuterLeaflet)
     };
     let lipid = spawn_in(&mut app, &template, place, Vec3::Y * 12.0);
     run(&mut app, 5);
@@ -242,7 +242,7 @@ fn springs_let_sleeping_molecules_sleep() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let shell = app.world_mut().spawn(Compartment::default()).id();
-    let place = InCompartment::new(shell, CompartmentPlace::Inside);
+    let place = InCompartment::new(shell, CompartmentRegion::Inside);
     let molecule = spawn_in(&mut app, &template, place, Vec3::ZERO);
     app.world_mut()
         .entity_mut(molecule)

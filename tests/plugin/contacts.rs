@@ -78,7 +78,7 @@ fn oracle(app: &App, molecules: &[Entity]) -> BTreeSet<(Entity, Entity)> {
 #[test]
 fn both_models_find_the_same_touching_pairs() {
     let mut found = Vec::new();
-    for model in [ContactModel::Crowd, ContactModel::Solver] {
+    for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let (mut app, molecules) = overlapping_scene(model);
         let expected = oracle(&app, &molecules);
         assert!(expected.len() > 10);
@@ -126,7 +126,7 @@ fn listen(app: &mut App) {
 
 #[test]
 fn meeting_and_parting_are_told_once() {
-    for model in [ContactModel::Crowd, ContactModel::Solver] {
+    for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let mut app = app(model);
         listen(&mut app);
         weightless(&mut app);
@@ -180,7 +180,7 @@ fn overlaps_at_the_start_are_told_in_the_order_of_entities() {
     assert!(heard.started.len() > 10);
     assert_eq!(heard.started, sorted);
     assert_eq!(heard, hear(ContactModel::Crowd));
-    assert_eq!(heard.started, hear(ContactModel::Solver).started);
+    assert_eq!(heard.started, hear(ContactModel::Rapier).started);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn the_model_can_be_switched_while_molecules_touch() {
     let low = spawn(&mut app, &template, Vec3::Y * 0.1);
     let high = spawn(&mut app, &template, Vec3::Y * 0.31);
     for k in 0..6 {
-        let model = [ContactModel::Crowd, ContactModel::Solver][k % 2];
+        let model = [ContactModel::Crowd, ContactModel::Rapier][k % 2];
         app.insert_resource(model);
         run(&mut app, 60);
         for molecule in [low, high] {
@@ -293,7 +293,7 @@ fn contacts_from_before_another_model_are_forgotten() {
     };
     run(&mut app, 2);
     assert!(solved(&mut app) > 0);
-    app.insert_resource(ContactModel::Solver);
+    app.insert_resource(ContactModel::Rapier);
     run(&mut app, 1);
     assert_eq!(solved(&mut app), 0);
     // Far from each other, and on the way back: old contacts would stop them.
@@ -328,7 +328,7 @@ fn candidates_are_counted_while_there_is_a_crowd() {
     };
     run(&mut app, 2);
     assert!(candidates(&app) > 0.0);
-    app.insert_resource(ContactModel::Solver);
+    app.insert_resource(ContactModel::Rapier);
     run(&mut app, 1);
     assert_eq!(candidates(&app), 0.0);
 }
@@ -336,7 +336,7 @@ fn candidates_are_counted_while_there_is_a_crowd() {
 /// As in Rapier: a joint may turn off the contacts between its bodies.
 #[test]
 fn molecules_on_a_joint_without_contacts_overlap_in_peace() {
-    for model in [ContactModel::Crowd, ContactModel::Solver] {
+    for model in [ContactModel::Crowd, ContactModel::Rapier] {
         for contacts in [true, false] {
             let mut app = app(model);
             weightless(&mut app);

@@ -87,7 +87,7 @@ fn populate(app: &mut App) -> [Entity; 3] {
     let astray = spawn(app, &template, Vec3::Y * 30.0);
     app.world_mut()
         .entity_mut(astray)
-        .insert(InCompartment::new(compartment, CompartmentPlace::Inside));
+        .insert(InCompartment::new(compartment, CompartmentRegion::Inside));
     [one, two, astray]
 }
 
@@ -116,7 +116,7 @@ fn every_kind_makes_lines() {
     for (model, first) in [
         (ContactModel::Crowd, true),
         (ContactModel::Crowd, false),
-        (ContactModel::Solver, true),
+        (ContactModel::Rapier, true),
     ] {
         let mut app = drawing_app(model, first);
         *group(&mut app) = all_on();
@@ -127,7 +127,7 @@ fn every_kind_makes_lines() {
         let spheres = vertices(&app, style.sphere_color);
         assert!(spheres.len() >= 21 * 36, "{}", spheres.len());
         let cells = vertices(&app, style.cell_color);
-        assert_eq!(cells.is_empty(), model == ContactModel::Solver);
+        assert_eq!(cells.is_empty(), model == ContactModel::Rapier);
         let contacts = vertices(&app, style.touch_color);
         assert!(contacts.len() >= 4, "{model:?}: {}", contacts.len());
         assert!(contacts.iter().all(|place| place.length() < 1.5));

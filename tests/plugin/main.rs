@@ -3,21 +3,20 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod acceleration_bound;
 mod assets;
 #[cfg(feature = "gpu")]
 mod backend;
 #[cfg(feature = "gpu")]
 mod backend_contacts;
 #[cfg(feature = "gpu")]
-mod backend_faults;
+mod backend_errors;
 mod bodies;
-mod bounds;
-mod brownian;
+mod brownian_motion;
 mod compartments;
 mod contacts;
 #[cfg(feature = "draw")]
 mod docking_bodies;
-mod faults;
 #[cfg(feature = "gamepad")]
 mod gamepad;
 mod gizmos;
@@ -27,5 +26,6 @@ mod queries;
 mod query_oracle;
 mod render;
 mod schedules;
+mod state_errors;
 mod test_app;
 mod timesteps;

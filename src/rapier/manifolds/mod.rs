@@ -1,24 +1,24 @@
 //! Many atom contacts as few manifolds.
 //!
 //! 1. All atom contacts nearer than the prediction distance are collected
-//!    ([`molecules`], [`shapes`]).
+//!    ([`molecule_vs_molecule`], [`molecule_vs_shape`]).
 //! 2. Each belongs to one of 26 directions: those of the faces, edges and corners of
 //!    a cube. Directions are fixed, so that a contact seldom changes its manifold.
 //! 3. A direction with contacts is a manifold. Its normal is the mean of theirs,
 //!    deeper ones weighing more; none is further than about 30° from the middle.
-//! 4. At most four points are kept ([`spread`]), since Rapier solves no more.
+//! 4. At most four points are kept ([`reduction`]), since Rapier solves no more.
 //!
 //! The distance of a point is that of the two surfaces, never a projection of it, so
 //! that no penetration is invented. Points are named by atom indices, by which they
 //! find the impulses of the step before.
 
-mod contact;
-pub(super) mod molecules;
-pub(super) mod shapes;
-mod spread;
+mod atom_contact;
+pub(super) mod molecule_vs_molecule;
+pub(super) mod molecule_vs_shape;
+mod reduction;
 mod write;
 
-pub(super) use contact::AtomContact;
+pub(super) use atom_contact::AtomContact;
 pub(super) use write::{Written, clear, write};
 
 use glam::Vec3;

@@ -8,9 +8,9 @@ use rapier3d::parry::query::details::{
 use rapier3d::parry::query::{ContactManifold, TrackedContact};
 use rapier3d::parry::shape::PackedFeatureId;
 
-use super::contact::AtomContact;
+use super::atom_contact::AtomContact;
 use super::direction;
-use super::spread::{MOST_POINTS, choose};
+use super::reduction::{MOST_POINTS, choose};
 
 /// Most indices that parry's feature names have room for.
 const NAME_MASK: u32 = 0x3fff_ffff;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
+use bevy_rapier_molecules::rapier::{MoleculeDispatcher, MoleculePairFilter, MoleculeShape};
 use glam::Vec3;
 use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use rapier3d::parry::utils::Array2;
@@ -32,10 +32,10 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self::with_switch(CrowdSwitch::default())
+        Self::with_switch(MoleculePairFilter::default())
     }
 
-    fn with_switch(switch: CrowdSwitch) -> Self {
+    fn with_switch(switch: MoleculePairFilter) -> Self {
         let dispatcher = MoleculeDispatcher::new(switch).chain(DefaultQueryDispatcher);
         Self {
             pipeline: PhysicsPipeline::new(),
@@ -299,7 +299,7 @@ fn a_heap_of_lipids_falls_to_rest() {
 fn the_crowd_switch_lets_molecules_fall_through_each_other() {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
-    let switch = CrowdSwitch::default();
+    let switch = MoleculePairFilter::default();
     let mut world = World::with_switch(switch.clone());
     world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
     let size = molecule.aabb().extents().y;

@@ -1,6 +1,6 @@
 //! Where numbers get awkward: coincidence, great depth, great distance, no numbers.
 
-use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher};
+use bevy_rapier_molecules::rapier::{MoleculeDispatcher, MoleculePairFilter};
 use glam::{Quat, Vec3};
 use rapier3d::parry::math::Pose3;
 use rapier3d::parry::query::{
@@ -138,7 +138,7 @@ fn pairs_without_a_molecule_are_left_to_others() {
 fn the_crowd_switch_silences_molecule_pairs_only() {
     let shape = small();
     let (ball, pose) = (Ball::new(0.5), Pose3::translation(0.4, 0.0, 0.0));
-    let switch = CrowdSwitch::default();
+    let switch = MoleculePairFilter::default();
     let dispatcher = MoleculeDispatcher::new(switch.clone());
     let mut molecules = Manifolds::new();
     let mut workspace = None;

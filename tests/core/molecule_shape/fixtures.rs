@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
 };
-use bevy_rapier_molecules::rapier::{CrowdSwitch, MoleculeDispatcher, MoleculeShape};
+use bevy_rapier_molecules::rapier::{MoleculeDispatcher, MoleculePairFilter, MoleculeShape};
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -13,7 +13,7 @@ use rapier3d::parry::math::Pose3;
 use rapier3d::parry::shape::Shape;
 
 pub fn dispatcher() -> MoleculeDispatcher {
-    MoleculeDispatcher::new(CrowdSwitch::default())
+    MoleculeDispatcher::new(MoleculePairFilter::default())
 }
 
 pub fn random(seed: u64) -> Pcg64 {

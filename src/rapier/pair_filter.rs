@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Clones share one state, so that the switch can be turned while a narrow phase
 /// owns the dispatcher.
 #[derive(Clone, Debug, Default)]
-pub struct CrowdSwitch(Arc<AtomicBool>);
+pub struct MoleculePairFilter(Arc<AtomicBool>);
 
-impl CrowdSwitch {
+impl MoleculePairFilter {
     /// A switch that is on or off.
     #[must_use]
     pub fn new(on: bool) -> Self {

@@ -33,7 +33,7 @@ fn cell(along: u32, seed: u64) -> (App, Vec<Entity>) {
     let cell = app.world_mut().spawn(Compartment::Box {
         half_extents: Vec3::splat(half),
     });
-    let place = InCompartment::new(cell.id(), CompartmentPlace::Inside);
+    let place = InCompartment::new(cell.id(), CompartmentRegion::Inside);
     let molecules = (0..along.pow(3)).map(|k| {
         let cell = [k % along, k / along % along, k / along / along];
         let at = cell.map(|k| (k as f32 + 0.5 - 0.5 * along as f32) * step);
@@ -55,18 +55,18 @@ fn poses(app: &App, molecules: &[Entity]) -> Vec<Pose> {
 }
 
 #[derive(Resource, Default)]
-struct Met(Vec<MoleculesMet>);
+struct Met(Vec<MoleculeCollision>);
 
 fn listen(app: &mut App) {
     app.init_resource::<Met>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculesMet>, mut met: ResMut<Met>| {
+        |mut messages: MessageReader<MoleculeCollision>, mut met: ResMut<Met>| {
             met.0.extend(messages.read());
         },
     );
 }
 
-fn met(app: &App) -> &[MoleculesMet] {
+fn met(app: &App) -> &[MoleculeCollision] {
     &app.world().resource::<Met>().0
 }
 
@@ -200,7 +200,7 @@ fn the_same_seed_gives_the_same_bits_for_one_thread_and_two() {
     assert_ne!(one, run(1, 6));
     // Substeps follow each other, in each one a pair meets once, and the smaller entity
     // comes first.
-    let order = |met: &MoleculesMet| (met.time, met.molecule, met.other);
+    let order = |met: &MoleculeCollision| (met.time, met.molecule, met.other);
     assert!(one.1.is_sorted_by(|one, other| order(one) < order(other)));
     assert!(one.1.iter().all(|met| met.molecule < met.other));
 }
@@ -211,7 +211,7 @@ fn molecules_that_stick_diffuse_as_one() {
     for molecule in &molecules[..4] {
         app.world_mut()
             .entity_mut(*molecule)
-            .insert(OnMeeting::Stick);
+            .insert(CollisionOutcome::Stick);
     }
     listen(&mut app);
     for _ in 0..200 {
@@ -220,7 +220,7 @@ fn molecules_that_stick_diffuse_as_one() {
             break;
         }
     }
-    let stuck = |met: &&MoleculesMet| met.outcome == OnMeeting::Stick;
+    let stuck = |met: &&MoleculeCollision| met.outcome == CollisionOutcome::Stick;
     let first = met(&app).iter().find(stuck).unwrap();
     let pair = [first.molecule, first.other];
     assert!(pair.iter().all(|one| molecules[..4].contains(one)));
@@ -252,12 +252,12 @@ fn a_rule_has_the_last_word_and_entities_are_told() {
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
-            .insert(OnMeeting::Stick)
-            .observe(|_: On<MoleculesMet>, mut told: ResMut<Told>| told.0 += 1);
+            .insert(CollisionOutcome::Stick)
+            .observe(|_: On<MoleculeCollision>, mut told: ResMut<Told>| told.0 += 1);
     }
     app.init_resource::<Told>()
-        .insert_resource(MeetingRule::new(|meeting| match meeting.outcome {
-            OnMeeting::Stick => OnMeeting::Bounce,
+        .insert_resource(CollisionRule::new(|meeting| match meeting.outcome {
+            CollisionOutcome::Stick => CollisionOutcome::Bounce,
             other => other,
         }));
     listen(&mut app);
@@ -273,7 +273,7 @@ fn molecules_that_pass_go_through_each_other_and_nobody_pushes_them() {
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
-            .insert(OnMeeting::Pass);
+            .insert(CollisionOutcome::Pass);
     }
     listen(&mut app);
     let body = DockingMolecule::new(Arc::new(real("1ubq.cif")));
@@ -292,7 +292,11 @@ fn molecules_that_pass_go_through_each_other_and_nobody_pushes_them() {
         }
     }
     assert!(overlapping > 10, "{overlapping}");
-    assert!(met(&app).iter().all(|met| met.outcome == OnMeeting::Pass));
+    assert!(
+        met(&app)
+            .iter()
+            .all(|met| met.outcome == CollisionOutcome::Pass)
+    );
 }
 
 #[test]

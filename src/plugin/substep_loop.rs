@@ -19,8 +19,8 @@ use bevy_rapier3d::prelude::{
 
 use super::MoleculeSystems;
 use super::hooks::RapierHooks;
+use super::molecule_world::{MoleculeTimes, MoleculeWorld};
 use super::plugins::add_frame_systems;
-use super::world::{MoleculeTimes, MoleculeWorld};
 
 /// One substep of all Rapier contexts. Runs as often as the [`TimestepMode`] says,
 /// inside [`PhysicsSet::StepSimulation`].
@@ -78,7 +78,7 @@ where
                 MoleculeSystems::Respond,
                 MoleculeSystems::Apply,
                 MoleculeSystems::Step,
-                MoleculeSystems::Watch,
+                MoleculeSystems::TrackCollisions,
             )
                 .chain(),
         )

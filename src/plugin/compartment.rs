@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
-use super::prepare::PreparedMolecule;
+use super::prepared_molecule::PreparedMolecule;
 use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, up_and_head};
 use crate::force::SpringLaw;
 
@@ -64,7 +64,7 @@ impl Default for ParryShape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub enum CompartmentPlace {
+pub enum CompartmentRegion {
     /// In the surface, head outwards: the outer leaflet of a bilayer. Default.
     #[default]
     OuterLeaflet,
@@ -151,7 +151,7 @@ impl CompartmentSpring {
 ///     GravityScale(0.0),
 ///     InCompartment {
 ///         depth: Some(1.0),
-///         ..InCompartment::new(vesicle, CompartmentPlace::OuterLeaflet)
+///         ..InCompartment::new(vesicle, CompartmentRegion::OuterLeaflet)
 ///     },
 ///     Transform::from_xyz(0.0, 12.0, 0.0),
 /// ));
@@ -174,7 +174,7 @@ pub struct InCompartment {
     #[entities]
     pub compartment: Entity,
     /// Which part of it. Default: the outer leaflet.
-    pub place: CompartmentPlace,
+    pub place: CompartmentRegion,
     /// In a leaflet: how far the center of mass may leave its depth before the spring
     /// acts, nm. Inside and outside: how close the molecule may come to the surface,
     /// nm. Default: 0.1 nm.
@@ -194,14 +194,14 @@ pub struct InCompartment {
 
 impl Default for InCompartment {
     fn default() -> Self {
-        Self::new(Entity::PLACEHOLDER, CompartmentPlace::default())
+        Self::new(Entity::PLACEHOLDER, CompartmentRegion::default())
     }
 }
 
 impl InCompartment {
     /// A molecule in `place` of `compartment`, with the default leeways and spring.
     #[must_use]
-    pub fn new(compartment: Entity, place: CompartmentPlace) -> Self {
+    pub fn new(compartment: Entity, place: CompartmentRegion) -> Self {
         Self {
             compartment,
             place,
@@ -218,10 +218,10 @@ impl InCompartment {
         let template = prepared.shared().template();
         let distance = self.leeway + template.bounding_radius();
         let leaflet = match self.place {
-            CompartmentPlace::Inside => return Belonging::Inside { distance },
-            CompartmentPlace::Outside => return Belonging::Outside { distance },
-            CompartmentPlace::OuterLeaflet => Leaflet::Outer,
-            CompartmentPlace::InnerLeaflet => Leaflet::Inner,
+            CompartmentRegion::Inside => return Belonging::Inside { distance },
+            CompartmentRegion::Outside => return Belonging::Outside { distance },
+            CompartmentRegion::OuterLeaflet => Leaflet::Outer,
+            CompartmentRegion::InnerLeaflet => Leaflet::Inner,
         };
         Belonging::Surface(Placement {
             leaflet,

@@ -6,11 +6,11 @@ use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodySet};
 
-use super::compartments::InCompartment;
-use super::prepare::PreparedMolecule;
-use super::substep::moving_body;
-use super::surfaces::CompartmentSurface;
-use super::world::MoleculeWorld;
+use super::compartment::InCompartment;
+use super::compartment_surface::CompartmentSurface;
+use super::contact_systems::moving_body;
+use super::molecule_world::MoleculeWorld;
+use super::prepared_molecule::PreparedMolecule;
 use crate::compartment::{Belonging, Excess};
 use crate::dynamics::{Impulse, MovingBody};
 use crate::force::{Body, SpringLaw, Velocity, spring_impulse, steadying_impulse};

@@ -12,21 +12,21 @@ use super::log;
 use super::test_app::*;
 
 #[derive(Resource, Default)]
-struct Met(Vec<MoleculesMet>);
+struct Met(Vec<MoleculeCollision>);
 
 fn watching_app() -> App {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     app.init_resource::<Met>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculesMet>, mut met: ResMut<Met>| {
+        |mut messages: MessageReader<MoleculeCollision>, mut met: ResMut<Met>| {
             met.0.extend(messages.read());
         },
     );
     app
 }
 
-fn met(app: &App) -> &[MoleculesMet] {
+fn met(app: &App) -> &[MoleculeCollision] {
     &app.world().resource::<Met>().0
 }
 
@@ -79,7 +79,7 @@ fn two_that_fly_at_each_other_meet_when_their_atoms_do() {
         let meeting = met(&app).first().expect("they met");
         let pair = (left.min(right), left.max(right));
         assert_eq!((meeting.molecule, meeting.other), pair);
-        assert_eq!(meeting.outcome, OnMeeting::Bounce);
+        assert_eq!(meeting.outcome, CollisionOutcome::Bounce);
         // A thousandth of a nanometer is as good as touching, and the solver may have
         // slowed them down in the substep before.
         let late = meeting.time - before - low;
@@ -141,11 +141,11 @@ fn molecules_that_stick_fly_on_together() {
     for molecule in [left, right] {
         app.world_mut()
             .entity_mut(molecule)
-            .insert(OnMeeting::Stick);
+            .insert(CollisionOutcome::Stick);
     }
     run(&mut app, 90);
     assert_eq!(met(&app).len(), 1);
-    assert_eq!(met(&app)[0].outcome, OnMeeting::Stick);
+    assert_eq!(met(&app)[0].outcome, CollisionOutcome::Stick);
     let apart = |app: &App| (position(app, right) - position(app, left)).length();
     let before = apart(&app);
     assert!(before < 5.0, "{before}");

@@ -1,33 +1,33 @@
 //! What cannot be simulated is said clearly, and bystanders are left alone.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::FaultReason;
+use bevy_rapier_molecules::plugin::StateErrorKind;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::test_app::*;
 
 #[derive(Resource, Default)]
-struct Faults(Vec<MoleculeFault>);
+struct Faults(Vec<MoleculeStateError>);
 
 fn faulty_app() -> App {
     let mut app = app(ContactModel::Crowd);
     app.init_resource::<Faults>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculeFault>, mut faults: ResMut<Faults>| {
+        |mut messages: MessageReader<MoleculeStateError>, mut faults: ResMut<Faults>| {
             faults.0.extend(messages.read());
         },
     );
     app
 }
 
-fn faults(app: &App) -> &[MoleculeFault] {
+fn faults(app: &App) -> &[MoleculeStateError] {
     &app.world().resource::<Faults>().0
 }
 
 /// Either way of contacts, with a bystander and a molecule that has fallen for three frames.
 fn falling_molecules() -> [(ContactModel, App, Entity, Entity); 2] {
-    [ContactModel::Crowd, ContactModel::Solver].map(|model| {
+    [ContactModel::Crowd, ContactModel::Rapier].map(|model| {
         let mut app = faulty_app();
         app.insert_resource(model);
         let bystander = spawn_bystander(&mut app);
@@ -60,10 +60,10 @@ fn a_scale_is_refused_and_the_molecule_keeps_its_size() {
     let scaled = Transform::from_scale(Vec3::splat(2.0));
     let molecule = app.world_mut().spawn((Molecule(template), scaled)).id();
     run(&mut app, 10);
-    let reason = FaultReason::Scaled {
+    let reason = StateErrorKind::Scaled {
         scale: Vec3::splat(2.0),
     };
-    assert_eq!(faults(&app), [MoleculeFault { molecule, reason }]);
+    assert_eq!(faults(&app), [MoleculeStateError { molecule, reason }]);
     assert!(position(&app, molecule).y < 0.0, "it falls nevertheless");
     // A scale that comes later is told again.
     for scale in [Vec3::ONE, Vec3::new(1.0, 3.0, 1.0)] {
@@ -86,8 +86,8 @@ fn a_pose_that_is_no_number_is_put_back() {
         run(&mut app, 3);
         let after = position(&app, molecule);
         assert!(after.distance(before) < 0.1, "{after}");
-        let reason = FaultReason::NotFinite;
-        assert_eq!(faults(&app), [MoleculeFault { molecule, reason }]);
+        let reason = StateErrorKind::NotFinite;
+        assert_eq!(faults(&app), [MoleculeStateError { molecule, reason }]);
         assert_unharmed(&app, bystander);
     }
 }
@@ -159,7 +159,7 @@ fn molecules_heaped_up_in_one_point_are_set_aside() {
     run(&mut app, 2);
     let crowded = faults(&app)
         .iter()
-        .filter(|fault| fault.reason == FaultReason::Crowded);
+        .filter(|fault| fault.reason == StateErrorKind::Crowded);
     assert_eq!(crowded.count(), 1000);
     run(&mut app, 60);
     let apart = position(&app, bystanders[1]) - position(&app, bystanders[0]);

@@ -8,8 +8,8 @@ use rapier3d::parry::query::{
 };
 use rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
 
-use super::near::{ball_around, nearest};
-use super::parts::visit_parts;
+use super::convex_parts::visit_parts;
+use super::distance::{ball_around, nearest};
 use super::{AtomHit, MoleculeShape};
 
 impl MoleculeShape {

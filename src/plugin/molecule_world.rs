@@ -11,14 +11,14 @@ use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, Ra
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
+use super::acceleration_bound::Watched;
 use super::backend::Searcher;
-use super::bounds::Watched;
-use super::brownian::Diffusing;
-use super::events::TouchLedger;
-use super::meetings::MoleculesMet;
+use super::brownian_motion::Diffusing;
+use super::collisions::MoleculeCollision;
+use super::contact_events::TouchLedger;
 use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
-use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
+use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
 
 /// How molecules collide with each other. Both ways find the same contacts, and in both
 /// molecules collide with ordinary colliders through Rapier.
@@ -49,7 +49,7 @@ use crate::rapier::{CrowdSwitch, MoleculeDispatcher};
 ///     app.world_mut().spawn(bundle).id()
 /// });
 /// let mut before = 0.4;
-/// for model in [ContactModel::Crowd, ContactModel::Solver] {
+/// for model in [ContactModel::Crowd, ContactModel::Rapier] {
 ///     app.insert_resource(model);
 ///     for _ in 0..10 {
 ///         app.update();
@@ -72,7 +72,7 @@ pub enum ContactModel {
     Crowd,
     /// Each molecule is a shape for Rapier, whose broad phase and solver do the rest.
     /// For up to some thousand molecules, and where stacks and joints matter most.
-    Solver,
+    Rapier,
 }
 
 /// A molecule as a context knows it.
@@ -100,7 +100,7 @@ pub struct MoleculeWorld {
     /// Impulses of springs in this substep, by member.
     pub(super) springs: Vec<(u32, Impulse)>,
     pub(super) ledger: TouchLedger,
-    pub(super) switch: CrowdSwitch,
+    pub(super) switch: MoleculePairFilter,
     pub(super) times: MoleculeTimes,
     /// Whether the last search failed: said once, not every substep.
     pub(super) failing: bool,
@@ -110,7 +110,7 @@ pub struct MoleculeWorld {
     pub(super) diffusing: Diffusing,
     pub(super) watched: Watched,
     /// Who met in this frame.
-    pub(super) meetings: Vec<MoleculesMet>,
+    pub(super) meetings: Vec<MoleculeCollision>,
 }
 
 impl fmt::Debug for MoleculeWorld {
@@ -128,7 +128,7 @@ impl fmt::Debug for MoleculeWorld {
 
 impl MoleculeWorld {
     /// The crowd, with its contacts in the last substep; it has no contacts in
-    /// [`ContactModel::Solver`].
+    /// [`ContactModel::Rapier`].
     #[must_use]
     pub fn contacts(&self) -> &CrowdContacts {
         &self.contacts
@@ -174,7 +174,7 @@ impl MoleculeWorld {
     }
 
     /// Molecules that diffuse as one because they stick to each other: clusters of two and
-    /// more, each in the order of entities. See [`OnMeeting`](super::OnMeeting).
+    /// more, each in the order of entities. See [`CollisionOutcome`](super::CollisionOutcome).
     #[must_use]
     pub fn clusters(&self) -> Vec<Vec<Entity>> {
         self.diffusing.clusters()

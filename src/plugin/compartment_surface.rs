@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 use thiserror::Error;
 
-use super::compartments::Compartment;
+use super::compartment::Compartment;
 use crate::compartment::{CompartmentError, ShapeCompartment, SphereShell, Surface};
 use crate::pose::Pose;
 

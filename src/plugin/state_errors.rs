@@ -11,7 +11,7 @@ use super::components::Molecule;
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum FaultReason {
+pub enum StateErrorKind {
     /// Its pose or velocity is not finite: it is put back, or stopped.
     NotFinite,
     /// It lies where so many others lie that contacts cannot be computed: it takes no part
@@ -24,7 +24,7 @@ pub enum FaultReason {
     },
 }
 
-impl std::fmt::Display for FaultReason {
+impl std::fmt::Display for StateErrorKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotFinite => write!(f, "its pose or velocity is not a number"),
@@ -40,7 +40,7 @@ impl std::fmt::Display for FaultReason {
 /// A molecule cannot be simulated as it is. The log says the same in a sentence.
 ///
 /// ```
-/// # use bevy_rapier_molecules::plugin::FaultReason;
+/// # use bevy_rapier_molecules::plugin::StateErrorKind;
 /// # use bevy::prelude::*;
 /// # use bevy_rapier3d::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
@@ -58,11 +58,11 @@ impl std::fmt::Display for FaultReason {
 /// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
 /// #[derive(Resource, Default)]
-/// struct Heard(Vec<MoleculeFault>);
+/// struct Heard(Vec<MoleculeStateError>);
 /// app.init_resource::<Heard>();
 /// app.add_systems(
 ///     Last,
-///     |mut faults: MessageReader<MoleculeFault>, mut heard: ResMut<Heard>| {
+///     |mut faults: MessageReader<MoleculeStateError>, mut heard: ResMut<Heard>| {
 ///         heard.0.extend(faults.read());
 ///     },
 /// );
@@ -72,18 +72,18 @@ impl std::fmt::Display for FaultReason {
 /// for _ in 0..3 {
 ///     app.update();
 /// }
-/// let reason = FaultReason::Scaled { scale: Vec3::splat(2.0) };
-/// assert_eq!(app.world().resource::<Heard>().0, [MoleculeFault { molecule, reason }]);
+/// let reason = StateErrorKind::Scaled { scale: Vec3::splat(2.0) };
+/// assert_eq!(app.world().resource::<Heard>().0, [MoleculeStateError { molecule, reason }]);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Message, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
-pub struct MoleculeFault {
+pub struct MoleculeStateError {
     /// The molecule.
     pub molecule: Entity,
     /// What is wrong with it.
-    pub reason: FaultReason,
+    pub reason: StateErrorKind,
 }
 
 /// How far a scale may be from 1: rounding of nested transforms.
@@ -107,7 +107,7 @@ pub(super) fn guard_transforms(
     >,
     contexts: Query<&RapierRigidBodySet>,
     mut scaled: Local<bevy::platform::collections::HashSet<Entity>>,
-    mut faults: MessageWriter<MoleculeFault>,
+    mut faults: MessageWriter<MoleculeStateError>,
 ) {
     for (molecule, mut transform, mut global, scale, body) in &mut molecules {
         if !global.affine().is_finite() {
@@ -122,12 +122,12 @@ pub(super) fn guard_transforms(
                 })
                 .filter(Transform::is_finite)
                 .unwrap_or_default();
-            let reason = FaultReason::NotFinite;
+            let reason = StateErrorKind::NotFinite;
             error!(
                 "molecule {molecule} was moved to {}: {reason}; it is put back",
                 global.translation()
             );
-            faults.write(MoleculeFault { molecule, reason });
+            faults.write(MoleculeStateError { molecule, reason });
             *transform = restored;
             *global = restored.into();
         }
@@ -136,9 +136,9 @@ pub(super) fn guard_transforms(
         if is_one {
             scaled.remove(&molecule);
         } else if scaled.insert(molecule) {
-            let reason = FaultReason::Scaled { scale: found };
+            let reason = StateErrorKind::Scaled { scale: found };
             error!("molecule {molecule} keeps its own size: {reason}");
-            faults.write(MoleculeFault { molecule, reason });
+            faults.write(MoleculeStateError { molecule, reason });
         }
         if let Some(mut scale) = scale
             && *scale != ColliderScale::Absolute(Vec3::ONE)
@@ -151,13 +151,13 @@ pub(super) fn guard_transforms(
 /// Keeps impossible velocities of molecules away from Rapier: they become zero.
 pub(super) fn guard_velocities(
     mut molecules: Query<(Entity, &mut Velocity), (With<Molecule>, Changed<Velocity>)>,
-    mut faults: MessageWriter<MoleculeFault>,
+    mut faults: MessageWriter<MoleculeStateError>,
 ) {
     for (molecule, mut velocity) in &mut molecules {
         if !(velocity.linear.is_finite() && velocity.angular.is_finite()) {
-            let reason = FaultReason::NotFinite;
+            let reason = StateErrorKind::NotFinite;
             error!("molecule {molecule} is stopped: {reason}");
-            faults.write(MoleculeFault { molecule, reason });
+            faults.write(MoleculeStateError { molecule, reason });
             *velocity = Velocity::default();
         }
     }

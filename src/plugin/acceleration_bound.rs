@@ -7,11 +7,11 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
 
-use super::brownian::{BrownianMotion, pose};
+use super::brownian_motion::{BrownianMotion, pose};
+use super::collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
 use super::components::Molecule;
-use super::meetings::{MeetingRule, MoleculesMet, OnMeeting};
-use super::prepare::PreparedMolecule;
-use super::world::{Member, MoleculeWorld};
+use super::molecule_world::{Member, MoleculeWorld};
+use super::prepared_molecule::PreparedMolecule;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::MoleculesError;
 use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
@@ -19,7 +19,7 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// A bound on the acceleration that forces and fields give a molecule, nm/s².
 ///
 /// Molecules that have one are told when they meet, by
-/// [`MoleculesMet`](super::MoleculesMet), with the time: time-varying bounds of their
+/// [`MoleculeCollision`](super::MoleculeCollision), with the time: time-varying bounds of their
 /// bounding spheres find out who may, however fast they are, and their atoms confirm it.
 /// Molecules that are far from each other cost next to nothing.
 ///
@@ -46,7 +46,7 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
 /// #[derive(Resource, Default)]
-/// struct Met(Vec<MoleculesMet>);
+/// struct Met(Vec<MoleculeCollision>);
 /// app.init_resource::<Met>();
 ///
 /// // Two lipids fly towards each other, with 10 nm/s each.
@@ -54,15 +54,15 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 ///     let bundle = (
 ///         Molecule(lipid.clone()),
 ///         AccelerationBound::default(),
-///         OnMeeting::Bounce,
+///         CollisionOutcome::Bounce,
 ///         GravityScale(0.0),
 ///         Velocity::linear(Vec3::X * -2.0 * x),
 ///         Transform::from_xyz(x, 0.0, 0.0),
 ///     );
 ///     app.world_mut().spawn(bundle).id()
 /// });
-/// // As an event of one of them; a `MessageReader<MoleculesMet>` has all.
-/// app.world_mut().entity_mut(one).observe(|met: On<MoleculesMet>, mut list: ResMut<Met>| {
+/// // As an event of one of them; a `MessageReader<MoleculeCollision>` has all.
+/// app.world_mut().entity_mut(one).observe(|met: On<MoleculeCollision>, mut list: ResMut<Met>| {
 ///     list.0.push(*met);
 /// });
 /// for _ in 0..40 {
@@ -71,7 +71,7 @@ use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
 /// let met = &app.world().resource::<Met>().0;
 /// let first = met.first().ok_or("they have not met")?;
 /// assert_eq!((first.molecule, first.other), (one, other));
-/// assert_eq!(first.outcome, OnMeeting::Bounce);
+/// assert_eq!(first.outcome, CollisionOutcome::Bounce);
 /// assert!(first.time > 0.1 && first.time < 0.55, "after {} s", first.time);
 /// # Ok(())
 /// # }
@@ -213,14 +213,14 @@ pub(super) fn note_starts(mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBod
 
 /// Finds out who met in a step, and makes those stick that do.
 pub(super) fn watch_meetings(
-    rule: Res<MeetingRule>,
+    rule: Res<CollisionRule>,
     mut worlds: Query<(
         Entity,
         &mut MoleculeWorld,
         &RapierRigidBodySet,
         &mut RapierContextJoints,
     )>,
-    answers: Query<&OnMeeting>,
+    answers: Query<&CollisionOutcome>,
     diffusing: Query<(), With<BrownianMotion>>,
 ) {
     for (context, mut world, bodies, mut joints) in &mut worlds {
@@ -258,17 +258,17 @@ pub(super) fn watch_meetings(
                 continue;
             }
             let [a, b] = [one, other].map(|member| answers.get(member.entity).copied());
-            let mut decided = rule.decide(MoleculesMet {
+            let mut decided = rule.decide(MoleculeCollision {
                 molecule: one.entity,
                 other: other.entity,
                 time: meeting.time,
                 outcome: a.unwrap_or_default().of_both(b.unwrap_or_default()),
             });
             match decided.outcome {
-                OnMeeting::Bounce => {}
+                CollisionOutcome::Bounce => {}
                 // The solver has stopped them already.
-                OnMeeting::Pass => decided.outcome = OnMeeting::Bounce,
-                OnMeeting::Stick => stick(one, other, &bodies.bodies, &mut joints),
+                CollisionOutcome::Pass => decided.outcome = CollisionOutcome::Bounce,
+                CollisionOutcome::Stick => stick(one, other, &bodies.bodies, &mut joints),
             }
             world.meetings.push(decided);
         }

@@ -4,20 +4,20 @@ use std::fmt;
 
 use bevy::prelude::*;
 
-use super::world::MoleculeWorld;
+use super::molecule_world::MoleculeWorld;
 use crate::motion::brownian::Outcome;
 
 /// What a molecule does when it meets another one, as [`BrownianMotion`] and
 /// [`AccelerationBound`] find out.
 ///
 /// Two molecules pass through each other if either one passes, and stick if both stick;
-/// else they bounce. A [`MeetingRule`] may decide otherwise.
+/// else they bounce. A [`CollisionRule`] may decide otherwise.
 ///
 /// [`BrownianMotion`]: super::BrownianMotion
 /// [`AccelerationBound`]: super::AccelerationBound
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
-pub enum OnMeeting {
+pub enum CollisionOutcome {
     /// It bounces. Default.
     #[default]
     Bounce,
@@ -30,7 +30,7 @@ pub enum OnMeeting {
     Pass,
 }
 
-impl OnMeeting {
+impl CollisionOutcome {
     /// What two molecules do that have these.
     #[must_use]
     pub fn of_both(self, other: Self) -> Self {
@@ -42,12 +42,12 @@ impl OnMeeting {
     }
 }
 
-impl From<OnMeeting> for Outcome {
-    fn from(outcome: OnMeeting) -> Self {
+impl From<CollisionOutcome> for Outcome {
+    fn from(outcome: CollisionOutcome) -> Self {
         match outcome {
-            OnMeeting::Bounce => Self::Bounce,
-            OnMeeting::Stick => Self::Stick,
-            OnMeeting::Pass => Self::Pass,
+            CollisionOutcome::Bounce => Self::Bounce,
+            CollisionOutcome::Stick => Self::Stick,
+            CollisionOutcome::Pass => Self::Pass,
         }
     }
 }
@@ -59,7 +59,7 @@ impl From<OnMeeting> for Outcome {
 /// substeps, then of time, then of the entities: the same from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
-pub struct MoleculesMet {
+pub struct MoleculeCollision {
     /// The molecule that the event is about.
     #[event_target]
     pub molecule: Entity,
@@ -69,10 +69,10 @@ pub struct MoleculesMet {
     /// that diffuse, the beginning of the substep.
     pub time: f64,
     /// What they do.
-    pub outcome: OnMeeting,
+    pub outcome: CollisionOutcome,
 }
 
-/// Decides what molecules do that meet. The meeting already says what their [`OnMeeting`]s
+/// Decides what molecules do that meet. The meeting already says what their [`CollisionOutcome`]s
 /// would have them do.
 ///
 /// ```
@@ -80,38 +80,40 @@ pub struct MoleculesMet {
 /// # use bevy_rapier_molecules::prelude::*;
 /// # let mut app = App::new();
 /// // Molecules stick in the first ten seconds only.
-/// app.insert_resource(MeetingRule::new(|meeting| match meeting.outcome {
-///     OnMeeting::Stick if meeting.time > 10.0 => OnMeeting::Bounce,
+/// app.insert_resource(CollisionRule::new(|meeting| match meeting.outcome {
+///     CollisionOutcome::Stick if meeting.time > 10.0 => CollisionOutcome::Bounce,
 ///     outcome => outcome,
 /// }));
 /// ```
 #[derive(Resource)]
-pub struct MeetingRule(Box<dyn Fn(&MoleculesMet) -> OnMeeting + Send + Sync>);
+pub struct CollisionRule(Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>);
 
-impl MeetingRule {
+impl CollisionRule {
     /// A rule. It is asked once for each meeting, in the order of the messages.
     #[must_use]
-    pub fn new(rule: impl Fn(&MoleculesMet) -> OnMeeting + Send + Sync + 'static) -> Self {
+    pub fn new(
+        rule: impl Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync + 'static,
+    ) -> Self {
         Self(Box::new(rule))
     }
 
     /// The meeting with its outcome decided.
-    pub(super) fn decide(&self, mut meeting: MoleculesMet) -> MoleculesMet {
+    pub(super) fn decide(&self, mut meeting: MoleculeCollision) -> MoleculeCollision {
         meeting.outcome = (self.0)(&meeting);
         meeting
     }
 }
 
-impl Default for MeetingRule {
+impl Default for CollisionRule {
     /// As the components say.
     fn default() -> Self {
         Self::new(|meeting| meeting.outcome)
     }
 }
 
-impl fmt::Debug for MeetingRule {
+impl fmt::Debug for CollisionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MeetingRule")
+        f.write_str("CollisionRule")
     }
 }
 
@@ -119,20 +121,20 @@ impl fmt::Debug for MeetingRule {
 pub(super) fn publish_meetings(
     mut commands: Commands,
     mut worlds: Query<&mut MoleculeWorld>,
-    mut messages: MessageWriter<MoleculesMet>,
+    mut messages: MessageWriter<MoleculeCollision>,
 ) {
     for mut world in &mut worlds {
         if world.meetings.is_empty() {
             continue;
         }
         for meeting in std::mem::take(&mut world.meetings) {
-            let MoleculesMet {
+            let MoleculeCollision {
                 molecule, other, ..
             } = meeting;
             for (molecule, other) in [(molecule, other), (other, molecule)] {
                 // Whoever is gone by now is not told.
                 if commands.get_entity(molecule).is_ok() {
-                    commands.trigger(MoleculesMet {
+                    commands.trigger(MoleculeCollision {
                         molecule,
                         other,
                         ..meeting

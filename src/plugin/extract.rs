@@ -7,10 +7,10 @@ use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::{Extract, ExtractSchedule, RenderApp};
 
-use super::compartments::{CompartmentPlace, InCompartment};
+use super::compartment::{CompartmentRegion, InCompartment};
 use super::components::{Colliding, Molecule};
-use super::events::TouchingMolecules;
-use super::prepare::PreparedMolecule;
+use super::contact_events::TouchingMolecules;
+use super::prepared_molecule::PreparedMolecule;
 use crate::pose::Pose;
 use crate::render::{CrowdKey, DrawnMolecule, ExtractedCrowds, MoleculeState};
 
@@ -28,9 +28,9 @@ pub struct Undrawn;
 /// leaflet, and [`ColorMode::Penetration`](crate::render::ColorMode::Penetration) the
 /// deepest of [`TouchingMolecules`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MoleculeDrawingPlugin;
+pub struct MoleculeExtractPlugin;
 
-impl Plugin for MoleculeDrawingPlugin {
+impl Plugin for MoleculeExtractPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<Undrawn>();
     }
@@ -51,10 +51,10 @@ type GroupKey = (Entity, u8);
 
 fn group_key(held: &InCompartment) -> GroupKey {
     let place = match held.place {
-        CompartmentPlace::OuterLeaflet => 0,
-        CompartmentPlace::InnerLeaflet => 1,
-        CompartmentPlace::Inside => 2,
-        CompartmentPlace::Outside => 3,
+        CompartmentRegion::OuterLeaflet => 0,
+        CompartmentRegion::InnerLeaflet => 1,
+        CompartmentRegion::Inside => 2,
+        CompartmentRegion::Outside => 3,
     };
     (held.compartment, place)
 }

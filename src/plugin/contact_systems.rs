@@ -11,11 +11,11 @@ use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
 use super::backend::{MoleculeBackend, MoleculeBackendFault, accept_search_fault};
 use super::components::{MoleculeDetail, MoleculeMaterial};
-use super::events::Touching;
-use super::faults::{FaultReason, MoleculeFault};
+use super::contact_events::Touching;
 use super::joints::for_each_exempt;
-use super::prepare::PreparedMolecule;
-use super::world::{ContactModel, Member, MoleculeWorld};
+use super::molecule_world::{ContactModel, Member, MoleculeWorld};
+use super::prepared_molecule::PreparedMolecule;
+use super::state_errors::{MoleculeStateError, StateErrorKind};
 use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, SetAside};
 use crate::pose::Pose;
 
@@ -176,7 +176,7 @@ pub(super) fn gather(
         &RapierContextJoints,
         &RapierConfiguration,
     )>,
-    mut faults: MessageWriter<MoleculeFault>,
+    mut faults: MessageWriter<MoleculeStateError>,
 ) {
     for (context, mut world, bodies, joints, config) in &mut worlds {
         if world.substep.is_none() || *model != ContactModel::Crowd {
@@ -212,16 +212,16 @@ pub(super) fn gather(
 }
 
 /// Says which molecules take no part in contacts, and why.
-fn report_set_aside(world: &MoleculeWorld, faults: &mut MessageWriter<MoleculeFault>) {
+fn report_set_aside(world: &MoleculeWorld, faults: &mut MessageWriter<MoleculeStateError>) {
     for (member, reason) in world.contacts.set_aside() {
         let reason = match reason {
             SetAside::Absent => continue,
-            SetAside::NotFinite => FaultReason::NotFinite,
-            SetAside::Crowded => FaultReason::Crowded,
+            SetAside::NotFinite => StateErrorKind::NotFinite,
+            SetAside::Crowded => StateErrorKind::Crowded,
         };
         let molecule = world.members[member].entity;
         error!("molecule {molecule} takes no part in contacts: {reason}");
-        faults.write(MoleculeFault { molecule, reason });
+        faults.write(MoleculeStateError { molecule, reason });
     }
 }
 
@@ -236,7 +236,7 @@ pub(super) fn detect(
     )>,
     molecules: Query<(), With<PreparedMolecule>>,
     mut backend: ResMut<MoleculeBackend>,
-    mut faults: MessageWriter<MoleculeFault>,
+    mut faults: MessageWriter<MoleculeStateError>,
     mut backend_faults: MessageWriter<MoleculeBackendFault>,
 ) {
     for (context, mut world, simulation, colliders) in &mut worlds {
@@ -264,7 +264,7 @@ pub(super) fn detect(
                 }
                 touching_in_crowd(world)
             }
-            ContactModel::Solver => {
+            ContactModel::Rapier => {
                 touching_in_solver(simulation, colliders, |entity| molecules.contains(entity))
             }
         };

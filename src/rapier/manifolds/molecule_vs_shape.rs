@@ -5,10 +5,10 @@ use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::math::Pose3;
 use rapier3d::parry::shape::Shape;
 
-use super::contact::AtomContact;
+use super::atom_contact::AtomContact;
 use crate::rapier::MoleculeShape;
-use crate::rapier::near::visit_atoms_near;
-use crate::rapier::parts::{has_parts, visit_parts};
+use crate::rapier::convex_parts::{has_parts, visit_parts};
+use crate::rapier::distance::visit_atoms_near;
 
 /// A point this far (nm) above the tangent plane of a deeper contact is a place of
 /// its own: far above rounding, far below an atom.

@@ -11,8 +11,8 @@ use bevy_rapier3d::rapier::geometry::{
 };
 use bevy_rapier3d::rapier::math::Pose;
 
-use super::substep::moving_body;
-use super::world::{ContactModel, MoleculeWorld};
+use super::contact_systems::moving_body;
+use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::dynamics::{MovingBody, Obstacle, Support, SupportSide};
 
 /// Tells the crowd what its molecules lean on.

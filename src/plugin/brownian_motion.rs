@@ -8,8 +8,8 @@ use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
 use super::components::Molecule;
-use super::prepare::PreparedMolecule;
-use super::world::{Member, MoleculeWorld};
+use super::molecule_world::{Member, MoleculeWorld};
+use super::prepared_molecule::PreparedMolecule;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::MoleculesError;
 use crate::motion::brownian::{
@@ -21,7 +21,7 @@ use crate::pose::Pose;
 /// A molecule that diffuses: in each substep it is displaced and turned at random, and goes
 /// back if it would overlap another molecule by an atom, or leave its
 /// [`Compartment`](super::Compartment). Those that meet are told by
-/// [`MoleculesMet`](super::MoleculesMet).
+/// [`MoleculeCollision`](super::MoleculeCollision).
 ///
 /// In water a molecule forgets its velocity within picoseconds. So it has none from substep
 /// to substep: contacts, springs and forces move it for the substep that they act in, and no

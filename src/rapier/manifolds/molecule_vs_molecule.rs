@@ -6,7 +6,7 @@ use glam::Vec3;
 use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::math::Pose3;
 
-use super::contact::AtomContact;
+use super::atom_contact::AtomContact;
 use crate::rapier::MoleculeShape;
 
 /// Depth, in units of the smaller atom's radius, from which on the line between two

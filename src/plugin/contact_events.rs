@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::RapierContextEntityLink;
 
 use super::components::{Colliding, Molecule};
-use super::world::MoleculeWorld;
+use super::molecule_world::MoleculeWorld;
 
 /// Two molecules began to touch: atoms of theirs overlap.
 ///

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::contact::AtomContact;
+use super::atom_contact::AtomContact;
 
 /// Most points that Rapier's solver takes from one manifold.
 pub(super) const MOST_POINTS: usize = 4;

@@ -15,7 +15,7 @@ use rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus
 use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
-use super::near::ball_around;
+use super::distance::ball_around;
 
 /// Surfaces nearer than this (nm) touch: a thousandth of an atom.
 const TOUCH: f32 = 1.0e-4;
