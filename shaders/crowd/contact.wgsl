@@ -26,7 +26,7 @@ struct CrowdContact {
     /// Distance of the surfaces, nm; negative where they overlap.
     gap: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    bounce_speed: f32,
+    restitution_speed: f32,
     /// The spring: share of the separation that is taken back each second, 1/s.
     bias_rate: f32,
     /// The spring: factor on the effective mass.
@@ -61,6 +61,6 @@ fn slot_of(group: CrowdGroup, k: u32) -> u32 {
     return group.start + k * group.stride;
 }
 
-fn takes_part(contact: CrowdContact) -> bool {
+fn is_active(contact: CrowdContact) -> bool {
     return contact.normal_mass > 0.0;
 }

@@ -8,7 +8,7 @@ struct CrowdCarried {
     /// Impulse along the normal, Da·nm/s.
     normal_impulse: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    bounce_speed: f32,
+    restitution_speed: f32,
     /// Impulse of friction, Da·nm/s.
     friction_impulse: vec3<f32>,
     /// 1 if it takes part, and 2 more if it is a support.
@@ -45,12 +45,12 @@ fn pack_carried(here: Invocation) {
     var place = places[index];
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
-        let part = takes_part(contacts[slot]);
+        let part = is_active(contacts[slot]);
         if part || support {
             carried[place] = CrowdCarried(
                 contacts[slot].spheres,
                 contacts[slot].normal_impulse,
-                contacts[slot].bounce_speed,
+                contacts[slot].restitution_speed,
                 contacts[slot].friction_impulse,
                 select(0u, 1u, part) + select(0u, 2u, support),
             );

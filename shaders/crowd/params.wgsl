@@ -17,7 +17,7 @@ struct CrowdParams {
     /// Fastest that overlaps are pushed apart, nm/s.
     max_push_speed: f32,
     /// Approach below which nothing bounces, nm/s.
-    bounce_threshold: f32,
+    restitution_threshold: f32,
     /// Number of groups between members in the substep before.
     touching_before: u32,
     /// Number of pairs of members that do not touch, whatever their groups.

@@ -5,7 +5,7 @@
 @group(0) @binding(2) var<storage, read> groups: array<CrowdGroup>;
 @group(0) @binding(3) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(4) var<storage, read> side_starts: array<u32>;
-@group(0) @binding(5) var<storage, read_write> changes: array<CrowdChange>;
+@group(0) @binding(5) var<storage, read_write> changes: array<CrowdImpulseDelta>;
 
 /// The part of a body that belongs to one group.
 struct Part {
@@ -48,7 +48,7 @@ fn spring_of(contact: CrowdContact) -> vec3<f32> {
 fn solved(contact: ptr<function, CrowdContact>, a: Part, b: Part) -> vec3<f32> {
     let normal = (*contact).normal;
     let spring = spring_of(*contact);
-    let bias = min(spring.z, -(*contact).bounce_speed);
+    let bias = min(spring.z, -(*contact).restitution_speed);
     let mass = (*contact).normal_mass * spring.x;
     let velocity = velocity_at(b.velocity, b.angular_velocity, (*contact).lever_b)
         - velocity_at(a.velocity, a.angular_velocity, (*contact).lever_a);
@@ -76,11 +76,11 @@ fn solve_groups(here: Invocation) {
     }
     var a = part_of(own.a);
     var b = part_of(own.b);
-    var change: CrowdChange;
+    var change: CrowdImpulseDelta;
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
         var contact = contacts[slot];
-        if !takes_part(contact) {
+        if !is_active(contact) {
             continue;
         }
         let impulse = solved(&contact, a, b);
@@ -107,10 +107,10 @@ fn start_warm(here: Invocation) {
         return;
     }
     let own = groups[index];
-    var change: CrowdChange;
+    var change: CrowdImpulseDelta;
     for (var k = 0u; k < own.contacts; k++) {
         let contact = contacts[slot_of(own, k)];
-        if takes_part(contact) {
+        if is_active(contact) {
             let impulse = contact.normal * contact.normal_impulse + contact.friction_impulse;
             change.linear += impulse;
             change.angular_a -= cross(contact.lever_a, impulse);
@@ -135,7 +135,7 @@ fn follow_bodies(here: Invocation) {
     let between = b.center - a.center;
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
-        if !takes_part(contacts[slot]) {
+        if !is_active(contacts[slot]) {
             continue;
         }
         let before_a = contacts[slot].lever_a;

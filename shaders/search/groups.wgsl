@@ -24,15 +24,15 @@ struct GroupParams {
 /// First pair of each group in `order`, and one entry more.
 @group(0) @binding(8) var<storage, read_write> starts: array<u32>;
 @group(0) @binding(9) var<storage, read_write> groups: array<PairGroup>;
-/// Places for the pairs that are kept, `MOST_KEPT` for each group.
+/// Places for the pairs that are kept, `MAX_CONTACTS_PER_PAIR` for each group.
 @group(0) @binding(10) var<storage, read_write> kept: array<vec2<u32>>;
 
 /// A hand without a pair.
 const EMPTY: u32 = 0xffffffffu;
 
 /// The deepest pair of each hand, and its gap as a number that sorts as it does.
-var<private> hands: array<vec2<u32>, MOST_KEPT>;
-var<private> gaps: array<u32, MOST_KEPT>;
+var<private> hands: array<vec2<u32>, MAX_CONTACTS_PER_PAIR>;
+var<private> gaps: array<u32, MAX_CONTACTS_PER_PAIR>;
 
 @compute @workgroup_size(GROUP_THREADS)
 fn key_by_second(here: Invocation) {
@@ -123,7 +123,7 @@ fn keep_all(start: u32, count: u32, room: u32) {
 /// Keeps the deepest pair of each `together` hands; returns how many that are.
 fn keep_hands(together: u32, room: u32) -> u32 {
     var count = 0u;
-    for (var first = 0u; first < MOST_KEPT; first += together) {
+    for (var first = 0u; first < MAX_CONTACTS_PER_PAIR; first += together) {
         var best = first;
         for (var k = first + 1u; k < first + together; k++) {
             let deeper = gaps[k] < gaps[best];
@@ -148,7 +148,7 @@ fn digest_groups(here: Invocation) {
     }
     let start = starts[own];
     let end = starts[own + 1u];
-    for (var k = 0u; k < MOST_KEPT; k++) {
+    for (var k = 0u; k < MAX_CONTACTS_PER_PAIR; k++) {
         gaps[k] = EMPTY;
     }
     var overlapping = 0u;
@@ -159,7 +159,7 @@ fn digest_groups(here: Invocation) {
         overlapping += select(0u, 1u, gap < 0.0);
         smallest = min(smallest, gap);
         // The first sphere decides which hand; of equally deep pairs the first stays.
-        let hand = (pair.x * HAND_SPREAD) >> HAND_SHIFT;
+        let hand = (pair.x * BUCKET_HASH) >> BUCKET_SHIFT;
         let number = sortable(gap);
         if number < gaps[hand] {
             gaps[hand] = number;
@@ -167,13 +167,13 @@ fn digest_groups(here: Invocation) {
         }
     }
     let count = end - start;
-    let room = own * MOST_KEPT;
+    let room = own * MAX_CONTACTS_PER_PAIR;
     var keeps = count;
-    if count <= MOST_KEPT {
+    if count <= MAX_CONTACTS_PER_PAIR {
         keep_all(start, count, room);
-    } else if count <= SOME_PAIRS {
+    } else if count <= MAX_PAIRS_IN_ALL_BUCKETS {
         keeps = keep_hands(1u, room);
-    } else if count <= MANY_PAIRS {
+    } else if count <= MAX_PAIRS_IN_HALF_BUCKETS {
         keeps = keep_hands(2u, room);
     } else {
         keeps = keep_hands(4u, room);

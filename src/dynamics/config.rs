@@ -12,8 +12,8 @@ use crate::force::{ParameterError, not_negative};
 /// // A high pile needs more iterations to stand.
 /// let pile = ContactSolverConfig { iterations: 32, ..ContactSolverConfig::default() };
 /// assert!(pile.check().is_ok());
-/// let blind = ContactSolverConfig { foresight: f32::NAN, ..pile };
-/// assert!(blind.check().is_err_and(|error| error.name == "foresight"));
+/// let blind = ContactSolverConfig { prediction_distance: f32::NAN, ..pile };
+/// assert!(blind.check().is_err_and(|error| error.name == "prediction_distance"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -23,14 +23,14 @@ pub struct ContactSolverConfig {
     /// Iterations without parting, for the contacts of the substep before. Default: 2.
     pub relax_iterations: u32,
     /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
-    pub foresight: f32,
+    pub prediction_distance: f32,
     /// Overlap that is left alone, nm: contacts that touch do not flicker.
     /// Default: 0.001 nm.
     pub slop: f32,
     /// Fastest that overlaps are pushed apart, nm/s. Default: 4 nm/s.
     pub max_push_speed: f32,
     /// Approach below which nothing bounces, nm/s. Default: 1 nm/s.
-    pub bounce_threshold: f32,
+    pub restitution_threshold: f32,
 }
 
 impl Default for ContactSolverConfig {
@@ -38,10 +38,10 @@ impl Default for ContactSolverConfig {
         Self {
             iterations: 8,
             relax_iterations: 2,
-            foresight: 0.02,
+            prediction_distance: 0.02,
             slop: 0.001,
             max_push_speed: 4.0,
-            bounce_threshold: 1.0,
+            restitution_threshold: 1.0,
         }
     }
 }
@@ -53,10 +53,10 @@ impl ContactSolverConfig {
     /// [`ParameterError`] names the one that cannot.
     pub fn check(&self) -> Result<(), ParameterError> {
         not_negative(&[
-            ("foresight", self.foresight),
+            ("prediction_distance", self.prediction_distance),
             ("slop", self.slop),
             ("max_push_speed", self.max_push_speed),
-            ("bounce_threshold", self.bounce_threshold),
+            ("restitution_threshold", self.restitution_threshold),
         ])
     }
 }

@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-use super::found::{FoundGroups, GroupSearch};
-use super::groups::PairGroups;
+use super::group_search::{GroupSearch, PairGroups};
+use super::pair_grouper::PairGrouper;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -11,7 +11,7 @@ use crate::spheres::SphereSet;
 /// searches that group on a device.
 pub struct Grouped<S> {
     search: S,
-    groups: PairGroups,
+    groups: PairGrouper,
     pairs: PairBuffer,
 }
 
@@ -21,7 +21,7 @@ impl<S: PairSearch> Grouped<S> {
     pub fn new(search: S) -> Self {
         Self {
             search,
-            groups: PairGroups::default(),
+            groups: PairGrouper::default(),
             pairs: PairBuffer::new(),
         }
     }
@@ -36,7 +36,7 @@ impl<S: PairSearch> GroupSearch for Grouped<S> {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        found: &mut FoundGroups,
+        found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
         found.clear();
         let search = &mut self.search;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::step::{CrowdContacts, CrowdContactsError};
+use super::crowd_contacts::{CrowdContacts, CrowdContactsError};
 use super::{ContactMember, MemberSpheres, MovingBody};
 
 impl CrowdContacts {

@@ -80,14 +80,14 @@ impl ContactMaterial {
 /// Groups that decide which molecules may touch, as in Rapier: two touch if each
 /// one's memberships meet the other's filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContactGroups {
+pub struct InteractionGroups {
     /// Groups that the molecule is in, one bit each.
     pub memberships: u32,
     /// Groups that it touches, one bit each.
     pub filter: u32,
 }
 
-impl Default for ContactGroups {
+impl Default for InteractionGroups {
     /// In all groups, touching all.
     fn default() -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Default for ContactGroups {
     }
 }
 
-impl ContactGroups {
+impl InteractionGroups {
     /// Whether two molecules may touch.
     #[inline]
     #[must_use]
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn groups_must_agree_from_both_sides() {
-        let all = ContactGroups::default();
-        let shy = ContactGroups {
+        let all = InteractionGroups::default();
+        let shy = InteractionGroups {
             memberships: 1,
             filter: 2,
         };
-        let other = ContactGroups {
+        let other = InteractionGroups {
             memberships: 2,
             filter: 4,
         };

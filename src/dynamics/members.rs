@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::{ContactGroups, ContactMaterial};
+use super::{ContactMaterial, InteractionGroups};
 use crate::molecule::{BodySpheres, MoleculeTemplate};
 
 /// The spheres that stand for a molecule in the search, in its body frame.
@@ -112,10 +112,10 @@ pub struct ContactMember {
     /// Its surface.
     pub material: ContactMaterial,
     /// Which others it touches.
-    pub groups: ContactGroups,
+    pub groups: InteractionGroups,
 }
 
-/// Two molecules that touch, or are within the foresight: members `a` < `b`.
+/// Two molecules that touch, or are within the prediction_distance: members `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CrowdTouch {
@@ -132,7 +132,7 @@ pub struct CrowdTouch {
 /// Why a member is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SetAside {
+pub enum Exclusion {
     /// It has no body at the moment.
     Absent,
     /// Its pose or velocity is not finite.

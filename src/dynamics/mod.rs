@@ -4,7 +4,7 @@
 //! substep; an [`Impulse`] for each comes out, and who touches whom. Everything is in the world
 //! frame about centers of mass: nm, s, Da, radian. The same input gives the same bits on any
 //! number of threads. A body that is not finite, or lies in a heap that cannot be searched, is
-//! [set aside](SetAside) and does no harm to the others; a device that fails is replaced within
+//! [set aside](Exclusion) and does no harm to the others; a device that fails is replaced within
 //! the substep. What remains is a [`CrowdContactsError`].
 //!
 //! Where the room `relax` moves molecules until nothing overlaps, this room
@@ -31,52 +31,52 @@
 //! point, so that momentum is kept to rounding. Contacts and bodies are worked on in
 //! a fixed order: the bits do not depend on the number of threads.
 //!
-//! All of it can be done by another device: see [`ContactEngine`]. An *engine* is always such a
+//! All of it can be done by another device: see [`DeviceSolver`]. An *engine* is always such a
 //! device here; what moves the bodies, such as Rapier, is called the *physics engine*.
 //!
 //! The contacts are those of J. Pauschenwein's thesis (2022, section 3.2); the answer to them is
 //! not, since there molecules have no velocities.
 
-mod by_bodies;
 mod config;
-mod constraint;
-pub(crate) mod digest;
-mod engine;
-mod found;
+mod contact_constraint;
+mod contact_groups;
+pub(crate) mod contact_reduction;
+mod contact_solver;
+mod crowd_contacts;
+mod device_session;
+mod device_solver;
+mod external_contact;
+mod fallback_search;
+mod group_search;
 mod grouped;
-mod groups;
-mod iteration;
-mod lanes;
+mod jacobi;
 mod layout;
 mod material;
 mod members;
-mod offload;
+mod pair_grouper;
 mod past;
 mod results;
-mod rows;
-mod solver;
-mod steady;
-mod step;
-mod support;
-mod waking;
+mod simd;
+mod wake;
+mod wide_constraint;
 
 pub use config::ContactSolverConfig;
-pub use constraint::ContactConstraint;
+pub use contact_constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
-pub(crate) use constraint::DEEP_SHARE;
-pub use engine::{
-    CarriedContacts, CarriedImpulse, ContactEngine, EngineAnswer, EngineFound, EngineSubstep,
+pub(crate) use contact_constraint::DEEP_SHARE;
+use contact_solver::ContactSolver;
+pub use crowd_contacts::{CrowdContacts, CrowdContactsError};
+pub use device_solver::{
+    CarriedImpulse, DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
-pub use found::{FoundGroups, GroupSearch, PairGroup};
+pub use external_contact::{ContactSide, ExternalBody, ExternalContact};
+pub use fallback_search::SearchFault;
+pub use group_search::{GroupSearch, PairGroup, PairGroups};
 pub use grouped::Grouped;
-pub use material::{ContactGroups, ContactMaterial, Softness};
-pub use members::{ContactMember, CrowdTouch, MemberSpheres, SetAside};
-use solver::ContactSolver;
-pub use steady::SearchFault;
-pub use step::{CrowdContacts, CrowdContactsError};
-pub use support::{Obstacle, Support, SupportSide};
+pub use material::{ContactMaterial, InteractionGroups, Softness};
+pub use members::{ContactMember, CrowdTouch, Exclusion, MemberSpheres};
 #[cfg(feature = "gpu")]
-pub(crate) use waking::{WAKING_OVERLAP, WAKING_SPEED};
+pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};
 
 pub use crate::force::Impulse;
 

@@ -7,11 +7,11 @@
 
 use std::collections::VecDeque;
 
-use super::constraint::{ContactSurface, Substep, Touch};
-use super::engine::{CarriedContacts, CarriedImpulse, EngineSubstep};
-use super::groups::Sphere;
-use super::step::CrowdContacts;
-use super::{ContactConstraint, ContactSolverConfig, MovingBody, Support};
+use super::contact_constraint::{ContactSurface, Substep, Touch};
+use super::crowd_contacts::CrowdContacts;
+use super::device_solver::{CarriedImpulse, DeviceSubstep, SavedContacts};
+use super::pair_grouper::Sphere;
+use super::{ContactConstraint, ContactSolverConfig, ExternalContact, MovingBody};
 use crate::pool::in_pool;
 
 /// Substeps that are solved again at most: few enough to be kept and done.
@@ -33,7 +33,7 @@ enum Base {
     #[default]
     Nothing,
     /// All of the contacts, which were sent to the device then.
-    Contacts(CarriedContacts),
+    Contacts(SavedContacts),
     /// What contacts carried at the end of a substep.
     Impulses(PastSubstep, Vec<CarriedImpulse>),
 }
@@ -42,14 +42,14 @@ enum Base {
 struct PastSubstep {
     bodies: Vec<MovingBody>,
     obstacles: Vec<u64>,
-    supports: Vec<(Support, [u32; 2])>,
+    supports: Vec<(ExternalContact, [u32; 2])>,
     dt: f32,
     config: ContactSolverConfig,
 }
 
 impl Past {
     /// Nothing yet but these contacts.
-    pub fn beginning_with(contacts: CarriedContacts) -> Self {
+    pub fn beginning_with(contacts: SavedContacts) -> Self {
         Self {
             base: Base::Contacts(contacts),
             ..Self::default()
@@ -58,7 +58,7 @@ impl Past {
 
     /// Keeps a substep that was solved, with these obstacles, in which these owners were
     /// woken.
-    pub fn remember(&mut self, substep: &EngineSubstep<'_>, obstacles: &[u64], woken: &[u32]) {
+    pub fn remember(&mut self, substep: &DeviceSubstep<'_>, obstacles: &[u64], woken: &[u32]) {
         if self.substeps.len() > KEPT {
             // What contacts carried could not be fetched.
             self.base = Base::Nothing;
@@ -113,7 +113,7 @@ impl CrowdContacts {
             Base::Contacts(carried) => {
                 // Contacts with obstacles are told anew.
                 let contacts = carried.contacts.into_iter().filter(|contact| !contact.held);
-                let carried = CarriedContacts {
+                let carried = SavedContacts {
                     contacts: contacts.collect(),
                     ..carried
                 };
@@ -132,7 +132,7 @@ impl CrowdContacts {
             self.config = substep.config;
             self.place();
             let (search, groups) = (&mut self.search, &mut self.groups);
-            let (spheres, margin) = (&self.spheres, substep.config.foresight);
+            let (spheres, margin) = (&self.spheres, substep.config.prediction_distance);
             if in_pool(|| search.find(spheres, margin, groups)).is_ok() {
                 self.solve(substep.dt);
                 self.touches.clear();
@@ -153,7 +153,7 @@ impl CrowdContacts {
         self.config = substep.config;
         self.place();
         let (search, groups) = (&mut self.search, &mut self.groups);
-        let (spheres, margin) = (&self.spheres, self.config.foresight);
+        let (spheres, margin) = (&self.spheres, self.config.prediction_distance);
         if in_pool(|| search.find(spheres, margin, groups)).is_ok() {
             self.touches.clear();
             self.collect_touches();
@@ -167,7 +167,7 @@ impl CrowdContacts {
             };
             Some(contact.resumed(carried))
         });
-        let carried = CarriedContacts {
+        let carried = SavedContacts {
             contacts: contacts.collect(),
             touching: Vec::new(),
             dt: Some(substep.dt),

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::step::CrowdContacts;
+use super::crowd_contacts::CrowdContacts;
 use super::{ContactConstraint, CrowdTouch, Impulse};
 use crate::search::GridCell;
 use crate::spheres::SphereSet;
@@ -21,7 +21,7 @@ impl CrowdContacts {
     }
 
     /// The impulse that each obstacle is to receive, in their order.
-    pub fn obstacle_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
+    pub fn external_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
         let impulses = self.solver.impulses();
         impulses.iter().skip(self.active.len()).copied()
     }
@@ -33,20 +33,20 @@ impl CrowdContacts {
     }
 
     /// The spheres where the last gather put them; their centers are older while an
-    /// [engine](Self::set_engine) moves them on its device.
+    /// [engine](Self::set_device_solver) moves them on its device.
     #[must_use]
     pub fn spheres(&self) -> &SphereSet {
         &self.spheres
     }
 
-    /// Pairs of spheres that the last detection found within the foresight.
+    /// Pairs of spheres that the last detection found within the prediction_distance.
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
         self.groups.candidates()
     }
 
     /// The contacts of the last substep, wherever they were solved; not all of them take
-    /// part. Those of an [engine](Self::set_engine) are fetched, which takes its time.
+    /// part. Those of an [engine](Self::set_device_solver) are fetched, which takes its time.
     #[must_use]
     pub fn contacts(&self) -> &[ContactConstraint] {
         match self.offload.as_ref().filter(|offload| offload.carries()) {

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
-use crate::dynamics::{DEEP_SHARE, WAKING_OVERLAP, WAKING_SPEED, digest};
+use crate::dynamics::{DEEP_SHARE, WAKE_OVERLAP, WAKE_SPEED, contact_reduction};
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
 use crate::proxy::SEED_BLOCK;
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
@@ -84,11 +84,20 @@ pub(super) fn declarations() -> String {
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MOST_COMPARISONS_LOW", MAX_COMPARISONS as u32),
         ("MOST_COMPARISONS_HIGH", (MAX_COMPARISONS >> 32) as u32),
-        ("MOST_KEPT", digest::MOST as u32),
-        ("SOME_PAIRS", digest::SOME),
-        ("MANY_PAIRS", digest::MANY),
-        ("HAND_SPREAD", digest::HAND_SPREAD),
-        ("HAND_SHIFT", digest::HAND_SHIFT),
+        (
+            "MAX_CONTACTS_PER_PAIR",
+            contact_reduction::MAX_CONTACTS_PER_PAIR as u32,
+        ),
+        (
+            "MAX_PAIRS_IN_ALL_BUCKETS",
+            contact_reduction::MAX_PAIRS_IN_ALL_BUCKETS,
+        ),
+        (
+            "MAX_PAIRS_IN_HALF_BUCKETS",
+            contact_reduction::MAX_PAIRS_IN_HALF_BUCKETS,
+        ),
+        ("BUCKET_HASH", contact_reduction::BUCKET_HASH),
+        ("BUCKET_SHIFT", contact_reduction::BUCKET_SHIFT),
     ] {
         // Writing to a string cannot fail.
         let _ = writeln!(block, "const {name}: u32 = {value}u;");
@@ -103,8 +112,8 @@ pub(super) fn declarations() -> String {
         ("HEIGHT_SLACK_NM", HEIGHT_SLACK_NM),
         ("TILT_SLACK", TILT_SLACK),
         ("DEEP_SHARE", DEEP_SHARE),
-        ("WAKING_SPEED", WAKING_SPEED),
-        ("WAKING_OVERLAP", WAKING_OVERLAP),
+        ("WAKE_SPEED", WAKE_SPEED),
+        ("WAKE_OVERLAP", WAKE_OVERLAP),
         ("LEAST_RADIUS_NM", f32::MIN_POSITIVE),
     ] {
         let _ = writeln!(block, "const {name}: f32 = {value:?}f;");

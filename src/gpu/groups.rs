@@ -17,8 +17,8 @@ use super::scan::{ScanPlan, Scanner};
 use super::search::write;
 use super::searched::{CountedSearch, Searched};
 use super::shader::GROUPS;
-use crate::dynamics::digest::MOST as MOST_KEPT;
-use crate::dynamics::{FoundGroups, GroupSearch, PairGroup};
+use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
+use crate::dynamics::{GroupSearch, PairGroup, PairGroups};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{GridCell, Pair, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -140,7 +140,7 @@ impl GroupArrays {
     fn hold_groups(&mut self, device: &GpuDevice, groups: usize) -> Result<(), GpuError> {
         self.starts.resize(device, groups + 1)?;
         self.groups.resize(device, groups)?;
-        self.kept.resize(device, groups * MOST_KEPT)?;
+        self.kept.resize(device, groups * MAX_CONTACTS_PER_PAIR)?;
         Ok(())
     }
 }
@@ -276,11 +276,11 @@ impl GpuGroups {
     }
 
     /// Reads the groups and the pairs that they keep.
-    fn read(&mut self, groups: u32, found: &mut FoundGroups) -> Result<(), GpuError> {
+    fn read(&mut self, groups: u32, found: &mut PairGroups) -> Result<(), GpuError> {
         let device = Arc::clone(&self.device);
         let arrays = &self.arrays;
         let [of_groups, of_kept] = &mut self.readback;
-        let most = groups as usize * MOST_KEPT;
+        let most = groups as usize * MAX_CONTACTS_PER_PAIR;
         let mut encoder = device.encoder("read groups");
         of_groups.record(&device, &mut encoder, &arrays.groups, 0..groups as usize)?;
         of_kept.record(&device, &mut encoder, &arrays.kept, 0..most)?;
@@ -348,8 +348,8 @@ impl GpuGroups {
 }
 
 /// Appends the groups with the pairs that they keep.
-fn collect(groups: &[GpuPairGroup], kept: &[[u32; 2]], found: &mut FoundGroups) {
-    for (group, places) in groups.iter().zip(kept.chunks(MOST_KEPT)) {
+fn collect(groups: &[GpuPairGroup], kept: &[[u32; 2]], found: &mut PairGroups) {
+    for (group, places) in groups.iter().zip(kept.chunks(MAX_CONTACTS_PER_PAIR)) {
         let pairs = &places[..places.len().min(group.kept as usize)];
         found.groups.push(PairGroup {
             a: group.a,
@@ -373,7 +373,7 @@ impl GroupSearch for GpuGroups {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        found: &mut FoundGroups,
+        found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
         found.clear();
         let start = Instant::now();

@@ -34,7 +34,7 @@
 //! | `hierarchy` | grids of several widths | [`GpuHierarchicalGrid`] |
 //! | `brute_force` | every sphere against every other | [`GpuBruteForce`] |
 //! | `groups` | pairs by molecules, of which only a few come back | [`GpuGroups`] |
-//! | `crowd` | contacts of crowds, solved | [`GpuContacts`] |
+//! | `crowd` | contacts of crowds, solved | [`GpuContactSolver`] |
 //! | `relax` | whole iterations of the relaxer | [`GpuRelaxEngine`] |
 //! | `clusters` | k-means, for proxies | [`GpuClusters`] |
 //! | `atoms` | templates and poses there, spheres out | [`GpuAtoms`] |
@@ -87,7 +87,7 @@ pub use atoms::{GpuAtoms, GpuPose};
 pub use brute_force::GpuBruteForce;
 pub use buffer::GpuVec;
 pub use clusters::GpuClusters;
-pub use crowd::GpuContacts;
+pub use crowd::GpuContactSolver;
 pub use device::GpuDevice;
 pub use error::GpuError;
 pub use grid::GpuGrid;
@@ -110,8 +110,8 @@ pub mod tables {
     pub use super::atoms::{GpuAtomRange, GpuTransformParams};
     pub use super::clusters::GpuClusterParams;
     pub use super::crowd::{
-        GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup,
-        GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+        GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
+        GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
     };
     pub use super::groups::{GpuGroupParams, GpuPairGroup};
     pub use super::hierarchy::{GpuHierarchyParams, GpuLevel};

@@ -140,46 +140,46 @@ shaders! {
         "relax/counters" "relax/molecule" "relax/push" "relax/apply";
 
     /// Which molecules of a crowd may touch.
-    CROWD_GROUPS "crowd_groups":
-        "common/dispatch" "search/pair_group" "crowd/params" "crowd/contact" "crowd/meet"
-        "crowd/groups";
+    CROWD_FILTER_GROUPS "crowd_filter_groups":
+        "common/dispatch" "search/pair_group" "crowd/params" "crowd/contact" "crowd/surface_types"
+        "crowd/filter_groups";
 
     /// Sleepers that are disturbed.
     CROWD_WAKE "crowd_wake":
         "common/dispatch" "common/direction" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/wake";
+        "crowd/wake_disturbed";
 
     /// Sleepers that have lost a neighbor.
-    CROWD_BEREAVED "crowd_bereaved":
-        "common/dispatch" "crowd/params" "crowd/contact" "crowd/find" "crowd/bereaved";
+    CROWD_WAKE_LOST_NEIGHBORS "crowd_wake_lost_neighbors":
+        "common/dispatch" "crowd/params" "crowd/contact" "crowd/find_previous_group" "crowd/wake_lost_neighbors";
 
     /// Pairs of spheres to contacts.
     CROWD_PREPARE "crowd_prepare":
         "common/dispatch" "common/direction" "common/arbitrary_direction" "common/shortened"
-        "crowd/params" "crowd/body" "crowd/contact" "crowd/meet" "crowd/find" "crowd/look"
-        "crowd/prepare";
+        "crowd/params" "crowd/body" "crowd/contact" "crowd/surface_types" "crowd/find_previous_group" "crowd/contact_setup"
+        "crowd/prepare_contacts";
 
     /// Contacts of the physics engine to contacts of the solver.
-    CROWD_SUPPORTS "crowd_supports":
+    CROWD_PREPARE_EXTERNALS "crowd_prepare_externals":
         "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/look" "crowd/supports";
+        "crowd/contact_setup" "crowd/prepare_externals";
 
     /// Which of these are left to the physics engine.
-    CROWD_LEAVE "crowd_leave":
-        "common/dispatch" "crowd/params" "crowd/body" "crowd/contact" "crowd/leave";
+    CROWD_SKIP_ISOLATED_EXTERNALS "crowd_skip_isolated_externals":
+        "common/dispatch" "crowd/params" "crowd/body" "crowd/contact" "crowd/skip_isolated_externals";
 
     /// Groups by bodies.
-    CROWD_SIDES "crowd_sides":
-        "common/dispatch" "crowd/params" "crowd/contact" "crowd/sharing" "crowd/sides";
+    CROWD_BODY_SIDES "crowd_body_sides":
+        "common/dispatch" "crowd/params" "crowd/contact" "crowd/mass_splitting" "crowd/body_sides";
 
     /// Iterations, group by group.
     CROWD_SOLVE "crowd_solve":
         "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/look" "crowd/change" "crowd/sharing" "crowd/solve";
+        "crowd/contact_setup" "crowd/impulse_delta" "crowd/mass_splitting" "crowd/solve";
 
     /// Iterations, body by body.
     CROWD_BODIES "crowd_bodies":
-        "common/dispatch" "crowd/params" "crowd/body" "crowd/change" "crowd/bodies";
+        "common/dispatch" "crowd/params" "crowd/body" "crowd/impulse_delta" "crowd/update_bodies";
 
     /// What contacts carry.
     CROWD_PACK "crowd_pack": "common/dispatch" "crowd/params" "crowd/contact" "crowd/pack";

@@ -13,7 +13,7 @@ use bevy::reflect::reflect_remote;
 use super::device::{DeviceSlot, Lender};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
-use crate::dynamics::{ContactEngine, GroupSearch, SearchFault};
+use crate::dynamics::{DeviceSolver, GroupSearch, SearchFault};
 use crate::search::{AutoGrid, DeviceFault};
 
 /// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
@@ -156,7 +156,7 @@ pub(super) enum DeviceWork {
     /// It finds the pairs.
     Search(Box<dyn GroupSearch>),
     /// It also solves the contacts.
-    Contacts(Box<dyn ContactEngine>),
+    Contacts(Box<dyn DeviceSolver>),
 }
 
 /// Who searches a context.
@@ -323,7 +323,9 @@ pub(super) fn assign_searches(
         match work {
             Some(Ok(DeviceWork::Search(search))) => world.contacts.set_group_search(search),
             Some(Ok(DeviceWork::Contacts(engine))) => {
-                world.contacts.set_engine(engine, !backend.skip_touches);
+                world
+                    .contacts
+                    .set_device_solver(engine, !backend.skip_touches);
             }
             Some(Err(Trouble { fault, message })) => {
                 world.contacts.set_search(Box::new(AutoGrid::new()));

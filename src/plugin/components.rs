@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Group, RigidBody, Velocity};
 
-use crate::dynamics::{ContactGroups, ContactMaterial};
+use crate::dynamics::{ContactMaterial, InteractionGroups};
 use crate::molecule::MoleculeTemplate;
 
 /// A rigid molecule. This one component is enough to spawn:
@@ -169,13 +169,13 @@ impl MoleculeMaterial {
     }
 
     /// What the contact solver needs to know; impossible numbers become the default.
-    pub(super) fn surface(&self) -> (ContactMaterial, ContactGroups) {
+    pub(super) fn surface(&self) -> (ContactMaterial, InteractionGroups) {
         let material = self.contact_material();
         let material = match material.check() {
             Ok(()) => material,
             Err(_) => ContactMaterial::default(),
         };
-        let groups = ContactGroups {
+        let groups = InteractionGroups {
             memberships: self.memberships.bits(),
             filter: self.filter.bits(),
         };

@@ -16,7 +16,7 @@ use super::joints::for_each_exempt;
 use super::molecule_world::{ContactModel, Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, SetAside};
+use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, Exclusion};
 use crate::pose::Pose;
 
 /// What makes the members of a context change.
@@ -93,7 +93,7 @@ fn wake_bereaved(world: &MoleculeWorld, members: &[Member], bodies: &mut RigidBo
         let at = members.binary_search_by_key(&entity, |member| member.entity);
         at.ok().map(|at| members[at].body)
     };
-    if !world.contacts.tells_touches() {
+    if !world.contacts.reports_touches() {
         if world.members.iter().any(|one| find(one.entity).is_none()) {
             for member in members {
                 if let Some(body) = bodies.get_mut(member.body) {
@@ -194,14 +194,14 @@ pub(super) fn gather(
                 world.contacts.exempt(one, other);
             }
         });
-        let before = world.contacts.set_aside().count();
+        let before = world.contacts.excluded().count();
         let (members, bodies) = (&world.members, &bodies.bodies);
         let gathered = world.contacts.gather(|member| {
             let body = bodies.get(members[member].body)?;
             moving_body(body, config.gravity)
         });
         match gathered {
-            Ok(true) if world.contacts.set_aside().count() > before => {
+            Ok(true) if world.contacts.excluded().count() > before => {
                 report_set_aside(world, &mut faults);
             }
             Ok(_) => {}
@@ -213,11 +213,11 @@ pub(super) fn gather(
 
 /// Says which molecules take no part in contacts, and why.
 fn report_set_aside(world: &MoleculeWorld, faults: &mut MessageWriter<MoleculeStateError>) {
-    for (member, reason) in world.contacts.set_aside() {
+    for (member, reason) in world.contacts.excluded() {
         let reason = match reason {
-            SetAside::Absent => continue,
-            SetAside::NotFinite => StateErrorKind::NotFinite,
-            SetAside::Crowded => StateErrorKind::Crowded,
+            Exclusion::Absent => continue,
+            Exclusion::NotFinite => StateErrorKind::NotFinite,
+            Exclusion::Crowded => StateErrorKind::Crowded,
         };
         let molecule = world.members[member].entity;
         error!("molecule {molecule} takes no part in contacts: {reason}");
@@ -247,7 +247,7 @@ pub(super) fn detect(
         let world = &mut *world;
         let touching = match *model {
             ContactModel::Crowd => {
-                let before = world.contacts.set_aside().count();
+                let before = world.contacts.excluded().count();
                 match world.contacts.detect() {
                     Ok(_) => world.failing = false,
                     Err(error) if !world.failing => {
@@ -256,7 +256,7 @@ pub(super) fn detect(
                     }
                     Err(_) => {}
                 }
-                if world.contacts.set_aside().count() > before {
+                if world.contacts.excluded().count() > before {
                     report_set_aside(world, &mut faults);
                 }
                 if let Some(fault) = world.contacts.take_search_fault() {
@@ -363,7 +363,7 @@ pub(super) fn apply(
             let obstacles = world
                 .obstacles
                 .iter()
-                .zip(world.contacts.obstacle_impulses());
+                .zip(world.contacts.external_impulses());
             let obstacles = obstacles.filter_map(|(body, impulse)| Some(((*body)?, impulse)));
             for (handle, impulse) in members.chain(obstacles) {
                 if !impulse.is_zero()

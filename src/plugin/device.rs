@@ -9,7 +9,7 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::backend::{DeviceWork, MoleculeAdapter, MoleculeBackend, Trouble};
 use crate::backend::Backend;
-use crate::gpu::{AdapterSummary, GpuContacts, GpuDevice, GpuError, GpuGroups, GpuOptions};
+use crate::gpu::{AdapterSummary, GpuContactSolver, GpuDevice, GpuError, GpuGroups, GpuOptions};
 
 impl From<GpuError> for Trouble {
     fn from(error: GpuError) -> Self {
@@ -110,7 +110,7 @@ impl DeviceSlot {
         let work = if search_only {
             GpuGroups::new(device).map(|search| DeviceWork::Search(Box::new(search)))
         } else {
-            GpuContacts::new(device).map(|engine| DeviceWork::Contacts(Box::new(engine)))
+            GpuContactSolver::new(device).map(|engine| DeviceWork::Contacts(Box::new(engine)))
         };
         Some(work.map_err(Into::into))
     }

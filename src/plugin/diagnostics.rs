@@ -70,7 +70,7 @@ impl MoleculeDiagnostics {
     /// Number of spheres that are searched.
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
     /// Pairs of spheres of different molecules within
-    /// [`ContactSolverConfig::foresight`](crate::dynamics::ContactSolverConfig::foresight), in
+    /// [`ContactSolverConfig::prediction_distance`](crate::dynamics::ContactSolverConfig::prediction_distance), in
     /// the last substep. None in [`ContactModel::Rapier`].
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
     /// Pairs of molecules that touch, after the last substep.

@@ -13,7 +13,7 @@ use bevy_rapier3d::rapier::math::Pose;
 
 use super::contact_systems::moving_body;
 use super::molecule_world::{ContactModel, MoleculeWorld};
-use crate::dynamics::{MovingBody, Obstacle, Support, SupportSide};
+use crate::dynamics::{MovingBody, ExternalBody, ExternalContact, ContactSide};
 
 /// Tells the crowd what its molecules lean on.
 ///
@@ -39,7 +39,7 @@ pub(super) fn find_supports(
             colliders: &colliders.colliders,
             bodies: &bodies.bodies,
             members: &world.member_of,
-            reach: world.contacts.config.foresight,
+            reach: world.contacts.config.prediction_distance,
             gravity: config.gravity,
             obstacles: Vec::new(),
             handles: Vec::new(),
@@ -56,7 +56,7 @@ pub(super) fn find_supports(
         world.obstacles = handles;
         world
             .contacts
-            .set_supports(&obstacles, supports.into_iter());
+            .set_external_contacts(&obstacles, supports.into_iter());
     }
 }
 
@@ -68,11 +68,11 @@ struct Survey<'a> {
     /// Contacts that are further apart do not count, nm.
     reach: f32,
     gravity: Vec3,
-    obstacles: Vec<Obstacle>,
+    obstacles: Vec<ExternalBody>,
     /// Bodies of the obstacles, if they have one.
     handles: Vec<Option<RigidBodyHandle>>,
     known: HashMap<u64, u32>,
-    supports: Vec<Support>,
+    supports: Vec<ExternalContact>,
 }
 
 impl Survey<'_> {
@@ -86,11 +86,11 @@ impl Survey<'_> {
             match sides {
                 [Some(member), None] => {
                     let obstacle = self.obstacle(pair.collider2, true);
-                    self.add(pair, [Some(SupportSide::Member(member)), obstacle]);
+                    self.add(pair, [Some(ContactSide::Member(member)), obstacle]);
                 }
                 [None, Some(member)] => {
                     let obstacle = self.obstacle(pair.collider1, true);
-                    self.add(pair, [obstacle, Some(SupportSide::Member(member))]);
+                    self.add(pair, [obstacle, Some(ContactSide::Member(member))]);
                 }
                 _ => {}
             }
@@ -127,10 +127,10 @@ impl Survey<'_> {
     }
 
     /// The obstacle that a collider belongs to; a new one may be `movable` or not.
-    fn obstacle(&mut self, handle: ColliderHandle, movable: bool) -> Option<SupportSide> {
+    fn obstacle(&mut self, handle: ColliderHandle, movable: bool) -> Option<ContactSide> {
         let id = self.id(handle)?;
         if let Some(known) = self.known.get(&id) {
-            return Some(SupportSide::Obstacle(*known));
+            return Some(ContactSide::External(*known));
         }
         let parent = self.colliders.get(handle)?.parent();
         let body = parent.and_then(|body| self.bodies.get(body));
@@ -145,14 +145,14 @@ impl Survey<'_> {
             return None;
         }
         let index = self.obstacles.len() as u32;
-        self.obstacles.push(Obstacle { id, body });
+        self.obstacles.push(ExternalBody { id, body });
         self.handles.push(parent.filter(|_| body.is_movable()));
         self.known.insert(id, index);
-        Some(SupportSide::Obstacle(index))
+        Some(ContactSide::External(index))
     }
 
     /// Adds the contacts of a pair.
-    fn add(&mut self, pair: &ContactPair, sides: [Option<SupportSide>; 2]) {
+    fn add(&mut self, pair: &ContactPair, sides: [Option<ContactSide>; 2]) {
         let [Some(a), Some(b)] = sides else {
             return;
         };
@@ -167,7 +167,7 @@ impl Survey<'_> {
             let points = contact_points(manifold, one, two);
             for ((point, gap), order) in points.zip(0_u64..) {
                 if point.is_finite() && manifold.data.normal.is_normalized() && gap < self.reach {
-                    self.supports.push(Support {
+                    self.supports.push(ExternalContact {
                         a,
                         b,
                         key: key | (number & 0xff) << 8 | (order & 0xff),

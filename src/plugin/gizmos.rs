@@ -286,7 +286,7 @@ fn draw_contacts(
         if crowd {
             let contacts = world.contacts();
             let solved = contacts.contacts().iter();
-            for contact in solved.filter(|contact| contact.takes_part()) {
+            for contact in solved.filter(|contact| contact.is_active()) {
                 if let Some(point) = contacts.contact_point(contact) {
                     draw(point, contact.normal, contact.gap);
                 }

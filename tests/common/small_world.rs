@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactGroups, ContactMaterial, ContactMember, CrowdContacts, MemberSpheres, MovingBody,
+    ContactMaterial, ContactMember, CrowdContacts, InteractionGroups, MemberSpheres, MovingBody,
 };
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
@@ -108,7 +108,7 @@ impl SmallWorld {
                 id,
                 spheres: Arc::new(MemberSpheres::atoms(&molecule.template)),
                 material,
-                groups: ContactGroups::default(),
+                groups: InteractionGroups::default(),
             });
         let mut contacts = CrowdContacts::default();
         contacts.set_members(members.collect()).unwrap();

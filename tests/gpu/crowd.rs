@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactGroups, ContactMaterial, MovingBody, Obstacle, Support, SupportSide,
+    ContactMaterial, ContactSide, ExternalBody, ExternalContact, InteractionGroups, MovingBody,
 };
-use bevy_rapier_molecules::gpu::{GpuContacts, GpuDevice, GpuGroups};
+use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuGroups};
 use bevy_rapier_molecules::search::AutoGrid;
 use glam::Vec3;
 
-use super::crowd_twin::{SUBSTEP, Twins, heap, lipids};
+use super::crowd_reference::{SUBSTEP, Twins, heap, lipids};
 use crate::common::gpu_device::{device, unless_required};
 use crate::common::small_world::{Molecule, SmallWorld, ball, real, sledge};
 
@@ -54,8 +54,8 @@ fn twenty_runs_are_equal_to_the_last_bit() {
     let Some(device) = device() else { return };
     let run = || {
         let mut world = lipids(40, 4, 2.6);
-        let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-        world.contacts.set_engine(Box::new(engine), false);
+        let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+        world.contacts.set_device_solver(Box::new(engine), false);
         for _ in 0..6 {
             world.step(SUBSTEP);
         }
@@ -83,8 +83,8 @@ fn little_comes_back() {
     };
     for tells in [false, true] {
         let mut world = lipids(60, 6, 3.2);
-        let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-        world.contacts.set_engine(Box::new(engine), tells);
+        let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+        world.contacts.set_device_solver(Box::new(engine), tells);
         world.step(SUBSTEP);
         let before = device.bytes_read();
         world.step(SUBSTEP);
@@ -99,8 +99,8 @@ fn little_comes_back() {
 fn momentum_is_kept() {
     let Some(device) = device() else { return };
     let mut world = lipids(40, 4, 2.6);
-    let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-    world.contacts.set_engine(Box::new(engine), true);
+    let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+    world.contacts.set_device_solver(Box::new(engine), true);
     let mut largest = 0.0_f64;
     for _ in 0..40 {
         world.step(SUBSTEP);
@@ -140,8 +140,8 @@ fn molecules_in_one_place_come_apart() {
     let kind = real("p_xylene.pdb");
     let molecules = (0..3).map(|_| Molecule::new(&kind, Vec3::ZERO));
     let mut world = SmallWorld::new(molecules.collect(), ContactMaterial::default());
-    let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-    world.contacts.set_engine(Box::new(engine), true);
+    let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+    world.contacts.set_device_solver(Box::new(engine), true);
     for _ in 0..600 {
         world.step(SUBSTEP);
     }
@@ -152,7 +152,7 @@ fn molecules_in_one_place_come_apart() {
 fn groups_and_exempt_pairs_are_kept_apart() {
     let Some(device) = device() else { return };
     let mut twins = Twins::new(heap(30), &device);
-    let shy = ContactGroups {
+    let shy = InteractionGroups {
         memberships: 1,
         filter: 2,
     };
@@ -210,13 +210,13 @@ fn sleepers_are_woken_by_the_same() {
 
 /// A floor below the balls, as an engine would tell of it; the floor has another number
 /// from substep to substep.
-pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
-    let still = |id| Obstacle {
+pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<ExternalBody>, Vec<ExternalContact>) {
+    let still = |id| ExternalBody {
         id,
         body: MovingBody::default(),
     };
     // A plate that gives way, between the balls and the ground.
-    let plate = Obstacle {
+    let plate = ExternalBody {
         id: 7,
         body: MovingBody {
             inverse_mass: Vec3::splat(1.0e-3),
@@ -234,9 +234,9 @@ pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
     let [ground, plate] = [9, 7].map(index);
     let support = |member: usize, obstacle, key| {
         let place = world.molecules[member].pose().position;
-        Support {
-            a: SupportSide::Obstacle(obstacle),
-            b: SupportSide::Member(member as u32),
+        ExternalContact {
+            a: ContactSide::External(obstacle),
+            b: ContactSide::Member(member as u32),
             key,
             normal: Vec3::Y,
             point: Vec3::new(place.x, -0.1, place.z),
@@ -245,7 +245,7 @@ pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
             restitution: 0.1,
         }
     };
-    let mut supports: Vec<Support> = (0..world.molecules.len())
+    let mut supports: Vec<ExternalContact> = (0..world.molecules.len())
         .filter(|member| world.molecules[*member].position.y < 0.03)
         .map(|member| {
             let obstacle = if member % 2 == 0 { ground } else { plate };
@@ -254,9 +254,9 @@ pub fn floor(world: &SmallWorld, turn: usize) -> (Vec<Obstacle>, Vec<Support>) {
         .collect();
     if turn % 3 != 2 {
         for (key, side) in [(100, 0.3), (101, -0.3)] {
-            supports.push(Support {
-                a: SupportSide::Obstacle(ground),
-                b: SupportSide::Obstacle(plate),
+            supports.push(ExternalContact {
+                a: ContactSide::External(ground),
+                b: ContactSide::External(plate),
                 point: Vec3::new(side, -0.3, 0.0),
                 gap: 0.0,
                 ..support(0, ground, key)
@@ -321,8 +321,8 @@ fn contacts_go_on_when_members_come_and_go_and_devices_change() {
             }
             8 => twins.device.set_search(Box::new(AutoGrid::new())),
             12 | 20 => {
-                let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-                twins.device.set_engine(Box::new(engine), true);
+                let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+                twins.device.set_device_solver(Box::new(engine), true);
             }
             16 => {
                 let search = GpuGroups::new(Arc::clone(&device)).unwrap();
@@ -346,10 +346,7 @@ fn contacts_can_be_looked_at() {
         (contact.a, contact.b, contact.spheres.a, contact.spheres.b)
     };
     let cpu = twins.world.contacts.contacts().iter();
-    let cpu: Vec<_> = cpu
-        .filter(|contact| contact.takes_part())
-        .map(key)
-        .collect();
+    let cpu: Vec<_> = cpu.filter(|contact| contact.is_active()).map(key).collect();
     let gpu: Vec<_> = twins.device.contacts().iter().map(key).collect();
     assert!(cpu.len() > 20);
     assert_eq!(gpu, cpu);

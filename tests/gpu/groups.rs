@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::dynamics::{FoundGroups, GroupSearch, Grouped};
+use bevy_rapier_molecules::dynamics::{GroupSearch, Grouped, PairGroups};
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuGroups, GpuOptions};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
@@ -22,20 +22,20 @@ fn search(device: &Arc<GpuDevice>) -> GpuGroups {
     GpuGroups::new(Arc::clone(device)).unwrap()
 }
 
-fn find(search: &mut dyn GroupSearch, spheres: &SphereSet, margin: f32) -> FoundGroups {
-    let mut found = FoundGroups::default();
+fn find(search: &mut dyn GroupSearch, spheres: &SphereSet, margin: f32) -> PairGroups {
+    let mut found = PairGroups::default();
     search.find_groups(spheres, margin, &mut found).unwrap();
     found
 }
 
 /// What the processor finds.
-fn expected(spheres: &SphereSet, margin: f32) -> FoundGroups {
+fn expected(spheres: &SphereSet, margin: f32) -> PairGroups {
     find(&mut Grouped::new(UniformGrid::new()), spheres, margin)
 }
 
 /// Compares without printing thousands of pairs.
 #[track_caller]
-fn assert_same(search: &mut GpuGroups, spheres: &SphereSet, margin: f32) -> FoundGroups {
+fn assert_same(search: &mut GpuGroups, spheres: &SphereSet, margin: f32) -> PairGroups {
     let (found, expected) = (find(search, spheres, margin), expected(spheres, margin));
     assert_eq!(found.candidates, expected.candidates);
     assert_eq!(found.groups.len(), expected.groups.len());
@@ -169,12 +169,12 @@ fn without_memory_the_search_is_refused_and_goes_on_with_less() {
         };
         let mut search = search(&Arc::new(device));
         assert_same(&mut search, &balls(10, 5, 0.0), MARGIN);
-        let mut found = FoundGroups::default();
+        let mut found = PairGroups::default();
         let error = search
             .find_groups(&balls(300, 60, 0.05), 0.1, &mut found)
             .expect_err("there is not enough memory");
         assert_eq!(error, SearchError::Device(DeviceFault::OutOfMemory));
-        assert!(found == FoundGroups::default());
+        assert!(found == PairGroups::default());
         assert!(search.trouble().is_some());
         assert_same(&mut search, &balls(12, 5, 0.0), MARGIN);
     }
@@ -194,7 +194,7 @@ fn more_pairs_than_a_binding_holds_are_refused() {
     };
     let mut search = search(&Arc::new(device));
     let spheres = balls(40, 60, 0.0);
-    let mut found = FoundGroups::default();
+    let mut found = PairGroups::default();
     let error = search.find_groups(&spheres, 0.2, &mut found).unwrap_err();
     assert_eq!(error, SearchError::Device(DeviceFault::OutOfMemory));
     let told = search.trouble().unwrap();
@@ -211,12 +211,12 @@ fn a_lost_device_is_an_error() {
     let spheres = balls(20, 10, 0.0);
     assert_same(&mut search, &spheres, MARGIN);
     device.raw().destroy();
-    let mut found = FoundGroups::default();
+    let mut found = PairGroups::default();
     for _ in 0..2 {
         let error = search
             .find_groups(&spheres, MARGIN, &mut found)
             .unwrap_err();
         assert_eq!(error, SearchError::Device(DeviceFault::Lost));
-        assert!(found == FoundGroups::default());
+        assert!(found == PairGroups::default());
     }
 }

@@ -13,8 +13,8 @@ mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
 mod crowd;
-mod crowd_faults;
-mod crowd_twin;
+mod crowd_failures;
+mod crowd_reference;
 mod determinism;
 mod failures;
 mod groups;

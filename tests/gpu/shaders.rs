@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bevy_rapier_molecules::gpu::tables::{
-    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange,
-    GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdParams, GpuCrowdSupport,
+    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact,
+    GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams,
     GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
     GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams,
     GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
@@ -331,7 +331,11 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
 
 #[test]
 fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
-    for shader in ["crowd_groups", "crowd_solve", "crowd_leave"] {
+    for shader in [
+        "crowd_filter_groups",
+        "crowd_solve",
+        "crowd_skip_isolated_externals",
+    ] {
         assert_mirrors!(
             GpuCrowdParams,
             module(shader),
@@ -343,7 +347,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             dt,
             slop,
             max_push_speed,
-            bounce_threshold,
+            restitution_threshold,
             touching_before,
             exempt,
             members,
@@ -382,8 +386,8 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     );
     for shader in [
         "crowd_prepare",
-        "crowd_supports",
-        "crowd_sides",
+        "crowd_prepare_externals",
+        "crowd_body_sides",
         "crowd_solve",
     ] {
         assert_mirrors!(
@@ -401,7 +405,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             mobility,
             spheres,
             gap,
-            bounce_speed,
+            restitution_speed,
             bias_rate,
             mass_scale,
             impulse_scale,
@@ -409,10 +413,10 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         );
     }
     for shader in [
-        "crowd_groups",
+        "crowd_filter_groups",
         "crowd_prepare",
         "crowd_wake",
-        "crowd_bereaved",
+        "crowd_wake_lost_neighbors",
     ] {
         assert_mirrors!(
             GpuCrowdGroup,
@@ -428,7 +432,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             deepest,
         );
     }
-    for shader in ["crowd_groups", "crowd_prepare"] {
+    for shader in ["crowd_filter_groups", "crowd_prepare"] {
         assert_mirrors!(
             GpuCrowdSurface,
             module(shader),
@@ -443,7 +447,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     }
     assert_mirrors!(
         GpuCrowdTouch,
-        module("crowd_groups"),
+        module("crowd_filter_groups"),
         "CrowdTouch",
         a,
         b,
@@ -451,9 +455,9 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         deepest,
     );
     assert_mirrors!(
-        GpuCrowdSupport,
-        module("crowd_supports"),
-        "CrowdSupport",
+        GpuCrowdExternal,
+        module("crowd_prepare_externals"),
+        "CrowdExternal",
         normal,
         gap,
         point,
@@ -464,9 +468,9 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
     );
     for shader in ["crowd_solve", "crowd_bodies"] {
         assert_mirrors!(
-            GpuCrowdChange,
+            GpuCrowdImpulseDelta,
             module(shader),
-            "CrowdChange",
+            "CrowdImpulseDelta",
             linear,
             spare,
             angular_a,
@@ -481,11 +485,11 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         "CrowdCarried",
         spheres,
         normal_impulse,
-        bounce_speed,
+        restitution_speed,
         friction_impulse,
         state,
     );
-    for shader in ["groups", "crowd_groups"] {
+    for shader in ["groups", "crowd_filter_groups"] {
         assert_mirrors!(
             GpuPairGroup,
             module(shader),

@@ -289,7 +289,7 @@ fn contacts_from_before_another_model_are_forgotten() {
         let world = app.world_mut();
         let mut worlds = world.query::<&MoleculeWorld>();
         let contacts = worlds.single(world).unwrap().contacts().contacts();
-        contacts.iter().filter(|one| one.takes_part()).count()
+        contacts.iter().filter(|one| one.is_active()).count()
     };
     run(&mut app, 2);
     assert!(solved(&mut app) > 0);

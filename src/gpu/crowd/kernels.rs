@@ -4,8 +4,9 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::shader::{
-    CROWD_BEREAVED, CROWD_BODIES, CROWD_GROUPS, CROWD_LEAVE, CROWD_PACK, CROWD_PREPARE,
-    CROWD_SIDES, CROWD_SOLVE, CROWD_SUPPORTS, CROWD_WAKE,
+    CROWD_BODIES, CROWD_BODY_SIDES, CROWD_FILTER_GROUPS, CROWD_PACK, CROWD_PREPARE,
+    CROWD_PREPARE_EXTERNALS, CROWD_SKIP_ISOLATED_EXTERNALS, CROWD_SOLVE, CROWD_WAKE,
+    CROWD_WAKE_LOST_NEIGHBORS,
 };
 
 #[derive(Debug)]
@@ -37,22 +38,22 @@ impl CrowdKernels {
     pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
         let kernel = |shader, entry| Kernel::new(device, shader, entry);
         Ok(Self {
-            meet: kernel(&CROWD_GROUPS, "meet_groups")?,
+            meet: kernel(&CROWD_FILTER_GROUPS, "meet_groups")?,
             wake_disturbed: kernel(&CROWD_WAKE, "wake_disturbed")?,
-            mark_lasting: kernel(&CROWD_BEREAVED, "mark_lasting")?,
-            wake_bereaved: kernel(&CROWD_BEREAVED, "wake_bereaved")?,
+            mark_lasting: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "mark_lasting")?,
+            wake_bereaved: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "wake_bereaved")?,
             begin: kernel(&CROWD_BODIES, "begin_bodies")?,
             predict: kernel(&CROWD_BODIES, "predict_bodies")?,
             add_up: kernel(&CROWD_BODIES, "add_up")?,
             prepare: kernel(&CROWD_PREPARE, "prepare_contacts")?,
-            prepare_supports: kernel(&CROWD_SUPPORTS, "prepare_supports")?,
-            mark_touching: kernel(&CROWD_LEAVE, "mark_touching")?,
-            mark_leaning: kernel(&CROWD_LEAVE, "mark_leaning")?,
-            leave_supports: kernel(&CROWD_LEAVE, "leave_supports")?,
-            rename: kernel(&CROWD_SIDES, "rename_obstacles")?,
-            list_sides: kernel(&CROWD_SIDES, "list_sides")?,
-            find_sides: kernel(&CROWD_SIDES, "find_sides")?,
-            split_masses: kernel(&CROWD_SIDES, "split_masses")?,
+            prepare_supports: kernel(&CROWD_PREPARE_EXTERNALS, "prepare_supports")?,
+            mark_touching: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_touching")?,
+            mark_leaning: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_leaning")?,
+            leave_supports: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "leave_supports")?,
+            rename: kernel(&CROWD_BODY_SIDES, "rename_obstacles")?,
+            list_sides: kernel(&CROWD_BODY_SIDES, "list_sides")?,
+            find_sides: kernel(&CROWD_BODY_SIDES, "find_sides")?,
+            split_masses: kernel(&CROWD_BODY_SIDES, "split_masses")?,
             follow: kernel(&CROWD_SOLVE, "follow_bodies")?,
             start_warm: kernel(&CROWD_SOLVE, "start_warm")?,
             solve: kernel(&CROWD_SOLVE, "solve_groups")?,

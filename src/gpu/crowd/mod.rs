@@ -12,18 +12,18 @@
 //! | `record` | what each kernel binds, and in which order they run |
 //! | `handover` | contacts on their way from the processor to the device, and back |
 
-mod arrays;
-mod handover;
+mod atom_placement;
+mod buffers;
+mod contact_set;
+mod contact_transfer;
+mod dispatch;
 mod kernels;
-mod placed;
-mod record;
-mod stock;
-mod tables;
+mod types;
 mod upload;
 
-pub use tables::{
-    GpuCrowdBody, GpuCrowdCarried, GpuCrowdChange, GpuCrowdContact, GpuCrowdGroup, GpuCrowdImpulse,
-    GpuCrowdParams, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+pub use types::{
+    GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
+    GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
 };
 
 use std::sync::Arc;
@@ -31,11 +31,11 @@ use std::time::Instant;
 
 use glam::Vec3;
 
-use arrays::CrowdArrays;
+use atom_placement::AtomPlacement;
+use buffers::CrowdBuffers;
+use contact_set::{ContactSet, ContactSetSize};
+use dispatch::record_leave;
 use kernels::CrowdKernels;
-use placed::Placed;
-use record::record_leave;
-use stock::{Stock, StockSize};
 
 use super::device::GpuDevice;
 use super::error::GpuError;
@@ -47,8 +47,9 @@ use super::scan::Scanner;
 use super::search::write;
 use super::searched::Searched;
 use crate::dynamics::{
-    CarriedContacts, CarriedImpulse, ContactEngine, ContactGroups, ContactMaterial, CrowdTouch,
-    EngineAnswer, EngineFound, EngineSubstep, GroupSearch, Impulse, MemberSpheres, MovingBody,
+    CarriedImpulse, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
+    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres, MovingBody,
+    SavedContacts,
 };
 use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
 
@@ -76,18 +77,18 @@ use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
 /// What is done is what the processor does, in the same order; results differ as
 /// graphics drivers round, which they may do in their own way for quotients and roots.
 #[derive(Debug)]
-pub struct GpuContacts {
+pub struct GpuContactSolver {
     device: Arc<GpuDevice>,
     search: GpuGroups,
     /// The molecules.
-    placed: Option<Placed>,
+    placed: Option<AtomPlacement>,
     kernels: CrowdKernels,
     sorter: RadixSorter,
     scanner: Scanner,
-    arrays: CrowdArrays,
+    arrays: CrowdBuffers,
     /// Contacts of this substep, and of the one before.
-    now: Stock,
-    before: Stock,
+    now: ContactSet,
+    before: ContactSet,
     /// Length of the substep before, s; none if there was none.
     last_dt: Option<f32>,
     /// What was last detected.
@@ -98,7 +99,7 @@ pub struct GpuContacts {
     last_error: Option<GpuError>,
 }
 
-impl GpuContacts {
+impl GpuContactSolver {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
@@ -110,9 +111,9 @@ impl GpuContacts {
             kernels: CrowdKernels::new(&device)?,
             sorter: RadixSorter::new(&device)?,
             scanner: Scanner::new(&device)?,
-            arrays: CrowdArrays::new(&device)?,
-            now: Stock::new(&device)?,
-            before: Stock::new(&device)?,
+            arrays: CrowdBuffers::new(&device)?,
+            now: ContactSet::new(&device)?,
+            before: ContactSet::new(&device)?,
             last_dt: None,
             found: GroupCount::default(),
             exempt: 0,
@@ -133,7 +134,7 @@ impl GpuContacts {
 
     fn try_set_surfaces(
         &mut self,
-        surfaces: &[(ContactMaterial, ContactGroups)],
+        surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
     ) -> Result<(), GpuError> {
         let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
@@ -149,9 +150,9 @@ impl GpuContacts {
         let touching = self.found.groups;
         self.now.hold(
             &device,
-            StockSize {
+            ContactSetSize {
                 touching,
-                ..StockSize::default()
+                ..ContactSetSize::default()
             },
         )?;
         self.arrays.touches.resize(&device, touching as usize)?;
@@ -206,7 +207,7 @@ impl GpuContacts {
     fn record_relax(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-        substep: &EngineSubstep<'_>,
+        substep: &DeviceSubstep<'_>,
     ) -> Result<(), GpuError> {
         let bodies = substep.bodies.len() as u32;
         self.arrays.record_clear(encoder);
@@ -236,8 +237,8 @@ impl GpuContacts {
 
     fn try_respond(
         &mut self,
-        substep: &EngineSubstep<'_>,
-        answer: &mut EngineAnswer,
+        substep: &DeviceSubstep<'_>,
+        answer: &mut DeviceResponse,
     ) -> Result<(), GpuError> {
         let device = Arc::clone(&self.device);
         let bodies = substep.bodies.len() as u32;
@@ -277,7 +278,7 @@ impl GpuContacts {
     }
 }
 
-impl ContactEngine for GpuContacts {
+impl DeviceSolver for GpuContactSolver {
     fn name(&self) -> &'static str {
         "gpu-contacts"
     }
@@ -285,7 +286,7 @@ impl ContactEngine for GpuContacts {
     fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceFault> {
         // First the memory of those that were.
         self.placed = None;
-        match Placed::new(&self.device, molecules) {
+        match AtomPlacement::new(&self.device, molecules) {
             Ok(placed) => self.placed = Some(placed),
             Err(error) => return Err(self.failed(error)),
         }
@@ -294,7 +295,7 @@ impl ContactEngine for GpuContacts {
 
     fn set_surfaces(
         &mut self,
-        surfaces: &[(ContactMaterial, ContactGroups)],
+        surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
     ) -> Result<(), DeviceFault> {
         self.try_set_surfaces(surfaces, exempt)
@@ -306,14 +307,14 @@ impl ContactEngine for GpuContacts {
         bodies: &[MovingBody],
         margin: f32,
         touches: Option<&mut Vec<CrowdTouch>>,
-    ) -> Result<EngineFound, SearchError> {
+    ) -> Result<DeviceDetection, SearchError> {
         let start = Instant::now();
         self.found = GroupCount::default();
         let Some(placed) = &mut self.placed else {
-            return Ok(EngineFound::default());
+            return Ok(DeviceDetection::default());
         };
         let Some(plan) = placed.plan(bodies, margin)? else {
-            return Ok(EngineFound::default());
+            return Ok(DeviceDetection::default());
         };
         if let Err(error) = placed.move_to(&self.device, bodies) {
             return Err(self.failed(error).into());
@@ -327,7 +328,7 @@ impl ContactEngine for GpuContacts {
             touches.clear();
             return Err(self.failed(error).into());
         }
-        Ok(EngineFound {
+        Ok(DeviceDetection {
             candidates: found.pairs as usize,
             times: SearchTimes {
                 build,
@@ -338,18 +339,18 @@ impl ContactEngine for GpuContacts {
 
     fn respond(
         &mut self,
-        substep: &EngineSubstep<'_>,
-        answer: &mut EngineAnswer,
+        substep: &DeviceSubstep<'_>,
+        answer: &mut DeviceResponse,
     ) -> Result<(), DeviceFault> {
         self.try_respond(substep, answer)
             .map_err(|error| self.failed(error))
     }
 
-    fn take_over(&mut self, contacts: &CarriedContacts) -> Result<(), DeviceFault> {
+    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceFault> {
         self.send(contacts).map_err(|error| self.failed(error))
     }
 
-    fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault> {
+    fn contacts(&mut self) -> Result<SavedContacts, DeviceFault> {
         self.receive().map_err(|error| self.failed(error))
     }
 

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::GpuContacts;
-use super::handover::add_held;
-use super::stock::{Held, StockSize};
-use super::tables::{GpuCrowdBody, GpuCrowdGroup, GpuCrowdParams, GpuCrowdSupport, NONE, halves};
-use crate::dynamics::digest::MOST as MOST_KEPT;
-use crate::dynamics::{ContactSolverConfig, EngineSubstep};
+use super::GpuContactSolver;
+use super::contact_set::{ContactSetSize, Held};
+use super::contact_transfer::add_held;
+use super::types::{GpuCrowdBody, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdParams, NONE, halves};
+use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
+use crate::dynamics::{ContactSolverConfig, DeviceSubstep};
 use crate::gpu::constants::MOST_ROUNDS;
 use crate::gpu::error::GpuError;
 use crate::gpu::search::write;
 
-impl GpuContacts {
+impl GpuContactSolver {
     /// Sorts the supports by bodies, and finds each in the substep before; returns them
     /// with their groups.
     fn sort_supports(
         &mut self,
-        substep: &EngineSubstep<'_>,
-    ) -> (Vec<GpuCrowdSupport>, Vec<GpuCrowdGroup>, Vec<Held>) {
+        substep: &DeviceSubstep<'_>,
+    ) -> (Vec<GpuCrowdExternal>, Vec<GpuCrowdGroup>, Vec<Held>) {
         if let Some(renamed) = substep.renamed {
             let now = |body: u32| match (body as usize).checked_sub(substep.members) {
                 None => Some(body),
@@ -33,7 +33,7 @@ impl GpuContacts {
         }
         let mut order: Vec<_> = substep.supports.iter().collect();
         order.sort_by_key(|(support, bodies)| (*bodies, halves(support.key)));
-        let first = self.found.groups * MOST_KEPT as u32;
+        let first = self.found.groups * MAX_CONTACTS_PER_PAIR as u32;
         let (mut supports, mut groups, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for ((support, bodies), slot) in order.into_iter().zip(first..) {
             let key = halves(support.key);
@@ -43,7 +43,7 @@ impl GpuContacts {
                 .get(at)
                 .filter(|held| (held.bodies, held.key) == (*bodies, key));
             let before = before.map_or(NONE, |held| held.slot);
-            supports.push(GpuCrowdSupport::new(support, before));
+            supports.push(GpuCrowdExternal::new(support, before));
             add_held(&mut groups, 0, *bodies, slot);
             places.push(Held {
                 bodies: *bodies,
@@ -55,7 +55,7 @@ impl GpuContacts {
     }
 
     /// Sends what there is to solve, and makes room for it.
-    pub(super) fn upload(&mut self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
+    pub(super) fn upload(&mut self, substep: &DeviceSubstep<'_>) -> Result<(), GpuError> {
         let device = Arc::clone(&self.device);
         let bodies = substep.bodies.len();
         let (supports, leaning, places) = self.sort_supports(substep);
@@ -64,7 +64,7 @@ impl GpuContacts {
                 what: "room for so many supports",
             });
         }
-        let size = StockSize {
+        let size = ContactSetSize {
             touching: self.found.groups,
             leaning: leaning.len() as u32,
             held: supports.len() as u32,
@@ -96,11 +96,11 @@ impl GpuContacts {
         self.write_params(substep)
     }
 
-    fn write_params(&self, substep: &EngineSubstep<'_>) -> Result<(), GpuError> {
+    fn write_params(&self, substep: &DeviceSubstep<'_>) -> Result<(), GpuError> {
         let ContactSolverConfig {
             slop,
             max_push_speed,
-            bounce_threshold,
+            restitution_threshold,
             ..
         } = *substep.config;
         let params = GpuCrowdParams {
@@ -111,7 +111,7 @@ impl GpuContacts {
             dt: substep.dt,
             slop,
             max_push_speed,
-            bounce_threshold,
+            restitution_threshold,
             touching_before: self.before.touching,
             exempt: self.exempt,
             members: substep.members as u32,

@@ -2,6 +2,6 @@
 //! integrates momentum exactly, so that what is lost or gained is the solver's.
 
 mod conservation;
-mod faults;
+mod exclusion;
 mod response;
 mod sleep;

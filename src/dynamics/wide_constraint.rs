@@ -5,8 +5,8 @@
 
 use glam::{Vec3, Vec3A, Vec4};
 
-use super::constraint::Substep;
-use super::lanes::{LANES, Lanes3, SymmetricLanes};
+use super::contact_constraint::Substep;
+use super::simd::{LANES, SymmetricMat3x4, Vec3x4};
 use super::{ContactConstraint, Impulse, MovingBody};
 
 /// A body.
@@ -59,10 +59,10 @@ impl Part {
 /// The parts of four bodies that each belong to one pair of molecules.
 #[derive(Clone, Copy)]
 pub(super) struct PartLanes {
-    velocity: Lanes3,
-    angular_velocity: Lanes3,
-    inverse_mass: Lanes3,
-    inverse_inertia: SymmetricLanes,
+    velocity: Vec3x4,
+    angular_velocity: Vec3x4,
+    inverse_mass: Vec3x4,
+    inverse_inertia: SymmetricMat3x4,
 }
 
 impl PartLanes {
@@ -76,10 +76,10 @@ impl PartLanes {
             std::array::from_fn(|lane| whole[lane] * shares[lane])
         };
         Self {
-            velocity: Lanes3::new(of(|part| part.velocity)),
-            angular_velocity: Lanes3::new(of(|part| part.angular_velocity)),
-            inverse_mass: Lanes3::new(shared(|part| part.inverse_mass)),
-            inverse_inertia: SymmetricLanes::new(
+            velocity: Vec3x4::new(of(|part| part.velocity)),
+            angular_velocity: Vec3x4::new(of(|part| part.angular_velocity)),
+            inverse_mass: Vec3x4::new(shared(|part| part.inverse_mass)),
+            inverse_inertia: SymmetricMat3x4::new(
                 shared(|part| part.diagonal),
                 shared(|part| part.beside),
             ),
@@ -88,7 +88,7 @@ impl PartLanes {
 
     /// Velocity at `lever` from the center of mass, nm/s.
     #[inline(always)]
-    fn velocity_at(&self, lever: Lanes3) -> Lanes3 {
+    fn velocity_at(&self, lever: Vec3x4) -> Vec3x4 {
         let mut velocity = self.angular_velocity.cross(lever);
         velocity += self.velocity;
         velocity
@@ -125,9 +125,9 @@ impl Change {
 /// Changes between four pairs of molecules.
 #[derive(Clone, Copy, Default)]
 struct ChangeLanes {
-    linear: Lanes3,
-    angular_a: Lanes3,
-    angular_b: Lanes3,
+    linear: Vec3x4,
+    angular_a: Vec3x4,
+    angular_b: Vec3x4,
 }
 
 impl ChangeLanes {
@@ -146,10 +146,10 @@ impl ChangeLanes {
 /// A contact of each of four pairs of molecules. One without numbers does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
-    normal: Lanes3,
-    lever_a: Lanes3,
-    lever_b: Lanes3,
-    friction_impulse: Lanes3,
+    normal: Vec3x4,
+    lever_a: Vec3x4,
+    lever_b: Vec3x4,
+    friction_impulse: Vec3x4,
     normal_impulse: Vec4,
     /// Effective mass along the normal with split masses, softened, Da.
     normal_mass: Vec4,
@@ -178,7 +178,7 @@ impl Rows {
         self.normal_impulse[lane] = contact.normal_impulse;
         self.normal_mass[lane] = contact.normal_mass * softness.mass_scale;
         self.give_back[lane] = softness.impulse_scale;
-        self.bias[lane] = bias.min(-contact.bounce_speed);
+        self.bias[lane] = bias.min(-contact.restitution_speed);
         self.friction_mass[lane] = contact.friction_mass;
         self.friction[lane] = contact.friction;
     }
@@ -224,7 +224,7 @@ impl Rows {
     /// The change of the impulses on `b` that takes the velocity errors out; that on `a`
     /// is its negative.
     #[inline(always)]
-    fn solve(&mut self, a: &PartLanes, b: &PartLanes) -> Lanes3 {
+    fn solve(&mut self, a: &PartLanes, b: &PartLanes) -> Vec3x4 {
         let velocity = b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a);
         let speed = velocity.dot(self.normal);
         let impulse = self.normal_impulse

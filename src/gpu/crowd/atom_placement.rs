@@ -16,7 +16,7 @@ use crate::spheres::{SphereError, SphereExtent};
 
 /// Atoms that follow their molecules.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct AtomPlacement {
     atoms: GpuAtoms,
     /// How far the spheres of each molecule are from its origin at most, nm.
     reaches: Vec<f32>,
@@ -25,7 +25,7 @@ pub(super) struct Placed {
     poses: Vec<GpuPose>,
 }
 
-impl Placed {
+impl AtomPlacement {
     pub fn new(device: &GpuDevice, molecules: &[Arc<MemberSpheres>]) -> Result<Self, GpuError> {
         let mut kinds: HashMap<*const MemberSpheres, u32> = HashMap::new();
         let mut templates = Vec::new();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, Impulse, Obstacle, Support,
+    ContactMaterial, ContactMember, CrowdContacts, ExternalBody, ExternalContact, Impulse,
 };
-use bevy_rapier_molecules::gpu::{GpuContacts, GpuDevice};
+use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use glam::{Quat, Vec3};
@@ -35,8 +35,8 @@ impl Twins {
         twin.config = world.contacts.config;
         let members: Vec<ContactMember> = world.contacts.members().to_vec();
         twin.set_members(members).unwrap();
-        let engine = GpuContacts::new(Arc::clone(device)).unwrap();
-        twin.set_engine(Box::new(engine), true);
+        let engine = GpuContactSolver::new(Arc::clone(device)).unwrap();
+        twin.set_device_solver(Box::new(engine), true);
         Self {
             world,
             device: twin,
@@ -49,21 +49,21 @@ impl Twins {
     }
 
     /// As [`step`](Self::step), with something outside to lean on.
-    pub fn step_on(&mut self, obstacles: &[Obstacle], supports: &[Support]) {
+    pub fn step_on(&mut self, obstacles: &[ExternalBody], supports: &[ExternalContact]) {
         self.solve_on(obstacles, supports);
         assert_eq!(self.device.touches(), self.world.contacts.touches());
         self.world.go_on(SUBSTEP);
     }
 
     /// Finds and solves the contacts of both.
-    pub fn solve_on(&mut self, obstacles: &[Obstacle], supports: &[Support]) {
+    pub fn solve_on(&mut self, obstacles: &[ExternalBody], supports: &[ExternalContact]) {
         let (molecules, gravity) = (&self.world.molecules, self.world.gravity);
         for contacts in [&mut self.world.contacts, &mut self.device] {
             contacts
                 .gather(|member| Some(molecules[member].body(gravity)))
                 .unwrap();
             contacts.detect().unwrap();
-            contacts.set_supports(obstacles, supports.iter().copied());
+            contacts.set_external_contacts(obstacles, supports.iter().copied());
             contacts.respond(SUBSTEP);
         }
         let candidates = self.world.contacts.candidate_pairs();
@@ -76,7 +76,7 @@ impl Twins {
         let all = |contacts: &CrowdContacts| {
             let members = contacts.impulses().map(|(_, impulse)| impulse);
             members
-                .chain(contacts.obstacle_impulses())
+                .chain(contacts.external_impulses())
                 .collect::<Vec<_>>()
         };
         let (cpu, gpu) = (all(&self.world.contacts), all(&self.device));

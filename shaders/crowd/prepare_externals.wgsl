@@ -2,7 +2,7 @@
 // each group.
 
 /// A contact with something outside the crowd.
-struct CrowdSupport {
+struct CrowdExternal {
     /// Unit vector from `a` to `b`.
     normal: vec3<f32>,
     /// Distance of the surfaces, nm, not negative: the physics engine pushes overlaps apart
@@ -25,7 +25,7 @@ const NO_SUPPORT: u32 = 0xffffffffu;
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
-@group(0) @binding(3) var<storage, read> supports: array<CrowdSupport>;
+@group(0) @binding(3) var<storage, read> supports: array<CrowdExternal>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(8) var<storage, read> contacts_before: array<CrowdContact>;
 
@@ -39,7 +39,7 @@ fn prepare_supports(here: Invocation) {
     var rows = 0u;
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
-        let support = supports[slot - params.touching * MOST_KEPT];
+        let support = supports[slot - params.touching * MAX_CONTACTS_PER_PAIR];
         var contact: CrowdContact;
         contact.spheres = support.key;
         contact.normal = support.normal;
@@ -53,7 +53,7 @@ fn prepare_supports(here: Invocation) {
             let impulse = contacts_before[support.before].normal_impulse;
             carry_on(&contact, impulse, contacts_before[support.before].friction_impulse);
         }
-        rows += select(0u, 1u, takes_part(contact));
+        rows += select(0u, 1u, is_active(contact));
         contacts[slot] = contact;
     }
     groups[index].rows = rows;

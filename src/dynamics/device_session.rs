@@ -8,16 +8,18 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::engine::{CarriedContacts, ContactEngine, EngineAnswer, EngineFound, EngineSubstep};
+use super::crowd_contacts::{CrowdContacts, CrowdContactsError};
+use super::device_solver::{
+    DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
+};
 use super::past::Past;
-use super::step::{CrowdContacts, CrowdContactsError};
 use super::{ContactConstraint, CrowdTouch};
 use crate::search::{DeviceFault, SearchError, SearchTimes};
 
 /// An engine at work.
 pub(super) struct Offload {
     /// Behind a lock, so that a crowd that is only looked at can fetch contacts.
-    engine: Mutex<Box<dyn ContactEngine>>,
+    engine: Mutex<Box<dyn DeviceSolver>>,
     name: &'static str,
     /// Whether the contacts of the last substep are with it.
     carries: bool,
@@ -33,18 +35,18 @@ pub(super) struct Offload {
     /// Obstacles of the last substep.
     obstacles: Vec<u64>,
     past: Past,
-    answer: EngineAnswer,
+    answer: DeviceResponse,
     /// The contacts, if somebody asked for them.
     fetched: OnceLock<Vec<ContactConstraint>>,
 }
 
 impl Offload {
-    fn engine(&mut self) -> &mut dyn ContactEngine {
+    fn engine(&mut self) -> &mut dyn DeviceSolver {
         let engine = self.engine.get_mut();
         engine.unwrap_or_else(PoisonError::into_inner).as_mut()
     }
 
-    fn locked(&self) -> MutexGuard<'_, Box<dyn ContactEngine>> {
+    fn locked(&self) -> MutexGuard<'_, Box<dyn DeviceSolver>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,7 +96,7 @@ impl CrowdContacts {
     /// Whether [`touches`](Self::touches) says who touches whom: always, unless an engine
     /// was told not to.
     #[must_use]
-    pub fn tells_touches(&self) -> bool {
+    pub fn reports_touches(&self) -> bool {
         self.offload.as_ref().is_none_or(|offload| offload.tells)
     }
 
@@ -104,7 +106,7 @@ impl CrowdContacts {
     ///
     /// If its device fails, the processor does it again, as with
     /// [`set_search`](Self::set_search).
-    pub fn set_engine(&mut self, engine: Box<dyn ContactEngine>, tells: bool) {
+    pub fn set_device_solver(&mut self, engine: Box<dyn DeviceSolver>, tells: bool) {
         self.stop_engine();
         // What the former one failed of says nothing about this one.
         self.take_search_fault();
@@ -119,7 +121,7 @@ impl CrowdContacts {
             exempt: Vec::new(),
             obstacles: Vec::new(),
             past: Past::default(),
-            answer: EngineAnswer::default(),
+            answer: DeviceResponse::default(),
             fetched: OnceLock::new(),
         });
     }
@@ -158,9 +160,9 @@ impl CrowdContacts {
         }
     }
 
-    fn try_detect(&mut self) -> Result<EngineFound, SearchError> {
+    fn try_detect(&mut self) -> Result<DeviceDetection, SearchError> {
         let Some(offload) = &mut self.offload else {
-            return Ok(EngineFound::default());
+            return Ok(DeviceDetection::default());
         };
         offload.detected = false;
         if !offload.knows_molecules {
@@ -188,9 +190,11 @@ impl CrowdContacts {
         }
         self.touches.clear();
         let touches = offload.tells.then_some(&mut self.touches);
-        let foresight = self.config.foresight;
+        let prediction_distance = self.config.prediction_distance;
         let bodies = &self.bodies[..self.active.len()];
-        let found = offload.engine().detect(bodies, foresight, touches)?;
+        let found = offload
+            .engine()
+            .detect(bodies, prediction_distance, touches)?;
         for touch in &mut self.touches {
             (touch.a, touch.b) = (self.active[touch.a as usize], self.active[touch.b as usize]);
         }
@@ -213,9 +217,11 @@ impl CrowdContacts {
                 self.give_up(fault);
                 // What the device had found is gone with it.
                 let (search, groups) = (&mut self.search, &mut self.groups);
-                let foresight = self.config.foresight;
+                let prediction_distance = self.config.prediction_distance;
                 let spheres = &self.spheres;
-                if crate::pool::in_pool(|| search.find(spheres, foresight, groups)).is_err() {
+                if crate::pool::in_pool(|| search.find(spheres, prediction_distance, groups))
+                    .is_err()
+                {
                     self.solver.forget();
                 }
                 self.touches.clear();
@@ -252,7 +258,7 @@ impl CrowdContacts {
             let bodies = places.map(|place| place.map(|place| (members + place) as u32));
             bodies.collect::<Vec<_>>()
         });
-        let substep = EngineSubstep {
+        let substep = DeviceSubstep {
             bodies: &self.bodies,
             members,
             supports: &self.supports,
@@ -328,14 +334,14 @@ impl CrowdContacts {
     }
 
     /// Goes on from contacts of a substep in which these were the obstacles.
-    fn restore(&mut self, carried: &CarriedContacts, obstacles: &[u64]) {
+    fn restore(&mut self, carried: &SavedContacts, obstacles: &[u64]) {
         let bodies = self.active.len() + obstacles.len();
         self.solver.restore(carried, &self.config, bodies);
         self.rename_obstacles(obstacles);
     }
 
     /// Those that touched, as far as an engine knows that.
-    fn touches_of(&self, carried: &CarriedContacts) -> Vec<CrowdTouch> {
+    fn touches_of(&self, carried: &SavedContacts) -> Vec<CrowdTouch> {
         let members = carried.touching.iter().map(|pair| {
             let [a, b] = pair.map(|owner| self.active.get(owner as usize).copied());
             Some((a?, b?))

@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::digest::{Digest, Kept};
-use super::found::{FoundGroups, GroupSearch, PairGroup};
+use super::contact_reduction::{Digest, Kept};
+use super::group_search::{GroupSearch, PairGroup, PairGroups};
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -26,7 +26,7 @@ const SPHERES_PER_TASK: usize = 16 * 1024;
 
 /// Pairs of spheres by pairs of molecules.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PairGroups {
+pub(super) struct PairGrouper {
     spheres: Vec<Sphere>,
     /// Lists to be filled, and those that are.
     lists: Vec<DigestList>,
@@ -36,7 +36,7 @@ pub(super) struct PairGroups {
     /// First entry of each group in `sorted`.
     starts: Vec<u32>,
     merged: Vec<Kept>,
-    found: FoundGroups,
+    found: PairGroups,
 }
 
 /// A sphere in one place of memory: pairs look spheres up in no order.
@@ -67,7 +67,7 @@ struct DigestPlace {
     index: u32,
 }
 
-impl PairGroups {
+impl PairGrouper {
     /// Removes all pairs and keeps the memory.
     pub fn clear(&mut self) {
         self.found.clear();
@@ -150,7 +150,7 @@ impl PairGroups {
     }
 
     /// Exchanges what was found for other groups.
-    pub fn swap_found(&mut self, other: &mut FoundGroups) {
+    pub fn swap_found(&mut self, other: &mut PairGroups) {
         std::mem::swap(&mut self.found, other);
     }
 
@@ -343,7 +343,7 @@ mod tests {
         spheres
     }
 
-    fn find(groups: &mut PairGroups, spheres: &SphereSet, lists: Vec<Vec<(u32, u32)>>) {
+    fn find(groups: &mut PairGrouper, spheres: &SphereSet, lists: Vec<Vec<(u32, u32)>>) {
         let mut pairs = PairBuffer::new();
         groups
             .find(&mut Told(lists), spheres, 0.0, &mut pairs)
@@ -354,7 +354,7 @@ mod tests {
     fn pairs_are_grouped_by_molecules_in_order_however_the_lists_are_cut() {
         let spheres = spheres_of(&[0, 0, 1, 1, 2, 3]);
         let pairs = [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)];
-        let mut groups = PairGroups::default();
+        let mut groups = PairGrouper::default();
         for size in [7, 4, 3, 1] {
             let lists = pairs.chunks(size).map(<[_]>::to_vec).collect();
             find(&mut groups, &spheres, lists);
@@ -385,7 +385,7 @@ mod tests {
         let owners: Vec<u32> = (0..300).collect();
         let mut list: Vec<_> = (0..299).rev().map(|a| (a, a + 1)).collect();
         list.extend((0..298).map(|a| (a, a + 2)));
-        let mut groups = PairGroups::default();
+        let mut groups = PairGrouper::default();
         find(&mut groups, &spheres_of(&owners), vec![list]);
         let owners = groups.groups().iter().map(|group| [group.a, group.b]);
         let owners: Vec<_> = owners.collect();

@@ -1,6 +1,6 @@
 // How the impulses between two bodies change in an iteration.
 
-struct CrowdChange {
+struct CrowdImpulseDelta {
     /// On `b`; that on `a` is its negative.
     linear: vec3<f32>,
     /// Not used.

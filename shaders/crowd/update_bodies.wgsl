@@ -5,7 +5,7 @@
 @group(0) @binding(2) var<storage, read> side_starts: array<u32>;
 /// Twice the number of a group, plus one if the body is its `b`.
 @group(0) @binding(3) var<storage, read> sides: array<u32>;
-@group(0) @binding(4) var<storage, read> changes: array<CrowdChange>;
+@group(0) @binding(4) var<storage, read> changes: array<CrowdImpulseDelta>;
 @group(0) @binding(5) var<storage, read_write> impulses: array<CrowdImpulse>;
 /// Whether something acts on a body that wakes it.
 @group(0) @binding(6) var<storage, read> woken: array<u32>;

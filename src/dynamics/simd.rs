@@ -9,13 +9,13 @@ pub(super) const LANES: usize = 4;
 
 /// Four vectors.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lanes3 {
+pub(super) struct Vec3x4 {
     x: Vec4,
     y: Vec4,
     z: Vec4,
 }
 
-impl Lanes3 {
+impl Vec3x4 {
     pub fn new(vectors: [Vec3A; LANES]) -> Self {
         let [a, b, c, d] = vectors.map(|vector| vector.extend(0.0));
         let rows = Mat4::from_cols(a, b, c, d).transpose();
@@ -86,25 +86,25 @@ impl Lanes3 {
 
 /// Four symmetric matrices.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SymmetricLanes {
+pub(super) struct SymmetricMat3x4 {
     /// Elements xx, yy, zz.
-    diagonal: Lanes3,
+    diagonal: Vec3x4,
     /// Elements yz, xz, xy.
-    beside: Lanes3,
+    beside: Vec3x4,
 }
 
-impl SymmetricLanes {
+impl SymmetricMat3x4 {
     pub fn new(diagonals: [Vec3A; LANES], beside: [Vec3A; LANES]) -> Self {
         Self {
-            diagonal: Lanes3::new(diagonals),
-            beside: Lanes3::new(beside),
+            diagonal: Vec3x4::new(diagonals),
+            beside: Vec3x4::new(beside),
         }
     }
 
     #[inline(always)]
-    pub fn times(&self, vector: Lanes3) -> Lanes3 {
+    pub fn times(&self, vector: Vec3x4) -> Vec3x4 {
         let (on, beside) = (&self.diagonal, &self.beside);
-        Lanes3 {
+        Vec3x4 {
             x: on.x * vector.x + beside.z * vector.y + beside.y * vector.z,
             y: beside.z * vector.x + on.y * vector.y + beside.x * vector.z,
             z: beside.y * vector.x + beside.x * vector.y + on.z * vector.z,
@@ -112,7 +112,7 @@ impl SymmetricLanes {
     }
 }
 
-impl Mul<Vec4> for Lanes3 {
+impl Mul<Vec4> for Vec3x4 {
     type Output = Self;
 
     #[inline(always)]
@@ -125,7 +125,7 @@ impl Mul<Vec4> for Lanes3 {
     }
 }
 
-impl Sub for Lanes3 {
+impl Sub for Vec3x4 {
     type Output = Self;
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl Sub for Lanes3 {
     }
 }
 
-impl AddAssign for Lanes3 {
+impl AddAssign for Vec3x4 {
     #[inline(always)]
     fn add_assign(&mut self, other: Self) {
         self.x += other.x;
@@ -144,7 +144,7 @@ impl AddAssign for Lanes3 {
     }
 }
 
-impl SubAssign for Lanes3 {
+impl SubAssign for Vec3x4 {
     #[inline(always)]
     fn sub_assign(&mut self, other: Self) {
         self.x -= other.x;
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn each_lane_does_what_a_vector_does() {
-        let (a, b) = (Lanes3::new(A), Lanes3::new(B));
+        let (a, b) = (Vec3x4::new(A), Vec3x4::new(B));
         let mut sum = a;
         sum += b;
         for lane in 0..LANES {
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn only_long_vectors_are_shortened_and_none_to_what_is_no_number() {
         let longest = Vec4::new(1.0, 100.0, 0.0, 0.0);
-        let shortened = Lanes3::new(A).no_longer_than(longest);
+        let shortened = Vec3x4::new(A).no_longer_than(longest);
         assert_relative_eq!(shortened.get(0).length(), 1.0, max_relative = 1.0e-6);
         assert_eq!(shortened.get(1), A[1].into());
         assert_eq!(shortened.get(2), Vec3::ZERO);
@@ -210,7 +210,8 @@ mod tests {
         let full = Mat3::from_cols_array(&[2.0, 0.5, -1.0, 0.5, 3.0, 0.25, -1.0, 0.25, 4.0]);
         let diagonal = Vec3A::new(2.0, 3.0, 4.0);
         let beside = Vec3A::new(0.25, -1.0, 0.5);
-        let product = SymmetricLanes::new([diagonal; LANES], [beside; LANES]).times(Lanes3::new(A));
+        let product =
+            SymmetricMat3x4::new([diagonal; LANES], [beside; LANES]).times(Vec3x4::new(A));
         for (lane, vector) in A.into_iter().enumerate() {
             let whole = full * Vec3::from(vector);
             assert_relative_eq!(product.get(lane).x, whole.x, epsilon = 1.0e-5);

@@ -1,20 +1,21 @@
 //! What all contacts of a substep share on the device: arrays that it does not leave to the next.
 
-use super::tables::{
-    GpuCrowdBody, GpuCrowdChange, GpuCrowdImpulse, GpuCrowdSupport, GpuCrowdSurface, GpuCrowdTouch,
+use super::types::{
+    GpuCrowdBody, GpuCrowdExternal, GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdSurface,
+    GpuCrowdTouch,
 };
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
 
 #[derive(Debug)]
-pub(super) struct CrowdArrays {
+pub(super) struct CrowdBuffers {
     pub bodies: GpuVec<GpuCrowdBody>,
     pub surfaces: GpuVec<GpuCrowdSurface>,
     /// Pairs of members that do not touch, sorted.
     pub exempt: GpuVec<[u32; 2]>,
     pub touches: GpuVec<GpuCrowdTouch>,
-    pub supports: GpuVec<GpuCrowdSupport>,
+    pub supports: GpuVec<GpuCrowdExternal>,
     /// Body that each obstacle of the substep before is now.
     pub renamed: GpuVec<u32>,
     /// Groups of the substep before that are there still.
@@ -23,11 +24,11 @@ pub(super) struct CrowdArrays {
     pub woken: GpuVec<u32>,
     /// Bodies that touch in the crowd, or hold those that do.
     pub crowded: GpuVec<u32>,
-    pub changes: GpuVec<GpuCrowdChange>,
+    pub changes: GpuVec<GpuCrowdImpulseDelta>,
     pub impulses: GpuVec<GpuCrowdImpulse>,
 }
 
-impl CrowdArrays {
+impl CrowdBuffers {
     pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
         Ok(Self {
             bodies: GpuVec::new(device, "bodies", 0)?,

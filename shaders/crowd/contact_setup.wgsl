@@ -43,8 +43,8 @@ fn look_at(
     let velocity = velocity_at(b.velocity, b.angular_velocity, lever_b)
         - velocity_at(a.velocity, a.angular_velocity, lever_a);
     let approach = dot(velocity, normal);
-    if approach < -params.bounce_threshold {
-        (*contact).bounce_speed = -restitution * approach;
+    if approach < -params.restitution_threshold {
+        (*contact).restitution_speed = -restitution * approach;
     }
     if (*contact).gap <= 0.0 || (*contact).gap + approach * params.dt < 0.0 {
         take_part(contact);

@@ -1,11 +1,11 @@
 //! The solver: all pairs of molecules at once, the contacts of each pair in turn.
 
-use super::by_bodies::{Carried, Group, for_each_group};
-use super::constraint::{ContactSurface, Substep, Touch};
-use super::engine::CarriedContacts;
-use super::groups::PairGroups;
-use super::iteration::Iteration;
-use super::support::Support;
+use super::contact_constraint::{ContactSurface, Substep, Touch};
+use super::contact_groups::{Carried, Group, for_each_group};
+use super::device_solver::SavedContacts;
+use super::external_contact::ExternalContact;
+use super::jacobi::Iteration;
+use super::pair_grouper::PairGrouper;
 use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, MovingBody};
 
 /// Solves the contacts between molecules. See the [module](super) page.
@@ -28,11 +28,11 @@ pub(super) struct ContactSolver {
 /// What a substep is solved for.
 pub(super) struct Problem<'a, M> {
     /// Pairs that overlap or nearly do.
-    pub pairs: &'a PairGroups,
+    pub pairs: &'a PairGrouper,
     /// Bodies before the substep: those of the spheres, then obstacles.
     pub bodies: &'a [MovingBody],
     /// What the physics engine holds bodies by, with their two bodies.
-    pub supports: &'a [(Support, [u32; 2])],
+    pub supports: &'a [(ExternalContact, [u32; 2])],
     /// Material between two bodies; none if they may not touch.
     pub material: M,
     /// Length of the substep, s.
@@ -81,10 +81,10 @@ impl ContactSolver {
     }
 
     /// What the next substep needs of the last one, in which these owners were `touching`.
-    pub(super) fn carried(&self, touching: Vec<[u32; 2]>) -> CarriedContacts {
+    pub(super) fn carried(&self, touching: Vec<[u32; 2]>) -> SavedContacts {
         let contacts = self.contacts.iter();
-        let needed = contacts.filter(|contact| contact.held || contact.takes_part());
-        CarriedContacts {
+        let needed = contacts.filter(|contact| contact.held || contact.is_active());
+        SavedContacts {
             contacts: needed.copied().collect(),
             touching,
             dt: self.last.map(|last| last.dt),
@@ -94,7 +94,7 @@ impl ContactSolver {
     /// Goes on from contacts that somebody else solved. There are `bodies` bodies.
     pub(super) fn restore(
         &mut self,
-        carried: &CarriedContacts,
+        carried: &SavedContacts,
         config: &ContactSolverConfig,
         bodies: usize,
     ) {
@@ -280,7 +280,7 @@ impl ContactSolver {
             Group::contacts,
             &|group, contacts| {
                 let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
-                for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
                     contact.split_masses(sharing);
                 }
             },
@@ -296,7 +296,7 @@ impl ContactSolver {
             Group::contacts,
             &|group, contacts| {
                 let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
-                for contact in contacts.iter_mut().filter(|contact| contact.takes_part()) {
+                for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
                     contact.follow(bodies, sharing);
                 }
             },

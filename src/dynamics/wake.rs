@@ -1,20 +1,20 @@
 //! Which sleepers are woken by whom.
 
-use super::found::PairGroup;
-use super::groups::PairGroups;
+use super::group_search::PairGroup;
+use super::pair_grouper::PairGrouper;
 use super::{CrowdTouch, MovingBody};
 use crate::search::Pair;
 
 /// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
-pub(crate) const WAKING_SPEED: f32 = 0.1;
+pub(crate) const WAKE_SPEED: f32 = 0.1;
 
 /// Overlap that lets no one sleep, nm: it is yet to be pushed apart.
-pub(crate) const WAKING_OVERLAP: f32 = 0.01;
+pub(crate) const WAKE_OVERLAP: f32 = 0.01;
 
 /// What members of a crowd go through in a substep.
 pub(super) struct Encounters<'a> {
     /// Pairs of spheres that touch or nearly do.
-    pub groups: &'a PairGroups,
+    pub groups: &'a PairGrouper,
     /// The body of each owner of spheres.
     pub bodies: &'a [MovingBody],
     /// The member of each owner of spheres.
@@ -54,7 +54,7 @@ impl Encounters<'_> {
         }
         let kept = group.first as usize..(group.first + group.kept) as usize;
         let hit = |pair: &Pair| self.hits_hard(*pair, [a, b], dt);
-        group.penetration > WAKING_OVERLAP || self.groups.kept()[kept].iter().any(hit)
+        group.penetration > WAKE_OVERLAP || self.groups.kept()[kept].iter().any(hit)
     }
 
     /// Whether two spheres approach in earnest and meet within `dt` s.
@@ -65,6 +65,6 @@ impl Encounters<'_> {
         let velocity = b.velocity_at(other - b.center) - a.velocity_at(one - a.center);
         let approach = -velocity.dot(normal);
         let gap = one.distance(other) - first.radius - second.radius;
-        approach > WAKING_SPEED && gap < approach * dt
+        approach > WAKE_SPEED && gap < approach * dt
     }
 }

@@ -9,21 +9,21 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::{
-    ContactConstraint, ContactGroups, ContactMaterial, ContactSolverConfig, CrowdTouch, Impulse,
-    MemberSpheres, MovingBody, Support,
+    ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch, ExternalContact, Impulse,
+    InteractionGroups, MemberSpheres, MovingBody,
 };
 use crate::search::{DeviceFault, GridCell, Pair, SearchError, SearchTimes};
 
 /// What an engine is to solve. Bodies, here and in all that an engine sees, are numbered by
 /// owners of spheres; obstacles follow.
 #[derive(Clone, Copy, Debug)]
-pub struct EngineSubstep<'a> {
+pub struct DeviceSubstep<'a> {
     /// Bodies before the substep: those of the spheres, then obstacles.
     pub bodies: &'a [MovingBody],
     /// How many of them have spheres.
     pub members: usize,
     /// Contacts with obstacles, with their two bodies.
-    pub supports: &'a [(Support, [u32; 2])],
+    pub supports: &'a [(ExternalContact, [u32; 2])],
     /// The body that each obstacle of the substep before is now, if they are others than
     /// they were; none if it is gone.
     pub renamed: Option<&'a [Option<u32>]>,
@@ -35,8 +35,8 @@ pub struct EngineSubstep<'a> {
 
 /// What an engine found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EngineFound {
-    /// Pairs of spheres within the foresight.
+pub struct DeviceDetection {
+    /// Pairs of spheres within the prediction_distance.
     pub candidates: usize,
     /// How long it took.
     pub times: SearchTimes,
@@ -44,7 +44,7 @@ pub struct EngineFound {
 
 /// What an engine answers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EngineAnswer {
+pub struct DeviceResponse {
     /// The impulse that each body receives.
     pub impulses: Vec<Impulse>,
     /// Owners that are woken if they sleep, in rising order.
@@ -53,7 +53,7 @@ pub struct EngineAnswer {
 
 /// The contacts of a substep, for the next one.
 #[derive(Clone, Debug, Default)]
-pub struct CarriedContacts {
+pub struct SavedContacts {
     /// Those that take part, sorted by bodies and spheres, and then those with obstacles.
     pub contacts: Vec<ContactConstraint>,
     /// Owners that touch or nearly do, sorted.
@@ -73,9 +73,9 @@ pub struct CarriedImpulse {
     /// Impulse of friction, Da·nm/s.
     pub friction_impulse: Vec3,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    pub bounce_speed: f32,
+    pub restitution_speed: f32,
     /// Whether it took part.
-    pub takes_part: bool,
+    pub is_active: bool,
     /// Whether it is a contact with something outside the crowd.
     pub held: bool,
 }
@@ -84,7 +84,7 @@ pub struct CarriedImpulse {
 ///
 /// After an error of [`respond`](Self::respond) the contacts of the substep before are still
 /// there, if the device is.
-pub trait ContactEngine: Send + Sync {
+pub trait DeviceSolver: Send + Sync {
     /// Name for reports.
     fn name(&self) -> &'static str;
 
@@ -101,7 +101,7 @@ pub trait ContactEngine: Send + Sync {
     /// [`DeviceFault`] if the device fails.
     fn set_surfaces(
         &mut self,
-        surfaces: &[(ContactMaterial, ContactGroups)],
+        surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
     ) -> Result<(), DeviceFault>;
 
@@ -116,7 +116,7 @@ pub trait ContactEngine: Send + Sync {
         bodies: &[MovingBody],
         margin: f32,
         touches: Option<&mut Vec<CrowdTouch>>,
-    ) -> Result<EngineFound, SearchError>;
+    ) -> Result<DeviceDetection, SearchError>;
 
     /// Solves the contacts between what was last detected.
     ///
@@ -124,21 +124,21 @@ pub trait ContactEngine: Send + Sync {
     /// [`DeviceFault`] if the device fails.
     fn respond(
         &mut self,
-        substep: &EngineSubstep<'_>,
-        answer: &mut EngineAnswer,
+        substep: &DeviceSubstep<'_>,
+        answer: &mut DeviceResponse,
     ) -> Result<(), DeviceFault>;
 
     /// Goes on from contacts that somebody else solved.
     ///
     /// # Errors
     /// [`DeviceFault`] if the device fails.
-    fn take_over(&mut self, contacts: &CarriedContacts) -> Result<(), DeviceFault>;
+    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceFault>;
 
     /// Reads the contacts of the last substep.
     ///
     /// # Errors
     /// [`DeviceFault`] if the device fails.
-    fn contacts(&mut self) -> Result<CarriedContacts, DeviceFault>;
+    fn contacts(&mut self) -> Result<SavedContacts, DeviceFault>;
 
     /// Reads what the contacts of the last substep carry, and no more: those that take part,
     /// by their bodies, and then all with obstacles.

@@ -60,7 +60,7 @@ fn split_masses(here: Invocation) {
     let share_b = sharing(own.b);
     for (var k = 0u; k < own.contacts; k++) {
         let slot = slot_of(own, k);
-        if takes_part(contacts[slot]) {
+        if is_active(contacts[slot]) {
             let masses = split_masses_of(contacts[slot].mobility, share_a, share_b);
             contacts[slot].normal_mass = masses.x;
             contacts[slot].friction_mass = masses.y;

@@ -1,12 +1,12 @@
 //! What is kept of the many pairs of spheres between two molecules.
 //!
 //! Two rigid bodies need no more than a few contacts, well spread, the deepest among
-//! them. Up to [`MOST`] pairs are all kept. Of more, the spheres of the first molecule
-//! are dealt into [`MOST`] hands, neighbors in the chain into different ones, and each
+//! them. Up to [`MAX_CONTACTS_PER_PAIR`] pairs are all kept. Of more, the spheres of the first molecule
+//! are dealt into [`MAX_CONTACTS_PER_PAIR`] hands, neighbors in the chain into different ones, and each
 //! hand keeps its deepest pair: one comparison a pair, and as spheres stay in their
 //! hands, mostly the same pairs from substep to substep. Molecules that have more than
-//! [`SOME`] pairs are inside each other rather than at rest, and need less care: two
-//! hands are made one, and beyond [`MANY`] pairs four.
+//! [`MAX_PAIRS_IN_ALL_BUCKETS`] pairs are inside each other rather than at rest, and need less care: two
+//! hands are made one, and beyond [`MAX_PAIRS_IN_HALF_BUCKETS`] pairs four.
 //!
 //! Of equally deep pairs in a hand the one that was found first is kept, of equally deep
 //! ones in two hands the one with the smaller indices.
@@ -19,19 +19,19 @@ use std::cmp::Ordering;
 use crate::search::Pair;
 
 /// Most pairs that are kept.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MAX_CONTACTS_PER_PAIR: usize = 16;
 
 /// As many pairs as molecules at rest have.
-pub(crate) const SOME: u32 = 32;
+pub(crate) const MAX_PAIRS_IN_ALL_BUCKETS: u32 = 32;
 
 /// As many as molecules have that are inside each other.
-pub(crate) const MANY: u32 = 64;
+pub(crate) const MAX_PAIRS_IN_HALF_BUCKETS: u32 = 64;
 
 /// What spreads the numbers of spheres evenly over the hands: 2³² over the golden ratio.
-pub(crate) const HAND_SPREAD: u32 = 0x9e37_79b9;
+pub(crate) const BUCKET_HASH: u32 = 0x9e37_79b9;
 
 /// Bits of a spread number that do not decide about the hand.
-pub(crate) const HAND_SHIFT: u32 = u32::BITS - MOST.ilog2();
+pub(crate) const BUCKET_SHIFT: u32 = u32::BITS - MAX_CONTACTS_PER_PAIR.ilog2();
 
 /// A hand without a pair.
 const EMPTY: u64 = u64::MAX;
@@ -46,9 +46,9 @@ pub(super) struct Digest {
     /// How many pairs there are, and in the upper half how many of them overlap.
     counts: u64,
     /// For each hand its smallest gap, in the upper half, and the index of that pair.
-    hands: [u64; MOST],
+    hands: [u64; MAX_CONTACTS_PER_PAIR],
     /// Indices of the first pairs; the last entry is for all that follow.
-    first: [u32; MOST + 1],
+    first: [u32; MAX_CONTACTS_PER_PAIR + 1],
 }
 
 impl Digest {
@@ -57,8 +57,8 @@ impl Digest {
         Self {
             molecules,
             counts: 0,
-            hands: [EMPTY; MOST],
-            first: [0; MOST + 1],
+            hands: [EMPTY; MAX_CONTACTS_PER_PAIR],
+            first: [0; MAX_CONTACTS_PER_PAIR + 1],
         }
     }
 
@@ -76,7 +76,7 @@ impl Digest {
     /// the spheres overlap.
     #[inline]
     pub fn take(&mut self, pair: Pair, index: u32, gap: f32) {
-        self.first[(self.counts as u32 as usize).min(MOST)] = index;
+        self.first[(self.counts as u32 as usize).min(MAX_CONTACTS_PER_PAIR)] = index;
         self.counts += 1 | u64::from(gap < 0.0) << 32;
         let hand = &mut self.hands[hand_of(pair)];
         *hand = (*hand).min(u64::from(sortable(gap)) << 32 | u64::from(index));
@@ -86,7 +86,7 @@ impl Digest {
 /// What is kept between two molecules.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    pairs: [Pair; MOST],
+    pairs: [Pair; MAX_CONTACTS_PER_PAIR],
     len: usize,
     /// How many pairs overlap, kept or not.
     pub overlaps: u32,
@@ -97,7 +97,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Nothing.
     pub const NONE: Self = Self {
-        pairs: [Pair { a: 0, b: 0 }; MOST],
+        pairs: [Pair { a: 0, b: 0 }; MAX_CONTACTS_PER_PAIR],
         len: 0,
         overlaps: 0,
         deepest: f32::NEG_INFINITY,
@@ -107,7 +107,7 @@ impl Kept {
     /// lists.
     pub fn of<'a>(digests: impl Iterator<Item = (&'a Digest, &'a [Pair])> + Clone) -> Self {
         let mut kept = Self::NONE;
-        let mut hands = [Hand::EMPTY; MOST];
+        let mut hands = [Hand::EMPTY; MAX_CONTACTS_PER_PAIR];
         let mut count = 0;
         for ((digest, _), from) in digests.clone().zip(0..) {
             count += digest.count();
@@ -122,7 +122,7 @@ impl Kept {
         {
             kept.deepest = -from_sortable(gap);
         }
-        if count as usize <= MOST {
+        if count as usize <= MAX_CONTACTS_PER_PAIR {
             for (digest, list) in digests {
                 for index in &digest.first[..digest.count() as usize] {
                     kept.push(list[*index as usize]);
@@ -132,9 +132,9 @@ impl Kept {
             kept.pairs[..kept.len].sort_unstable();
             return kept;
         }
-        let together = if count <= SOME {
+        let together = if count <= MAX_PAIRS_IN_ALL_BUCKETS {
             1
-        } else if count <= MANY {
+        } else if count <= MAX_PAIRS_IN_HALF_BUCKETS {
             2
         } else {
             4
@@ -204,8 +204,8 @@ impl Hand {
 /// The hand of a pair: its first sphere decides.
 #[inline]
 fn hand_of(pair: Pair) -> usize {
-    const { assert!(MOST.is_power_of_two()) };
-    (pair.a.wrapping_mul(HAND_SPREAD) >> HAND_SHIFT) as usize
+    const { assert!(MAX_CONTACTS_PER_PAIR.is_power_of_two()) };
+    (pair.a.wrapping_mul(BUCKET_HASH) >> BUCKET_SHIFT) as usize
 }
 
 /// A number that sorts as `value` does.
@@ -259,7 +259,7 @@ mod tests {
             let kept = kept(&row, &[]);
             assert_eq!(kept.overlaps, 20);
             assert!((kept.deepest - 0.0098).abs() < 1.0e-6);
-            assert_eq!(kept.pairs().len(), MOST / together);
+            assert_eq!(kept.pairs().len(), MAX_CONTACTS_PER_PAIR / together);
             for pair in kept.pairs() {
                 let hand = |pair: Pair| hand_of(pair) / together;
                 let same = row.iter().filter(|(other, _)| hand(*other) == hand(*pair));
@@ -272,7 +272,18 @@ mod tests {
     #[test]
     fn neither_order_nor_lists_matter() {
         let all = row(80);
-        for len in [0, 3, MOST - 1, MOST, MOST + 1, 32, 33, 64, 65, 80] {
+        for len in [
+            0,
+            3,
+            MAX_CONTACTS_PER_PAIR - 1,
+            MAX_CONTACTS_PER_PAIR,
+            MAX_CONTACTS_PER_PAIR + 1,
+            32,
+            33,
+            64,
+            65,
+            80,
+        ] {
             let mut pairs = all[..len].to_vec();
             let whole = kept(&pairs, &[]);
             pairs.reverse();
@@ -312,7 +323,7 @@ mod tests {
 
     #[test]
     fn few_pairs_are_all_kept() {
-        let row = row(MOST as u32);
+        let row = row(MAX_CONTACTS_PER_PAIR as u32);
         let pairs: Vec<Pair> = row.iter().map(|(pair, _)| *pair).collect();
         assert_eq!(kept(&row, &[]).pairs(), pairs);
         assert!(kept(&[], &[]).pairs().is_empty());

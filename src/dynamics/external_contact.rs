@@ -10,35 +10,35 @@ use glam::Vec3;
 
 use super::ContactConstraint;
 use super::MovingBody;
-use super::constraint::Substep;
+use super::contact_constraint::Substep;
 use crate::search::Pair;
 
 /// Something outside the crowd that members touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Obstacle {
+pub struct ExternalBody {
     /// What tells it from others, from substep to substep.
     pub id: u64,
     /// How it moves; fixed and kinematic ones have no inverse mass.
     pub body: MovingBody,
 }
 
-/// One side of a [`Support`].
+/// One side of a [`ExternalContact`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SupportSide {
+pub enum ContactSide {
     /// A member of the crowd, by index.
     Member(u32),
     /// An obstacle, by index.
-    Obstacle(u32),
+    External(u32),
 }
 
 /// A contact between a member and something outside the crowd, which the physics engine
 /// answers too. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Support {
+pub struct ExternalContact {
     /// The first side.
-    pub a: SupportSide,
+    pub a: ContactSide,
     /// The second side.
-    pub b: SupportSide,
+    pub b: ContactSide,
     /// What tells it from others, from substep to substep.
     pub key: u64,
     /// Unit vector from `a` to `b`.
@@ -53,7 +53,7 @@ pub struct Support {
     pub restitution: f32,
 }
 
-impl Support {
+impl ExternalContact {
     /// The constraint between bodies `a` and `b`.
     pub(super) fn constraint(
         &self,

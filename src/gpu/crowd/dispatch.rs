@@ -1,7 +1,7 @@
 //! One substep as a sequence of kernels.
 
-use super::GpuContacts;
-use super::stock::Stock;
+use super::GpuContactSolver;
+use super::contact_set::ContactSet;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
 use crate::gpu::kernel::Kernel;
@@ -68,7 +68,7 @@ impl Iteration<'_> {
     }
 }
 
-impl GpuContacts {
+impl GpuContactSolver {
     /// Who may touch whom.
     pub(super) fn meet(&self) -> Result<Run<'_>, GpuError> {
         let now = &self.now;
@@ -200,7 +200,7 @@ impl GpuContacts {
     /// Groups by bodies, and masses divided among them: before and after the sort.
     pub(super) fn arrange<'a>(
         &'a self,
-        stock: &Stock,
+        stock: &ContactSet,
         bodies: u32,
     ) -> Result<[Run<'a>; 3], GpuError> {
         let (device, kernels) = (&*self.device, &self.kernels);
@@ -236,7 +236,7 @@ impl GpuContacts {
     /// Iterations on the contacts of a stock.
     pub(super) fn iteration<'a>(
         &'a self,
-        stock: &Stock,
+        stock: &ContactSet,
         bodies: u32,
     ) -> Result<Iteration<'a>, GpuError> {
         let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);

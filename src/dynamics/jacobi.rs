@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::by_bodies::{Group, for_each_group};
-use super::constraint::Substep;
-use super::digest::MOST;
-use super::lanes::LANES;
-use super::rows::{Change, Part, PartLanes, Rows};
+use super::contact_constraint::Substep;
+use super::contact_groups::{Group, for_each_group};
+use super::contact_reduction::MAX_CONTACTS_PER_PAIR;
+use super::simd::LANES;
+use super::wide_constraint::{Change, Part, PartLanes, Rows};
 use super::{ContactConstraint, Impulse, MovingBody};
 
 /// Bodies that one task works on.
@@ -98,8 +98,8 @@ impl Iteration {
     /// Puts the groups that take part in the order of their numbers of contacts.
     fn sort(&mut self, groups: &[Group]) {
         // What is longer than pairs of molecules can be comes last.
-        let length = |group: &Group| (group.rows as usize).min(MOST + 1);
-        let mut next = [0; MOST + 2];
+        let length = |group: &Group| (group.rows as usize).min(MAX_CONTACTS_PER_PAIR + 1);
+        let mut next = [0; MAX_CONTACTS_PER_PAIR + 2];
         for group in groups {
             next[length(group)] += 1;
         }
@@ -170,7 +170,7 @@ impl Iteration {
                 for (lane, group) in pack.groups.iter().enumerate() {
                     let Some(group) = group else { continue };
                     let contacts = contacts[groups[*group as usize].contacts()].iter();
-                    let taking_part = contacts.filter(|contact| contact.takes_part());
+                    let taking_part = contacts.filter(|contact| contact.is_active());
                     for (row, contact) in rows.iter_mut().zip(taking_part) {
                         row.set(lane, contact, substep, parting);
                     }
@@ -188,7 +188,7 @@ impl Iteration {
             }
             let (pack, lane) = (group.place as usize / LANES, group.place as usize % LANES);
             let rows = &rows[packs[pack].rows()];
-            let taking_part = contacts.iter_mut().filter(|contact| contact.takes_part());
+            let taking_part = contacts.iter_mut().filter(|contact| contact.is_active());
             for (contact, row) in taking_part.zip(rows) {
                 (contact.normal_impulse, contact.friction_impulse) = row.impulses(lane);
             }

@@ -6,15 +6,15 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::found::GroupSearch;
-use super::groups::PairGroups;
-use super::offload::Offload;
-use super::solver::Problem;
-use super::steady::{Finder, SearchFault, SteadySearch};
-use super::waking::Encounters;
+use super::contact_solver::Problem;
+use super::device_session::Offload;
+use super::fallback_search::{FallbackSearch, Finder, SearchFault};
+use super::group_search::GroupSearch;
+use super::pair_grouper::PairGrouper;
+use super::wake::Encounters;
 use super::{
-    ContactGroups, ContactMaterial, ContactMember, ContactSolver, ContactSolverConfig, CrowdTouch,
-    MovingBody, Obstacle, SetAside, Support, SupportSide,
+    ContactMaterial, ContactMember, ContactSide, ContactSolver, ContactSolverConfig, CrowdTouch,
+    Exclusion, ExternalBody, ExternalContact, InteractionGroups, MovingBody,
 };
 use crate::pool::in_pool;
 use crate::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
@@ -79,22 +79,22 @@ impl From<SphereError> for CrowdContactsError {
 pub struct CrowdContacts {
     /// How contacts are solved. Whoever sets it [checks](ContactSolverConfig::check) it.
     pub config: ContactSolverConfig,
-    pub(super) search: SteadySearch,
+    pub(super) search: FallbackSearch,
     /// Who finds and solves contacts in place of us.
     pub(super) offload: Option<Offload>,
     pub(super) members: Vec<ContactMember>,
     /// Members that do not touch each other, the smaller index first.
     pub(super) exempt: BTreeSet<[u32; 2]>,
     /// Members that were set aside, and why.
-    pub(super) aside: Vec<Option<SetAside>>,
+    pub(super) aside: Vec<Option<Exclusion>>,
     /// Member of each owner of spheres.
     pub(super) active: Vec<u32>,
     pub(super) first_sphere: Vec<u32>,
     pub(super) spheres: SphereSet,
-    pub(super) groups: PairGroups,
+    pub(super) groups: PairGrouper,
     pub(super) bodies: Vec<MovingBody>,
     /// Contacts that the physics engine answers too, in this substep, with their bodies.
-    pub(super) supports: Vec<(Support, [u32; 2])>,
+    pub(super) supports: Vec<(ExternalContact, [u32; 2])>,
     /// What is not of the crowd; their bodies follow those of the members.
     pub(super) obstacles: Vec<u64>,
     pub(super) solver: ContactSolver,
@@ -117,7 +117,7 @@ impl CrowdContacts {
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             config: ContactSolverConfig::default(),
-            search: SteadySearch::new(Finder::Pairs(search)),
+            search: FallbackSearch::new(Finder::Pairs(search)),
             offload: None,
             members: Vec::new(),
             exempt: BTreeSet::new(),
@@ -125,7 +125,7 @@ impl CrowdContacts {
             active: Vec::new(),
             first_sphere: Vec::new(),
             spheres: SphereSet::new(),
-            groups: PairGroups::default(),
+            groups: PairGrouper::default(),
             bodies: Vec::new(),
             supports: Vec::new(),
             obstacles: Vec::new(),
@@ -140,13 +140,13 @@ impl CrowdContacts {
     /// contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
         self.stop_engine();
-        self.search = SteadySearch::new(Finder::Pairs(search));
+        self.search = FallbackSearch::new(Finder::Pairs(search));
     }
 
     /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_engine();
-        self.search = SteadySearch::new(Finder::Groups(search));
+        self.search = FallbackSearch::new(Finder::Groups(search));
     }
 
     /// Why the search was given up in a detection since this was last asked.
@@ -161,7 +161,12 @@ impl CrowdContacts {
     }
 
     /// Changes the surface of one member, by its index; nothing if there is no such member.
-    pub fn set_surface(&mut self, member: usize, material: ContactMaterial, groups: ContactGroups) {
+    pub fn set_surface(
+        &mut self,
+        member: usize,
+        material: ContactMaterial,
+        groups: InteractionGroups,
+    ) {
         if let Some(member) = self.members.get_mut(member) {
             member.material = material;
             member.groups = groups;
@@ -189,7 +194,7 @@ impl CrowdContacts {
     }
 
     /// Members that take no part, and why.
-    pub fn set_aside(&self) -> impl Iterator<Item = (usize, SetAside)> + '_ {
+    pub fn excluded(&self) -> impl Iterator<Item = (usize, Exclusion)> + '_ {
         let aside = self.aside.iter().enumerate();
         aside.filter_map(|(member, reason)| reason.map(|reason| (member, reason)))
     }
@@ -205,10 +210,10 @@ impl CrowdContacts {
         &mut self,
         body: impl Fn(usize) -> Option<MovingBody> + Sync,
     ) -> Result<bool, CrowdContactsError> {
-        let sound = |member| body(member).ok_or(SetAside::Absent).and_then(checked);
+        let sound = |member| body(member).ok_or(Exclusion::Absent).and_then(checked);
         let mut changed = false;
         for (member, aside) in self.aside.iter_mut().enumerate() {
-            if aside.is_some_and(|reason| reason != SetAside::Crowded) {
+            if aside.is_some_and(|reason| reason != Exclusion::Crowded) {
                 let now = sound(member).err();
                 changed |= *aside != now;
                 *aside = now;
@@ -234,7 +239,7 @@ impl CrowdContacts {
     /// Reads the bodies of all active members; false if one of them is not sound.
     fn read_bodies<F>(&mut self, sound: &F) -> bool
     where
-        F: Fn(usize) -> Result<MovingBody, SetAside> + Sync,
+        F: Fn(usize) -> Result<MovingBody, Exclusion> + Sync,
     {
         self.bodies.truncate(self.active.len());
         self.bodies
@@ -276,9 +281,9 @@ impl CrowdContacts {
             return detected;
         }
         loop {
-            let foresight = self.config.foresight;
+            let prediction_distance = self.config.prediction_distance;
             let (search, groups) = (&mut self.search, &mut self.groups);
-            match in_pool(|| search.find(&self.spheres, foresight, groups)) {
+            match in_pool(|| search.find(&self.spheres, prediction_distance, groups)) {
                 Ok(times) => {
                     self.collect_touches();
                     return Ok(times);
@@ -313,7 +318,7 @@ impl CrowdContacts {
         for index in 0..self.spheres.len() {
             if self.spheres.center(index).distance(center) <= limit {
                 let member = self.active[self.spheres.owner(index) as usize];
-                self.aside[member as usize] = Some(SetAside::Crowded);
+                self.aside[member as usize] = Some(Exclusion::Crowded);
             }
         }
         let kept: Vec<MovingBody> = self
@@ -347,10 +352,10 @@ impl CrowdContacts {
     /// Tells what members touch outside the crowd, for the next
     /// [`respond`](Self::respond) only: where molecules touch each other, these
     /// contacts are solved with theirs. Supports that name no one are dropped.
-    pub fn set_supports(
+    pub fn set_external_contacts(
         &mut self,
-        obstacles: &[Obstacle],
-        supports: impl Iterator<Item = Support>,
+        obstacles: &[ExternalBody],
+        supports: impl Iterator<Item = ExternalContact>,
     ) {
         let members = self.active.len();
         self.bodies.truncate(members);
@@ -361,12 +366,12 @@ impl CrowdContacts {
             .extend(obstacles.iter().map(|obstacle| obstacle.id));
         self.rename_obstacles(&before);
         self.supports.clear();
-        let body_of = |side: SupportSide| match side {
-            SupportSide::Member(member) => {
+        let body_of = |side: ContactSide| match side {
+            ContactSide::Member(member) => {
                 let owner = self.active.binary_search(&member).ok()?;
                 Some(owner as u32)
             }
-            SupportSide::Obstacle(index) => {
+            ContactSide::External(index) => {
                 let known = (index as usize) < obstacles.len();
                 known.then_some(members as u32 + index)
             }
@@ -406,7 +411,7 @@ impl CrowdContacts {
         }
         if self.bodies.len() != self.active.len() + self.obstacles.len() {
             // No one told of obstacles in this substep.
-            self.set_supports(&[], std::iter::empty());
+            self.set_external_contacts(&[], std::iter::empty());
         }
         if self.respond_on_device(dt) {
             return;
@@ -453,6 +458,6 @@ impl CrowdContacts {
 /// Bodies that one task gathers.
 const BODIES_PER_TASK: usize = 1024;
 
-fn checked(body: MovingBody) -> Result<MovingBody, SetAside> {
-    body.is_finite().then_some(body).ok_or(SetAside::NotFinite)
+fn checked(body: MovingBody) -> Result<MovingBody, Exclusion> {
+    body.is_finite().then_some(body).ok_or(Exclusion::NotFinite)
 }

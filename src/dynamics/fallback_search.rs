@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-use super::found::GroupSearch;
-use super::groups::PairGroups;
+use super::group_search::GroupSearch;
+use super::pair_grouper::PairGrouper;
 use crate::search::{
     AutoGrid, DeviceFault, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes,
 };
@@ -45,14 +45,14 @@ impl Finder {
 
 /// Another search, and in its place an [`AutoGrid`] as soon as the device that it runs on
 /// fails: the spheres are searched all the same, and no caller notices.
-pub(super) struct SteadySearch {
+pub(super) struct FallbackSearch {
     finder: Finder,
     /// Pairs, as far as they come from the search.
     pairs: PairBuffer,
     fault: Option<SearchFault>,
 }
 
-impl SteadySearch {
+impl FallbackSearch {
     pub fn new(finder: Finder) -> Self {
         Self {
             finder,
@@ -98,7 +98,7 @@ impl SteadySearch {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        groups: &mut PairGroups,
+        groups: &mut PairGrouper,
     ) -> Result<SearchTimes, SearchError> {
         let result = self.find_once(spheres, margin, groups);
         let Err(SearchError::Device(fault)) = result else {
@@ -113,7 +113,7 @@ impl SteadySearch {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        groups: &mut PairGroups,
+        groups: &mut PairGrouper,
     ) -> Result<SearchTimes, SearchError> {
         match &mut self.finder {
             Finder::Pairs(search) => groups.find(&mut **search, spheres, margin, &mut self.pairs),
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn a_device_that_fails_costs_no_pair_and_is_told_once() {
         let spheres = two_spheres();
-        let mut search = SteadySearch::new(Finder::Pairs(Box::new(Gone)));
-        let mut groups = PairGroups::default();
+        let mut search = FallbackSearch::new(Finder::Pairs(Box::new(Gone)));
+        let mut groups = PairGrouper::default();
         search.find(&spheres, 0.0, &mut groups).unwrap();
         assert_eq!(groups.groups().len(), 1);
         assert_eq!(groups.candidates(), 1);
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn spheres_at_fault_are_not_searched_twice() {
-        let mut search = SteadySearch::new(Finder::Pairs(Box::new(AutoGrid::new())));
-        let mut groups = PairGroups::default();
+        let mut search = FallbackSearch::new(Finder::Pairs(Box::new(AutoGrid::new())));
+        let mut groups = PairGrouper::default();
         let error = search
             .find(&two_spheres(), f32::NAN, &mut groups)
             .unwrap_err();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactGroups, ContactMaterial, ContactMember, CrowdContacts, MemberSpheres, MovingBody,
-    SetAside,
+    ContactMaterial, ContactMember, CrowdContacts, Exclusion, InteractionGroups, MemberSpheres,
+    MovingBody,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Vec3};
@@ -17,7 +17,7 @@ fn members(count: usize) -> Vec<ContactMember> {
         id,
         spheres: spheres.clone(),
         material: ContactMaterial::default(),
-        groups: ContactGroups::default(),
+        groups: InteractionGroups::default(),
     };
     (0..count as u64).map(member).collect()
 }
@@ -53,12 +53,12 @@ fn a_body_that_is_no_number_is_set_aside_until_it_is_one() {
     assert_eq!(contacts.gather(bad), Ok(true));
     contacts.detect().unwrap();
     contacts.respond(0.01);
-    let aside: Vec<_> = contacts.set_aside().collect();
-    assert_eq!(aside, [(2, SetAside::NotFinite)]);
+    let aside: Vec<_> = contacts.excluded().collect();
+    assert_eq!(aside, [(2, Exclusion::NotFinite)]);
     let pushed = impulses_of_bystanders(&contacts);
     assert!(pushed[0].x < 0.0 && pushed[1].x > 0.0);
     assert_eq!(contacts.gather(bystander), Ok(true));
-    assert_eq!(contacts.set_aside().count(), 0);
+    assert_eq!(contacts.excluded().count(), 0);
     assert_eq!(contacts.gather(bystander), Ok(false));
 }
 
@@ -71,7 +71,7 @@ fn a_body_that_is_gone_is_set_aside() {
         .unwrap();
     contacts.detect().unwrap();
     contacts.respond(0.01);
-    assert_eq!(contacts.set_aside().next(), Some((2, SetAside::Absent)));
+    assert_eq!(contacts.excluded().next(), Some((2, Exclusion::Absent)));
     assert_eq!(contacts.touches().len(), 1);
 }
 
@@ -86,10 +86,10 @@ fn a_million_spheres_in_one_point_are_set_aside() {
     contacts.gather(heap).unwrap();
     contacts.detect().unwrap();
     contacts.respond(0.01);
-    assert_eq!(contacts.set_aside().count(), 1_000_000);
+    assert_eq!(contacts.excluded().count(), 1_000_000);
     let crowded = contacts
-        .set_aside()
-        .all(|(_, reason)| reason == SetAside::Crowded);
+        .excluded()
+        .all(|(_, reason)| reason == Exclusion::Crowded);
     assert!(crowded);
     let pushed = impulses_of_bystanders(&contacts);
     assert!(pushed[0].x < 0.0 && pushed[1].x > 0.0);

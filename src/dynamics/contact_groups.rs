@@ -31,7 +31,7 @@ impl Group {
 
     /// Counts which of its `contacts` take part.
     pub fn count_rows(&mut self, contacts: &[ContactConstraint]) {
-        let taking_part = contacts.iter().filter(|contact| contact.takes_part());
+        let taking_part = contacts.iter().filter(|contact| contact.is_active());
         self.rows = taking_part.count() as u32;
     }
 
@@ -43,7 +43,7 @@ impl Group {
             start: index,
             end: index + 1,
             held: contact.held,
-            rows: contact.takes_part().into(),
+            rows: contact.is_active().into(),
             ..Self::default()
         }
     }
@@ -51,7 +51,7 @@ impl Group {
     /// Takes the contact behind its last one in.
     pub fn add(&mut self, contact: &ContactConstraint) {
         self.end += 1;
-        self.rows += u32::from(contact.takes_part());
+        self.rows += u32::from(contact.is_active());
     }
 }
 

@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-use super::engine::CarriedImpulse;
-use super::groups::Sphere;
+use super::device_solver::CarriedImpulse;
+use super::pair_grouper::Sphere;
 use super::{ContactMaterial, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
 
@@ -23,7 +23,7 @@ pub struct ContactConstraint {
     pub a: u32,
     /// Molecule of the second sphere.
     pub b: u32,
-    /// Whether it is a [`Support`](super::Support): a contact with something outside the
+    /// Whether it is a [`ExternalContact`](super::ExternalContact): a contact with something outside the
     /// crowd, which the physics engine answers too.
     pub held: bool,
     /// Unit vector from `a` to `b`.
@@ -48,7 +48,7 @@ pub struct ContactConstraint {
     pub(crate) softness: Softness,
     pub(crate) friction: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    pub(crate) bounce_speed: f32,
+    pub(crate) restitution_speed: f32,
 }
 
 /// Two spheres that touch, or nearly do.
@@ -88,7 +88,7 @@ pub(super) struct Substep {
     /// Fastest that overlaps are pushed apart, nm/s.
     pub max_push_speed: f32,
     /// Approach below which nothing bounces, nm/s.
-    pub bounce_threshold: f32,
+    pub restitution_threshold: f32,
 }
 
 impl Substep {
@@ -98,7 +98,7 @@ impl Substep {
             dt,
             slop: config.slop,
             max_push_speed: config.max_push_speed,
-            bounce_threshold: config.bounce_threshold,
+            restitution_threshold: config.restitution_threshold,
         }
     }
 }
@@ -148,8 +148,8 @@ impl ContactConstraint {
         let [a, b] = [self.a, self.b].map(|body| &bodies[body as usize]);
         self.mobility = mobilities(self, a, b);
         let approach = self.relative_velocity(a, b).dot(self.normal);
-        if approach < -substep.bounce_threshold {
-            self.bounce_speed = -restitution * approach;
+        if approach < -substep.restitution_threshold {
+            self.restitution_speed = -restitution * approach;
         }
         if self.gap <= 0.0 || self.gap + approach * substep.dt < 0.0 {
             self.take_part();
@@ -176,7 +176,7 @@ impl ContactConstraint {
             return;
         }
         self.take_part();
-        if self.takes_part() {
+        if self.is_active() {
             self.normal_impulse = before.normal_impulse;
             let friction = before.friction_impulse;
             let across = friction - self.normal * friction.dot(self.normal);
@@ -187,12 +187,12 @@ impl ContactConstraint {
     /// The contact with what somebody else found that it carries.
     pub(super) fn resumed(mut self, carried: &CarriedImpulse) -> Self {
         self.normal_mass = 0.0;
-        if carried.takes_part {
+        if carried.is_active {
             self.take_part();
         }
         self.normal_impulse = carried.normal_impulse;
         self.friction_impulse = carried.friction_impulse;
-        self.bounce_speed = carried.bounce_speed;
+        self.restitution_speed = carried.restitution_speed;
         self
     }
 
@@ -213,7 +213,7 @@ impl ContactConstraint {
         mobility: [0.0; 4],
         softness: Softness::RIGID,
         friction: 0.0,
-        bounce_speed: 0.0,
+        restitution_speed: 0.0,
     };
 
     /// Goes along with the bodies, each of which is now divided among `sharing` groups.
@@ -252,7 +252,7 @@ impl ContactConstraint {
     /// Whether the solver works on it.
     #[inline]
     #[must_use]
-    pub fn takes_part(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.normal_mass > 0.0
     }
 

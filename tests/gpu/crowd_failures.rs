@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::CrowdContacts;
-use bevy_rapier_molecules::gpu::{GpuContacts, GpuDevice, GpuOptions};
+use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuOptions};
 use bevy_rapier_molecules::search::DeviceFault;
 
 use super::crowd::{floor, pile};
-use super::crowd_twin::{SUBSTEP, Twins, heap, lipids};
+use super::crowd_reference::{SUBSTEP, Twins, heap, lipids};
 use crate::common::gpu_device::unless_required;
 use crate::common::small_world::SmallWorld;
 
@@ -60,8 +60,8 @@ fn a_device_lost_after_long_leaves_a_heap_sound() {
         return;
     };
     let mut broken = heap(40);
-    let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-    broken.contacts.set_engine(Box::new(engine), true);
+    let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+    broken.contacts.set_device_solver(Box::new(engine), true);
     let mut whole = heap(40);
     for step in 0..120 {
         if step == 60 {
@@ -85,8 +85,8 @@ fn a_device_lost_under_a_heap_on_a_floor_is_replaced() {
         };
         let mut twins = Twins::new(pile(), &device);
         if !tells {
-            let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-            twins.device.set_engine(Box::new(engine), false);
+            let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+            twins.device.set_device_solver(Box::new(engine), false);
         }
         for turn in 0..after + 6 {
             if turn == after {
@@ -184,8 +184,8 @@ fn whoever_only_looks_at_contacts_of_a_lost_device_sees_none() {
         return;
     };
     let mut world = heap(20);
-    let engine = GpuContacts::new(Arc::clone(&device)).unwrap();
-    world.contacts.set_engine(Box::new(engine), true);
+    let engine = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+    world.contacts.set_device_solver(Box::new(engine), true);
     for _ in 0..3 {
         world.step(SUBSTEP);
     }

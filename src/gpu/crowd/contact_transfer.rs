@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use super::GpuContacts;
-use super::stock::{Held, StockSize};
-use super::tables::{GpuCrowdCarried, GpuCrowdContact, GpuCrowdGroup};
-use crate::dynamics::digest::MOST as MOST_KEPT;
-use crate::dynamics::{CarriedContacts, CarriedImpulse, ContactConstraint};
+use super::GpuContactSolver;
+use super::contact_set::{ContactSetSize, Held};
+use super::types::{GpuCrowdCarried, GpuCrowdContact, GpuCrowdGroup};
+use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
+use crate::dynamics::{CarriedImpulse, ContactConstraint, SavedContacts};
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::error::GpuError;
 use crate::gpu::kernel::{Length, begin_pass};
 
-impl GpuContacts {
+impl GpuContactSolver {
     /// Sends contacts to where those of the substep before are.
-    pub(super) fn send(&mut self, carried: &CarriedContacts) -> Result<(), GpuError> {
+    pub(super) fn send(&mut self, carried: &SavedContacts) -> Result<(), GpuError> {
         let device = Arc::clone(&self.device);
         let first_held = carried.contacts.partition_point(|contact| !contact.held);
         let (own, held) = carried.contacts.split_at(first_held);
         let mut groups = joined(own, &carried.touching);
         let touching = groups.len() as u32;
-        let mut contacts = vec![GpuCrowdContact::default(); groups.len() * MOST_KEPT];
+        let mut contacts = vec![GpuCrowdContact::default(); groups.len() * MAX_CONTACTS_PER_PAIR];
         for contact in own {
             let at = groups.partition_point(|group| (group.a, group.b) < (contact.a, contact.b));
             if let Some(group) = groups.get_mut(at)
-                && (group.contacts as usize) < MOST_KEPT
+                && (group.contacts as usize) < MAX_CONTACTS_PER_PAIR
             {
                 let slot = at as u32 + group.contacts * touching;
                 contacts[slot as usize] = contact.into();
                 group.contacts += 1;
-                group.rows += u32::from(contact.takes_part());
+                group.rows += u32::from(contact.is_active());
             }
         }
         for (group, start) in groups.iter_mut().zip(0..) {
@@ -40,7 +40,7 @@ impl GpuContacts {
             let bodies = [contact.a, contact.b];
             add_held(&mut groups, touching as usize, bodies, slot);
             if let Some(group) = groups.last_mut() {
-                group.rows += u32::from(contact.takes_part());
+                group.rows += u32::from(contact.is_active());
             }
             contacts.push(contact.into());
             places.push(Held {
@@ -49,7 +49,7 @@ impl GpuContacts {
                 slot,
             });
         }
-        let size = StockSize {
+        let size = ContactSetSize {
             touching,
             leaning: groups.len() as u32 - touching,
             held: held.len() as u32,
@@ -64,19 +64,19 @@ impl GpuContacts {
     }
 
     /// Reads the contacts of the substep before.
-    pub(super) fn receive(&self) -> Result<CarriedContacts, GpuError> {
+    pub(super) fn receive(&self) -> Result<SavedContacts, GpuError> {
         let before = &self.before;
         let groups = before.groups.read(&self.device)?;
         let slots = before.contacts.read(&self.device)?;
-        let mut carried = CarriedContacts {
+        let mut carried = SavedContacts {
             dt: self.last_dt,
-            ..CarriedContacts::default()
+            ..SavedContacts::default()
         };
         for (group, index) in groups.iter().zip(0..) {
             let held = index >= before.touching;
             let own = group.slots().filter_map(|slot| slots.get(slot));
             let own = own.map(|contact| contact.constraint(group, held));
-            let needed = |contact: &ContactConstraint| held || contact.takes_part();
+            let needed = |contact: &ContactConstraint| held || contact.is_active();
             carried.contacts.extend(own.filter(needed));
             if group.may_touch != 0 {
                 carried.touching.push([group.a, group.b]);
@@ -86,7 +86,7 @@ impl GpuContacts {
     }
 }
 
-impl GpuContacts {
+impl GpuContactSolver {
     /// Reads what the contacts of the substep before carry.
     pub(super) fn receive_impulses(&mut self) -> Result<Vec<CarriedImpulse>, GpuError> {
         let device = Arc::clone(&self.device);

@@ -24,7 +24,7 @@ pub struct PairGroup {
 
 /// What a [`GroupSearch`] finds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundGroups {
+pub struct PairGroups {
     /// The groups, sorted by `a`, then `b`.
     pub groups: Vec<PairGroup>,
     /// The pairs that are kept for the solver, group after group: 16 of a group at most.
@@ -33,7 +33,7 @@ pub struct FoundGroups {
     pub candidates: usize,
 }
 
-impl FoundGroups {
+impl PairGroups {
     /// Removes all groups and keeps the memory.
     pub fn clear(&mut self) {
         self.groups.clear();
@@ -62,7 +62,7 @@ pub trait GroupSearch: Send + Sync {
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        found: &mut FoundGroups,
+        found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError>;
 
     /// See [`PairSearch::cell_around`](crate::search::PairSearch::cell_around).

@@ -1,17 +1,17 @@
 //! The contacts of one substep on the device, by their groups and by their bodies.
 
-use super::tables::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
-use crate::dynamics::digest::MOST as MOST_KEPT;
+use super::types::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
+use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::error::GpuError;
 use crate::gpu::kernel::{Length, uniform};
 use crate::gpu::radix::{RadixPlan, RadixSorter};
 
-/// Contacts and their groups. Those between members come first, [`MOST_KEPT`] places for
+/// Contacts and their groups. Those between members come first, [`MAX_CONTACTS_PER_PAIR`] places for
 /// each two, and then those with obstacles.
 #[derive(Debug)]
-pub(super) struct Stock {
+pub(super) struct ContactSet {
     pub params: wgpu::Buffer,
     pub groups: GpuVec<GpuCrowdGroup>,
     pub contacts: GpuVec<GpuCrowdContact>,
@@ -50,7 +50,7 @@ struct SidePlan {
 
 /// How many groups there are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct StockSize {
+pub(super) struct ContactSetSize {
     /// Groups between members.
     pub touching: u32,
     /// Groups with obstacles.
@@ -60,7 +60,7 @@ pub(super) struct StockSize {
     pub bodies: u32,
 }
 
-impl Stock {
+impl ContactSet {
     pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
         Ok(Self {
             params: uniform(device, "contacts", &GpuCrowdParams::default())?,
@@ -84,14 +84,14 @@ impl Stock {
     }
 
     /// Makes room. What it held is lost.
-    pub fn hold(&mut self, device: &GpuDevice, size: StockSize) -> Result<(), GpuError> {
+    pub fn hold(&mut self, device: &GpuDevice, size: ContactSetSize) -> Result<(), GpuError> {
         let groups = size.touching as usize + size.leaning as usize;
         self.touching = size.touching;
         self.leaning = size.leaning;
         self.held.clear();
         self.arranged = false;
         self.groups.resize(device, groups)?;
-        let places = size.touching as usize * MOST_KEPT + size.held as usize;
+        let places = size.touching as usize * MAX_CONTACTS_PER_PAIR + size.held as usize;
         self.contacts.resize(device, places)?;
         let mut grown = self.side_keys.resize(device, 2 * groups)?;
         grown |= self.sides.resize(device, 2 * groups)?;

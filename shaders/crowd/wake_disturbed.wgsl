@@ -2,7 +2,7 @@
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read> groups: array<CrowdGroup>;
-/// Pairs that are kept, `MOST_KEPT` places for each group.
+/// Pairs that are kept, `MAX_CONTACTS_PER_PAIR` places for each group.
 @group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
 /// Center and radius of each sphere, nm.
 @group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
@@ -24,7 +24,7 @@ fn hits_hard(pair: vec2<u32>, own: CrowdGroup) -> bool {
     }
     let approach = -dot(velocity, normal);
     let gap = sqrt(dot(difference, difference)) - one.w - other.w;
-    return approach > WAKING_SPEED && gap < approach * params.dt;
+    return approach > WAKE_SPEED && gap < approach * params.dt;
 }
 
 /// Whether one of two molecules sleeps and ought not to.
@@ -32,11 +32,11 @@ fn disturbs_sleep(index: u32, own: CrowdGroup) -> bool {
     if !(is_asleep(bodies[own.a].state) || is_asleep(bodies[own.b].state)) {
         return false;
     }
-    if own.deepest > WAKING_OVERLAP {
+    if own.deepest > WAKE_OVERLAP {
         return true;
     }
     for (var k = 0u; k < own.contacts; k++) {
-        if hits_hard(kept[index * MOST_KEPT + k], own) {
+        if hits_hard(kept[index * MAX_CONTACTS_PER_PAIR + k], own) {
             return true;
         }
     }

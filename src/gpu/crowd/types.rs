@@ -4,8 +4,8 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::dynamics::{
-    CarriedImpulse, ContactConstraint, ContactGroups, ContactMaterial, CrowdTouch, Impulse,
-    MovingBody, Softness, Support,
+    CarriedImpulse, ContactConstraint, ContactMaterial, CrowdTouch, ExternalContact, Impulse,
+    InteractionGroups, MovingBody, Softness,
 };
 use crate::search::Pair;
 
@@ -31,7 +31,7 @@ pub struct GpuCrowdParams {
     /// Fastest that overlaps are pushed apart, nm/s.
     pub max_push_speed: f32,
     /// Approach below which nothing bounces, nm/s.
-    pub bounce_threshold: f32,
+    pub restitution_threshold: f32,
     /// Number of groups between members in the substep before.
     pub touching_before: u32,
     /// Number of pairs of members that do not touch, whatever their groups.
@@ -144,7 +144,7 @@ pub struct GpuCrowdContact {
     /// Distance of the surfaces, nm; negative where they overlap.
     pub gap: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    pub bounce_speed: f32,
+    pub restitution_speed: f32,
     /// The spring: share of the separation that is taken back each second, 1/s.
     pub bias_rate: f32,
     /// The spring: factor on the effective mass.
@@ -169,7 +169,7 @@ impl From<&ContactConstraint> for GpuCrowdContact {
             mobility: contact.mobility,
             spheres: [contact.spheres.a, contact.spheres.b],
             gap: contact.gap,
-            bounce_speed: contact.bounce_speed,
+            restitution_speed: contact.restitution_speed,
             bias_rate: contact.softness.bias_rate,
             mass_scale: contact.softness.mass_scale,
             impulse_scale: contact.softness.impulse_scale,
@@ -204,7 +204,7 @@ impl GpuCrowdContact {
                 impulse_scale: self.impulse_scale,
             },
             friction: self.friction,
-            bounce_speed: self.bounce_speed,
+            restitution_speed: self.restitution_speed,
         }
     }
 }
@@ -257,8 +257,8 @@ pub struct GpuCrowdSurface {
     pub filter_mask: u32,
 }
 
-impl From<&(ContactMaterial, ContactGroups)> for GpuCrowdSurface {
-    fn from((material, groups): &(ContactMaterial, ContactGroups)) -> Self {
+impl From<&(ContactMaterial, InteractionGroups)> for GpuCrowdSurface {
+    fn from((material, groups): &(ContactMaterial, InteractionGroups)) -> Self {
         Self {
             restitution: material.restitution,
             friction: material.friction,
@@ -296,10 +296,10 @@ impl GpuCrowdTouch {
     }
 }
 
-/// A contact with something outside the crowd; `CrowdSupport` in WGSL.
+/// A contact with something outside the crowd; `CrowdExternal` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct GpuCrowdSupport {
+pub struct GpuCrowdExternal {
     /// Unit vector from `a` to `b`.
     pub normal: [f32; 3],
     /// Distance of the surfaces, nm, not negative.
@@ -316,8 +316,8 @@ pub struct GpuCrowdSupport {
     pub key: [u32; 2],
 }
 
-impl GpuCrowdSupport {
-    pub(super) fn new(support: &Support, before: u32) -> Self {
+impl GpuCrowdExternal {
+    pub(super) fn new(support: &ExternalContact, before: u32) -> Self {
         Self {
             normal: support.normal.to_array(),
             // The physics engine pushes overlaps apart itself.
@@ -336,10 +336,10 @@ pub(super) fn halves(key: u64) -> [u32; 2] {
     [(key >> 32) as u32, key as u32]
 }
 
-/// How impulses between two bodies change; `CrowdChange` in WGSL.
+/// How impulses between two bodies change; `CrowdImpulseDelta` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct GpuCrowdChange {
+pub struct GpuCrowdImpulseDelta {
     /// On `b`; that on `a` is its negative.
     pub linear: [f32; 3],
     /// Not used.
@@ -363,7 +363,7 @@ pub struct GpuCrowdCarried {
     /// Impulse along the normal, Da·nm/s.
     pub normal_impulse: f32,
     /// Speed at which the bodies should part after a bounce, nm/s.
-    pub bounce_speed: f32,
+    pub restitution_speed: f32,
     /// Impulse of friction, Da·nm/s.
     pub friction_impulse: [f32; 3],
     /// 1 if it takes part, and 2 more if it is a support.
@@ -376,9 +376,9 @@ impl From<&GpuCrowdCarried> for CarriedImpulse {
         Self {
             spheres: Pair { a, b },
             normal_impulse: carried.normal_impulse,
-            bounce_speed: carried.bounce_speed,
+            restitution_speed: carried.restitution_speed,
             friction_impulse: carried.friction_impulse.into(),
-            takes_part: carried.state & 1 != 0,
+            is_active: carried.state & 1 != 0,
             held: carried.state & 2 != 0,
         }
     }

@@ -3,7 +3,7 @@
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
-/// Pairs that are kept, `MOST_KEPT` places for each group.
+/// Pairs that are kept, `MAX_CONTACTS_PER_PAIR` places for each group.
 @group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
 /// Center and radius of each sphere, nm.
 @group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
@@ -109,11 +109,11 @@ fn prepare_contacts(here: Invocation) {
     let before = group_before(own.a, own.b);
     var rows = 0u;
     for (var k = 0u; k < own.contacts; k++) {
-        var contact = prepared(kept[index * MOST_KEPT + k], own, surface);
+        var contact = prepared(kept[index * MAX_CONTACTS_PER_PAIR + k], own, surface);
         if before != NO_GROUP {
             carry_from(&contact, groups_before[before]);
         }
-        rows += select(0u, 1u, takes_part(contact));
+        rows += select(0u, 1u, is_active(contact));
         contacts[slot_of(own, k)] = contact;
     }
     groups[index].rows = rows;
