@@ -16,7 +16,7 @@ use super::joints::for_each_exempt;
 use super::molecule_world::{ContactModel, Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, MovingBody, Exclusion};
+use crate::dynamics::{ContactMember, ContactSolverConfig, Exclusion, MovingBody};
 use crate::pose::Pose;
 
 /// What makes the members of a context change.

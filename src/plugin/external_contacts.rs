@@ -13,7 +13,7 @@ use bevy_rapier3d::rapier::math::Pose;
 
 use super::contact_systems::moving_body;
 use super::molecule_world::{ContactModel, MoleculeWorld};
-use crate::dynamics::{MovingBody, ExternalBody, ExternalContact, ContactSide};
+use crate::dynamics::{ContactSide, ExternalBody, ExternalContact, MovingBody};
 
 /// Tells the crowd what its molecules lean on.
 ///
