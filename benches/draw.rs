@@ -82,7 +82,7 @@ impl Stage {
         }
         app.finish();
         app.cleanup();
-        app.insert_resource(MoleculeLook {
+        app.insert_resource(MoleculeStyle {
             detail: DrawDetail::Atoms,
             ..default()
         });
@@ -112,7 +112,7 @@ impl Stage {
 /// The vesicle as one crowd.
 fn crowd_stage(vesicle: &Vesicle, distance: f32) -> Stage {
     let mut stage = Stage::new(distance);
-    let crowd = DrawnCrowd::from_crowd(&vesicle.crowd);
+    let crowd = InstancedMolecules::from_crowd(&vesicle.crowd);
     stage.app.world_mut().spawn(crowd);
     stage
 }

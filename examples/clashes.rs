@@ -187,16 +187,16 @@ fn draw(
     let spheres = SphereSet::from_molecules(placed)?;
     let mut pairs = PairBuffer::new();
     UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
-    let molecules = (0..).zip(parts).map(|(template, part)| DrawnMolecule {
+    let molecules = (0..).zip(parts).map(|(template, part)| MoleculeInstance {
         template,
         pose: part.pose,
         ..default()
     });
-    let mut molecules: Vec<DrawnMolecule> = molecules.collect();
+    let mut molecules: Vec<MoleculeInstance> = molecules.collect();
     for pair in pairs.iter() {
         for sphere in [pair.a, pair.b] {
             let part = &mut molecules[spheres.owner(sphere as usize) as usize];
-            part.state = MoleculeState::Colliding;
+            part.colliding = true;
         }
     }
     // The camera sees the ball around all atoms.
@@ -211,13 +211,13 @@ fn draw(
     let mut app = picture::app(shot, FRAMES, |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().color))
-        .insert_resource(MoleculeLook {
+        .insert_resource(MoleculeStyle {
             color: ColorMode::Collision,
             headlight: 0.8,
             ..default()
         });
     app.world_mut().spawn((Camera3d::default(), camera));
-    app.world_mut().spawn(DrawnCrowd {
+    app.world_mut().spawn(InstancedMolecules {
         templates,
         molecules,
         ..default()

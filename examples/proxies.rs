@@ -300,9 +300,9 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
             }
         };
         app.world_mut().spawn((
-            DrawnCrowd {
+            InstancedMolecules {
                 templates: vec![template.clone()],
-                molecules: vec![DrawnMolecule::new(
+                molecules: vec![MoleculeInstance::new(
                     0,
                     Pose::from_translation(Vec3::X * middle),
                 )],
@@ -313,7 +313,7 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
     }
     // One camera for each number of proxies: how many there are is a matter of the look.
     for (layer, count) in counts.into_iter().enumerate() {
-        let look = MoleculeLook {
+        let look = MoleculeStyle {
             color: ColorMode::Chain,
             headlight: 0.9,
             proxies: Some(ProxyOverlay {
@@ -345,7 +345,7 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
                 ..OrthographicProjection::default_3d()
             }),
             Transform::from_xyz(0.0, 0.0, height),
-            ViewLook(look),
+            ViewStyle(look),
             bevy::camera::visibility::RenderLayers::layer(layer),
         ));
     }

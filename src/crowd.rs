@@ -194,7 +194,7 @@ impl Crowd {
     /// # Panics
     /// If the member is one of another crowd, and this one has no such placement.
     #[must_use]
-    pub fn place_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
+    pub fn placement_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
         let place = &self.placements[member.placement? as usize];
         Some((
             &*self.compartments[place.compartment as usize],

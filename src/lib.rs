@@ -186,7 +186,7 @@ mod spiral;
 pub mod prelude {
     pub use crate::backend::Backend;
     pub use crate::compartment::{
-        Belonging, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
+        Confinement, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
@@ -200,18 +200,18 @@ pub mod prelude {
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding,
-        CollisionOutcome, CollisionRule, Compartment, CompartmentRegion, CompartmentSpring,
-        ContactModel, CrowdOnly, InCompartment, Molecule, MoleculeAtom, MoleculeBackend,
-        MoleculeBackendFault, MoleculeCollision, MoleculeContactStarted, MoleculeContactStopped,
-        MoleculeDetail, MoleculeDiagnostics, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial,
-        MoleculePlugins, MoleculeQueries, MoleculeQueryFilter, MoleculeStateError, MoleculeSubstep,
-        MoleculeSystems, MoleculeWorld, NearestAtom, PreparedMolecule, StateErrorKind,
-        StaticMolecule, TouchingMolecules,
+        CollisionOutcome, CollisionRule, Compartment, CompartmentRegion, ContactModel, CrowdOnly,
+        InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
+        MoleculeCollision, MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail,
+        MoleculeDiagnostics, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
+        MoleculeQueries, MoleculeQueryFilter, MoleculeStateError, MoleculeSubstep, MoleculeSystems,
+        MoleculeWorld, NearestAtom, PreparedMolecule, StateErrorKind, StaticMolecule,
+        TouchingMolecules,
     };
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
     #[cfg(feature = "draw")]
-    pub use crate::plugin::{MoleculePicker, PickedAtom, Undrawn};
+    pub use crate::plugin::{MoleculePicker, NoMoleculeRendering, PickedAtom};
     pub use crate::pose::Pose;
     pub use crate::proxy::{ProxyCache, ProxySet};
     pub use crate::relax::{
@@ -219,8 +219,8 @@ pub mod prelude {
     };
     #[cfg(feature = "draw")]
     pub use crate::render::{
-        ColorMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, LentDevice, MoleculeLook,
-        MoleculeRenderPlugin, MoleculeState, ProxyOverlay, ViewLook,
+        ColorMode, DepthCue, DrawDetail, InstancedMolecules, MoleculeInstance,
+        MoleculeRenderPlugin, MoleculeStyle, ProxyOverlay, SharedGpuDevice, ViewStyle,
     };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
     pub use crate::search::{

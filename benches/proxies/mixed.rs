@@ -1,7 +1,7 @@
 //! A hundred thousand spheres with radii from 0.1 to 10, the range of Kim, Guibas and Shin:
 //! one grid against a hierarchy of grids.
 
-use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
+use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
 
 use crate::common::{Column, Done, NoSwitches, Run, cells};
@@ -23,15 +23,18 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     for (name, spread) in [
         (
             "as much volume in each octave",
-            RadiusSpread::VolumeByOctave,
+            RadiusDistribution::VolumeByOctave,
         ),
         (
             "as many spheres in each octave",
-            RadiusSpread::NumberByOctave,
+            RadiusDistribution::NumberByOctave,
         ),
-        ("as many spheres of each radius", RadiusSpread::Even),
+        (
+            "as many spheres of each radius",
+            RadiusDistribution::Uniform,
+        ),
     ] {
-        let spheres = mixed_spheres(count, 0.1..10.0, spread, FILL, 1)?;
+        let spheres = polydisperse_spheres(count, 0.1..10.0, spread, FILL, 1)?;
         let mut grids = Grids::default();
         let [one, several] = grids.race(rounds, &spheres);
         let mut truth = PairBuffer::new();

@@ -1,7 +1,7 @@
 //! From which spread of sizes on a hierarchy of grids pays: what
 //! [`MIXED_OCCUPANCY`](bevy_rapier_molecules::search::MIXED_OCCUPANCY) is chosen by.
 
-use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
+use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
 
 use crate::common::{Column, Done, NoSwitches, Run, cells};
@@ -24,11 +24,11 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     let title = format!("{count} spheres, the largest so many times larger than the smallest, ms.");
     let mut table = run.table(&title, columns);
     for (name, spread) in [
-        ("volume by octave", RadiusSpread::VolumeByOctave),
-        ("number by octave", RadiusSpread::NumberByOctave),
+        ("volume by octave", RadiusDistribution::VolumeByOctave),
+        ("number by octave", RadiusDistribution::NumberByOctave),
     ] {
         for ratio in RATIOS {
-            let spheres = mixed_spheres(count, 0.1..0.1 * ratio, spread, FILL, 1)?;
+            let spheres = polydisperse_spheres(count, 0.1..0.1 * ratio, spread, FILL, 1)?;
             let mut grids = Grids::default();
             let [one, several] = grids.race(rounds, &spheres);
             assert_eq!(grids.found[0].len(), grids.found[1].len());

@@ -84,9 +84,9 @@ pub fn run(spheres: u32, frames: u32, shot: Option<&Shot>) -> Result<(), AnyErro
     };
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(BACKGROUND))
-        .insert_resource(MoleculeLook {
+        .insert_resource(MoleculeStyle {
             headlight: 0.9,
-            ..MoleculeLook::plain(ColorMode::Molecule)
+            ..MoleculeStyle::plain(ColorMode::Molecule)
         })
         .insert_resource(Lanes(lanes))
         .add_systems(Startup, set_up)
@@ -139,7 +139,7 @@ fn set_up(mut commands: Commands, lanes: Res<Lanes>) -> Result {
             OfLane(number),
         ));
         commands.spawn((
-            DrawnCrowd {
+            InstancedMolecules {
                 templates: vec![ball.clone()],
                 ..default()
             },
@@ -187,13 +187,13 @@ fn race(mut lanes: ResMut<Lanes>, mut exits: MessageWriter<AppExit>) {
 
 fn show(
     lanes: Res<Lanes>,
-    mut crowds: Query<(&mut DrawnCrowd, &OfLane)>,
+    mut crowds: Query<(&mut InstancedMolecules, &OfLane)>,
     mut texts: Query<(&mut Text, &OfLane)>,
 ) {
     for (mut crowd, &OfLane(number)) in &mut crowds {
         let spheres = lanes.0[number].falling.spheres();
         let places = (0..spheres.len()).map(|sphere| spheres.center(sphere));
-        let molecules = places.map(|place| DrawnMolecule::new(0, Pose::from_translation(place)));
+        let molecules = places.map(|place| MoleculeInstance::new(0, Pose::from_translation(place)));
         crowd.molecules.clear();
         crowd.molecules.extend(molecules);
     }

@@ -45,7 +45,7 @@ pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
         }
     };
     app.add_plugins((MoleculeRenderPlugin, StagePlugin))
-        .insert_resource(MoleculeLook {
+        .insert_resource(MoleculeStyle {
             color: ColorMode::Template,
             depth_cue: DepthCue {
                 color: BACKGROUND,
@@ -73,7 +73,7 @@ fn set_up(mut commands: Commands, proteins: Res<Proteins>) {
         yaw: 0.6,
         pitch: 0.4,
     }));
-    commands.spawn(DrawnCrowd {
+    commands.spawn(InstancedMolecules {
         templates: proteins.cytoplasm.templates().to_vec(),
         ..default()
     });
@@ -96,7 +96,7 @@ fn step(mut proteins: ResMut<Proteins>) {
 fn keys(
     keys: Res<ButtonInput<KeyCode>>,
     mut proteins: ResMut<Proteins>,
-    mut look: ResMut<MoleculeLook>,
+    mut look: ResMut<MoleculeStyle>,
     mut exits: MessageWriter<AppExit>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
@@ -114,7 +114,7 @@ fn keys(
     }
 }
 
-fn show(proteins: Res<Proteins>, mut crowds: Query<&mut DrawnCrowd>) {
+fn show(proteins: Res<Proteins>, mut crowds: Query<&mut InstancedMolecules>) {
     if !proteins.is_changed() {
         return;
     }
@@ -122,13 +122,9 @@ fn show(proteins: Res<Proteins>, mut crowds: Query<&mut DrawnCrowd>) {
     for mut crowd in &mut crowds {
         let molecules = cytoplasm.molecules().iter().zip(cytoplasm.colliding());
         crowd.molecules = molecules
-            .map(|(one, collides)| DrawnMolecule {
-                state: if collides {
-                    MoleculeState::Colliding
-                } else {
-                    MoleculeState::Free
-                },
-                ..DrawnMolecule::new(one.template, one.pose)
+            .map(|(one, colliding)| MoleculeInstance {
+                colliding,
+                ..MoleculeInstance::new(one.template, one.pose)
             })
             .collect();
     }

@@ -120,7 +120,7 @@ fn make_bodies(
                 Molecule(templates.add(MoleculeTemplate::clone(template))),
                 // They meet each other and nothing else, and are drawn by the app.
                 CrowdOnly,
-                Undrawn,
+                NoMoleculeRendering,
                 Transform::from_translation(pose.position).with_rotation(pose.rotation),
                 GravityScale(0.0),
                 WATER,

@@ -120,17 +120,17 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
         Front,
     ));
     for part in [Part::Receptor, Part::Ligand] {
-        commands.spawn((DrawnCrowd::default(), Shown(part)));
+        commands.spawn((InstancedMolecules::default(), Shown(part)));
     }
-    commands.spawn((DrawnCrowd::default(), Marks::default()));
+    commands.spawn((InstancedMolecules::default(), Marks::default()));
 }
 
 fn set_look(
     switches: Res<Switches>,
-    mut look: ResMut<MoleculeLook>,
+    mut look: ResMut<MoleculeStyle>,
     mut lights: Query<(&mut DirectionalLight, &mut Transform), With<Light>>,
 ) {
-    let wanted = MoleculeLook {
+    let wanted = MoleculeStyle {
         color: switches.color,
         headlight: if switches.headlight { 0.9 } else { 0.0 },
         detail: DrawDetail::Atoms,
@@ -158,7 +158,7 @@ fn set_look(
 fn show_molecules(
     docked: Res<Docked>,
     switches: Res<Switches>,
-    mut crowds: Query<(&mut DrawnCrowd, &Shown)>,
+    mut crowds: Query<(&mut InstancedMolecules, &Shown)>,
 ) {
     if !docked.is_changed() && !switches.is_changed() {
         return;
@@ -172,12 +172,12 @@ fn show_molecules(
         }
         let see_through = switches.transparent == Some(part);
         crowd.opacity = if see_through { FAINT } else { 1.0 };
-        crowd.molecules = vec![DrawnMolecule {
+        crowd.molecules = vec![MoleculeInstance {
             group: match part {
                 Part::Receptor => RECEPTOR_GROUP,
                 Part::Ligand => LIGAND_GROUP,
             },
-            ..DrawnMolecule::new(0, session.pose(part))
+            ..MoleculeInstance::new(0, session.pose(part))
         }];
     }
 }
@@ -187,7 +187,7 @@ fn mark(
     docked: Res<Docked>,
     switches: Res<Switches>,
     time: Res<Time>,
-    mut crowds: Query<(&mut DrawnCrowd, &mut Marks)>,
+    mut crowds: Query<(&mut InstancedMolecules, &mut Marks)>,
 ) {
     let lit = !switches.flash || (FLASHES * time.elapsed_secs()).fract() < 0.7;
     let dock = &docked.0;
@@ -222,10 +222,10 @@ fn mark(
                     number
                 }
             };
-            crowd.molecules.push(DrawnMolecule {
+            crowd.molecules.push(MoleculeInstance {
                 group: MARK_GROUP,
-                state: MoleculeState::Colliding,
-                ..DrawnMolecule::new(number, Pose::from_translation(place))
+                colliding: true,
+                ..MoleculeInstance::new(number, Pose::from_translation(place))
             });
         }
     }

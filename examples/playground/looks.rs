@@ -26,9 +26,9 @@ impl Plugin for LooksPlugin {
 pub struct Tint(pub bool);
 
 /// Gives molecules the colors that are asked for: of their chains, or of what they do.
-fn color_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeLook>) {
+fn color_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeStyle>) {
     if tint.is_changed() {
-        *look = MoleculeLook {
+        *look = MoleculeStyle {
             color: match tint.0 {
                 true => ColorMode::Collision,
                 false => ColorMode::Chain,

@@ -19,7 +19,7 @@
 //! | [`ShapeCompartment`] | a box, a capsule, a closed mesh, any solid parry shape |
 //!
 //! A molecule either sits in the surface ([`Placement`]: leaflet, depth, up) or
-//! stays on one side of it; [`Belonging`] is either of these, and [`Excess`] is what
+//! stays on one side of it; [`Confinement`] is either of these, and [`Excess`] is what
 //! a spring has to take back.
 //!
 //! Lipids on a sphere, uniformly spread, and held at their distance with their heads up, are
@@ -39,28 +39,28 @@
 //! spheres at the vertices. The files of this room compute areas and samples by
 //! these parts.
 
-mod belonging;
-mod core_cuboid;
-mod core_revolved;
-mod core_spine;
+mod closed_mesh;
+mod confinement;
+mod cuboid;
 mod error;
-mod mesh;
-mod mesh_check;
-mod mesh_parts;
+mod mesh_validation;
+mod parallel_surface;
 mod placement;
-mod sampling;
-mod shape;
-mod solid;
+mod revolved_solid;
+mod rounded_solid;
+mod segment;
+mod shape_compartment;
 mod sphere_shell;
+mod unit_sphere;
 
-pub use belonging::{Belonging, Excess};
+pub use confinement::{Confinement, Excess};
 pub use error::CompartmentError;
 pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head};
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
-pub(crate) use sampling::sample_unit_sphere;
-pub use shape::ShapeCompartment;
+pub use shape_compartment::ShapeCompartment;
 pub use sphere_shell::SphereShell;
+pub(crate) use unit_sphere::sample_unit_sphere;
 
 use std::sync::Arc;
 

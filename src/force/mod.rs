@@ -11,7 +11,7 @@
 //! | [`thesis_reaction`] | pushes one atom of a contact | Pauschenwein (2022), section 4.3, Algorithm 4.4 |
 //! | [`thesis_spring_force`], [`thesis_spring_torque`] | pull a molecule back to its place | the same, Algorithm 4.5 |
 //! | [`Projection`] | parts contacts by real mass and inertia; its springs take back a part of the excess | ours; the relaxer's default |
-//! | [`spring_impulse`], [`steadying_impulse`] | hold a molecule in its place where time passes | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
+//! | [`spring_impulse`], [`precession_damping_impulse`] | hold a molecule in its place where time passes | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
 
 mod body;
 mod impulse;
@@ -25,7 +25,9 @@ pub(crate) use body::DIRECTION_HASH;
 pub(crate) use body::arbitrary_direction;
 pub use impulse::{Impulse, Velocity};
 pub use projection::{Projection, ProjectionSums};
-pub use spring::{MAX_SWINGS_PER_STEP, SpringLaw, spring_impulse, steadying_impulse};
+pub use spring::{
+    MAX_OSCILLATIONS_PER_SUBSTEP, SpringLaw, precession_damping_impulse, spring_impulse,
+};
 #[cfg(feature = "gpu")]
 pub(crate) use thesis::MIN_SQUARES_NM2;
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};

@@ -24,11 +24,11 @@
 //!
 //! A spring that is so stiff that C vanishes in one substep would leave the molecule
 //! with the speed that it took, to drift through its leeway. Therefore it swings at
-//! most once in a substep, however high its frequency: [`MAX_SWINGS_PER_STEP`].
+//! most once in a substep, however high its frequency: [`MAX_OSCILLATIONS_PER_SUBSTEP`].
 //!
 //! The spring of the tilt acts about one axis only. A molecule that is pushed sideways
 //! while it leans keeps circling about the normal, like a top, and the spring alone
-//! never brings it home; [`steadying_impulse`] takes that motion away. Neither touches
+//! never brings it home; [`precession_damping_impulse`] takes that motion away. Neither touches
 //! the spin of a molecule about its own up vector.
 //!
 //! # The thesis's spring
@@ -50,10 +50,12 @@ use super::{Body, Impulse, ParameterError, ThesisSteps, Velocity, not_negative};
 use crate::compartment::Excess;
 
 /// Most swings of a damped spring in a substep; a higher frequency acts like this one.
-pub const MAX_SWINGS_PER_STEP: f32 = 1.0;
+pub const MAX_OSCILLATIONS_PER_SUBSTEP: f32 = 1.0;
 
 /// How a spring answers when a molecule is out of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "plugin", derive(bevy::reflect::Reflect))]
+#[cfg_attr(feature = "plugin", reflect(Clone, Debug, Default, PartialEq))]
 #[non_exhaustive]
 pub enum SpringLaw {
     /// The spring of the thesis: undamped, and as strong as the way to the center.
@@ -125,7 +127,7 @@ impl SpringLaw {
 ///
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
 /// let cell = SphereShell::new(Vec3::ZERO, 10.0)?;
-/// let inside = Belonging::Inside { distance: 2.0 };
+/// let inside = Confinement::Inside { distance: 2.0 };
 /// let law = SpringLaw::default();
 /// let pull = |x: f32| {
 ///     let pose = Pose::from_translation(Vec3::X * x);
@@ -182,7 +184,7 @@ pub fn spring_impulse(
 /// velocity is to be that after [`spring_impulse`], so that the two together add no
 /// energy.
 #[must_use]
-pub fn steadying_impulse(
+pub fn precession_damping_impulse(
     law: &SpringLaw,
     body: &Body,
     velocity: &Velocity,
@@ -209,7 +211,7 @@ pub fn steadying_impulse(
 
 /// The angle a = h ω that a spring swings by in a substep, radian.
 fn swing(frequency_hz: f32, dt: f32) -> f32 {
-    TAU * (frequency_hz * dt).min(MAX_SWINGS_PER_STEP)
+    TAU * (frequency_hz * dt).min(MAX_OSCILLATIONS_PER_SUBSTEP)
 }
 
 impl SpringLaw {

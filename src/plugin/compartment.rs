@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::prepared_molecule::PreparedMolecule;
-use crate::compartment::{Belonging, Leaflet, Placement, bilayer_depth, up_and_head};
+use crate::compartment::{Confinement, Leaflet, Placement, bilayer_depth, up_and_head};
 use crate::force::SpringLaw;
 
 /// A surface or volume that holds molecules, at the entity's [`Transform`]. Lengths
@@ -76,53 +76,6 @@ pub enum CompartmentRegion {
     Outside,
 }
 
-/// The spring that brings a molecule back. Default: [`Damped`](Self::Damped), critically,
-/// 2 Hz.
-#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
-#[reflect(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub enum CompartmentSpring {
-    /// A damped spring, stable however stiff.
-    Damped {
-        /// Swings a second without damping, Hz. Default: 2 Hz.
-        frequency_hz: f32,
-        /// Damping; 1 is critical. Default: 1.
-        damping_ratio: f32,
-    },
-    /// The law of the thesis: undamped, as strong as the way to the center.
-    Thesis {
-        /// Acceleration for each nm between molecule and center, 1/s².
-        force: f32,
-        /// Angular acceleration for each radian of tilt, 1/s².
-        torque: f32,
-    },
-}
-
-impl Default for CompartmentSpring {
-    /// Critically damped, 2 Hz.
-    fn default() -> Self {
-        Self::Damped {
-            frequency_hz: 2.0,
-            damping_ratio: 1.0,
-        }
-    }
-}
-
-impl CompartmentSpring {
-    pub(super) fn law(self) -> SpringLaw {
-        match self {
-            Self::Damped {
-                frequency_hz,
-                damping_ratio,
-            } => SpringLaw::Damped {
-                frequency_hz,
-                damping_ratio,
-            },
-            Self::Thesis { force, torque } => SpringLaw::Thesis { force, torque },
-        }
-    }
-}
-
 /// Ties a molecule to a [`Compartment`]: a spring acts when it leaves its place (section 4.3
 /// of the thesis, and a damped one of ours).
 ///
@@ -189,7 +142,7 @@ pub struct InCompartment {
     /// longest axis to the end with the phosphorus, or the polar atoms.
     pub up: Option<Vec3>,
     /// The spring. Default: critically damped, 2 Hz.
-    pub spring: CompartmentSpring,
+    pub spring: SpringLaw,
 }
 
 impl Default for InCompartment {
@@ -209,21 +162,21 @@ impl InCompartment {
             tilt_leeway: 0.2,
             depth: None,
             up: None,
-            spring: CompartmentSpring::default(),
+            spring: SpringLaw::default(),
         }
     }
 
     /// Where the molecule belongs, from what is given and what its atoms say.
-    pub(super) fn belonging(&self, prepared: &PreparedMolecule) -> Belonging {
+    pub(super) fn belonging(&self, prepared: &PreparedMolecule) -> Confinement {
         let template = prepared.shared().template();
         let distance = self.leeway + template.bounding_radius();
         let leaflet = match self.place {
-            CompartmentRegion::Inside => return Belonging::Inside { distance },
-            CompartmentRegion::Outside => return Belonging::Outside { distance },
+            CompartmentRegion::Inside => return Confinement::Inside { distance },
+            CompartmentRegion::Outside => return Confinement::Outside { distance },
             CompartmentRegion::OuterLeaflet => Leaflet::Outer,
             CompartmentRegion::InnerLeaflet => Leaflet::Inner,
         };
-        Belonging::Surface(Placement {
+        Confinement::Surface(Placement {
             leaflet,
             depth: self.depth.unwrap_or_else(|| bilayer_depth(template)),
             up: self.up.unwrap_or_else(|| up_and_head(template).0),

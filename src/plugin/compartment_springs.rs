@@ -11,15 +11,15 @@ use super::compartment_surface::CompartmentSurface;
 use super::contact_systems::moving_body;
 use super::molecule_world::MoleculeWorld;
 use super::prepared_molecule::PreparedMolecule;
-use crate::compartment::{Belonging, Excess};
+use crate::compartment::{Confinement, Excess};
 use crate::dynamics::{Impulse, MovingBody};
-use crate::force::{Body, SpringLaw, Velocity, spring_impulse, steadying_impulse};
+use crate::force::{Body, SpringLaw, Velocity, precession_damping_impulse, spring_impulse};
 use crate::pose::Pose;
 
 /// Where a molecule belongs, checked; made by the plugin from [`InCompartment`].
 #[derive(Clone, Copy, Debug, Component)]
 pub(super) struct CheckedPlace {
-    belonging: Belonging,
+    belonging: Confinement,
     law: SpringLaw,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn check_places(
     mut removed: RemovedComponents<InCompartment>,
 ) {
     for (entity, place, prepared) in &changed {
-        let law = place.spring.law();
+        let law = place.spring;
         let checked = place
             .belonging(prepared)
             .checked()
@@ -153,7 +153,7 @@ fn spring(place: &CheckedPlace, moving: &MovingBody, excess: &Excess, dt: f32) -
     };
     let pull = spring_impulse(&place.law, &body, &velocity, excess, dt);
     let after = pull.apply(&body, &velocity);
-    let steadied = steadying_impulse(&place.law, &body, &after, excess, dt);
+    let steadied = precession_damping_impulse(&place.law, &body, &after, excess, dt);
     let impulse = Impulse {
         linear: pull.linear + steadied.linear,
         angular: pull.angular + steadied.angular,

@@ -12,15 +12,15 @@ use super::components::{Colliding, Molecule};
 use super::contact_events::TouchingMolecules;
 use super::prepared_molecule::PreparedMolecule;
 use crate::pose::Pose;
-use crate::render::{CrowdKey, DrawnMolecule, ExtractedCrowds, MoleculeState};
+use crate::render::{ExtractedInstanceSets, InstanceSource, MoleculeInstance};
 
 /// A molecule that the plugin does not draw: the app does so itself, or not at all.
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
-pub struct Undrawn;
+pub struct NoMoleculeRendering;
 
 /// Draws every [`Molecule`] whose file is loaded, atom by atom, at its
-/// [`GlobalTransform`], unless it is hidden or [`Undrawn`]. Part of
+/// [`GlobalTransform`], unless it is hidden or [`NoMoleculeRendering`]. Part of
 /// [`MoleculePlugins`](super::MoleculePlugins) with the feature `draw`.
 ///
 /// [`ColorMode::Collision`](crate::render::ColorMode::Collision) shows [`Colliding`],
@@ -32,7 +32,7 @@ pub struct MoleculeExtractPlugin;
 
 impl Plugin for MoleculeExtractPlugin {
     fn build(&self, app: &mut App) {
-        app.register_type::<Undrawn>();
+        app.register_type::<NoMoleculeRendering>();
     }
 
     /// The renderer may have been added after this.
@@ -41,7 +41,7 @@ impl Plugin for MoleculeExtractPlugin {
             return;
         };
         render_app
-            .init_resource::<ExtractedCrowds>()
+            .init_resource::<ExtractedInstanceSets>()
             .add_systems(ExtractSchedule, gather_molecules);
     }
 }
@@ -61,7 +61,7 @@ fn group_key(held: &InCompartment) -> GroupKey {
 
 /// Takes all molecules over, in one crowd for each kind of camera that sees them.
 fn gather_molecules(
-    mut extracted: ResMut<ExtractedCrowds>,
+    mut extracted: ResMut<ExtractedInstanceSets>,
     molecules: Extract<
         Query<
             (
@@ -73,7 +73,7 @@ fn gather_molecules(
                 Option<&InCompartment>,
                 Option<&RenderLayers>,
             ),
-            (With<Molecule>, Without<Undrawn>),
+            (With<Molecule>, Without<NoMoleculeRendering>),
         >,
     >,
     touching: Extract<TouchingMolecules>,
@@ -81,7 +81,7 @@ fn gather_molecules(
     mut deepest: Local<HashMap<Entity, f32>>,
 ) {
     for (key, crowd) in &mut extracted.0 {
-        if matches!(key, CrowdKey::Gathered(_)) {
+        if matches!(key, InstanceSource::Physics(_)) {
             crowd.restart();
             crowd.templates.clear();
             crowd.visible = false;
@@ -112,21 +112,18 @@ fn gather_molecules(
             kinds.push(layers.clone());
             kinds.len() - 1
         });
-        let crowd = extracted.0.entry(CrowdKey::Gathered(kind as u32));
+        let crowd = extracted.0.entry(InstanceSource::Physics(kind as u32));
         let crowd = crowd.or_default();
         crowd.layers = layers;
         crowd.visible = true;
         let template = crowd.template_number(prepared.shared().template());
         crowd.push(
             entity.index_u32(),
-            &DrawnMolecule {
+            &MoleculeInstance {
                 template,
                 pose,
                 group: held.map_or(nowhere, |held| groups[&group_key(held)]),
-                state: match colliding.any() {
-                    true => MoleculeState::Colliding,
-                    false => MoleculeState::Free,
-                },
+                colliding: colliding.any(),
                 penetration: deepest.get(&entity).copied().unwrap_or(0.0),
             },
         );

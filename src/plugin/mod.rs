@@ -163,9 +163,7 @@ pub use backend::{
 };
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
-pub use compartment::{
-    Compartment, CompartmentRegion, CompartmentSpring, InCompartment, ParryShape,
-};
+pub use compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};
 pub use compartment_surface::CompartmentSurface;
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
@@ -175,7 +173,7 @@ pub use contact_events::{
 };
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 #[cfg(feature = "draw")]
-pub use extract::{MoleculeExtractPlugin, Undrawn};
+pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};

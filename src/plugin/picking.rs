@@ -7,12 +7,12 @@ use bevy::prelude::*;
 use super::queries::MoleculeQueries;
 use super::query_results::MoleculeQueryFilter;
 use crate::molecule::AtomLabel;
-use crate::render::{DrawnCrowd, MoleculeLook};
+use crate::render::{InstancedMolecules, MoleculeStyle};
 
 /// An atom that a ray meets. World frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PickedAtom {
-    /// The entity with the [`Molecule`](super::Molecule) or the [`DrawnCrowd`].
+    /// The entity with the [`Molecule`](super::Molecule) or the [`InstancedMolecules`].
     pub entity: Entity,
     /// Index of the molecule in the crowd; none for a [`Molecule`](super::Molecule).
     pub molecule: Option<usize>,
@@ -50,14 +50,22 @@ pub struct PickedAtom {
 pub struct MoleculePicker<'w, 's> {
     molecules: MoleculeQueries<'w, 's>,
     visibility: Query<'w, 's, &'static InheritedVisibility>,
-    crowds: Query<'w, 's, (Entity, &'static DrawnCrowd, &'static GlobalTransform)>,
-    look: Option<Res<'w, MoleculeLook>>,
+    crowds: Query<
+        'w,
+        's,
+        (
+            Entity,
+            &'static InstancedMolecules,
+            &'static GlobalTransform,
+        ),
+    >,
+    look: Option<Res<'w, MoleculeStyle>>,
 }
 
 impl MoleculePicker<'_, '_> {
     /// The first atom that a ray meets. What is hidden is passed.
     ///
-    /// Atoms of crowds have the size that [`MoleculeLook`] gives them; those of
+    /// Atoms of crowds have the size that [`MoleculeStyle`] gives them; those of
     /// molecules of the physics world that by which they collide.
     #[must_use]
     pub fn pick(&self, ray: Ray3d) -> Option<PickedAtom> {

@@ -117,7 +117,7 @@ impl Relaxer {
             .map(|members| {
                 let strays = members.iter().filter(|member| {
                     crowd
-                        .place_of(member)
+                        .placement_of(member)
                         .is_some_and(|(compartment, placement)| {
                             let deviation = placement.deviation(compartment, &member.pose);
                             !deviation.is_in_place(placement)

@@ -60,7 +60,7 @@ impl Response<'_> {
             let (_, between) = self.partner(index, side);
             sum += thesis_reaction(own - other, own - member.pose.position, between, steps);
         }
-        if let Some((compartment, placement)) = self.crowd.place_of(member) {
+        if let Some((compartment, placement)) = self.crowd.placement_of(member) {
             let deviation = placement.deviation(compartment, &member.pose);
             sum.linear += thesis_spring_force(
                 compartment,
@@ -91,7 +91,7 @@ impl Response<'_> {
             );
         }
         let mut push = sums.push(parameters);
-        if let Some((compartment, placement)) = self.crowd.place_of(member) {
+        if let Some((compartment, placement)) = self.crowd.placement_of(member) {
             let deviation = placement.deviation(compartment, &member.pose);
             push += parameters.spring(placement, &deviation);
         }

@@ -10,22 +10,22 @@ use bevy::prelude::*;
 use bevy::render::Extract;
 use bevy::render::sync_world::MainEntity;
 
-use super::crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState, Place};
-use super::cull::GpuTraits;
-use super::look::{MoleculeLook, ViewLook, fraction};
+use super::culling::GpuInstance;
+use super::instanced_molecules::{DrawError, InstancedMolecules, MoleculeInstance, Similarity};
+use super::style::{MoleculeStyle, ViewStyle, fraction};
 use crate::gpu::{DevicePoses, GpuPose};
 use crate::molecule::MoleculeTemplate;
 
 /// Which crowd it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum CrowdKey {
+pub(crate) enum InstanceSource {
     /// The crowd of an entity.
     Entity(Entity),
     /// Molecules of the physics world, by what cameras see them.
     Gathered(u32),
 }
 
-impl fmt::Display for CrowdKey {
+impl fmt::Display for InstanceSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entity(entity) => write!(f, "the crowd {entity}"),
@@ -36,11 +36,11 @@ impl fmt::Display for CrowdKey {
 
 /// A crowd as the renderer has it.
 #[derive(Clone, Debug)]
-pub(crate) struct ExtractedCrowd {
+pub(crate) struct ExtractedInstances {
     pub templates: Vec<Arc<MoleculeTemplate>>,
     pub poses: Vec<GpuPose>,
-    pub traits: Vec<GpuTraits>,
-    pub place: Place,
+    pub traits: Vec<GpuInstance>,
+    pub place: Similarity,
     pub layers: RenderLayers,
     /// From 0 to 1.
     pub opacity: f32,
@@ -52,13 +52,13 @@ pub(crate) struct ExtractedCrowd {
     pub visible: bool,
 }
 
-impl Default for ExtractedCrowd {
+impl Default for ExtractedInstances {
     fn default() -> Self {
         Self {
             templates: Vec::new(),
             poses: Vec::new(),
             traits: Vec::new(),
-            place: Place::IDENTITY,
+            place: Similarity::IDENTITY,
             layers: RenderLayers::default(),
             opacity: 1.0,
             device_poses: None,
@@ -68,7 +68,7 @@ impl Default for ExtractedCrowd {
     }
 }
 
-impl ExtractedCrowd {
+impl ExtractedInstances {
     /// Forgets its molecules; they are about to be pushed again.
     pub fn restart(&mut self) {
         self.poses.clear();
@@ -87,13 +87,14 @@ impl ExtractedCrowd {
     }
 
     /// Adds a molecule, which has been checked. `number` tells it from its neighbors.
-    pub fn push(&mut self, number: u32, molecule: &DrawnMolecule) {
-        let state = match molecule.state {
-            MoleculeState::Free => 0,
-            MoleculeState::Colliding => GpuTraits::COLLIDES,
+    pub fn push(&mut self, number: u32, molecule: &MoleculeInstance) {
+        let state = if molecule.colliding {
+            GpuInstance::COLLIDES
+        } else {
+            0
         };
         self.poses.push(molecule.pose.into());
-        self.traits.push(GpuTraits {
+        self.traits.push(GpuInstance {
             number,
             template_and_state: molecule.template | state,
             group: molecule.group,
@@ -104,17 +105,17 @@ impl ExtractedCrowd {
 
 /// All crowds of the app.
 #[derive(Debug, Default, Resource)]
-pub(crate) struct ExtractedCrowds(pub BTreeMap<CrowdKey, ExtractedCrowd>);
+pub(crate) struct ExtractedInstanceSets(pub BTreeMap<InstanceSource, ExtractedInstances>);
 
 /// How molecules look in each view.
 #[derive(Debug, Default, Resource)]
-pub(super) struct ExtractedLooks {
-    common: MoleculeLook,
-    views: HashMap<MainEntity, MoleculeLook>,
+pub(super) struct ExtractedStyles {
+    common: MoleculeStyle,
+    views: HashMap<MainEntity, MoleculeStyle>,
 }
 
-impl ExtractedLooks {
-    pub fn of(&self, view: MainEntity) -> &MoleculeLook {
+impl ExtractedStyles {
+    pub fn of(&self, view: MainEntity) -> &MoleculeStyle {
         self.views.get(&view).unwrap_or(&self.common)
     }
 
@@ -130,12 +131,12 @@ impl ExtractedLooks {
 }
 
 /// Takes over crowds that have changed.
-pub(super) fn extract_crowds(
-    mut extracted: ResMut<ExtractedCrowds>,
+pub(super) fn extract_instances(
+    mut extracted: ResMut<ExtractedInstanceSets>,
     crowds: Extract<
         Query<(
             Entity,
-            Ref<DrawnCrowd>,
+            Ref<InstancedMolecules>,
             &GlobalTransform,
             &InheritedVisibility,
             Option<&RenderLayers>,
@@ -143,18 +144,18 @@ pub(super) fn extract_crowds(
     >,
     mut complaints: Local<HashSet<Entity>>,
 ) {
-    let known = |key: &CrowdKey| match key {
-        CrowdKey::Entity(entity) => crowds.contains(*entity),
-        CrowdKey::Gathered(_) => true,
+    let known = |key: &InstanceSource| match key {
+        InstanceSource::Component(entity) => crowds.contains(*entity),
+        InstanceSource::Physics(_) => true,
     };
     extracted.0.retain(|key, _| known(key));
     complaints.retain(|entity| crowds.contains(*entity));
     for (entity, crowd, transform, visibility, layers) in &crowds {
-        let key = CrowdKey::Entity(entity);
+        let key = InstanceSource::Component(entity);
         let new = !extracted.0.contains_key(&key);
         let copy = extracted.0.entry(key).or_default();
         let mut fault = None;
-        match Place::of(transform) {
+        match Similarity::of(transform) {
             Ok(place) => {
                 copy.place = place;
                 copy.visible = visibility.get();
@@ -185,7 +186,7 @@ pub(super) fn extract_crowds(
 }
 
 /// Copies the molecules that can be drawn; tells the first that cannot.
-fn copy_molecules(copy: &mut ExtractedCrowd, crowd: &DrawnCrowd) -> Option<DrawError> {
+fn copy_molecules(copy: &mut ExtractedInstances, crowd: &InstancedMolecules) -> Option<DrawError> {
     copy.restart();
     copy.templates.clone_from(&crowd.templates);
     let mut fault = None;
@@ -214,10 +215,10 @@ fn copy_molecules(copy: &mut ExtractedCrowd, crowd: &DrawnCrowd) -> Option<DrawE
     fault
 }
 
-pub(super) fn extract_looks(
-    mut looks: ResMut<ExtractedLooks>,
-    common: Extract<Option<Res<MoleculeLook>>>,
-    views: Extract<Query<(Entity, &ViewLook)>>,
+pub(super) fn extract_styles(
+    mut looks: ResMut<ExtractedStyles>,
+    common: Extract<Option<Res<MoleculeStyle>>>,
+    views: Extract<Query<(Entity, &ViewStyle)>>,
 ) {
     let common = common.as_deref().cloned().unwrap_or_default();
     looks.common = common.sane();

@@ -1,83 +1,80 @@
-//! Draws molecules atom by atom, up to millions of atoms.
+//! Rendering: molecules drawn atom by atom, up to millions of atoms.
 //!
-//! Add [`MoleculeRenderPlugin`] and spawn [`DrawnCrowd`]s, which need no physics. With
-//! the physics plugins every `Molecule` is drawn as well.
+//! Add [`MoleculeRenderPlugin`] and spawn [`InstancedMolecules`], which need no physics. With
+//! the physics plugins, every `Molecule` is drawn as well.
 //!
 //! # Contract
 //!
-//! - *In*: templates, poses (nm, in the frame of the crowd's entity; of a `Molecule`, the
-//!   world's) and a [`MoleculeLook`]. Nothing is read from shaders back.
-//! - *Out*: pixels and depths among those of Bevy's opaque meshes. With no renderer in the
-//!   app nothing is drawn and nothing fails.
-//! - *Order*: crowds are taken over in `ExtractSchedule`, sent to the GPU in
-//!   `RenderSystems::PrepareBindGroups` and queued in `RenderSystems::Queue`. A crowd that
-//!   has not changed is not sent again.
-//! - *Determinism*: the same scene gives the same picture on one adapter.
-//! - *Bad input*: molecules without a template or with a pose that is not finite are left
-//!   out, numbers of a look that cannot be are replaced by the nearest that can, crowds that
-//!   are too large for the device are not drawn; the log says so once ([`DrawError`]).
+//! - *Input*: templates, poses (nm, in the frame of the entity; of a `Molecule`, in the world
+//!   frame) and a [`MoleculeStyle`]. Nothing is read back from the GPU.
+//! - *Output*: color and depth, in the same pass as Bevy's alpha-masked meshes. Without a
+//!   renderer in the app, nothing is drawn and nothing fails.
+//! - *Order*: instances are extracted in `ExtractSchedule`, uploaded in
+//!   `RenderSystems::PrepareBindGroups` and queued in `RenderSystems::Queue`. Unchanged
+//!   instances are not uploaded again.
+//! - *Determinism*: the same scene gives the same image on the same adapter.
+//! - *Invalid input*: molecules without a template or with a non-finite pose are skipped,
+//!   invalid values of a style are clamped or replaced by their defaults, and instances that
+//!   do not fit on the device are not drawn. Each is logged once ([`DrawError`]).
 //!
-//! Green for molecules that are free and red for those that collide
-//! ([`ColorMode::Collision`]) is from J. Pauschenwein's thesis (TU Wien, 2022, figure 3.5).
+//! Green for free molecules and red for colliding ones ([`ColorMode::Collision`]) follows
+//! J. Pauschenwein's thesis (TU Wien, 2022, figure 3.5).
 //!
-//! # How
+//! # Algorithm
 //!
-//! 1. A template's atoms go to the GPU once; a molecule is one pose of 32 bytes. Poses
-//!    that a relaxer keeps on the same device are drawn from there
-//!    ([`DrawnCrowd::device_poses`]).
-//! 2. Each view leaves out the molecules that it does not see, and draws those that are
-//!    far away as fewer, larger spheres (`cull`, `body`).
-//! 3. What is left makes one draw for each template and level of detail: three vertices
-//!    for each sphere, placed by their number alone (`shaders/draw/vertex.wgsl`).
-//! 4. Each pixel meets the sphere exactly, and writes its depth: atoms cut each other and
-//!    ordinary meshes as they should (`shaders/draw/fragment.wgsl`).
+//! 1. The atoms of a template are uploaded once; a molecule is one pose of 32 bytes. Poses
+//!    that a relaxer keeps on the same device are drawn from its buffer
+//!    ([`InstancedMolecules::device_poses`]).
+//! 2. Each view culls molecules outside its frustum, and draws distant ones as fewer, larger
+//!    spheres (`culling`, `template_spheres`).
+//! 3. Each template and level of detail is one draw call: three vertices per sphere, computed
+//!    from the vertex index (`shaders/draw/vertex.wgsl`).
+//! 4. Each fragment intersects its ray with the sphere and writes its depth, so that atoms
+//!    intersect each other and ordinary meshes correctly (`shaders/draw/fragment.wgsl`).
 //!
-//! Atoms are lit by the scene's directional, point and spot lights, receive their
-//! shadows, and are drawn with Bevy's opaque meshes, in perspective and orthographic
-//! views, with and without HDR and multisampling. They cast no shadows and are not in
-//! prepasses.
+//! Atoms are lit by the directional, point and spot lights of the scene and receive shadows,
+//! in perspective and orthographic views, with and without HDR and multisampling. They cast
+//! no shadows and are not part of prepasses.
 //!
-//! # How it looks
+//! # Style
 //!
-//! [`MoleculeLook`] has the colors ([`ColorMode`]), and what makes packing readable:
-//! fog for depth, darkness where atoms surround each other, dark rims. A camera with a
-//! [`ViewLook`] has its own. A [`ProxyOverlay`] draws proxies over the atoms; they and
-//! crowds with an opacity leave out pixels in a fixed pattern, so that nothing needs to
-//! be sorted.
+//! [`MoleculeStyle`] sets the colors ([`ColorMode`]) and the depth cues: fog, ambient
+//! occlusion and dark contours. A [`ViewStyle`] on a camera overrides it for that view. A
+//! [`ProxyOverlay`] draws proxies over the atoms. Translucent proxies and instances are
+//! dithered, so that nothing needs to be sorted.
 //!
-//! # Pictures without a screen
+//! # Headless rendering
 //!
 //! [`offscreen`] renders an app to a PNG file without a window or a display.
 
-mod arrays;
-mod blobs;
-mod body;
+mod ambient_occlusion;
+mod atom_clusters;
 mod colors;
-mod crowd;
-mod cull;
+mod culling;
 mod extract;
-mod gpu_look;
-mod lent;
-mod look;
-mod occlusion;
+mod growable_buffer;
+mod instanced_molecules;
 pub mod offscreen;
-mod pick;
+mod picking;
 mod pipeline;
-mod send;
-mod views;
+mod shared_device;
+mod style;
+mod template_spheres;
+mod upload;
+mod view_draws;
 
-// What shaders read: public for the test that compares both sides.
 #[doc(hidden)]
-pub use body::GpuSphere;
-pub use crowd::{DrawError, DrawnCrowd, DrawnMolecule, MoleculeState};
+pub use culling::{GpuBatch, GpuInstance};
+pub(crate) use extract::{ExtractedInstanceSets, InstanceSource};
+pub use instanced_molecules::{DrawError, InstancedMolecules, MoleculeInstance};
+pub use picking::InstanceHit;
+pub use shared_device::SharedGpuDevice;
+// The structs that shaders read are public for the test that compares their layouts.
 #[doc(hidden)]
-pub use cull::{GpuRun, GpuTraits};
-pub(crate) use extract::{CrowdKey, ExtractedCrowds};
+pub use style::GpuStyle;
+pub use style::{ColorMode, DepthCue, DrawDetail, MoleculeStyle, ProxyOverlay, ViewStyle};
 #[doc(hidden)]
-pub use gpu_look::GpuLook;
-pub use lent::LentDevice;
-pub use look::{ColorMode, DepthCue, DrawDetail, MoleculeLook, ProxyOverlay, ViewLook};
-pub use pick::CrowdHit;
+pub use template_spheres::GpuSphere;
 
 use bevy::core_pipeline::core_3d::AlphaMask3d;
 use bevy::pbr::{MeshPipelineSystems, PbrPlugin};
@@ -86,66 +83,65 @@ use bevy::render::render_phase::AddRenderCommand;
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use bevy::shader::Shader;
 
-/// Draws [`DrawnCrowd`]s. Part of `MoleculePlugins` with the feature `draw`; may be added
-/// by itself, too, and more than once.
+/// Draws [`InstancedMolecules`]. Part of `MoleculePlugins` with the feature `draw`. It can
+/// also be added by itself, and more than once.
 ///
-/// Needs Bevy's `PbrPlugin`, which is one of `DefaultPlugins`. Without it, or without a
+/// Needs Bevy's `PbrPlugin`, which is part of `DefaultPlugins`. Without it, or without a
 /// renderer, nothing is drawn and nothing fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeRenderPlugin;
 
-/// Whether the systems are in the app.
+/// Marks an app that already has the systems of [`MoleculeRenderPlugin`].
 #[derive(Resource)]
-struct Drawing;
+struct RenderSystemsAdded;
 
 impl Plugin for MoleculeRenderPlugin {
     fn build(&self, app: &mut App) {
-        app.register_type::<MoleculeLook>()
-            .register_type::<ViewLook>()
+        app.register_type::<MoleculeStyle>()
+            .register_type::<ViewStyle>()
             .register_type::<ColorMode>()
             .register_type::<DepthCue>()
             .register_type::<DrawDetail>()
             .register_type::<ProxyOverlay>()
-            .register_type::<MoleculeState>()
-            .register_type::<DrawnCrowd>()
-            .init_resource::<MoleculeLook>();
+            .register_type::<InstancedMolecules>()
+            .init_resource::<MoleculeStyle>();
     }
 
-    /// The renderer may have been added after this.
+    /// Adds the systems here because the renderer may be added after this plugin.
     fn finish(&self, app: &mut App) {
         let ready = app.get_sub_app_mut(RenderApp).is_some() && app.is_plugin_added::<PbrPlugin>();
-        if !ready || app.world().contains_resource::<Drawing>() {
+        if !ready || app.world().contains_resource::<RenderSystemsAdded>() {
             return;
         }
-        app.insert_resource(Drawing);
+        app.insert_resource(RenderSystemsAdded);
         let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
         pipeline::add_shaders(&mut shaders);
-        app.add_systems(First, lent::lend);
+        app.add_systems(First, shared_device::share_render_device);
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
         render_app
-            .init_resource::<ExtractedCrowds>()
-            .init_resource::<extract::ExtractedLooks>()
-            .init_resource::<lent::Lender>()
+            .init_resource::<ExtractedInstanceSets>()
+            .init_resource::<extract::ExtractedStyles>()
+            .init_resource::<shared_device::ExtractedDevice>()
             .add_render_command::<AlphaMask3d, pipeline::DrawMolecules>()
             .add_systems(
                 RenderStartup,
-                pipeline::make_pipeline.after(MeshPipelineSystems),
+                pipeline::create_pipeline.after(MeshPipelineSystems),
             )
             .add_systems(
                 ExtractSchedule,
                 (
-                    extract::extract_crowds,
-                    extract::extract_looks,
-                    lent::extract_lender,
+                    extract::extract_instances,
+                    extract::extract_styles,
+                    shared_device::extract_device,
                 ),
             )
             .add_systems(
                 Render,
                 (
                     pipeline::queue_molecules.in_set(RenderSystems::Queue),
-                    (send::send_crowds, views::prepare_views)
+                    (upload::upload_instances, view_draws::prepare_views)
                         .chain()
                         .in_set(RenderSystems::PrepareBindGroups),
                 ),

@@ -17,13 +17,13 @@
 //! let exit = App::new()
 //!     .add_plugins((offscreen_plugins(), MoleculeRenderPlugin))
 //!     .add_plugins(OffscreenPlugin::new("picture.png").with_size(1280, 720).with_frames(60))
-//!     .insert_resource(MoleculeLook { headlight: 0.8, ..default() })
+//!     .insert_resource(MoleculeStyle { headlight: 0.8, ..default() })
 //!     .add_systems(Startup, move |mut commands: Commands| {
 //!         let from = Transform::from_xyz(0.0, 0.0, 6.0);
 //!         commands.spawn((Camera3d::default(), from));
-//!         commands.spawn(DrawnCrowd {
+//!         commands.spawn(InstancedMolecules {
 //!             templates: vec![Arc::clone(&lipid)],
-//!             molecules: vec![DrawnMolecule::new(0, Pose::IDENTITY)],
+//!             molecules: vec![MoleculeInstance::new(0, Pose::IDENTITY)],
 //!             ..default()
 //!         });
 //!     })

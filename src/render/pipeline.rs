@@ -27,10 +27,10 @@ use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
 
 use super::colors::{COLLIDING_COLORS, DEPTH_COLORS, FREE_COLORS, KIND_COLORS};
-use super::extract::ExtractedCrowds;
-use super::look::ColorMode;
-use super::send::SentCrowds;
-use super::views::MoleculeDraws;
+use super::extract::ExtractedInstanceSets;
+use super::style::ColorMode;
+use super::upload::UploadedInstanceSets;
+use super::view_draws::MoleculeDraws;
 
 const TYPES: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b10");
 const COLOR: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b11");
@@ -114,7 +114,7 @@ pub(super) struct SpherePipeline {
 }
 
 /// Makes the pipeline for a new device.
-pub(super) fn make_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipeline>) {
+pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipeline>) {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, default());
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0_f32; 3]; 3]);
     let mut layouts = MeshVertexBufferLayouts::default();
@@ -148,7 +148,7 @@ pub(super) fn make_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipel
         layout: BindGroupLayoutDescriptor::new("molecules", &entries),
     });
     commands.insert_resource(SphereVariants::default());
-    commands.insert_resource(SentCrowds::default());
+    commands.insert_resource(UploadedInstanceSets::default());
     commands.insert_resource(MoleculeDraws::default());
 }
 
@@ -242,7 +242,7 @@ pub(super) fn queue_molecules(
     mut pipelines: PipelineMaker,
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
-    crowds: Res<ExtractedCrowds>,
+    crowds: Res<ExtractedInstanceSets>,
     lights: SceneLights,
 ) {
     let mut crowds = crowds.0.values();

@@ -12,21 +12,21 @@
 //! | [`FallingSpheres`] | equal spheres that fall on a floor and pile up | Poirrier (2009), sections 4.2 and 6 |
 //! | [`ForcedSpheres`] | spheres that random forces push about in a box | Kim, Guibas and Shin (2005), section 4.2 |
 //! | [`CirculatingSpheres`] | particles that a velocity field carries round in a box | Kim, Guibas and Shin (2005), section 4.3 |
-//! | [`mixed_spheres`] | spheres of many sizes at random places | |
+//! | [`polydisperse_spheres`] | spheres of many sizes at random places | |
 
-mod apart;
-mod boxed;
-mod circulating;
-mod crowded;
-mod falling;
-mod forced;
-mod mixed;
+mod bouncing_spheres;
+mod circulating_spheres;
+mod crowded_box;
+mod falling_spheres;
+mod forced_spheres;
+mod polydisperse_spheres;
+mod separation;
 mod vesicle;
 
-pub use apart::ApartError;
-pub use circulating::{CirculatingSpheres, CirculatingSpheresConfig};
-pub use crowded::{CrowdedBoxConfig, crowded_box};
-pub use falling::{FallingError, FallingSpheres, STEPS_TO_FALL};
-pub use forced::{ForcedSpheres, ForcedSpheresConfig};
-pub use mixed::{RadiusSpread, mixed_spheres};
+pub use circulating_spheres::{CirculatingSpheres, CirculatingSpheresConfig};
+pub use crowded_box::{CrowdedBoxConfig, crowded_box};
+pub use falling_spheres::{FallingError, FallingSpheres, STEPS_TO_FALL};
+pub use forced_spheres::{ForcedSpheres, ForcedSpheresConfig};
+pub use polydisperse_spheres::{RadiusDistribution, polydisperse_spheres};
+pub use separation::SeparationError;
 pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};

@@ -75,7 +75,7 @@ fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
 /// Number of lipids beyond their leeways, from distance and angle in 64 bits.
 fn strays_by_hand(crowd: &Crowd, radius: f32) -> u64 {
     let strays = crowd.members().iter().filter(|member| {
-        let (_, placement) = crowd.place_of(member).unwrap();
+        let (_, placement) = crowd.placement_of(member).unwrap();
         let side = f64::from(placement.leaflet.sign());
         let position = member.pose.position.as_dvec3();
         let height = position.length() - f64::from(radius) - side * f64::from(placement.depth);
@@ -110,7 +110,7 @@ fn a_small_vesicle_comes_to_rest_without_overlaps() {
 fn leaflets_stay_on_their_sides() {
     let (_, crowd) = relax(1, RelaxConfig::default());
     for member in crowd.members() {
-        let (shell, placement) = crowd.place_of(member).unwrap();
+        let (shell, placement) = crowd.placement_of(member).unwrap();
         let height = shell.signed_distance(member.pose.position);
         assert_eq!(height > 0.0, placement.leaflet == Leaflet::Outer);
     }

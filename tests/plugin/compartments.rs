@@ -226,7 +226,7 @@ fn the_law_of_the_thesis_pulls_too() {
     let template = add(&mut app, real("popc.pdb"));
     let shell = spawn_shell(&mut app, 8.0);
     let place = InCompartment {
-        spring: CompartmentSpring::Thesis {
+        spring: SpringLaw::Thesis {
             force: 1.0,
             torque: 1.0,
         },

@@ -7,7 +7,7 @@ use bevy::render::render_resource::BlendState;
 use bevy_egui::PrimaryEguiContext;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
-    ColorMode, DepthCue, DrawDetail, DrawnCrowd, DrawnMolecule, MoleculeLook, MoleculeState,
+    ColorMode, DepthCue, DrawDetail, InstancedMolecules, MoleculeInstance, MoleculeStyle,
     ProxyOverlay,
 };
 
@@ -106,12 +106,12 @@ fn set_up(mut commands: Commands) {
             ..default()
         },
     ));
-    commands.spawn((DrawnCrowd::default(), Shown { radius: None }));
+    commands.spawn((InstancedMolecules::default(), Shown { radius: None }));
 }
 
 /// Colors and detail as the preset has them.
-fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
-    let wanted = MoleculeLook {
+fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeStyle>) {
+    let wanted = MoleculeStyle {
         color: match editor.preset.color {
             Color::Element => ColorMode::Element,
             Color::Molecule => ColorMode::Molecule,
@@ -122,7 +122,7 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
         detail: match editor.preset.detail {
             Detail::Auto => DrawDetail::Auto { pixels: PIXELS },
             Detail::Atoms => DrawDetail::Atoms,
-            Detail::Blobs => DrawDetail::Blobs,
+            Detail::Blobs => DrawDetail::Clusters,
         },
         depth_cue: DepthCue {
             color: BACKGROUND,
@@ -142,7 +142,7 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeLook>) {
 /// Draws the latest snapshot, if it is new or seen from elsewhere.
 fn show(
     editor: Res<Editor>,
-    mut crowds: Query<(&mut DrawnCrowd, &mut Shown)>,
+    mut crowds: Query<(&mut InstancedMolecules, &mut Shown)>,
     mut cameras: Query<(&mut Orbit, &Transform)>,
     mut last: Local<Option<(u32, usize, Preset)>>,
 ) {
@@ -176,7 +176,7 @@ fn show(
 }
 
 /// Puts the molecules of a snapshot into a crowd, without those on the side of `front`.
-fn fill(crowd: &mut DrawnCrowd, snapshot: &Snapshot, front: Option<Vec3>) {
+fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, front: Option<Vec3>) {
     if !matches!(&crowd.templates[..], [one] if std::sync::Arc::ptr_eq(one, &snapshot.template)) {
         crowd.templates = vec![snapshot.template.clone()];
     }
@@ -184,15 +184,11 @@ fn fill(crowd: &mut DrawnCrowd, snapshot: &Snapshot, front: Option<Vec3>) {
         .molecules
         .iter()
         .filter(|molecule| front.is_none_or(|front| molecule.pose.position.dot(front) < 0.0));
-    let drawn = seen.map(|molecule| DrawnMolecule {
+    let drawn = seen.map(|molecule| MoleculeInstance {
         template: 0,
         pose: molecule.pose,
         group: molecule.leaflet,
-        state: if molecule.penetration > 0.0 {
-            MoleculeState::Colliding
-        } else {
-            MoleculeState::Free
-        },
+        colliding: molecule.penetration > 0.0,
         penetration: molecule.penetration,
     });
     crowd.molecules.clear();

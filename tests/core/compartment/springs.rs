@@ -1,10 +1,10 @@
 //! Springs in time: they bring molecules back, do not overshoot, and add no energy.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Excess, ShapeCompartment, SphereShell, Surface,
+    Confinement, Excess, ShapeCompartment, SphereShell, Surface,
 };
 use bevy_rapier_molecules::force::{
-    Body, SpringLaw, ThesisSteps, Velocity, spring_impulse, steadying_impulse,
+    Body, SpringLaw, ThesisSteps, Velocity, precession_damping_impulse, spring_impulse,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
@@ -238,7 +238,8 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             lean: 1.0,
         };
         let after = spring_impulse(&law, &body, &velocity, &excess, dt).apply(&body, &velocity);
-        let steady = steadying_impulse(&law, &body, &after, &excess, dt).apply(&body, &after);
+        let steady =
+            precession_damping_impulse(&law, &body, &after, &excess, dt).apply(&body, &after);
         let inertia = inverse_inertia.inverse();
         let mobility = excess.axis.dot(inverse_inertia * excess.axis);
         let omega = std::f32::consts::TAU * frequency;
@@ -262,8 +263,8 @@ fn springs_of_volumes_keep_molecules_in_or_out() {
         let mut random = random(35);
         for _ in 0..50 {
             for belonging in [
-                Belonging::Inside { distance: 0.3 },
-                Belonging::Outside { distance: 0.5 },
+                Confinement::Inside { distance: 0.3 },
+                Confinement::Outside { distance: 0.5 },
             ] {
                 let mut world = World::new(placement(0.0, 0.0), damped(4.0, 1.0), 1.0 / 60.0);
                 world.compartment = Box::new(compartment.clone());
@@ -321,9 +322,9 @@ fn degenerate_input_gives_no_nan() {
     let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
     let cuboid = ShapeCompartment::cuboid(Vec3::ONE, Pose::IDENTITY).unwrap();
     let belongings = [
-        Belonging::Surface(placement(0.0, 0.0)),
-        Belonging::Inside { distance: 9.0 },
-        Belonging::Outside { distance: 9.0 },
+        Confinement::Surface(placement(0.0, 0.0)),
+        Confinement::Inside { distance: 9.0 },
+        Confinement::Outside { distance: 9.0 },
     ];
     let laws = [
         damped(0.0, 0.0),
@@ -400,8 +401,13 @@ fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
             for _ in 0..600 {
                 if steadied {
                     let excess = world.excess();
-                    let impulse =
-                        steadying_impulse(&world.law, &body(), &world.velocity, &excess, world.dt);
+                    let impulse = precession_damping_impulse(
+                        &world.law,
+                        &body(),
+                        &world.velocity,
+                        &excess,
+                        world.dt,
+                    );
                     // The spin about the molecule's own axis is its own.
                     assert!(impulse.angular.dot(excess.up).abs() <= 1.0e-3 * INERTIA);
                     world.velocity = impulse.apply(&body(), &world.velocity);

@@ -1,7 +1,7 @@
 //! A molecule with its spring, in a world where time passes.
 
 use bevy_rapier_molecules::compartment::{
-    Belonging, Excess, Leaflet, Placement, SphereShell, Surface,
+    Confinement, Excess, Leaflet, Placement, SphereShell, Surface,
 };
 use bevy_rapier_molecules::force::{Body, Impulse, SpringLaw, Velocity, spring_impulse};
 use bevy_rapier_molecules::pose::Pose;
@@ -38,7 +38,7 @@ pub fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
 /// A molecule with its spring, in a world of its own.
 pub struct World {
     pub compartment: Box<dyn Surface>,
-    pub belonging: Belonging,
+    pub belonging: Confinement,
     pub law: SpringLaw,
     pub pose: Pose,
     pub velocity: Velocity,
@@ -49,7 +49,7 @@ impl World {
     pub fn new(placement: Placement, law: SpringLaw, dt: f32) -> Self {
         Self {
             compartment: Box::new(SphereShell::new(Vec3::ZERO, 5.0).unwrap()),
-            belonging: Belonging::Surface(placement),
+            belonging: Confinement::Surface(placement),
             law,
             pose: Pose::from_translation(Vec3::Y * 6.0),
             velocity: Velocity::default(),

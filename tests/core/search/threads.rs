@@ -1,6 +1,6 @@
 //! The order of the pairs depends on the spheres only.
 
-use bevy_rapier_molecules::scenes::{RadiusSpread, mixed_spheres};
+use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{HierarchicalGrid, Pair, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -27,8 +27,8 @@ fn scenes() -> Vec<SphereSet> {
         .push(Vec3::splat(1.0e12), 0.1, u32::MAX)
         .expect("a kilometer is finite");
     scenes.push(folded);
-    let spread = RadiusSpread::NumberByOctave;
-    let octaves = mixed_spheres(SPHERES, 0.1..10.0, spread, 0.3, 7);
+    let spread = RadiusDistribution::NumberByOctave;
+    let octaves = polydisperse_spheres(SPHERES, 0.1..10.0, spread, 0.3, 7);
     scenes.push(octaves.expect("radii are positive"));
     scenes
 }

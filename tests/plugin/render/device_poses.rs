@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 use bevy_rapier_molecules::prelude::*;
-use bevy_rapier_molecules::render::LentDevice;
+use bevy_rapier_molecules::render::SharedGpuDevice;
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
 
 use super::stage::{bright, eye_before, real, shoot, stage, start};
@@ -52,10 +52,10 @@ fn poses_on_the_same_device_are_drawn_without_a_copy() {
     }
     let (mut app, picture) = scene();
     app.update();
-    let lent = app.world().resource::<LentDevice>();
+    let lent = app.world().resource::<SharedGpuDevice>();
     let mut relaxer = relaxed_on(lent.device());
     // The component knows the poses of the start only.
-    let mut crowd = DrawnCrowd::from_crowd(&small_vesicle().crowd);
+    let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
     let start = shoot(&mut app, &picture);
     crowd.device_poses = relaxer.device_poses();
@@ -81,7 +81,7 @@ fn poses_of_another_device_or_of_other_molecules_are_not_used() {
         return;
     }
     let (mut app, picture) = scene();
-    let mut crowd = DrawnCrowd::from_crowd(&small_vesicle().crowd);
+    let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
     let start = shoot(&mut app, &picture);
     let own = Arc::new(GpuDevice::headless(&GpuOptions::default()).unwrap());

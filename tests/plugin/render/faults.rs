@@ -18,7 +18,9 @@ fn what_cannot_be_drawn_is_left_out() {
     assert_eq!(crowd.check(), Ok(()));
     let nowhere = Pose::from_translation(Vec3::new(f32::NAN, 0.0, 0.0));
     let squashed = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.5));
-    crowd.molecules.push(DrawnMolecule::new(5, Pose::IDENTITY));
+    crowd
+        .molecules
+        .push(MoleculeInstance::new(5, Pose::IDENTITY));
     assert_eq!(
         crowd.check(),
         Err(DrawError::NoSuchTemplate {
@@ -27,15 +29,15 @@ fn what_cannot_be_drawn_is_left_out() {
             count: 1
         })
     );
-    crowd.molecules[1] = DrawnMolecule::new(0, nowhere);
+    crowd.molecules[1] = MoleculeInstance::new(0, nowhere);
     assert!(matches!(
         crowd.check(),
         Err(DrawError::BadPose { molecule: 1, .. })
     ));
-    crowd.molecules.push(DrawnMolecule::new(0, squashed));
+    crowd.molecules.push(MoleculeInstance::new(0, squashed));
     crowd
         .molecules
-        .push(DrawnMolecule::new(u32::MAX, Pose::IDENTITY));
+        .push(MoleculeInstance::new(u32::MAX, Pose::IDENTITY));
     crowd.molecules[0].penetration = f32::NAN;
     let Some(mut app) = started(bright(ColorMode::Element)) else {
         return;
@@ -44,9 +46,9 @@ fn what_cannot_be_drawn_is_left_out() {
     // Beside the crowd with one good molecule: an empty one, one without templates, one
     // whose transform is no place.
     let good = app.world_mut().spawn(crowd).id();
-    app.world_mut().spawn(DrawnCrowd::default());
-    app.world_mut().spawn(DrawnCrowd {
-        molecules: vec![DrawnMolecule::default(); 3],
+    app.world_mut().spawn(InstancedMolecules::default());
+    app.world_mut().spawn(InstancedMolecules {
+        molecules: vec![MoleculeInstance::default(); 3],
         ..default()
     });
     app.world_mut().spawn((
@@ -54,13 +56,13 @@ fn what_cannot_be_drawn_is_left_out() {
         Transform::from_scale(Vec3::new(1.0, 0.0, 1.0)),
     ));
     for mode in ColorMode::ALL {
-        app.world_mut().resource_mut::<MoleculeLook>().color = mode;
+        app.world_mut().resource_mut::<MoleculeStyle>().color = mode;
         let shot = shoot(&mut app, &picture);
         let lit = shot.pixels.iter().filter(|pixel| pixel[..3] != [0, 0, 0]);
         assert!(lit.count() > 500, "{mode:?}");
     }
     // Impossible numbers of the look and of a camera.
-    app.insert_resource(MoleculeLook {
+    app.insert_resource(MoleculeStyle {
         headlight: f32::NAN,
         contours: f32::INFINITY,
         radius_scale: -1.0,
@@ -74,7 +76,7 @@ fn what_cannot_be_drawn_is_left_out() {
         ..bright(ColorMode::Element)
     });
     shoot(&mut app, &picture);
-    let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(good).unwrap();
+    let mut drawn = app.world_mut().get_mut::<InstancedMolecules>(good).unwrap();
     drawn.molecules[0].pose.position = Vec3::splat(f32::MAX);
     shoot(&mut app, &picture);
 }
@@ -130,7 +132,10 @@ fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
         let _ = device.poll(PollType::wait_indefinitely());
         for frame in 0..20 {
             // The crowd changes while there is nothing to draw it with.
-            let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(crowd).unwrap();
+            let mut drawn = app
+                .world_mut()
+                .get_mut::<InstancedMolecules>(crowd)
+                .unwrap();
             drawn.molecules[0].group = frame;
             app.update();
         }
@@ -152,7 +157,7 @@ fn an_app_without_a_renderer_runs() {
     app.update();
     // Nobody draws, and all is there for whoever would.
     assert!(app.get_sub_app(RenderApp).is_none());
-    let drawn = app.world().get::<DrawnCrowd>(crowd).unwrap();
+    let drawn = app.world().get::<InstancedMolecules>(crowd).unwrap();
     assert_eq!((drawn.molecules.len(), drawn.check()), (1, Ok(())));
-    assert!(app.world().contains_resource::<MoleculeLook>());
+    assert!(app.world().contains_resource::<MoleculeStyle>());
 }

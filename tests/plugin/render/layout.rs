@@ -3,7 +3,7 @@
 use std::fs;
 
 use bevy_rapier_molecules::gpu::GpuPose;
-use bevy_rapier_molecules::render::{GpuLook, GpuRun, GpuSphere, GpuTraits};
+use bevy_rapier_molecules::render::{GpuBatch, GpuInstance, GpuSphere, GpuStyle};
 
 use crate::common::shader_layout::assert_mirrors;
 
@@ -23,7 +23,7 @@ fn structs() -> naga::Module {
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(GpuPose, structs(), "Pose", position, spare, rotation);
     assert_mirrors!(
-        GpuTraits,
+        GpuInstance,
         structs(),
         "Traits",
         number,
@@ -43,7 +43,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         occlusion
     );
     assert_mirrors!(
-        GpuRun,
+        GpuBatch,
         structs(),
         "Run",
         rotation,
@@ -55,7 +55,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         opacity
     );
     assert_mirrors!(
-        GpuLook,
+        GpuStyle,
         structs(),
         "Look",
         color_mode,

@@ -25,7 +25,7 @@ fn take_picture(plugin: OffscreenPlugin, hold: u32) -> AppExit {
     app.add_systems(Startup, |mut commands: Commands| {
         commands.spawn((Camera3d::default(), Transform::from_xyz(0.0, 0.0, 6.0)));
         commands.spawn(alone(real("popc.pdb")));
-        commands.insert_resource(MoleculeLook {
+        commands.insert_resource(MoleculeStyle {
             headlight: 1.0,
             ..default()
         });

@@ -74,7 +74,7 @@ fn molecules_show_whether_they_collide() {
     );
     assert!(is_more(free[1], free[0]), "{free:?}");
     // Deep overlaps are brighter than none.
-    app.world_mut().resource_mut::<MoleculeLook>().color = ColorMode::Penetration;
+    app.world_mut().resource_mut::<MoleculeStyle>().color = ColorMode::Penetration;
     let shot = shoot(&mut app, &picture);
     let [one, free] = [-2.1, 2.0].map(|x| pixel(&shot, x));
     let sum = |pixel: [u8; 4]| pixel[..3].iter().map(|&part| u32::from(part)).sum::<u32>();
@@ -85,7 +85,9 @@ fn molecules_show_whether_they_collide() {
         .entity_mut(molecules[2])
         .insert(Visibility::Hidden);
     let two = lit(&shoot(&mut app, &picture));
-    app.world_mut().entity_mut(molecules[1]).insert(Undrawn);
+    app.world_mut()
+        .entity_mut(molecules[1])
+        .insert(NoMoleculeRendering);
     let one = lit(&shoot(&mut app, &picture));
     app.world_mut().despawn(molecules[0]);
     let none = lit(&shoot(&mut app, &picture));
@@ -102,11 +104,11 @@ fn the_atom_under_the_cursor_has_a_name() {
     }
     let (mut app, _, molecules) = physics();
     let lipid = super::stage::real("popc.pdb");
-    let crowd = DrawnCrowd {
+    let crowd = InstancedMolecules {
         templates: vec![atom(Element::N, 0.4), lipid.clone()],
         molecules: vec![
-            DrawnMolecule::new(0, Pose::from_translation(Vec3::new(0.0, 40.0, 0.0))),
-            DrawnMolecule::new(1, Pose::from_translation(Vec3::new(2.0, 0.0, 3.0))),
+            MoleculeInstance::new(0, Pose::from_translation(Vec3::new(0.0, 40.0, 0.0))),
+            MoleculeInstance::new(1, Pose::from_translation(Vec3::new(2.0, 0.0, 3.0))),
         ],
         ..default()
     };

@@ -85,31 +85,31 @@ fn a_protein_looks_like_its_reference() {
     let (mut app, picture, eye) = scene(Vec3::new(0.0, 0.0, 9.0));
     let protein = app.world_mut().spawn(alone(real("1gzx.pdb"))).id();
     compare("hemoglobin_elements", &shoot(&mut app, &picture));
-    app.world_mut().resource_mut::<MoleculeLook>().color = ColorMode::Chain;
+    app.world_mut().resource_mut::<MoleculeStyle>().color = ColorMode::Chain;
     compare("hemoglobin_chains", &shoot(&mut app, &picture));
     // Four proxies for each chain over it, then many over a faint molecule.
     for (proxies, opacity, name) in [
         (16, 1.0, "hemoglobin_proxies"),
         (64, 0.4, "hemoglobin_faint"),
     ] {
-        app.world_mut().resource_mut::<MoleculeLook>().proxies = Some(ProxyOverlay {
+        app.world_mut().resource_mut::<MoleculeStyle>().proxies = Some(ProxyOverlay {
             count: proxies,
             opacity: 0.5,
         });
         app.world_mut()
-            .get_mut::<DrawnCrowd>(protein)
+            .get_mut::<InstancedMolecules>(protein)
             .unwrap()
             .opacity = opacity;
         compare(name, &shoot(&mut app, &picture));
     }
-    app.world_mut().resource_mut::<MoleculeLook>().proxies = None;
+    app.world_mut().resource_mut::<MoleculeStyle>().proxies = None;
     app.world_mut()
-        .get_mut::<DrawnCrowd>(protein)
+        .get_mut::<InstancedMolecules>(protein)
         .unwrap()
         .opacity = 1.0;
     compare("hemoglobin_chains", &shoot(&mut app, &picture));
     // Blobs, many samples, orthographic.
-    app.world_mut().resource_mut::<MoleculeLook>().detail = DrawDetail::Blobs;
+    app.world_mut().resource_mut::<MoleculeStyle>().detail = DrawDetail::Clusters;
     app.world_mut().entity_mut(eye).insert((
         Msaa::Sample4,
         Projection::Orthographic(OrthographicProjection {
@@ -138,18 +138,18 @@ fn a_crowd_looks_like_its_references() {
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(real("popc.pdb"), &config).unwrap();
-    let mut crowd = DrawnCrowd::from_crowd(&vesicle.crowd);
+    let mut crowd = InstancedMolecules::from_crowd(&vesicle.crowd);
     crowd.templates.push(Arc::clone(&real("p_xylene.pdb")));
     for k in 0..24 {
         let angle = TAU * k as f32 / 24.0;
         let place = Vec3::new(8.0 * angle.cos(), -1.0, 8.0 * angle.sin());
         crowd
             .molecules
-            .push(DrawnMolecule::new(1, Pose::from_translation(place)));
+            .push(MoleculeInstance::new(1, Pose::from_translation(place)));
     }
     for (k, molecule) in crowd.molecules.iter_mut().enumerate() {
         if k % 3 == 0 {
-            molecule.state = MoleculeState::Colliding;
+            molecule.colliding = true;
             molecule.penetration = 0.0005 * k as f32;
         }
     }
@@ -161,7 +161,7 @@ fn a_crowd_looks_like_its_references() {
         (ColorMode::Collision, "vesicle_collisions"),
         (ColorMode::Penetration, "vesicle_penetrations"),
     ] {
-        app.world_mut().resource_mut::<MoleculeLook>().color = mode;
+        app.world_mut().resource_mut::<MoleculeStyle>().color = mode;
         compare(name, &shoot(&mut app, &picture));
     }
 }

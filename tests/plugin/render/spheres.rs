@@ -229,11 +229,11 @@ fn many_atoms_have_the_depth_of_the_nearest() {
             Pose::new(Vec3::new(k as f32 - 2.0, 0.2 * k as f32, -4.0), turn)
         })
         .collect();
-    let crowd = DrawnCrowd {
+    let crowd = InstancedMolecules {
         templates: vec![template.clone()],
         molecules: poses
             .iter()
-            .map(|&pose| DrawnMolecule::new(0, pose))
+            .map(|&pose| MoleculeInstance::new(0, pose))
             .collect(),
         ..default()
     };

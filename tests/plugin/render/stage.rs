@@ -59,7 +59,7 @@ pub fn start(app: &mut App) {
 
 /// An app that is ready to draw; none if there is no adapter and that is allowed.
 #[track_caller]
-pub fn started(look: MoleculeLook) -> Option<App> {
+pub fn started(look: MoleculeStyle) -> Option<App> {
     device()?;
     let mut app = stage();
     start(&mut app);
@@ -68,10 +68,10 @@ pub fn started(look: MoleculeLook) -> Option<App> {
 }
 
 /// Lit by the camera alone.
-pub fn bright(color: ColorMode) -> MoleculeLook {
-    MoleculeLook {
+pub fn bright(color: ColorMode) -> MoleculeStyle {
+    MoleculeStyle {
         headlight: 1.0,
-        ..MoleculeLook::plain(color)
+        ..MoleculeStyle::plain(color)
     }
 }
 
@@ -260,10 +260,10 @@ pub fn real(file: &str) -> Arc<MoleculeTemplate> {
 }
 
 /// A crowd of one molecule at the origin.
-pub fn alone(template: Arc<MoleculeTemplate>) -> DrawnCrowd {
-    DrawnCrowd {
+pub fn alone(template: Arc<MoleculeTemplate>) -> InstancedMolecules {
+    InstancedMolecules {
         templates: vec![template],
-        molecules: vec![DrawnMolecule::default()],
+        molecules: vec![MoleculeInstance::default()],
         ..default()
     }
 }

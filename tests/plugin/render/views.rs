@@ -78,7 +78,7 @@ fn each_camera_has_its_own_view_look_and_layers() {
     // Two atoms in different layers, left and right of the middle.
     let left = alone(atom(Element::O, 0.5));
     let mut right = alone(atom(Element::N, 0.5));
-    right.molecules[0].state = MoleculeState::Colliding;
+    right.molecules[0].colliding = true;
     app.world_mut()
         .spawn((left, Transform::from_xyz(-1.0, 0.0, 0.0)));
     app.world_mut().spawn((
@@ -96,7 +96,7 @@ fn each_camera_has_its_own_view_look_and_layers() {
                 eye.insert(RenderLayers::from_layers(&[0, 3]));
             }
             _ => {
-                let look = ViewLook(bright(ColorMode::Collision));
+                let look = ViewStyle(bright(ColorMode::Collision));
                 eye.insert((RenderLayers::layer(3), look));
             }
         }
@@ -133,15 +133,21 @@ fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
         .insert(Visibility::Visible);
     assert_eq!(lit(&shoot(&mut app, &picture)), full);
     // Changes of the crowd show, and so does what grows.
-    let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(crowd).unwrap();
+    let mut drawn = app
+        .world_mut()
+        .get_mut::<InstancedMolecules>(crowd)
+        .unwrap();
     for k in 0..200 {
         let place = Vec3::new(0.02 * k as f32, 0.0, 0.0);
         drawn
             .molecules
-            .push(DrawnMolecule::new(0, Pose::from_translation(place)));
+            .push(MoleculeInstance::new(0, Pose::from_translation(place)));
     }
     assert!(lit(&shoot(&mut app, &picture)) > full * 3 / 2);
-    let mut drawn = app.world_mut().get_mut::<DrawnCrowd>(crowd).unwrap();
+    let mut drawn = app
+        .world_mut()
+        .get_mut::<InstancedMolecules>(crowd)
+        .unwrap();
     drawn.molecules.truncate(1);
     drawn.templates[0] = atom(Element::O, 0.25);
     assert!(lit(&shoot(&mut app, &picture)) < full / 10);
@@ -151,7 +157,7 @@ fn hidden_crowds_and_those_that_are_gone_are_not_drawn() {
 
 #[test]
 fn lights_of_the_scene_light_atoms() {
-    let Some(mut app) = started(MoleculeLook::plain(ColorMode::Element)) else {
+    let Some(mut app) = started(MoleculeStyle::plain(ColorMode::Element)) else {
         return;
     };
     let picture = eye_before(&mut app, 4.0);

@@ -4,7 +4,7 @@
 
 use glam::DVec3;
 
-use super::apart::{ApartError, part};
+use super::separation::{SeparationError, separate};
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe};
@@ -14,17 +14,17 @@ const GAP: f64 = 1.0e-3;
 
 /// Spheres in a box from the origin to its side.
 #[derive(Clone, Debug)]
-pub(super) struct BoxedSpheres {
+pub(super) struct BouncingSpheres {
     /// Side of the box, nm.
     side: f64,
     /// Radii and bounds.
     pub(super) spheres: Vec<MovingSphere>,
     /// Volumes (nm³) but for a factor; Da.
     pub(super) masses: Vec<f64>,
-    travelers: Vec<Traveler>,
+    travelers: Vec<SphereState>,
 }
 
-impl BoxedSpheres {
+impl BouncingSpheres {
     /// Spheres near `places` (nm), where none overlap, with `velocities` (nm/s). Nobody
     /// pushes them yet.
     pub(super) fn new(
@@ -32,23 +32,23 @@ impl BoxedSpheres {
         spheres: Vec<MovingSphere>,
         mut places: Vec<DVec3>,
         velocities: &[DVec3],
-    ) -> Result<Self, ApartError> {
+    ) -> Result<Self, SeparationError> {
         let radii: Vec<f64> = spheres.iter().map(|sphere| sphere.radius).collect();
         let largest = radii.iter().copied().fold(0.0, f64::max);
-        part(&mut places, &radii, GAP * largest, DVec3::splat(side))?;
+        separate(&mut places, &radii, GAP * largest, DVec3::splat(side))?;
         let starts = places.iter().zip(velocities);
         Ok(Self {
             side,
             masses: radii.iter().map(|radius| radius.powi(3)).collect(),
             travelers: starts
-                .map(|(&place, &velocity)| Traveler::new(place, velocity))
+                .map(|(&place, &velocity)| SphereState::new(place, velocity))
                 .collect(),
             spheres,
         })
     }
 
     /// Gives each sphere its first acceleration, by its index and where it is.
-    pub(super) fn push_all(&mut self, push: impl Fn(u32, &Traveler) -> DVec3) {
+    pub(super) fn push_all(&mut self, push: impl Fn(u32, &SphereState) -> DVec3) {
         for (traveler, index) in self.travelers.iter_mut().zip(0..) {
             traveler.acceleration = push(index, traveler);
         }
@@ -59,13 +59,13 @@ impl BoxedSpheres {
         Wall::room(DVec3::ZERO, DVec3::splat(self.side)).to_vec()
     }
 
-    /// Where a sphere is at a time, s: see [`Traveler::go`].
+    /// Where a sphere is at a time, s: see [`SphereState::go`].
     pub(super) fn probe(
         &mut self,
         sphere: u32,
         time: f64,
         length: f64,
-        push: impl Fn(&Traveler, u64) -> DVec3,
+        push: impl Fn(&SphereState, u64) -> DVec3,
     ) -> Probe {
         let traveler = &mut self.travelers[sphere as usize];
         traveler.go(time, length, push);
@@ -93,7 +93,7 @@ impl BoxedSpheres {
 
 /// A sphere on its way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Traveler {
+pub(super) struct SphereState {
     /// When the sphere was here, s.
     time: f64,
     pub(super) position: DVec3,
@@ -103,7 +103,7 @@ pub(super) struct Traveler {
     piece: u64,
 }
 
-impl Traveler {
+impl SphereState {
     /// A sphere at the start of its life, which nobody pushes yet.
     fn new(position: DVec3, velocity: DVec3) -> Self {
         Self {

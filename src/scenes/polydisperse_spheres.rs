@@ -12,22 +12,22 @@ use crate::spheres::{SphereError, SphereSet};
 /// radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RadiusSpread {
+pub enum RadiusDistribution {
     /// Every radius is as likely as any other: r⁰.
-    Even,
+    Uniform,
     /// As many spheres in every octave: r⁻¹.
     NumberByOctave,
     /// As much volume in every octave, as in a mixture that fills its own gaps: r⁻⁴.
     VolumeByOctave,
 }
 
-impl RadiusSpread {
+impl RadiusDistribution {
     /// The radius below which the fraction `part` of all spheres is.
     fn radius(self, Range { start, end }: &Range<f32>, part: f32) -> f32 {
         let (low, high) = (f64::from(*start), f64::from(*end));
         let part = f64::from(part);
         let radius = match self {
-            Self::Even => low + (high - low) * part,
+            Self::Uniform => low + (high - low) * part,
             Self::NumberByOctave => low * (high / low).powf(part),
             Self::VolumeByOctave => {
                 let cubes = low.powi(-3) + (high.powi(-3) - low.powi(-3)) * part;
@@ -43,10 +43,10 @@ impl RadiusSpread {
 ///
 /// # Errors
 /// [`SphereError`] if a radius is not positive and finite, or nothing fills the cube.
-pub fn mixed_spheres(
+pub fn polydisperse_spheres(
     count: u32,
     radii: Range<f32>,
-    spread: RadiusSpread,
+    spread: RadiusDistribution,
     fill: f32,
     seed: u64,
 ) -> Result<SphereSet, SphereError> {
@@ -84,18 +84,23 @@ mod tests {
     #[test]
     fn radii_are_within_their_limits_and_spread_as_asked() {
         for (spread, half) in [
-            (RadiusSpread::Even, 5.05),
-            (RadiusSpread::NumberByOctave, 1.0),
-            (RadiusSpread::VolumeByOctave, 0.126),
+            (RadiusDistribution::Uniform, 5.05),
+            (RadiusDistribution::NumberByOctave, 1.0),
+            (RadiusDistribution::VolumeByOctave, 0.126),
         ] {
-            let spheres = mixed_spheres(10_001, 0.1..10.0, spread, 0.3, 1).unwrap();
+            let spheres = polydisperse_spheres(10_001, 0.1..10.0, spread, 0.3, 1).unwrap();
             let mut radii: Vec<f32> = (0..spheres.len()).map(|k| spheres.radius(k)).collect();
             radii.sort_unstable_by(f32::total_cmp);
             assert!(radii[0] >= 0.0999 && radii[10_000] <= 10.001);
             assert!((radii[5000] / half - 1.0).abs() < 0.01, "{}", radii[5000]);
         }
-        assert!(mixed_spheres(10, 0.0..1.0, RadiusSpread::Even, 0.3, 1).is_err());
-        assert!(mixed_spheres(10, 0.1..1.0, RadiusSpread::Even, f32::NAN, 1).is_err());
-        assert!(mixed_spheres(0, 0.1..1.0, RadiusSpread::Even, 0.1, 1).is_ok_and(|s| s.is_empty()));
+        assert!(polydisperse_spheres(10, 0.0..1.0, RadiusDistribution::Uniform, 0.3, 1).is_err());
+        assert!(
+            polydisperse_spheres(10, 0.1..1.0, RadiusDistribution::Uniform, f32::NAN, 1).is_err()
+        );
+        assert!(
+            polydisperse_spheres(0, 0.1..1.0, RadiusDistribution::Uniform, 0.1, 1)
+                .is_ok_and(|s| s.is_empty())
+        );
     }
 }

@@ -6,7 +6,7 @@ use crate::molecule::MoleculeTemplate;
 
 /// A sphere that stands for a group of atoms.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Blob {
+pub(super) struct AtomCluster {
     /// Center in the body frame, nm.
     pub center: Vec3,
     /// Radius, nm.
@@ -21,7 +21,11 @@ pub(super) struct Blob {
 ///
 /// Groups are halved along their longest side until they are small enough, so that they
 /// are about as long as they are wide.
-pub(super) fn blobs(template: &MoleculeTemplate, most: usize, across: bool) -> (Vec<Blob>, f32) {
+pub(super) fn blobs(
+    template: &MoleculeTemplate,
+    most: usize,
+    across: bool,
+) -> (Vec<AtomCluster>, f32) {
     let mut atoms: Vec<u32> = (0..template.atom_count() as u32).collect();
     let residue = |&atom: &u32| template.residue_indices()[atom as usize];
     let mut found = Vec::new();
@@ -33,7 +37,7 @@ pub(super) fn blobs(template: &MoleculeTemplate, most: usize, across: bool) -> (
             split(template, group, most, &mut found);
         }
     }
-    let differs = |blob: &Blob| {
+    let differs = |blob: &AtomCluster| {
         let atoms = blob.atoms.iter().map(|&atom| atom as usize);
         let difference = atoms.map(|atom| {
             let (place, radius) = (template.positions()[atom], template.radii()[atom]);
@@ -47,7 +51,12 @@ pub(super) fn blobs(template: &MoleculeTemplate, most: usize, across: bool) -> (
 }
 
 /// Halves a group until its parts have at most `most` atoms.
-fn split(template: &MoleculeTemplate, atoms: &mut [u32], most: usize, found: &mut Vec<Blob>) {
+fn split(
+    template: &MoleculeTemplate,
+    atoms: &mut [u32],
+    most: usize,
+    found: &mut Vec<AtomCluster>,
+) {
     if atoms.len() <= most.max(1) {
         found.push(enclose(template, atoms));
         return;
@@ -75,7 +84,7 @@ fn split(template: &MoleculeTemplate, atoms: &mut [u32], most: usize, found: &mu
 /// The mean square distance from the center is `3/5 R²` in a solid ball. In a group of
 /// balls it is the mean of `|p − c|² + 3/5 r²`, so `R² = mean(5/3 |p − c|² + r²)`: one
 /// atom becomes itself.
-fn enclose(template: &MoleculeTemplate, atoms: &[u32]) -> Blob {
+fn enclose(template: &MoleculeTemplate, atoms: &[u32]) -> AtomCluster {
     let share = 1.0 / atoms.len() as f32;
     let positions = template.positions();
     let center = atoms.iter().map(|&a| positions[a as usize]).sum::<Vec3>() * share;
@@ -85,7 +94,7 @@ fn enclose(template: &MoleculeTemplate, atoms: &[u32]) -> Blob {
     };
     let mut atoms = atoms.to_vec();
     atoms.sort_unstable();
-    Blob {
+    AtomCluster {
         center,
         radius: (atoms.iter().map(square).sum::<f32>() * share).sqrt(),
         atoms,

@@ -3,20 +3,20 @@
 use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages};
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::crowd::DrawError;
+use super::instanced_molecules::DrawError;
 
 /// Fewest bytes of an array: bindings must not be empty.
 const LEAST_BYTES: u64 = 256;
 
 /// An array of the shader's that the app writes.
 #[derive(Debug)]
-pub(super) struct GrowingArray {
+pub(super) struct GrowableBuffer {
     what: &'static str,
     usage: BufferUsages,
     buffer: Option<Buffer>,
 }
 
-impl GrowingArray {
+impl GrowableBuffer {
     /// A storage array; `what` names its content in error messages.
     pub fn storage(what: &'static str) -> Self {
         Self {

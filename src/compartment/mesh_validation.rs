@@ -30,7 +30,7 @@ const LEAST_VOLUME: f64 = 1.0e-12;
 const LEAST_SIZE_NM: f32 = 1.0e-9;
 
 /// A closed mesh with triangles that run counter-clockwise seen from outside.
-pub(super) struct CheckedMesh {
+pub(super) struct ValidatedMesh {
     pub(super) vertices: Vec<Vec3>,
     pub(super) triangles: Vec<[u32; 3]>,
     /// For each triangle, those at its edges 01, 12 and 20.
@@ -41,7 +41,7 @@ pub(super) struct CheckedMesh {
     pub(super) size: f32,
 }
 
-impl CheckedMesh {
+impl ValidatedMesh {
     pub(super) fn new(vertices: &[Vec3], given: &[[u32; 3]]) -> Result<Self, CompartmentError> {
         check_numbers(vertices, given)?;
         let (low, high) = bounds(vertices, given);

@@ -5,18 +5,18 @@ use std::f32::consts::{PI, TAU};
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::solid::Core;
+use super::rounded_solid::Solid;
 use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
 
 /// The segment between two points.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SpineCore {
+pub(super) struct Segment {
     ends: [Vec3; 2],
     /// Any direction across, for points on the segment itself.
     across: [Vec3; 2],
 }
 
-impl SpineCore {
+impl Segment {
     pub(super) fn new(ends: [Vec3; 2]) -> Result<Self, CompartmentError> {
         for end in ends {
             let coordinates = end.to_array().map(|value| ("end", value.abs()));
@@ -35,7 +35,7 @@ impl SpineCore {
     }
 }
 
-impl Core for SpineCore {
+impl Solid for Segment {
     fn surface(&self, point: Vec3) -> SurfacePoint {
         let axis = self.axis();
         let squared = axis.length_squared();

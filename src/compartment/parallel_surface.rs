@@ -15,7 +15,7 @@ use std::f32::consts::TAU;
 use glam::{Quat, Vec3};
 use rand::{Rng, RngExt};
 
-use super::mesh_check::CheckedMesh;
+use super::mesh_validation::ValidatedMesh;
 
 /// A point of the mesh and the unit vector that leads from there outwards.
 pub(super) type Proposal = (Vec3, Vec3);
@@ -82,7 +82,7 @@ struct Vertex {
 
 /// All parts of the parallel surfaces of a mesh.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MeshParts {
+pub(super) struct ParallelSurfaces {
     faces: Shares<Face>,
     /// Edges that bulge outwards, and those that are dented.
     edges: [Shares<Edge>; 2],
@@ -91,8 +91,8 @@ pub(super) struct MeshParts {
     curvature: f64,
 }
 
-impl MeshParts {
-    pub(super) fn new(mesh: &CheckedMesh) -> Self {
+impl ParallelSurfaces {
+    pub(super) fn new(mesh: &ValidatedMesh) -> Self {
         let mut parts = Self::default();
         let corners =
             |triangle: usize| mesh.triangles[triangle].map(|corner| mesh.vertices[corner as usize]);
@@ -141,7 +141,7 @@ impl MeshParts {
         self.edges[usize::from(angle < 0.0)].push(edge, size);
     }
 
-    fn add_vertices(&mut self, mesh: &CheckedMesh, normals: &[Vec3]) {
+    fn add_vertices(&mut self, mesh: &ValidatedMesh, normals: &[Vec3]) {
         let mut means = vec![Vec3::ZERO; mesh.vertices.len()];
         for (corners, &normal) in mesh.triangles.iter().zip(normals) {
             let [a, b, c] = corners.map(|corner| mesh.vertices[corner as usize]);

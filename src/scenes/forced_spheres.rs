@@ -5,8 +5,8 @@ use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::apart::ApartError;
-use super::boxed::BoxedSpheres;
+use super::bouncing_spheres::BouncingSpheres;
+use super::separation::SeparationError;
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
@@ -89,12 +89,12 @@ impl ForcedSpheresConfig {
 /// let mut spheres = ForcedSpheres::new(&config)?;
 /// let [before, after] = [0.0, 0.1].map(|time| spheres.probe(7, time).velocity);
 /// assert!(before.distance(after) <= 0.1 * spheres.spheres()[7].acceleration, "nm/s");
-/// # Ok::<(), bevy_rapier_molecules::scenes::ApartError>(())
+/// # Ok::<(), bevy_rapier_molecules::scenes::SeparationError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ForcedSpheres {
     config: ForcedSpheresConfig,
-    forced: BoxedSpheres,
+    forced: BouncingSpheres,
     contacts: Vec<Contact>,
     wall_impulse: DVec3,
 }
@@ -103,8 +103,8 @@ impl ForcedSpheres {
     /// Spheres at random places where none overlap.
     ///
     /// # Errors
-    /// [`ApartError`] if a number is not what it has to be, or they do not fit.
-    pub fn new(config: &ForcedSpheresConfig) -> Result<Self, ApartError> {
+    /// [`SeparationError`] if a number is not what it has to be, or they do not fit.
+    pub fn new(config: &ForcedSpheresConfig) -> Result<Self, SeparationError> {
         let mut random = Pcg64Mcg::seed_from_u64(config.seed);
         let mut between = |[low, high]: [f64; 2]| low + (high - low) * random.random::<f64>();
         let mut spheres = Vec::new();
@@ -122,7 +122,7 @@ impl ForcedSpheres {
             ));
         }
         let bounds: Vec<f64> = spheres.iter().map(|sphere| sphere.acceleration).collect();
-        let mut forced = BoxedSpheres::new(config.side, spheres, places, &velocities)?;
+        let mut forced = BouncingSpheres::new(config.side, spheres, places, &velocities)?;
         forced.push_all(|sphere, _| config.acceleration(sphere, bounds[sphere as usize], 0));
         Ok(Self {
             config: *config,

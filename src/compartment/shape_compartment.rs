@@ -6,8 +6,8 @@ use glam::Vec3;
 use rand::Rng;
 use rapier3d::parry::shape::SharedShape;
 
-use super::mesh::ClosedMesh;
-use super::solid::Solid;
+use super::closed_mesh::ClosedMesh;
+use super::rounded_solid::RoundedSolid;
 use super::{CompartmentError, Surface, SurfacePoint, checked_pose};
 use crate::pose::Pose;
 
@@ -38,7 +38,7 @@ use crate::pose::Pose;
 #[derive(Clone, Debug)]
 pub struct ShapeCompartment {
     shape: SharedShape,
-    solid: Arc<Solid>,
+    solid: Arc<RoundedSolid>,
     pose: Pose,
 }
 
@@ -52,7 +52,7 @@ impl ShapeCompartment {
     /// not finite and positive, a mesh is not closed, or the pose is none.
     pub fn new(shape: SharedShape, pose: Pose) -> Result<Self, CompartmentError> {
         let pose = checked_pose(&pose)?;
-        let solid = Arc::new(Solid::from_shape(&*shape.0)?);
+        let solid = Arc::new(RoundedSolid::from_shape(&*shape.0)?);
         Ok(Self { shape, solid, pose })
     }
 
@@ -95,7 +95,7 @@ impl ShapeCompartment {
         let mesh = ClosedMesh::new(vertices, triangles)?;
         Ok(Self {
             shape: SharedShape(mesh.triangles()),
-            solid: Arc::new(Solid::new(mesh, 0.0)?),
+            solid: Arc::new(RoundedSolid::new(mesh, 0.0)?),
             pose,
         })
     }

@@ -4,10 +4,10 @@ use bevy::color::LinearRgba;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-use super::blobs::{Blob, blobs};
+use super::ambient_occlusion::occlusion;
+use super::atom_clusters::{AtomCluster, blobs};
 use super::colors::element_color;
-use super::look::DrawDetail;
-use super::occlusion::occlusion;
+use super::style::DrawDetail;
 use crate::molecule::MoleculeTemplate;
 use crate::proxy::{PROXY_SEED, ProxySet};
 
@@ -45,7 +45,7 @@ pub(super) struct Level {
 
 /// The spheres of a template, finest level first: its atoms.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
+pub(super) struct TemplateSpheres {
     pub spheres: Vec<GpuSphere>,
     pub levels: Vec<Level>,
     /// Proxies that are drawn over the atoms, by their number as it was asked for.
@@ -56,12 +56,12 @@ pub(super) struct Body {
     pub largest_radius: f32,
 }
 
-impl Body {
+impl TemplateSpheres {
     /// With one set of proxies for each of `proxy_counts`.
     pub fn new(template: &MoleculeTemplate, proxy_counts: &[u32]) -> Self {
         let hidden = occlusion(template);
         let chains = chain_numbers(template);
-        let atoms = (0..template.atom_count()).map(|atom| Blob {
+        let atoms = (0..template.atom_count()).map(|atom| AtomCluster {
             center: template.positions()[atom],
             radius: template.radii()[atom],
             atoms: vec![atom as u32],
@@ -73,7 +73,7 @@ impl Body {
             bounding_radius: 0.0,
             largest_radius: 0.0,
         };
-        let sphere = |blob: &Blob| pack(template, &hidden, &chains, blob);
+        let sphere = |blob: &AtomCluster| pack(template, &hidden, &chains, blob);
         let level = body.add(atoms.map(|atom| sphere(&atom)).collect(), 0.0);
         body.levels.push(level);
         for (most, across) in LEVELS {
@@ -89,7 +89,7 @@ impl Body {
             // What has no proxies shows none.
             if let Ok(set) = ProxySet::from_atoms(template, count as usize, PROXY_SEED) {
                 let spheres = (0..set.len()).map(|proxy| {
-                    sphere(&Blob {
+                    sphere(&AtomCluster {
                         center: set.centers()[proxy],
                         radius: set.radii()[proxy],
                         atoms: set.atoms_of(proxy).to_vec(),
@@ -122,7 +122,7 @@ impl Body {
     pub fn level(&self, detail: DrawDetail, pixels_per_nm: f32) -> usize {
         match detail {
             DrawDetail::Atoms => 0,
-            DrawDetail::Blobs => 1.min(self.levels.len() - 1),
+            DrawDetail::Clusters => 1.min(self.levels.len() - 1),
             DrawDetail::Auto { pixels } => {
                 let fits = |level: &Level| level.error * pixels_per_nm <= pixels;
                 self.levels.iter().rposition(fits).unwrap_or(0)
@@ -150,7 +150,12 @@ fn chain_numbers(template: &MoleculeTemplate) -> Vec<u32> {
     template.residues().iter().map(number).collect()
 }
 
-fn pack(template: &MoleculeTemplate, hidden: &[Vec4], chains: &[u32], blob: &Blob) -> GpuSphere {
+fn pack(
+    template: &MoleculeTemplate,
+    hidden: &[Vec4],
+    chains: &[u32],
+    blob: &AtomCluster,
+) -> GpuSphere {
     let share = 1.0 / blob.atoms.len() as f32;
     let mut color = LinearRgba::BLACK;
     let mut occlusion = Vec4::ZERO;
@@ -189,7 +194,7 @@ mod tests {
         for file in ["popc.pdb", "1gzx.pdb", "p_xylene.pdb"] {
             let path = format!("assets/molecules/{file}");
             let template = load(path, &LoadOptions::default()).unwrap();
-            let body = Body::new(&template, &[]);
+            let body = TemplateSpheres::new(&template, &[]);
             assert_eq!(body.levels[0].count as usize, template.atom_count());
             for (sphere, (place, radius)) in body
                 .spheres
@@ -210,14 +215,14 @@ mod tests {
     #[test]
     fn detail_follows_the_size_on_the_screen() {
         let template = load("assets/molecules/1gzx.pdb", &LoadOptions::default()).unwrap();
-        let body = Body::new(&template, &[]);
+        let body = TemplateSpheres::new(&template, &[]);
         let auto = DrawDetail::Auto { pixels: 1.0 };
         assert_eq!(body.level(auto, 100.0), 0);
         assert_eq!(body.level(auto, 0.001), body.levels.len() - 1);
         assert_eq!(body.level(auto, 0.9 / body.levels[1].error), 1);
         assert_eq!(body.level(auto, 1.1 / body.levels[1].error), 0);
         assert_eq!(body.level(DrawDetail::Atoms, 0.001), 0);
-        assert_eq!(body.level(DrawDetail::Blobs, 100.0), 1);
+        assert_eq!(body.level(DrawDetail::Clusters, 100.0), 1);
         // Impossible numbers draw the atoms.
         assert_eq!(body.level(DrawDetail::Auto { pixels: f32::NAN }, 0.1), 0);
     }
@@ -225,7 +230,7 @@ mod tests {
     #[test]
     fn chains_are_numbered_in_the_order_of_the_file() {
         let template = load("assets/molecules/1gzx.pdb", &LoadOptions::default()).unwrap();
-        let body = Body::new(&template, &[]);
+        let body = TemplateSpheres::new(&template, &[]);
         let last = body.spheres.iter().map(|sphere| sphere.chain).max();
         assert_eq!(last, Some(3));
         assert_eq!(body.spheres[0].chain, 0);

@@ -7,9 +7,9 @@ use rand::Rng;
 use rapier3d::parry::query::{PointProjection, PointQueryWithLocation};
 use rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 
-use super::mesh_check::CheckedMesh;
-use super::mesh_parts::MeshParts;
-use super::solid::Core;
+use super::mesh_validation::ValidatedMesh;
+use super::parallel_surface::ParallelSurfaces;
+use super::rounded_solid::Solid;
 use super::{CompartmentError, SurfacePoint, direction};
 
 /// Distance from the surface below which the way to the nearest point is too short
@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct ClosedMesh {
     mesh: Arc<TriMesh>,
-    parts: Arc<MeshParts>,
+    parts: Arc<ParallelSurfaces>,
     center: Vec3,
     size: f32,
 }
@@ -35,8 +35,8 @@ pub(super) struct ClosedMesh {
 impl ClosedMesh {
     /// The mesh of these vertices (nm), if it is closed.
     pub(super) fn new(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Result<Self, CompartmentError> {
-        let checked = CheckedMesh::new(vertices, triangles)?;
-        let parts = Arc::new(MeshParts::new(&checked));
+        let checked = ValidatedMesh::new(vertices, triangles)?;
+        let parts = Arc::new(ParallelSurfaces::new(&checked));
         // With pseudo-normals, which tell inside from outside at edges and vertices.
         let mesh = TriMesh::with_flags(checked.vertices, checked.triangles, TriMeshFlags::ORIENTED)
             .map_err(|_| CompartmentError::EmptyMesh)?;
@@ -77,7 +77,7 @@ impl ClosedMesh {
     }
 }
 
-impl Core for ClosedMesh {
+impl Solid for ClosedMesh {
     fn surface(&self, point: Vec3) -> SurfacePoint {
         let (nearest, (triangle, location)) = self.nearest(point);
         let sign = if nearest.is_inside { -1.0 } else { 1.0 };

@@ -13,7 +13,7 @@ use crate::pose::Pose;
 /// use glam::Vec3;
 ///
 /// let cell = ShapeCompartment::cuboid(Vec3::splat(5.0), Pose::IDENTITY)?;
-/// let inside = Belonging::Inside { distance: 1.0 }.checked()?;
+/// let inside = Confinement::Inside { distance: 1.0 }.checked()?;
 /// let excess = |x: f32| inside.excess(&cell, &Pose::from_translation(Vec3::X * x));
 /// assert!(excess(3.9).is_in_place());
 /// assert!((excess(4.5).height - 0.5).abs() < 1e-5, "too far out by so much, nm");
@@ -21,7 +21,7 @@ use crate::pose::Pose;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Belonging {
+pub enum Confinement {
     /// In the surface, upright: a lipid or a membrane protein.
     Surface(Placement),
     /// In the volume, any way round: what is dissolved in a cell.
@@ -41,7 +41,7 @@ pub enum Belonging {
     },
 }
 
-impl Belonging {
+impl Confinement {
     /// Checks that distances are finite and placements possible.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Belonging {
     }
 }
 
-impl From<Placement> for Belonging {
+impl From<Placement> for Confinement {
     fn from(placement: Placement) -> Self {
         Self::Surface(placement)
     }
@@ -155,7 +155,7 @@ mod tests {
     use crate::compartment::{Leaflet, SphereShell};
     use glam::Quat;
 
-    fn height(belonging: Belonging, distance: f32) -> f32 {
+    fn height(belonging: Confinement, distance: f32) -> f32 {
         let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
         let pose = Pose::from_translation(Vec3::X * (5.0 + distance));
         let excess = belonging.excess(&shell, &pose);
@@ -165,11 +165,11 @@ mod tests {
 
     #[test]
     fn volumes_hold_on_one_side_only() {
-        let inside = Belonging::Inside { distance: 1.0 };
+        let inside = Confinement::Inside { distance: 1.0 };
         assert_eq!(height(inside, -4.0), 0.0);
         assert_eq!(height(inside, -1.0), 0.0);
         assert_eq!(height(inside, 0.5), 1.5);
-        let outside = Belonging::Outside { distance: 1.0 };
+        let outside = Confinement::Outside { distance: 1.0 };
         assert_eq!(height(outside, 7.0), 0.0);
         assert_eq!(height(outside, 0.5), -0.5);
         assert_eq!(height(outside.of_whole_molecule(0.5), 0.5), -1.0);
@@ -186,7 +186,7 @@ mod tests {
             leeway: 0.5,
             tilt_leeway: 0.25,
         };
-        let belonging = Belonging::from(placement).checked().unwrap();
+        let belonging = Confinement::from(placement).checked().unwrap();
         let at = |height: f32, lean: f32| {
             let pose = Pose::new(Vec3::Y * (6.0 + height), Quat::from_rotation_x(lean));
             belonging.excess(&shell, &pose)
@@ -202,9 +202,9 @@ mod tests {
     #[test]
     fn distances_that_are_none_are_refused() {
         for distance in [f32::NAN, f32::INFINITY] {
-            assert!(Belonging::Inside { distance }.checked().is_err());
-            assert!(Belonging::Outside { distance }.checked().is_err());
+            assert!(Confinement::Inside { distance }.checked().is_err());
+            assert!(Confinement::Outside { distance }.checked().is_err());
         }
-        assert!(Belonging::Inside { distance: -1.0 }.checked().is_ok());
+        assert!(Confinement::Inside { distance: -1.0 }.checked().is_ok());
     }
 }

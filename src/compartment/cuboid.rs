@@ -5,16 +5,16 @@ use std::f32::consts::{PI, TAU};
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::solid::Core;
+use super::rounded_solid::Solid;
 use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
 
 /// A box with positive half extents.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CuboidCore {
+pub(super) struct Cuboid {
     half: Vec3,
 }
 
-impl CuboidCore {
+impl Cuboid {
     pub(super) fn new(half: Vec3) -> Result<Self, CompartmentError> {
         CompartmentError::check_positive(&half.to_array().map(|value| ("half extent", value)))?;
         Ok(Self { half })
@@ -45,7 +45,7 @@ fn signs(vector: Vec3) -> Vec3 {
     Vec3::ONE.copysign(vector)
 }
 
-impl Core for CuboidCore {
+impl Solid for Cuboid {
     fn surface(&self, point: Vec3) -> SurfacePoint {
         // How far the point is beyond each pair of faces.
         let beyond = point.abs() - self.half;

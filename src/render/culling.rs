@@ -7,9 +7,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
-use super::body::{Body, Level};
-use super::crowd::Place;
-use super::look::{MoleculeLook, ProxyOverlay};
+use super::instanced_molecules::Similarity;
+use super::style::{MoleculeStyle, ProxyOverlay};
+use super::template_spheres::{Level, TemplateSpheres};
 use crate::gpu::GpuPose;
 
 /// Vertices that the shader makes for a sphere: a triangle around its disk.
@@ -21,7 +21,7 @@ const NEAREST: f32 = 1.0e-3;
 /// What a molecule is, apart from its pose, as the shader reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct GpuTraits {
+pub struct GpuInstance {
     /// Number that tells it from its neighbors.
     pub number: u32,
     /// Index of its template; the highest bit says that it collides.
@@ -32,7 +32,7 @@ pub struct GpuTraits {
     pub penetration: f32,
 }
 
-impl GpuTraits {
+impl GpuInstance {
     /// The bit of `template_and_state` that says that a molecule collides.
     pub const COLLIDES: u32 = 1 << 31;
 
@@ -44,7 +44,7 @@ impl GpuTraits {
 /// Molecules of one template in one level of detail, as the shader reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct GpuRun {
+pub struct GpuBatch {
     /// Rotation of the crowd's frame: x, y, z, w.
     pub rotation: [f32; 4],
     /// Origin of the crowd's frame in the world, nm.
@@ -115,11 +115,11 @@ impl ViewSpace {
 }
 
 /// What there is to draw of a crowd.
-pub(super) struct Shown<'a> {
+pub(super) struct InstanceView<'a> {
     pub poses: &'a [GpuPose],
-    pub traits: &'a [GpuTraits],
-    pub bodies: &'a [BodyInCrowd],
-    pub place: Place,
+    pub traits: &'a [GpuInstance],
+    pub bodies: &'a [TemplateInSet],
+    pub place: Similarity,
     /// From 0 to 1.
     pub opacity: f32,
     /// Whether molecules may be elsewhere by now.
@@ -128,8 +128,8 @@ pub(super) struct Shown<'a> {
 
 /// A template's spheres, and where the crowd's list has them.
 #[derive(Clone, Debug)]
-pub(super) struct BodyInCrowd {
-    pub body: std::sync::Arc<Body>,
+pub(super) struct TemplateInSet {
+    pub body: std::sync::Arc<TemplateSpheres>,
     pub first_sphere: u32,
 }
 
@@ -138,7 +138,7 @@ pub(super) struct BodyInCrowd {
 pub(super) struct Visible {
     /// Molecules by index, one run after the other.
     pub molecules: Vec<u32>,
-    pub runs: Vec<GpuRun>,
+    pub runs: Vec<GpuBatch>,
     /// For each run the number of its vertices.
     pub vertices: Vec<u32>,
     /// Distances of the nearest and the farthest visible surface, nm.
@@ -149,12 +149,12 @@ pub(super) struct Visible {
 
 impl Visible {
     /// Finds out what `view` sees of `shown`.
-    pub fn update(&mut self, view: &ViewSpace, shown: &Shown, look: &MoleculeLook) {
+    pub fn update(&mut self, view: &ViewSpace, shown: &InstanceView, look: &MoleculeStyle) {
         let firsts = self.clear(shown.bodies);
         let place = &shown.place;
         for (index, (pose, traits)) in shown.poses.iter().zip(shown.traits).enumerate() {
             let template = traits.template() as usize;
-            let Some(BodyInCrowd { body, .. }) = shown.bodies.get(template) else {
+            let Some(TemplateInSet { body, .. }) = shown.bodies.get(template) else {
                 continue;
             };
             let center = place.transform_point(Vec3::from(pose.position));
@@ -173,7 +173,7 @@ impl Visible {
     }
 
     /// Empties everything and returns the first bucket of each template.
-    fn clear(&mut self, bodies: &[BodyInCrowd]) -> Vec<usize> {
+    fn clear(&mut self, bodies: &[TemplateInSet]) -> Vec<usize> {
         self.molecules.clear();
         self.runs.clear();
         self.vertices.clear();
@@ -189,7 +189,12 @@ impl Visible {
         firsts
     }
 
-    fn collect_runs(&mut self, shown: &Shown, firsts: &[usize], overlay: Option<ProxyOverlay>) {
+    fn collect_runs(
+        &mut self,
+        shown: &InstanceView,
+        firsts: &[usize],
+        overlay: Option<ProxyOverlay>,
+    ) {
         let mut buckets = std::mem::take(&mut self.buckets);
         for (known, &first) in shown.bodies.iter().zip(firsts) {
             let buckets = &mut buckets[first..][..known.body.levels.len()];
@@ -214,8 +219,8 @@ impl Visible {
     /// Draws molecules of one template as the spheres of `level`.
     fn push_runs(
         &mut self,
-        shown: &Shown,
-        known: &BodyInCrowd,
+        shown: &InstanceView,
+        known: &TemplateInSet,
         level: &Level,
         molecules: &[u32],
         opacity: f32,
@@ -223,8 +228,8 @@ impl Visible {
         // A draw has at most 2³² vertices.
         let most = (u32::MAX / SPHERE_VERTICES / level.count).max(1);
         for part in molecules.chunks(most as usize) {
-            let Place { pose, scale } = shown.place;
-            self.runs.push(GpuRun {
+            let Similarity { pose, scale } = shown.place;
+            self.runs.push(GpuBatch {
                 rotation: pose.rotation.to_array(),
                 position: pose.position.to_array(),
                 scale,
@@ -250,7 +255,7 @@ mod tests {
     use super::*;
     use crate::molecule::{LoadOptions, load};
     use crate::pose::Pose;
-    use crate::render::look::DrawDetail;
+    use crate::render::style::DrawDetail;
 
     const HEIGHT: f32 = 360.0;
     const PROXIES: u32 = 5;
@@ -292,13 +297,13 @@ mod tests {
     }
 
     /// Molecules of two templates in a row along x, 1 nm apart, alternating.
-    fn row(count: u32) -> (Vec<GpuPose>, Vec<GpuTraits>, Vec<BodyInCrowd>) {
+    fn row(count: u32) -> (Vec<GpuPose>, Vec<GpuInstance>, Vec<TemplateInSet>) {
         let mut first_sphere = 0;
         let bodies = ["p_xylene.pdb", "popc.pdb"].map(|file| {
             let path = format!("assets/molecules/{file}");
             let template = load(path, &LoadOptions::default()).unwrap();
-            let body = Body::new(&template, &[PROXIES]);
-            let known = BodyInCrowd {
+            let body = TemplateSpheres::new(&template, &[PROXIES]);
+            let known = TemplateInSet {
                 first_sphere,
                 body: Arc::new(body),
             };
@@ -306,10 +311,10 @@ mod tests {
             known
         });
         let pose = |k| Pose::from_translation(Vec3::X * (k as f32 - 0.5 * count as f32));
-        let traits = |k| GpuTraits {
+        let traits = |k| GpuInstance {
             number: k,
-            template_and_state: (k % 2) | if k % 3 == 0 { GpuTraits::COLLIDES } else { 0 },
-            ..GpuTraits::default()
+            template_and_state: (k % 2) | if k % 3 == 0 { GpuInstance::COLLIDES } else { 0 },
+            ..GpuInstance::default()
         };
         (
             (0..count).map(|k| GpuPose::from(pose(k))).collect(),
@@ -321,11 +326,11 @@ mod tests {
     #[test]
     fn runs_have_all_that_is_seen_and_nothing_else() {
         let (poses, traits, bodies) = row(101);
-        let place = Place {
+        let place = Similarity {
             pose: Pose::new(Vec3::new(1.0, 2.0, -3.0), Quat::from_rotation_z(0.4)),
             scale: 1.5,
         };
-        let shown = Shown {
+        let shown = InstanceView {
             poses: &poses,
             traits: &traits,
             bodies: &bodies,
@@ -333,7 +338,7 @@ mod tests {
             opacity: 1.0,
             anywhere: false,
         };
-        let look = MoleculeLook::default();
+        let look = MoleculeStyle::default();
         let mut visible = Visible::default();
         for view in [perspective(), orthographic()] {
             // Twice, so that what is kept from the last frame does no harm.
@@ -370,15 +375,15 @@ mod tests {
     #[test]
     fn proxies_lie_over_atoms_of_any_detail() {
         let (poses, traits, bodies) = row(40);
-        let shown = Shown {
+        let shown = InstanceView {
             poses: &poses,
             traits: &traits,
             bodies: &bodies,
-            place: Place::IDENTITY,
+            place: Similarity::IDENTITY,
             opacity: 0.5,
             anywhere: false,
         };
-        let mut look = MoleculeLook::default();
+        let mut look = MoleculeStyle::default();
         let mut visible = Visible::default();
         visible.update(&perspective(), &shown, &look);
         let plain = visible.clone();
@@ -388,7 +393,7 @@ mod tests {
         };
         look.proxies = Some(overlay);
         visible.update(&perspective(), &shown, &look);
-        let is_proxies = |run: &GpuRun| run.opacity == 0.25;
+        let is_proxies = |run: &GpuBatch| run.opacity == 0.25;
         let runs = visible.runs.iter();
         let atoms: Vec<_> = runs.filter(|run| !is_proxies(run)).collect();
         assert_eq!(atoms.len(), plain.runs.len());
@@ -414,20 +419,20 @@ mod tests {
     fn far_molecules_have_fewer_spheres() {
         let (poses, traits, bodies) = row(2);
         let spheres = |away: f32, detail| {
-            let shown = Shown {
+            let shown = InstanceView {
                 poses: &poses,
                 traits: &traits,
                 bodies: &bodies,
-                place: Place {
+                place: Similarity {
                     pose: Pose::from_translation(Vec3::Z * -away),
                     scale: 1.0,
                 },
                 opacity: 1.0,
                 anywhere: false,
             };
-            let look = MoleculeLook {
+            let look = MoleculeStyle {
                 detail,
-                ..MoleculeLook::default()
+                ..MoleculeStyle::default()
             };
             let mut visible = Visible::default();
             visible.update(&perspective(), &shown, &look);
@@ -443,15 +448,15 @@ mod tests {
     #[test]
     fn an_empty_crowd_has_no_draws() {
         let mut visible = Visible::default();
-        let shown = Shown {
+        let shown = InstanceView {
             poses: &[],
             traits: &[],
             bodies: &[],
-            place: Place::IDENTITY,
+            place: Similarity::IDENTITY,
             opacity: 1.0,
             anywhere: false,
         };
-        visible.update(&perspective(), &shown, &MoleculeLook::default());
+        visible.update(&perspective(), &shown, &MoleculeStyle::default());
         assert!(visible.runs.is_empty() && visible.depths.is_none());
     }
 }

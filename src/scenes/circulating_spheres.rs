@@ -5,8 +5,8 @@ use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::apart::ApartError;
-use super::boxed::{BoxedSpheres, Traveler};
+use super::bouncing_spheres::{BouncingSpheres, SphereState};
+use super::separation::SeparationError;
 use crate::motion::Obstacle;
 use crate::motion::swept::Wall;
 use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
@@ -63,7 +63,7 @@ impl CirculatingSpheresConfig {
     }
 
     /// The acceleration that brings a particle to the velocity of the field.
-    fn push(&self, particle: &Traveler) -> DVec3 {
+    fn push(&self, particle: &SphereState) -> DVec3 {
         let missing = self.field(particle.position) - particle.velocity;
         (missing / self.response).clamp_length_max(self.acceleration)
     }
@@ -83,12 +83,12 @@ impl CirculatingSpheresConfig {
 /// let mut particles = CirculatingSpheres::new(&config)?;
 /// let moved = particles.probe(0, 0.5);
 /// assert!(moved.velocity.length() > 0.0 && moved.velocity.length() <= 0.5 * 30.0);
-/// # Ok::<(), bevy_rapier_molecules::scenes::ApartError>(())
+/// # Ok::<(), bevy_rapier_molecules::scenes::SeparationError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct CirculatingSpheres {
     config: CirculatingSpheresConfig,
-    particles: BoxedSpheres,
+    particles: BouncingSpheres,
     contacts: u64,
 }
 
@@ -96,8 +96,8 @@ impl CirculatingSpheres {
     /// Particles at random places where none overlap.
     ///
     /// # Errors
-    /// [`ApartError`] if a number is not what it has to be, or they do not fit.
-    pub fn new(config: &CirculatingSpheresConfig) -> Result<Self, ApartError> {
+    /// [`SeparationError`] if a number is not what it has to be, or they do not fit.
+    pub fn new(config: &CirculatingSpheresConfig) -> Result<Self, SeparationError> {
         let mut random = Pcg64Mcg::seed_from_u64(config.seed);
         let mut between = |[low, high]: [f64; 2]| low + (high - low) * random.random::<f64>();
         let mut spheres = Vec::new();
@@ -112,7 +112,7 @@ impl CirculatingSpheres {
             ));
         }
         let at_rest = vec![DVec3::ZERO; places.len()];
-        let mut particles = BoxedSpheres::new(config.side, spheres, places, &at_rest)?;
+        let mut particles = BouncingSpheres::new(config.side, spheres, places, &at_rest)?;
         particles.push_all(|_, particle| config.push(particle));
         Ok(Self {
             config: *config,

@@ -3,12 +3,12 @@
 use bevy::math::Ray3d;
 use bevy::prelude::*;
 
-use super::crowd::{DrawnCrowd, Place};
+use super::instanced_molecules::{InstancedMolecules, Similarity};
 
-/// Where a ray meets an atom of a [`DrawnCrowd`]. World frame.
+/// Where a ray meets an atom of a [`InstancedMolecules`]. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrowdHit {
-    /// Index of the molecule in [`DrawnCrowd::molecules`].
+pub struct InstanceHit {
+    /// Index of the molecule in [`InstancedMolecules::molecules`].
     pub molecule: usize,
     /// Index of the atom in its template, from 0.
     pub atom: usize,
@@ -51,10 +51,10 @@ impl Way {
     }
 }
 
-impl DrawnCrowd {
+impl InstancedMolecules {
     /// The first atom that a ray meets from outside, as one sees it: atoms that the ray
     /// begins in are passed. `transform` is that of the entity; radii are multiplied by
-    /// `radius_scale`, as [`MoleculeLook`](super::MoleculeLook) does.
+    /// `radius_scale`, as [`MoleculeStyle`](super::MoleculeStyle) does.
     ///
     /// Every molecule is passed, and the atoms of those whose bounding ball is in the
     /// way. None if the transform is impossible; molecules that cannot be drawn cannot
@@ -66,8 +66,8 @@ impl DrawnCrowd {
         transform: &GlobalTransform,
         ray: Ray3d,
         radius_scale: f32,
-    ) -> Option<CrowdHit> {
-        let place = Place::of(transform).ok()?;
+    ) -> Option<InstanceHit> {
+        let place = Similarity::of(transform).ok()?;
         let way = Way {
             origin: place.inverse_transform_point(ray.origin),
             direction: place.pose.rotation.inverse() * *ray.direction,
@@ -97,7 +97,7 @@ impl DrawnCrowd {
         let template = &self.templates[molecule.template as usize];
         let center = molecule.pose.transform_point(template.positions()[atom]);
         let point = way.origin + way.direction * distance;
-        Some(CrowdHit {
+        Some(InstanceHit {
             molecule: index,
             atom,
             distance: distance * place.scale,
@@ -114,24 +114,24 @@ mod tests {
     use super::*;
     use crate::molecule::{LoadOptions, load};
     use crate::pose::Pose;
-    use crate::render::DrawnMolecule;
+    use crate::render::MoleculeInstance;
 
-    fn lipids() -> DrawnCrowd {
+    fn lipids() -> InstancedMolecules {
         let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default()).unwrap();
         let molecules = (0..9).map(|k| {
             let place = Vec3::new((k % 3) as f32, (k / 3) as f32, 0.1 * k as f32);
-            DrawnMolecule::new(0, Pose::new(place, Quat::from_rotation_x(0.7 * k as f32)))
+            MoleculeInstance::new(0, Pose::new(place, Quat::from_rotation_x(0.7 * k as f32)))
         });
-        DrawnCrowd {
+        InstancedMolecules {
             molecules: molecules.collect(),
             templates: vec![Arc::new(lipid)],
-            ..DrawnCrowd::default()
+            ..InstancedMolecules::default()
         }
     }
 
     /// The first atom along a ray, from all atoms, in 64 bits.
     fn oracle(
-        crowd: &DrawnCrowd,
+        crowd: &InstancedMolecules,
         transform: &Transform,
         ray: Ray3d,
     ) -> Option<(usize, usize, f64)> {
@@ -202,6 +202,6 @@ mod tests {
         assert_eq!(crowd.pick(&here, ray, 1.0), None);
         let flat = GlobalTransform::from(Transform::from_scale(Vec3::new(1.0, 1.0, 0.0)));
         assert_eq!(lipids().pick(&flat, ray, 1.0), None);
-        assert_eq!(DrawnCrowd::default().pick(&here, ray, 1.0), None);
+        assert_eq!(InstancedMolecules::default().pick(&here, ray, 1.0), None);
     }
 }

@@ -66,21 +66,10 @@ pub enum DrawError {
     },
 }
 
-/// Whether a molecule overlaps others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
-#[reflect(Clone, Debug, Default, PartialEq, Hash)]
-pub enum MoleculeState {
-    /// It overlaps none. Default.
-    #[default]
-    Free,
-    /// It overlaps at least one.
-    Colliding,
-}
-
-/// One molecule of a [`DrawnCrowd`].
+/// One molecule of a [`InstancedMolecules`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DrawnMolecule {
-    /// Index of its template in [`DrawnCrowd::templates`]. Default: 0.
+pub struct MoleculeInstance {
+    /// Index of its template in [`InstancedMolecules::templates`]. Default: 0.
     pub template: u32,
     /// Where it is in the frame of the entity, nm. Default: at the origin, not turned.
     pub pose: Pose,
@@ -88,14 +77,14 @@ pub struct DrawnMolecule {
     /// [`ColorMode::Group`](super::ColorMode::Group). Default: 0.
     pub group: u32,
     /// Whether it overlaps others, for
-    /// [`ColorMode::Collision`](super::ColorMode::Collision). Default: free.
-    pub state: MoleculeState,
+    /// [`ColorMode::Collision`](super::ColorMode::Collision). Default: false.
+    pub colliding: bool,
     /// Its deepest overlap, nm, for
     /// [`ColorMode::Penetration`](super::ColorMode::Penetration). Default: 0.
     pub penetration: f32,
 }
 
-impl DrawnMolecule {
+impl MoleculeInstance {
     /// A free molecule of group 0.
     #[must_use]
     pub fn new(template: u32, pose: Pose) -> Self {
@@ -125,9 +114,9 @@ impl DrawnMolecule {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 /// let row = (0..10).map(|k| Pose::from_translation(Vec3::X * k as f32));
-/// let mut crowd = DrawnCrowd {
+/// let mut crowd = InstancedMolecules {
 ///     templates: vec![Arc::clone(&lipid)],
-///     molecules: row.map(|pose| DrawnMolecule::new(0, pose)).collect(),
+///     molecules: row.map(|pose| MoleculeInstance::new(0, pose)).collect(),
 ///     opacity: 0.5,
 ///     ..default()
 /// };
@@ -152,22 +141,22 @@ impl DrawnMolecule {
 #[reflect(opaque)]
 #[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
-pub struct DrawnCrowd {
+pub struct InstancedMolecules {
     /// The shapes that molecules share. Default: none.
     pub templates: Vec<Arc<MoleculeTemplate>>,
     /// The molecules. Default: none.
-    pub molecules: Vec<DrawnMolecule>,
+    pub molecules: Vec<MoleculeInstance>,
     /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
     /// Default: 1.
     pub opacity: f32,
-    /// Where the present poses are on the [renderer's device](super::LentDevice), if they
+    /// Where the present poses are on the [renderer's device](super::SharedGpuDevice), if they
     /// are: of all molecules, which are then the members of the relaxer's crowd. No pose is
     /// sent; those of [`molecules`](Self::molecules) only tell how much detail to draw, and
     /// all molecules are drawn. On another device they are not used. Default: none.
     pub device_poses: Option<DevicePoses>,
 }
 
-impl Default for DrawnCrowd {
+impl Default for InstancedMolecules {
     fn default() -> Self {
         Self {
             templates: Vec::new(),
@@ -178,15 +167,15 @@ impl Default for DrawnCrowd {
     }
 }
 
-impl DrawnCrowd {
+impl InstancedMolecules {
     /// The molecules of a crowd as they are now, each in the group of its placement;
     /// those that may be anywhere are in the group after the last.
     #[must_use]
     pub fn from_crowd(crowd: &Crowd) -> Self {
         let nowhere = crowd.placements().len() as u32;
-        let molecules = crowd.members().iter().map(|member| DrawnMolecule {
+        let molecules = crowd.members().iter().map(|member| MoleculeInstance {
             group: member.placement.unwrap_or(nowhere),
-            ..DrawnMolecule::new(member.template, member.pose)
+            ..MoleculeInstance::new(member.template, member.pose)
         });
         Self {
             templates: crowd.templates().to_vec(),
@@ -205,7 +194,7 @@ impl DrawnCrowd {
     /// Number of atoms of all molecules, without those whose template is missing.
     #[must_use]
     pub fn atom_count(&self) -> usize {
-        let template = |molecule: &DrawnMolecule| self.templates.get(molecule.template as usize);
+        let template = |molecule: &MoleculeInstance| self.templates.get(molecule.template as usize);
         let templates = self.molecules.iter().filter_map(template);
         templates.map(|template| template.atom_count()).sum()
     }
@@ -245,7 +234,7 @@ impl DrawnCrowd {
 
 /// Where a crowd's frame is in the world: turned, then scaled, then shifted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Similarity {
     pub pose: Pose,
     pub scale: f32,
 }
@@ -253,7 +242,7 @@ pub(crate) struct Place {
 /// By what fraction the scales of two axes may differ.
 const SCALE_TOLERANCE: f32 = 1.0e-3;
 
-impl Place {
+impl Similarity {
     pub const IDENTITY: Self = Self {
         pose: Pose::IDENTITY,
         scale: 1.0,
@@ -292,7 +281,7 @@ mod tests {
     #[test]
     fn only_even_and_positive_scales_leave_spheres_spheres() {
         let scaled = |scale| GlobalTransform::from(Transform::from_scale(scale));
-        let place = Place::of(&scaled(Vec3::splat(2.0))).unwrap();
+        let place = Similarity::of(&scaled(Vec3::splat(2.0))).unwrap();
         assert_eq!(place.transform_point(Vec3::X), 2.0 * Vec3::X);
         assert_eq!(place.inverse_transform_point(2.0 * Vec3::X), Vec3::X);
         for scale in [
@@ -302,7 +291,7 @@ mod tests {
             Vec3::splat(f32::NAN),
             Vec3::splat(f32::INFINITY),
         ] {
-            let place = Place::of(&scaled(scale));
+            let place = Similarity::of(&scaled(scale));
             assert!(
                 matches!(place, Err(DrawError::BadTransform { .. })),
                 "{scale}: {place:?}"

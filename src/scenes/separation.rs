@@ -20,7 +20,7 @@ const MARGIN: f64 = 0.5;
 /// Why spheres cannot be put apart.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum ApartError {
+pub enum SeparationError {
     /// A sphere cannot be searched.
     #[error(transparent)]
     Sphere(#[from] SphereError),
@@ -53,18 +53,18 @@ pub enum ApartError {
 
 /// Moves spheres in a box from the origin to `room` nm until they are `gap` nm apart from
 /// each other and from its faces.
-pub(super) fn part(
+pub(super) fn separate(
     places: &mut [DVec3],
     radii: &[f64],
     gap: f64,
     room: DVec3,
-) -> Result<(), ApartError> {
+) -> Result<(), SeparationError> {
     for (&radius, sphere) in radii.iter().zip(0..) {
         let side = room.min_element();
         // False also where they are not numbers.
         let fits = 2.0 * (radius + gap) < side;
         if !fits {
-            return Err(ApartError::TooLarge {
+            return Err(SeparationError::TooLarge {
                 sphere,
                 radius,
                 side,
@@ -111,7 +111,7 @@ pub(super) fn part(
         }
     }
     let volume: f64 = radii.iter().map(|radius| radius.powi(3)).sum();
-    Err(ApartError::TooDense {
+    Err(SeparationError::TooDense {
         overlaps,
         count: places.len(),
         fraction: 4.0 / 3.0 * std::f64::consts::PI * volume / room.element_product(),

@@ -4,8 +4,8 @@ use glam::Vec3;
 use rand::Rng;
 use rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 
-use super::mesh::ClosedMesh;
-use super::solid::Core;
+use super::closed_mesh::ClosedMesh;
+use super::rounded_solid::Solid;
 use super::{CompartmentError, SurfacePoint, direction};
 
 /// Sides of the prism or pyramid that stands for a round solid: its ends are smaller
@@ -22,13 +22,13 @@ const STEP_BACK: f32 = 1.0e-3;
 
 /// A convex solid of revolution about its own y axis, with its center inside.
 #[derive(Clone, Debug)]
-pub(super) struct RevolvedCore {
+pub(super) struct RevolvedSolid {
     shape: SharedShape,
     hull: ClosedMesh,
     size: f32,
 }
 
-impl RevolvedCore {
+impl RevolvedSolid {
     pub(super) fn cylinder(cylinder: &Cylinder) -> Result<Self, CompartmentError> {
         let lengths = [
             ("half height", cylinder.half_height),
@@ -60,7 +60,7 @@ impl RevolvedCore {
     }
 }
 
-impl Core for RevolvedCore {
+impl Solid for RevolvedSolid {
     fn surface(&self, point: Vec3) -> SurfacePoint {
         let (inside, arm) = self.arm(point);
         let sign = if inside { -1.0 } else { 1.0 };

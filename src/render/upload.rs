@@ -9,61 +9,61 @@ use bevy::prelude::*;
 use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::arrays::GrowingArray;
-use super::body::Body;
 use super::colors::palette;
-use super::crowd::DrawError;
-use super::cull::BodyInCrowd;
-use super::extract::{CrowdKey, ExtractedCrowd, ExtractedCrowds, ExtractedLooks};
-use super::lent::Lender;
+use super::culling::TemplateInSet;
+use super::extract::{ExtractedInstanceSets, ExtractedInstances, ExtractedStyles, InstanceSource};
+use super::growable_buffer::GrowableBuffer;
+use super::instanced_molecules::DrawError;
+use super::shared_device::ExtractedDevice;
+use super::template_spheres::TemplateSpheres;
 use crate::gpu::GpuDevice;
 use crate::molecule::MoleculeTemplate;
 
 /// All that views share on the device. Made anew for each device.
 #[derive(Resource)]
-pub(super) struct SentCrowds {
-    pub palette: GrowingArray,
-    pub arrays: BTreeMap<CrowdKey, CrowdArrays>,
-    bodies: Bodies,
+pub(super) struct UploadedInstanceSets {
+    pub palette: GrowableBuffer,
+    pub arrays: BTreeMap<InstanceSource, InstanceBuffers>,
+    bodies: TemplateCache,
     /// Crowds of which has been said that they do not fit.
-    complaints: HashSet<CrowdKey>,
+    complaints: HashSet<InstanceSource>,
 }
 
-impl Default for SentCrowds {
+impl Default for UploadedInstanceSets {
     fn default() -> Self {
         Self {
-            palette: GrowingArray::uniform("colors of molecules"),
+            palette: GrowableBuffer::uniform("colors of molecules"),
             arrays: BTreeMap::new(),
-            bodies: Bodies::default(),
+            bodies: TemplateCache::default(),
             complaints: HashSet::default(),
         }
     }
 }
 
 /// A crowd on the device.
-pub(super) struct CrowdArrays {
+pub(super) struct InstanceBuffers {
     templates: Vec<Arc<MoleculeTemplate>>,
-    pub bodies: Vec<BodyInCrowd>,
-    pub spheres: GrowingArray,
-    poses: GrowingArray,
+    pub bodies: Vec<TemplateInSet>,
+    pub spheres: GrowableBuffer,
+    poses: GrowableBuffer,
     /// Poses that somebody else writes, in place of ours.
     device_poses: Option<(Arc<GpuDevice>, Buffer)>,
-    pub traits: GrowingArray,
+    pub traits: GrowableBuffer,
     /// Grows with each buffer that is new.
     pub version: u64,
     /// Whether it is up to date and complete.
     pub ready: bool,
 }
 
-impl CrowdArrays {
+impl InstanceBuffers {
     fn new() -> Self {
         Self {
             templates: Vec::new(),
             bodies: Vec::new(),
-            spheres: GrowingArray::storage("spheres of the templates"),
-            poses: GrowingArray::storage("poses of the molecules"),
+            spheres: GrowableBuffer::storage("spheres of the templates"),
+            poses: GrowableBuffer::storage("poses of the molecules"),
             device_poses: None,
-            traits: GrowingArray::storage("traits of the molecules"),
+            traits: GrowableBuffer::storage("traits of the molecules"),
             version: 0,
             ready: false,
         }
@@ -91,8 +91,8 @@ impl CrowdArrays {
 
     fn update(
         &mut self,
-        crowd: &ExtractedCrowd,
-        bodies: &mut Bodies,
+        crowd: &ExtractedInstances,
+        bodies: &mut TemplateCache,
         gpu: &Sending,
     ) -> Result<(), DrawError> {
         self.ready = false;
@@ -107,7 +107,7 @@ impl CrowdArrays {
             let mut spheres = Vec::new();
             for template in &self.templates {
                 let body = bodies.get(template);
-                self.bodies.push(BodyInCrowd {
+                self.bodies.push(TemplateInSet {
                     first_sphere: spheres.len() as u32,
                     body: body.clone(),
                 });
@@ -147,18 +147,18 @@ impl CrowdArrays {
 
 /// The spheres of templates, worked out once for each.
 #[derive(Default)]
-struct Bodies {
-    known: HashMap<usize, (Arc<MoleculeTemplate>, Arc<Body>)>,
+struct TemplateCache {
+    known: HashMap<usize, (Arc<MoleculeTemplate>, Arc<TemplateSpheres>)>,
     /// Numbers of proxies that each of them has, ascending.
     proxy_counts: Vec<u32>,
 }
 
-impl Bodies {
-    fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<Body> {
+impl TemplateCache {
+    fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<TemplateSpheres> {
         // The template is kept, so that no other can have its address.
         let known = self.known.entry(Arc::as_ptr(template) as usize);
         let (_, body) = known.or_insert_with(|| {
-            let body = Body::new(template, &self.proxy_counts);
+            let body = TemplateSpheres::new(template, &self.proxy_counts);
             (template.clone(), Arc::new(body))
         });
         body.clone()
@@ -175,22 +175,22 @@ impl Bodies {
 pub(super) struct Sending<'w> {
     device: Res<'w, RenderDevice>,
     queue: Res<'w, RenderQueue>,
-    lender: Res<'w, Lender>,
+    lender: Res<'w, ExtractedDevice>,
 }
 
 /// Sends crowds that have changed to the device.
-pub(super) fn send_crowds(
-    mut sent: ResMut<SentCrowds>,
-    mut crowds: ResMut<ExtractedCrowds>,
-    looks: Res<ExtractedLooks>,
+pub(super) fn upload_instances(
+    mut sent: ResMut<UploadedInstanceSets>,
+    mut crowds: ResMut<ExtractedInstanceSets>,
+    looks: Res<ExtractedStyles>,
     gpu: Sending,
 ) {
     let sent = &mut *sent;
     let proxy_counts = looks.proxy_counts();
     if sent.bodies.proxy_counts != proxy_counts {
-        sent.bodies = Bodies {
+        sent.bodies = TemplateCache {
             proxy_counts,
-            ..Bodies::default()
+            ..TemplateCache::default()
         };
         for arrays in sent.arrays.values_mut() {
             arrays.forget_bodies();
@@ -200,7 +200,7 @@ pub(super) fn send_crowds(
     sent.arrays.retain(|key, _| crowds.0.contains_key(key));
     let mut dropped = before != sent.arrays.len();
     for (key, crowd) in &mut crowds.0 {
-        let arrays = sent.arrays.entry(*key).or_insert_with(CrowdArrays::new);
+        let arrays = sent.arrays.entry(*key).or_insert_with(InstanceBuffers::new);
         if !crowd.changed && arrays.ready {
             continue;
         }

@@ -13,14 +13,14 @@ use glam::Vec3;
 use rand::Rng;
 use rapier3d::parry::shape::{Shape, TypedShape};
 
-use super::core_cuboid::CuboidCore;
-use super::core_revolved::RevolvedCore;
-use super::core_spine::SpineCore;
-use super::mesh::ClosedMesh;
+use super::closed_mesh::ClosedMesh;
+use super::cuboid::Cuboid;
+use super::revolved_solid::RevolvedSolid;
+use super::segment::Segment;
 use super::{CompartmentError, SurfacePoint};
 
 /// What is left of a solid without its rounding, in its own frame. Lengths in nm.
-pub(super) trait Core: Debug + Send + Sync {
+pub(super) trait Solid: Debug + Send + Sync {
     /// Signed distance and outward normal at `point`; the normal is always a unit vector.
     fn surface(&self, point: Vec3) -> SurfacePoint;
 
@@ -36,13 +36,13 @@ pub(super) trait Core: Debug + Send + Sync {
 
 /// A core and the radius that it is rounded by.
 #[derive(Debug)]
-pub(super) struct Solid {
-    core: Box<dyn Core>,
+pub(super) struct RoundedSolid {
+    core: Box<dyn Solid>,
     rounding: f32,
 }
 
-impl Solid {
-    pub(super) fn new(core: impl Core + 'static, rounding: f32) -> Result<Self, CompartmentError> {
+impl RoundedSolid {
+    pub(super) fn new(core: impl Solid + 'static, rounding: f32) -> Result<Self, CompartmentError> {
         CompartmentError::check_not_negative(&[("rounding", rounding)])?;
         Ok(Self {
             core: Box::new(core),
@@ -56,27 +56,28 @@ impl Solid {
         match shape.as_typed_shape() {
             TypedShape::Ball(ball) => {
                 CompartmentError::check_positive(&[("radius", ball.radius)])?;
-                Self::new(SpineCore::new([Vec3::ZERO; 2])?, ball.radius)
+                Self::new(Segment::new([Vec3::ZERO; 2])?, ball.radius)
             }
             TypedShape::Capsule(capsule) => {
                 CompartmentError::check_positive(&[("radius", capsule.radius)])?;
                 let ends = [capsule.segment.a, capsule.segment.b];
-                Self::new(SpineCore::new(ends)?, capsule.radius)
+                Self::new(Segment::new(ends)?, capsule.radius)
             }
-            TypedShape::Cuboid(cuboid) => Self::new(CuboidCore::new(cuboid.half_extents)?, 0.0),
+            TypedShape::Cuboid(cuboid) => Self::new(Cuboid::new(cuboid.half_extents)?, 0.0),
             TypedShape::RoundCuboid(round) => Self::new(
-                CuboidCore::new(round.inner_shape.half_extents)?,
+                Cuboid::new(round.inner_shape.half_extents)?,
                 round.border_radius,
             ),
-            TypedShape::Cylinder(cylinder) => Self::new(RevolvedCore::cylinder(cylinder)?, 0.0),
+            TypedShape::Cylinder(cylinder) => Self::new(RevolvedSolid::cylinder(cylinder)?, 0.0),
             TypedShape::RoundCylinder(round) => Self::new(
-                RevolvedCore::cylinder(&round.inner_shape)?,
+                RevolvedSolid::cylinder(&round.inner_shape)?,
                 round.border_radius,
             ),
-            TypedShape::Cone(cone) => Self::new(RevolvedCore::cone(cone)?, 0.0),
-            TypedShape::RoundCone(round) => {
-                Self::new(RevolvedCore::cone(&round.inner_shape)?, round.border_radius)
-            }
+            TypedShape::Cone(cone) => Self::new(RevolvedSolid::cone(cone)?, 0.0),
+            TypedShape::RoundCone(round) => Self::new(
+                RevolvedSolid::cone(&round.inner_shape)?,
+                round.border_radius,
+            ),
             TypedShape::TriMesh(mesh) => {
                 Self::new(ClosedMesh::new(mesh.vertices(), mesh.indices())?, 0.0)
             }

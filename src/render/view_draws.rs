@@ -11,32 +11,32 @@ use bevy::render::render_resource::{BindGroup, BindGroupEntry, Buffer, PipelineC
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::view::{ExtractedView, RetainedViewEntity};
 
-use super::arrays::GrowingArray;
-use super::crowd::DrawError;
-use super::cull::{Shown, ViewSpace, Visible};
-use super::extract::{CrowdKey, ExtractedCrowds, ExtractedLooks};
-use super::gpu_look::GpuLook;
-use super::look::MoleculeLook;
+use super::culling::{InstanceView, ViewSpace, Visible};
+use super::extract::{ExtractedInstanceSets, ExtractedStyles, InstanceSource};
+use super::growable_buffer::GrowableBuffer;
+use super::instanced_molecules::DrawError;
 use super::pipeline::SpherePipeline;
-use super::send::{CrowdArrays, SentCrowds};
+use super::style::GpuStyle;
+use super::style::MoleculeStyle;
+use super::upload::{InstanceBuffers, UploadedInstanceSets};
 
 /// What a view draws of a crowd.
-pub(super) struct CrowdDraw {
+pub(super) struct InstanceDraws {
     visible: Visible,
-    molecules: GrowingArray,
-    runs: GrowingArray,
+    molecules: GrowableBuffer,
+    runs: GrowableBuffer,
     bindings: Option<BindGroup>,
     /// Versions of the crowd's arrays that are bound.
     bound: u64,
     ready: bool,
 }
 
-impl Default for CrowdDraw {
+impl Default for InstanceDraws {
     fn default() -> Self {
         Self {
             visible: Visible::default(),
-            molecules: GrowingArray::storage("visible molecules"),
-            runs: GrowingArray::storage("runs of molecules"),
+            molecules: GrowableBuffer::storage("visible molecules"),
+            runs: GrowableBuffer::storage("runs of molecules"),
             bindings: None,
             bound: 0,
             ready: false,
@@ -44,7 +44,7 @@ impl Default for CrowdDraw {
     }
 }
 
-impl CrowdDraw {
+impl InstanceDraws {
     /// The bindings, and for each run the number of its vertices.
     pub fn draws(&self) -> Option<(&BindGroup, &[u32])> {
         let bindings = self.bindings.as_ref().filter(|_| self.ready)?;
@@ -54,8 +54,8 @@ impl CrowdDraw {
 
 /// What a view draws.
 pub(super) struct ViewDraw {
-    look: GrowingArray,
-    pub crowds: BTreeMap<CrowdKey, CrowdDraw>,
+    look: GrowableBuffer,
+    pub crowds: BTreeMap<InstanceSource, InstanceDraws>,
 }
 
 /// What each view draws. Made anew for each device.
@@ -67,9 +67,9 @@ pub(super) struct MoleculeDraws {
 /// Finds out what each view sees, and binds it.
 pub(super) fn prepare_views(
     mut draws: ResMut<MoleculeDraws>,
-    sent: Res<SentCrowds>,
-    crowds: Res<ExtractedCrowds>,
-    looks: Res<ExtractedLooks>,
+    sent: Res<UploadedInstanceSets>,
+    crowds: Res<ExtractedInstanceSets>,
+    looks: Res<ExtractedStyles>,
     views: Query<(&ExtractedView, Option<&RenderLayers>), With<ExtractedCamera>>,
     gpu: Gpu,
 ) {
@@ -92,7 +92,7 @@ pub(super) fn prepare_views(
             look,
         };
         let depths = view_draw.look_at(&seen, &crowds, &sent.arrays);
-        let new_look = match view_draw.send_look(&GpuLook::new(look, depths), &gpu) {
+        let new_look = match view_draw.send_look(&GpuStyle::new(look, depths), &gpu) {
             Ok(new) => new,
             Err(error) => {
                 error_once!("molecules cannot be drawn: {error}");
@@ -116,13 +116,13 @@ pub(super) fn prepare_views(
 struct Seen<'a> {
     space: ViewSpace,
     layers: RenderLayers,
-    look: &'a MoleculeLook,
+    look: &'a MoleculeStyle,
 }
 
 impl ViewDraw {
     fn new() -> Self {
         Self {
-            look: GrowingArray::uniform("look of molecules"),
+            look: GrowableBuffer::uniform("look of molecules"),
             crowds: BTreeMap::new(),
         }
     }
@@ -132,8 +132,8 @@ impl ViewDraw {
     fn look_at(
         &mut self,
         seen: &Seen,
-        crowds: &ExtractedCrowds,
-        arrays: &BTreeMap<CrowdKey, CrowdArrays>,
+        crowds: &ExtractedInstanceSets,
+        arrays: &BTreeMap<InstanceSource, InstanceBuffers>,
     ) -> Option<(f32, f32)> {
         let mut depths: Option<(f32, f32)> = None;
         for (key, crowd) in &crowds.0 {
@@ -145,7 +145,7 @@ impl ViewDraw {
             if !crowd.visible || !seen.layers.intersects(&crowd.layers) {
                 continue;
             }
-            let shown = Shown {
+            let shown = InstanceView {
                 poses: &crowd.poses,
                 traits: &crowd.traits,
                 bodies: &arrays.bodies,
@@ -164,18 +164,18 @@ impl ViewDraw {
     }
 
     /// Returns whether the look is in a new buffer.
-    fn send_look(&mut self, look: &GpuLook, gpu: &Gpu) -> Result<bool, DrawError> {
+    fn send_look(&mut self, look: &GpuStyle, gpu: &Gpu) -> Result<bool, DrawError> {
         self.look
             .write(&gpu.device, &gpu.queue, bytemuck::bytes_of(look))
     }
 }
 
-impl CrowdDraw {
+impl InstanceDraws {
     /// Sends runs and visible molecules, and binds everything if something is new.
     /// `shared` are the look and the colors.
     fn send_and_bind(
         &mut self,
-        arrays: &CrowdArrays,
+        arrays: &InstanceBuffers,
         shared: [Option<&Buffer>; 2],
         new_look: bool,
         gpu: &Gpu,

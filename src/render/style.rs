@@ -1,6 +1,8 @@
 //! How molecules look: colors, depth, occlusion, detail.
 
+use bevy::color::ColorToComponents;
 use bevy::prelude::*;
+use bytemuck::{Pod, Zeroable};
 
 /// What the color of an atom stands for. Default: its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
@@ -22,7 +24,7 @@ pub enum ColorMode {
     /// The shade has no meaning but to tell neighbors apart.
     Collision,
     /// How deep its molecule overlaps others, from blue (not at all) to yellow
-    /// ([`MoleculeLook::deep`] and more).
+    /// ([`MoleculeStyle::deep`] and more).
     Penetration,
 }
 
@@ -109,7 +111,7 @@ impl Default for ProxyOverlay {
     }
 }
 
-/// How all molecules look in all views; see [`ViewLook`] for a view of its own. May be
+/// How all molecules look in all views; see [`ViewStyle`] for a view of its own. May be
 /// changed at any time; numbers that cannot be are replaced by the nearest that can.
 ///
 /// ```
@@ -118,29 +120,29 @@ impl Default for ProxyOverlay {
 ///
 /// let mut app = App::new();
 /// app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
-/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Element);
-/// app.insert_resource(MoleculeLook {
+/// assert_eq!(app.world().resource::<MoleculeStyle>().color, ColorMode::Element);
+/// app.insert_resource(MoleculeStyle {
 ///     color: ColorMode::Collision,
 ///     detail: DrawDetail::Atoms,
 ///     proxies: Some(ProxyOverlay { count: 9, ..default() }),
 ///     ..default()
 /// });
 /// // One camera shows chains, plainly.
-/// app.world_mut().spawn(ViewLook(MoleculeLook::plain(ColorMode::Chain)));
+/// app.world_mut().spawn(ViewStyle(MoleculeStyle::plain(ColorMode::Chain)));
 ///
 /// // A key may go through all modes, in the order of a menu.
-/// fn next_mode(mut look: ResMut<MoleculeLook>) {
+/// fn next_mode(mut look: ResMut<MoleculeStyle>) {
 ///     let now = ColorMode::ALL.iter().position(|mode| *mode == look.color);
 ///     let next = now.map_or(0, |now| now + 1) % ColorMode::ALL.len();
 ///     look.color = ColorMode::ALL[next];
 /// }
 /// app.add_systems(Update, next_mode);
 /// app.update();
-/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Penetration);
+/// assert_eq!(app.world().resource::<MoleculeStyle>().color, ColorMode::Penetration);
 /// ```
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
-pub struct MoleculeLook {
+pub struct MoleculeStyle {
     /// What colors stand for. Default: elements.
     pub color: ColorMode,
     /// Fades what is far away. Default: on.
@@ -166,7 +168,7 @@ pub struct MoleculeLook {
     pub proxies: Option<ProxyOverlay>,
 }
 
-impl Default for MoleculeLook {
+impl Default for MoleculeStyle {
     fn default() -> Self {
         Self {
             color: ColorMode::default(),
@@ -182,7 +184,7 @@ impl Default for MoleculeLook {
     }
 }
 
-impl MoleculeLook {
+impl MoleculeStyle {
     /// Colors and nothing else: no fog, no occlusion, no rims, every atom.
     #[must_use]
     pub fn plain(color: ColorMode) -> Self {
@@ -237,7 +239,7 @@ pub(super) fn fraction(value: f32) -> f32 {
     }
 }
 
-/// How molecules look in the view of this camera, in place of [`MoleculeLook`].
+/// How molecules look in the view of this camera, in place of [`MoleculeStyle`].
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -252,21 +254,77 @@ pub(super) fn fraction(value: f32) -> f32 {
 ///     commands.spawn((
 ///         Camera3d::default(),
 ///         Transform::from_xyz(1.0, 0.0, 20.0),
-///         ViewLook(MoleculeLook { color: ColorMode::Collision, ..default() }),
+///         ViewStyle(MoleculeStyle { color: ColorMode::Collision, ..default() }),
 ///     ));
 /// }
 /// app.add_systems(Startup, spawn_cameras);
 /// app.update();
 ///
-/// let mut views = app.world_mut().query_filtered::<&ViewLook, With<Camera3d>>();
+/// let mut views = app.world_mut().query_filtered::<&ViewStyle, With<Camera3d>>();
 /// assert_eq!(views.single(app.world())?.0.color, ColorMode::Collision);
-/// assert_eq!(app.world().resource::<MoleculeLook>().color, ColorMode::Element);
+/// assert_eq!(app.world().resource::<MoleculeStyle>().color, ColorMode::Element);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
-pub struct ViewLook(pub MoleculeLook);
+pub struct ViewStyle(pub MoleculeStyle);
+
+/// How molecules look in a view, as the shader reads it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct GpuStyle {
+    /// Number of the color mode.
+    pub color_mode: u32,
+    /// How dark hidden places are, from 0 to 1.
+    pub occlusion: f32,
+    /// How dark rims are, from 0 to 1.
+    pub contours: f32,
+    /// Brightness of the light from the camera.
+    pub headlight: f32,
+    /// Factor of all radii.
+    pub radius_scale: f32,
+    /// One over the overlap that has the last color, 1/nm.
+    pub inverse_deep: f32,
+    /// Distance where fog begins, nm.
+    pub fog_start: f32,
+    /// One over the distance from there to where it is full, 1/nm.
+    pub fog_per_nm: f32,
+    /// Color of the fog, linear.
+    pub fog_color: [f32; 3],
+    /// How much of what is farthest is fog, from 0 to 1.
+    pub fog_strength: f32,
+}
+
+impl GpuStyle {
+    /// `depths` are the distances of the nearest and the farthest surface in view, nm.
+    pub(super) fn new(look: &MoleculeStyle, depths: Option<(f32, f32)>) -> Self {
+        let cue = &look.depth_cue;
+        let (start, end) = cue.range.or(depths).unwrap_or((0.0, 1.0));
+        let start = if start.is_finite() {
+            start.max(0.0)
+        } else {
+            0.0
+        };
+        let length = (end - start).max(1.0e-3);
+        Self {
+            color_mode: look.color.number(),
+            occlusion: look.ambient_occlusion,
+            contours: look.contours,
+            headlight: look.headlight,
+            radius_scale: look.radius_scale,
+            inverse_deep: 1.0 / look.deep,
+            fog_start: start,
+            fog_per_nm: if length.is_finite() {
+                1.0 / length
+            } else {
+                0.0
+            },
+            fog_color: cue.color.to_linear().to_f32_array_no_alpha(),
+            fog_strength: cue.strength,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -274,7 +332,7 @@ mod tests {
 
     #[test]
     fn impossible_numbers_become_possible() {
-        let odd = MoleculeLook {
+        let odd = MoleculeStyle {
             ambient_occlusion: f32::NAN,
             contours: 7.0,
             headlight: -1.0,
@@ -288,7 +346,7 @@ mod tests {
                 opacity: 2.0,
                 ..ProxyOverlay::default()
             }),
-            ..MoleculeLook::default()
+            ..MoleculeStyle::default()
         };
         let sane = odd.sane();
         assert_eq!(sane.proxies.map(|proxies| proxies.opacity), Some(1.0));
@@ -298,7 +356,7 @@ mod tests {
         assert_eq!(sane.radius_scale, 1.0);
         assert_eq!(sane.deep, 0.05);
         assert_eq!(sane.depth_cue.strength, 0.0);
-        assert_eq!(MoleculeLook::default().sane(), MoleculeLook::default());
+        assert_eq!(MoleculeStyle::default().sane(), MoleculeStyle::default());
     }
 
     #[test]
