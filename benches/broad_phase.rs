@@ -1,8 +1,8 @@
-//! How fast are broad phases, on boxes of molecules and on falling spheres?
+//! Broad phases on boxes of molecules and on falling spheres.
 //!
-//! The tables of benches/README.md come from the example `broad_phase_race`, which has more
-//! scenes; this bench watches the searches for changes. With `--features parallel` Rapier's tree has
-//! all threads.
+//! A regression bench. The tables in benches/README.md come from the example
+//! `broad_phase_race`, which has more scenes. With `--features parallel` Rapier's BVH uses all
+//! threads.
 
 mod common;
 
@@ -16,45 +16,45 @@ use bevy_rapier_molecules::scenes::FallingSpheres;
 use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchKind, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
+use common::interleave::{Rounds, Samples, interleave, ms};
 use common::molecules::{popc, vesicle_of};
-use common::turns::{Laps, Rounds, in_turns, ms};
-use common::{Column, Done, NoSwitches, Part, Run, cells};
+use common::{Column, Done, NoOptions, Part, Run, cells};
 use glam::Vec3;
 
-/// How far every lipid moves from frame to frame along each axis, nm: further than Rapier's
-/// boxes have to spare.
+/// Displacement of each lipid from frame to frame, nm: more than the margin of Rapier's
+/// boxes.
 const MOTION_NM: f32 = 0.1;
 
-/// Lipids of the vesicles.
+/// Lipids in each vesicle.
 const LIPIDS: [u32; 2] = [7462, 29_850];
 
-/// Falling spheres.
+/// Spheres in each scene.
 const SPHERES: [u32; 2] = [1000, 10_000];
 
-/// Rounds of each scene.
+/// Rounds per scene.
 const ROUNDS: Rounds = Rounds {
-    least: 10,
-    most: 200,
+    min: 10,
+    max: 200,
     time: Duration::from_secs(10),
 };
 
 fn main() -> ExitCode {
-    let about = "How fast broad phases are, on boxes of molecules and on falling spheres";
+    let about = "Broad phases on boxes of molecules and on falling spheres";
     let parts = [
         Part::new(
             "boxes",
-            "boxes of the molecules of a vesicle, all of them moving",
+            "boxes of the molecules of a vesicle, all moving",
             molecule_boxes,
         ),
-        Part::new("falling", "spheres that lie on a heap", falling_spheres),
+        Part::new("falling", "spheres in a settling pile", falling_spheres),
     ];
     common::run("broad_phase", about, &parts)
 }
 
-fn molecule_boxes(run: &mut Run, _: &NoSwitches) -> Done {
+fn molecule_boxes(run: &mut Run, _: &NoOptions) -> Done {
     let rounds = run.pick(ROUNDS, Rounds::exactly(1));
     let vesicles = run.pick(LIPIDS, [150, 300]);
-    let title = "Boxes of the lipids of a vesicle, all of them moving; frames in turns.";
+    let title = "Boxes of the lipids of a vesicle, all moving; interleaved rounds.";
     let mut table = run.table(title, columns("lipids"));
     for lipids in vesicles {
         let frames = vesicle_frames(lipids);
@@ -63,20 +63,25 @@ fn molecule_boxes(run: &mut Run, _: &NoSwitches) -> Done {
         let rapier: Box<dyn BoxSearch> = Box::new(RapierBvh::new());
         let searches = own.chain([rapier]);
         let mut searches: Vec<_> = searches.map(|one| (one, PairBuffer::new())).collect();
-        let laps = in_turns(rounds, &mut searches, |round, (search, pairs)| {
+        let samples = interleave(rounds, &mut searches, |round, (search, pairs)| {
             let boxes = &frames[round % frames.len()];
             search
                 .find_box_pairs(boxes, pairs)
                 .expect("boxes are finite")
         });
-        for ((search, _), laps) in searches.iter().zip(&laps) {
-            table.row(cells![lipids, search.name(), best(laps), median(laps)]);
+        for ((search, _), samples) in searches.iter().zip(&samples) {
+            table.row(cells![
+                lipids,
+                search.name(),
+                best(samples),
+                median(samples)
+            ]);
         }
     }
     Ok(())
 }
 
-/// The boxes of a vesicle's lipids in four places each.
+/// Four frames of the boxes of a vesicle's lipids.
 fn vesicle_frames(lipids: u32) -> Vec<BoxSet> {
     let lipid = Arc::new(popc());
     let vesicle = vesicle_of(&lipid, lipids);
@@ -99,24 +104,24 @@ fn vesicle_frames(lipids: u32) -> Vec<BoxSet> {
     frames.collect()
 }
 
-fn falling_spheres(run: &mut Run, _: &NoSwitches) -> Done {
+fn falling_spheres(run: &mut Run, _: &NoOptions) -> Done {
     let rounds = run.pick(ROUNDS, Rounds::exactly(1));
     let numbers = run.pick(&SPHERES[..], &SPHERES[..1]);
-    let title = "Falling spheres, steps 50 to 60 to and fro; frames in turns.";
+    let title = "Falling spheres, steps 50 to 60 forward and backward; interleaved rounds.";
     let mut table = run.table(title, columns("spheres"));
     for &count in numbers {
         let frames = late_frames(count);
-        // To and fro: each frame follows one of its neighbors in time.
+        // Forward and backward, so that consecutive rounds are consecutive in time.
         let frames: Vec<&SphereSet> = frames.iter().chain(frames.iter().rev()).collect();
         let mut searches = SearchKind::ALL.map(|kind| (kind.search(), PairBuffer::new()));
-        let laps = in_turns(rounds, &mut searches, |round, (search, pairs)| {
+        let samples = interleave(rounds, &mut searches, |round, (search, pairs)| {
             let spheres = frames[round % frames.len()];
             search
                 .find_pairs(spheres, 0.0, pairs)
                 .expect("spheres are finite")
         });
-        for (kind, laps) in SearchKind::ALL.iter().zip(&laps) {
-            table.row(cells![count, kind.name(), best(laps), median(laps)]);
+        for (kind, samples) in SearchKind::ALL.iter().zip(&samples) {
+            table.row(cells![count, kind.name(), best(samples), median(samples)]);
         }
     }
     Ok(())
@@ -148,10 +153,10 @@ fn columns(of: &str) -> Vec<Column> {
     ]
 }
 
-fn best(laps: &Laps) -> f64 {
-    ms(laps.best())
+fn best(samples: &Samples) -> f64 {
+    ms(samples.best())
 }
 
-fn median(laps: &Laps) -> f64 {
-    ms(laps.median())
+fn median(samples: &Samples) -> f64 {
+    ms(samples.median())
 }

@@ -1,9 +1,9 @@
-//! What a frame costs: molecules as one crowd, against the same atoms as Bevy's own
-//! instanced icosphere meshes.
+//! Cost of a frame: molecules drawn by this crate, against the same atoms as Bevy's instanced
+//! icosphere meshes.
 //!
-//! Both worlds show a vesicle of POPC at 640 × 360 pixels with one light, without
-//! multisampling. A frame is everything from `App::update` until the device is done. The
-//! worlds take turns, and of each the best and the median frame count.
+//! Both show a POPC vesicle at 640 × 360 pixels with one light, without multisampling. A frame
+//! lasts from `App::update` until the device is idle. Rounds are interleaved; the best and the
+//! median frame are reported.
 
 mod common;
 
@@ -26,47 +26,46 @@ use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::{adapter, offscreen_plugins};
 use clap::Args;
-use common::molecules::{VESICLE_ATOMS, atoms_from, popc, vesicle_of};
-use common::turns::{Laps, Rounds, in_turns, ms};
+use common::interleave::{Rounds, Samples, interleave, ms};
+use common::molecules::{MIN_VESICLE_ATOMS, atoms_from, popc, vesicle_of};
 use common::{Cell, Column, Done, Part, Run};
 
-/// Picture, pixels.
+/// Image size, pixels.
 const SIZE: UVec2 = UVec2::new(640, 360);
 
-/// Frames before the clock starts: pipelines and arrays are made in them.
+/// Untimed frames at the start, in which pipelines and buffers are created.
 const WARM_UP: usize = 4;
 
-/// Atoms of the vesicles.
+/// Vesicle sizes, atoms.
 const ATOMS: [usize; 3] = [30_000, 100_000, 1_000_000];
 
-/// Atoms from which on there are no meshes: a frame would take minutes.
-const TOO_MANY_FOR_MESHES: usize = 1_000_000;
+/// Meshes are skipped from this many atoms on: a frame would take minutes.
+const MESH_LIMIT: usize = 1_000_000;
 
-/// Atoms of a run that only shows that it works.
+/// Vesicle size in a quick run, atoms.
 const FEW_ATOMS: usize = 20_000;
 
-/// What only this bench has.
 #[derive(Args)]
-struct Switches {
-    /// Frames of each world.
+struct Options {
+    /// Frames per renderer.
     #[arg(long, value_name = "N", default_value_t = 7)]
     rounds: usize,
-    /// Atoms of the vesicles, at least 20,000, with commas [default: 30,000, 100,000 and
-    /// 1,000,000]; from a million on there are no meshes.
+    /// Vesicle sizes in atoms, separated by commas, at least 20,000 [default: 30,000, 100,000
+    /// and 1,000,000]. Meshes are skipped from 1,000,000 on.
     #[arg(long, value_name = "N", value_delimiter = ',')]
-    #[arg(value_parser = atoms_from(VESICLE_ATOMS))]
+    #[arg(value_parser = atoms_from(MIN_VESICLE_ATOMS))]
     atoms: Vec<usize>,
     /// Subdivisions of the icospheres: 1 is 80 triangles, Bevy's default is 5 with 720.
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 5])]
     subdivisions: Vec<u32>,
 }
 
-/// A world that draws.
-struct Stage {
+/// An app that renders to an image.
+struct RenderApp {
     app: App,
 }
 
-impl Stage {
+impl RenderApp {
     fn new(distance: f32) -> Self {
         let mut app = App::new();
         app.add_plugins(
@@ -101,7 +100,7 @@ impl Stage {
         Self { app }
     }
 
-    /// A frame, until the device is done.
+    /// Renders a frame and waits until the device is idle.
     fn frame(&mut self) {
         self.app.update();
         let device = self.app.world().resource::<RenderDevice>();
@@ -110,21 +109,21 @@ impl Stage {
 }
 
 /// The vesicle as one crowd.
-fn crowd_stage(vesicle: &Vesicle, distance: f32) -> Stage {
-    let mut stage = Stage::new(distance);
+fn crowd_app(vesicle: &Vesicle, distance: f32) -> RenderApp {
+    let mut renderer = RenderApp::new(distance);
     let crowd = InstancedMolecules::from_crowd(&vesicle.crowd);
-    stage.app.world_mut().spawn(crowd);
-    stage
+    renderer.app.world_mut().spawn(crowd);
+    renderer
 }
 
-/// The vesicle as one entity for each atom, which share a mesh and few materials.
-fn mesh_stage(
+/// The vesicle as one entity per atom, with a shared mesh and one material per element.
+fn mesh_app(
     vesicle: &Vesicle,
     distance: f32,
     subdivisions: u32,
-) -> Result<Stage, Box<dyn Error>> {
-    let mut stage = Stage::new(distance);
-    let world = stage.app.world_mut();
+) -> Result<RenderApp, Box<dyn Error>> {
+    let mut renderer = RenderApp::new(distance);
+    let world = renderer.app.world_mut();
     let sphere = Sphere::new(1.0).mesh().ico(subdivisions)?;
     let mesh = world.resource_mut::<Assets<Mesh>>().add(sphere);
     let mut materials = HashMap::new();
@@ -145,10 +144,10 @@ fn mesh_stage(
             world.spawn((Mesh3d(mesh.clone()), material, transform));
         }
     }
-    Ok(stage)
+    Ok(renderer)
 }
 
-/// Columns of the best and the median frame of each world.
+/// Columns of the best and the median frame of each renderer.
 fn columns(subdivisions: &[u32]) -> Vec<Column> {
     let mut worlds = vec!["molecules drawn by this crate".to_owned()];
     worlds.extend(subdivisions.iter().map(|subdivisions| {
@@ -162,54 +161,54 @@ fn columns(subdivisions: &[u32]) -> Vec<Column> {
 }
 
 fn main() -> ExitCode {
-    let about = "What a frame costs: molecules, and the same atoms as Bevy's instanced meshes";
-    let parts = [Part::new("frame", "a vesicle in both ways", frame)];
+    let about = "Cost of a frame: molecules against the same atoms as Bevy's instanced meshes";
+    let parts = [Part::new("frame", "a vesicle with both renderers", frame)];
     common::run("draw", about, &parts)
 }
 
-fn frame(run: &mut Run, switches: &Switches) -> Done {
+fn frame(run: &mut Run, options: &Options) -> Done {
     run.note(&format!(
         "Adapter: {}, {} × {} pixels.",
         adapter()?,
         SIZE.x,
         SIZE.y
     ));
-    let sizes = match &switches.atoms[..] {
+    let sizes = match &options.atoms[..] {
         [] => run.pick(&ATOMS[..], &[FEW_ATOMS]),
         sizes => sizes,
     };
-    let rounds = Rounds::exactly(run.pick(switches.rounds.max(1), 1));
+    let rounds = Rounds::exactly(run.pick(options.rounds.max(1), 1));
     let warm_up = run.pick(WARM_UP, 1);
-    let subdivisions = match &switches.subdivisions[..] {
+    let subdivisions = match &options.subdivisions[..] {
         [coarsest, ..] if run.quick => &[*coarsest][..],
         all => all,
     };
-    let title = format!("A frame, ms, best of {}.", rounds.least);
+    let title = format!("A frame, ms, best of {}.", rounds.min);
     let lipid = Arc::new(popc());
     let mut table = run.table(&title, columns(subdivisions));
     for &size in sizes {
         let vesicle = vesicle_of(&lipid, (size / lipid.atom_count()) as u32);
-        // The whole vesicle fills the height of the view.
+        // The vesicle fills the height of the view.
         let distance = 2.6 * (vesicle.radius + vesicle.head_distance);
-        let mut stages = vec![crowd_stage(&vesicle, distance)];
-        if size < TOO_MANY_FOR_MESHES {
+        let mut apps = vec![crowd_app(&vesicle, distance)];
+        if size < MESH_LIMIT {
             for &count in subdivisions {
-                stages.push(mesh_stage(&vesicle, distance, count)?);
+                apps.push(mesh_app(&vesicle, distance, count)?);
             }
         }
-        for stage in &mut stages {
+        for renderer in &mut apps {
             for _ in 0..warm_up {
-                stage.frame();
+                renderer.frame();
             }
         }
-        let laps = in_turns(rounds, &mut stages, |_, stage| stage.frame());
+        let samples = interleave(rounds, &mut apps, |_, renderer| renderer.frame());
         let worlds = subdivisions.len() + 1;
-        let time = |of: fn(&Laps) -> Duration, world: usize| {
-            Cell::from(laps.get(world).map(|laps| ms(of(laps))))
+        let time = |of: fn(&Samples) -> Duration, world: usize| {
+            Cell::from(samples.get(world).map(|samples| ms(of(samples))))
         };
         let mut row = vec![Cell::from(vesicle.crowd.atom_count())];
-        row.extend((0..worlds).map(|world| time(Laps::best, world)));
-        row.extend((0..worlds).map(|world| time(Laps::median, world)));
+        row.extend((0..worlds).map(|world| time(Samples::best, world)));
+        row.extend((0..worlds).map(|world| time(Samples::median, world)));
         table.row(row);
     }
     Ok(())

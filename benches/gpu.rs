@@ -1,12 +1,11 @@
-//! The two tables of the thesis for the graphics adapter at hand: FFRNN against brute
-//! force, and the stages of one iteration.
+//! The two GPU tables of the thesis on the available adapter: FFRNN against brute force, and
+//! the stages of one iteration.
 //!
-//! `cargo bench --bench gpu -- --help` says more. Scenes are vesicles of POPC at the density
-//! of the other benches.
+//! Scenes are POPC vesicles at the density of the other benches.
 
 mod common;
-#[allow(dead_code, reason = "the contestants of the CPU do not run here")]
-mod contest;
+#[allow(dead_code, reason = "the CPU searches are not used here")]
+mod peers;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,40 +20,40 @@ use bevy_rapier_molecules::relax::engine::{
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;
-use common::molecules::{POPC_ATOMS, VESICLE_ATOMS, atoms_from, popc, vesicle_of};
-use common::turns::{Laps, ms, ratio};
+use common::interleave::{Samples, ms, ratio};
+use common::molecules::{MIN_VESICLE_ATOMS, POPC_ATOMS, atoms_from, popc, vesicle_of};
 use common::{Column, Done, Part, Run, cells};
-use contest::TOLERANCE_NM;
-use contest::scene::Scene;
+use peers::TOLERANCE_NM;
+use peers::scene::Scene;
 
-/// Atoms of the first table: those of the thesis.
+/// Scene sizes of `search`, as in the thesis, atoms.
 const ATOMS: [usize; 7] = [
     50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000_000, 4_000_000,
 ];
 
-/// Atoms of the second table: those of the thesis.
+/// Scene size of `stages`, as in the thesis, atoms.
 const STAGE_ATOMS: usize = 3_000_000;
 
-/// How many times faster than brute force FFRNN is in the thesis, on a GTX 970, by atoms.
+/// Speed-up of FFRNN over brute force in the thesis (GTX 970), by atoms.
 const THESIS: [(usize, f64); 3] = [(50_000, 6.8), (100_000, 28.0), (200_000, 89.0)];
 
-/// Atoms of both tables in a run that only shows that it works.
+/// Scene size in a quick run, atoms.
 const FEW_ATOMS: usize = 2000;
 
-/// Most atoms for brute force unless told otherwise: bearable on a real GPU, and patience
-/// for minutes on one in software.
-const BRUTE_MOST: usize = 200_000;
+/// Default limit for brute force, atoms: fast enough on a GPU, minutes on a software
+/// adapter.
+const BRUTE_FORCE_MAX: usize = 200_000;
 
-/// Searches of which the best counts.
+/// Searches; the best one is reported.
 const ROUNDS: usize = 3;
 
-/// Iterations of which the mean counts.
+/// Iterations; the mean is reported.
 const ITERATIONS: u32 = 2;
 
-/// Fewest lipids that make a vesicle of that density.
-const FEWEST_LIPIDS: usize = 150;
+/// Smallest vesicle at this density, lipids.
+const MIN_LIPIDS: usize = 150;
 
-/// Stages of an iteration in the order in which they run.
+/// Stages of an iteration, in order.
 const STAGES: [&str; 8] = [
     "transform",
     "insert",
@@ -66,43 +65,42 @@ const STAGES: [&str; 8] = [
     "apply",
 ];
 
-/// What only this bench has.
 #[derive(Args)]
-struct Switches {
-    /// Atoms of the scenes of `search`, at least the 134 of a lipid, with commas [default:
-    /// 50,000 to 4,000,000].
+struct Options {
+    /// Scene sizes of `search` in atoms, separated by commas, at least 134 (one lipid)
+    /// [default: 50,000 to 4,000,000].
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = atoms_from(POPC_ATOMS))]
     atoms: Vec<usize>,
-    /// Brute force is left out beyond this many atoms: its time grows with the square.
-    #[arg(long, value_name = "N", default_value_t = BRUTE_MOST)]
-    brute_most: usize,
-    /// Atoms of `stages`, at least 20,000 [default: 3,000,000].
-    #[arg(long, value_name = "N", value_parser = atoms_from(VESICLE_ATOMS))]
+    /// Skip brute force above this many atoms: its time grows quadratically.
+    #[arg(long, value_name = "N", default_value_t = BRUTE_FORCE_MAX)]
+    brute_force_max: usize,
+    /// Scene size of `stages` in atoms, at least 20,000 [default: 3,000,000].
+    #[arg(long, value_name = "N", value_parser = atoms_from(MIN_VESICLE_ATOMS))]
     stage_atoms: Option<usize>,
 }
 
 fn main() -> ExitCode {
-    let about = "The two tables of the thesis, for the graphics adapter at hand";
+    let about = "The two GPU tables of the thesis, on the available adapter";
     let parts = [
-        Part::new("search", "FFRNN against brute force", |run, switches| {
-            on_device(run, switches, search)
+        Part::new("search", "FFRNN against brute force", |run, options| {
+            on_device(run, options, search)
         }),
         Part::new(
             "stages",
             "the time of each stage of an iteration of the relaxer",
-            |run, switches| on_device(run, switches, stages),
+            |run, options| on_device(run, options, stages),
         ),
     ];
     common::run("gpu", about, &parts)
 }
 
-/// Runs a part with the adapter at hand. That there is none, or that it ends where a scene
-/// is too large for it, is a result.
+/// Runs a part on the available adapter. A missing adapter, or a scene too large for it, is
+/// noted and is not an error.
 fn on_device(
     run: &mut Run,
-    switches: &Switches,
-    part: fn(&mut Run, &Switches, &Arc<GpuDevice>) -> Result<(), GpuError>,
+    options: &Options,
+    part: fn(&mut Run, &Options, &Arc<GpuDevice>) -> Result<(), GpuError>,
 ) -> Done {
     let device = match GpuDevice::headless(&GpuOptions::default()) {
         Ok(device) => Arc::new(device),
@@ -112,23 +110,23 @@ fn on_device(
         }
     };
     run.note(&format!("On {}.", device.summary()));
-    if let Err(error) = part(run, switches, &device) {
+    if let Err(error) = part(run, options, &device) {
         run.note(&format!("Ended: {error}"));
     }
     Ok(())
 }
 
-/// The first table.
-fn search(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
-    let sizes = match &switches.atoms[..] {
+/// FFRNN against brute force.
+fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+    let sizes = match &options.atoms[..] {
         [] => run.pick(&ATOMS[..], &[FEW_ATOMS]),
         sizes => sizes,
     };
-    let brute_most = switches.brute_most;
+    let brute_force_max = options.brute_force_max;
     let rounds = run.pick(ROUNDS, 1);
     let title = format!(
         "Pairs of atoms of different molecules closer than {TOLERANCE_NM} nm, counted; ms, best \
-         of {rounds}, brute force once and up to {brute_most} atoms. FFRNN includes sending the \
+         of {rounds}, brute force once and up to {brute_force_max} atoms. FFRNN includes sending the \
          atoms; detect is the walk alone."
     );
     let columns = vec![
@@ -145,23 +143,23 @@ fn search(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
         let scene = Scene::vesicle(atoms);
         let mut grid = GpuGrid::new(Arc::clone(device))?;
         grid.time_stages(true)?;
-        // The first search makes the arrays.
+        // The first search allocates the buffers.
         let mut pairs = count(&mut grid, &scene);
-        let mut laps = Laps::default();
+        let mut samples = Samples::default();
         let mut detect = None;
         for _ in 0..rounds {
-            let before = laps.best();
-            pairs = laps.time(|| count(&mut grid, &scene));
-            if laps.best() != before {
+            let before = samples.best();
+            pairs = samples.time(|| count(&mut grid, &scene));
+            if samples.best() != before {
                 detect = walk_time(&grid);
             }
         }
-        let brute = if scene.len() <= brute_most {
+        let brute = if scene.len() <= brute_force_max {
             Some(brute_force(device, &scene, pairs)?)
         } else {
             None
         };
-        let best = laps.best();
+        let best = samples.best();
         let thesis = THESIS.iter().find(|row| row.0 == atoms);
         table.row(cells![
             scene.len(),
@@ -176,24 +174,24 @@ fn search(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
     Ok(())
 }
 
-/// How long the neighbor walk of the last search took, if the adapter has a clock.
+/// Duration of the last neighbor walk, if the adapter supports timestamps.
 fn walk_time(grid: &GpuGrid) -> Option<Duration> {
     let mut stages = grid.stage_times().iter();
     let walk = stages.find(|pass| pass.label == "detect")?;
     Some(walk.time)
 }
 
-/// Time of one search by brute force, which must find the same.
+/// Time of one brute-force search, which must find the same pairs.
 fn brute_force(device: &Arc<GpuDevice>, scene: &Scene, pairs: u64) -> Result<Duration, GpuError> {
     let mut search = GpuBruteForce::new(Arc::clone(device))?;
-    let mut laps = Laps::default();
-    let found = laps.time(|| count(&mut search, scene));
-    // Pairs at the very tolerance may be seen by one and not by the other.
+    let mut samples = Samples::default();
+    let found = samples.time(|| count(&mut search, scene));
+    // Pairs exactly at the tolerance may be rounded differently.
     assert!(
         found.abs_diff(pairs) <= 2 + pairs / 100_000,
-        "brute force counts {found} pairs, and not {pairs}"
+        "brute force counts {found} pairs instead of {pairs}"
     );
-    Ok(laps.best())
+    Ok(samples.best())
 }
 
 fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
@@ -203,12 +201,12 @@ fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
     }
 }
 
-/// The second table.
-fn stages(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
-    let wanted = switches.stage_atoms;
+/// The stages of an iteration.
+fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+    let wanted = options.stage_atoms;
     let wanted = wanted.unwrap_or_else(|| run.pick(STAGE_ATOMS, FEW_ATOMS));
     let lipid = Arc::new(popc());
-    let lipids = (wanted / lipid.atom_count()).max(FEWEST_LIPIDS) as u32;
+    let lipids = (wanted / lipid.atom_count()).max(MIN_LIPIDS) as u32;
     let vesicle = vesicle_of(&lipid, lipids);
     let atoms = vesicle.crowd.atom_count();
     let passes = Arc::new(Mutex::new(Vec::new()));
@@ -227,10 +225,10 @@ fn stages(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
     if let Some(error) = failed {
         return Err(error);
     }
-    let mut relaxer = relaxer.expect("the vesicle can be searched");
+    let mut relaxer = relaxer.expect("the vesicle is finite");
     let begin = Instant::now();
     for _ in 0..ITERATIONS {
-        relaxer.step().expect("the law is sane");
+        relaxer.step().expect("the iteration does not diverge");
     }
     let whole = ms(begin.elapsed()) / f64::from(ITERATIONS);
     assert_eq!(relaxer.fell_back(), None);
@@ -250,7 +248,7 @@ fn stages(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
     ];
     let mut table = run.table(&title, columns);
     if total == 0.0 {
-        let name = "whole, on the host's clock: the adapter has none";
+        let name = "total, host clock (the adapter has no timestamps)";
         table.row(cells![name, whole, 100.0]);
         return Ok(());
     }
@@ -258,7 +256,7 @@ fn stages(run: &mut Run, switches: &Switches, device: &Arc<GpuDevice>) -> Result
         let time = time_of(stage);
         table.row(cells![stage, time, 100.0 * time / total]);
     }
-    table.row(cells!["whole, on the host's clock", whole, None]);
+    table.row(cells!["total, host clock", whole, None]);
     let sorting = time_of("prefix sum") + time_of("sort");
     run.note(&format!(
         "Prefix sum and sort: {:.1} % of an iteration.",

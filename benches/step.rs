@@ -1,9 +1,10 @@
-//! One full step of a physics world, as a Bevy app runs it: this crate in both contact
-//! models against the same lipids as Rapier `Compound`s of balls.
+//! A full step of a physics world in a Bevy app: both contact models of this crate against
+//! the same lipids as Rapier `Compound`s of balls.
 //!
-//! The worlds take turns, each time from the same start; of each step the best turn counts,
-//! and of these steps the median. There are 746 lipids, which are 99,964 atoms; `overhead`
-//! measures what the plugin adds to Rapier's own step for 29,850 without colliders.
+//! Rounds are interleaved and start from the same state. The best time of each step is taken,
+//! and the median over the steps is reported. `worlds` has 746 lipids (99,964 atoms);
+//! `overhead` measures what the plugin adds to Rapier's step for 29,850 lipids without
+//! colliders.
 
 mod common;
 
@@ -18,8 +19,8 @@ use bevy_rapier_molecules::plugin::{MoleculeTimes, MoleculeWorld};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use clap::Args;
+use common::interleave::{Samples, ms, ratio};
 use common::molecules::{popc, vesicle_of};
-use common::turns::{Laps, ms, ratio};
 use common::{Cell, Column, Done, Part, Run, cells};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -27,43 +28,42 @@ use rand_pcg::Pcg64Mcg;
 /// Length of a step, s.
 const STEP: f32 = 1.0 / 60.0;
 
-/// Fastest lipid at the start along each axis, nm/s.
+/// Largest initial speed along each axis, nm/s.
 const SPEED: f32 = 0.5;
 
-/// Steps before the clock runs: bodies and contacts come into being.
+/// Untimed steps at the start, in which bodies and contacts are created.
 const WARM_UP: usize = 3;
 
-/// Steps that are timed in each turn.
+/// Timed steps per round.
 const STEPS: usize = 5;
 
-/// Radius of atoms that touch when they are closer than 0.34 nm, as in the benches of the
-/// search, nm.
+/// Atom radius at which atoms closer than 0.34 nm overlap, as in the bench `search`, nm.
 const RADIUS_NM: f32 = 0.17;
 
-/// Lipids of the worlds that are compared.
+/// Lipids in the compared worlds.
 const LIPIDS: u32 = 746;
 
-/// Lipids of the world whose overhead is measured.
+/// Lipids in the world of `overhead`.
 const MANY_LIPIDS: u32 = 29_850;
 
-/// Lipids of a run that only shows that it works.
+/// Lipids in a quick run.
 const FEW_LIPIDS: u32 = 150;
 
-/// Turns of each world.
-const TURNS: usize = 4;
+/// Rounds of each world.
+const ROUNDS: usize = 4;
 
-/// Steps whose stages are told.
+/// Steps whose stages are timed.
 const STAGED_STEPS: usize = 15;
 
-/// States of the vesicles: their name, whether they are relaxed, and the radius of all
-/// atoms, if they have one.
+/// States of the vesicle: name, whether it is relaxed, and the radius of all atoms if it is
+/// uniform.
 const STATES: [(&str, bool, Option<f32>); 3] = [
     ("0.17 nm atoms, overlapping", false, Some(RADIUS_NM)),
     ("radii by element, overlapping", false, None),
     ("relaxed, nothing overlaps", true, None),
 ];
 
-/// What a world is made of.
+/// How the molecules of a world are simulated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Crowd,
@@ -72,7 +72,7 @@ enum Kind {
     Compound,
 }
 
-/// The worlds in their order; the last one is what the others are compared with.
+/// The worlds in order; the last one is the baseline.
 const KINDS: [Kind; 4] = [Kind::Crowd, Kind::CrowdOnly, Kind::Solver, Kind::Compound];
 
 impl Kind {
@@ -86,15 +86,15 @@ impl Kind {
     }
 }
 
-/// Lipids at rest in a vesicle.
+/// The lipids of a vesicle.
 struct Scene {
     lipid: Arc<MoleculeTemplate>,
     poses: Vec<Pose>,
 }
 
 impl Scene {
-    /// A vesicle of `lipids` POPC, relaxed until nothing overlaps if that is wanted, with
-    /// radii by element or one `radius` (nm) for all atoms.
+    /// A vesicle of `lipids` POPC, relaxed until nothing overlaps if `relaxed`, with radii by
+    /// element or one `radius` (nm) for all atoms.
     fn vesicle(lipids: u32, relaxed: bool, radius: Option<f32>) -> Self {
         let lipid = popc();
         let lipid = match radius {
@@ -105,12 +105,12 @@ impl Scene {
         };
         let lipid = Arc::new(lipid);
         let vesicle = vesicle_of(&lipid, lipids);
-        let mut relaxer = Relaxer::new(vesicle.crowd, RelaxConfig::default())
-            .expect("the vesicle can be searched");
+        let mut relaxer =
+            Relaxer::new(vesicle.crowd, RelaxConfig::default()).expect("the vesicle is finite");
         if relaxed {
             relaxer
                 .run(|_| ControlFlow::Continue(()))
-                .expect("the vesicle can be searched");
+                .expect("the vesicle is finite");
         }
         let crowd = relaxer.into_crowd();
         let poses = crowd.members().iter().map(|member| member.pose).collect();
@@ -121,7 +121,7 @@ impl Scene {
         self.poses.len() * self.lipid.atom_count()
     }
 
-    /// An app with these lipids, after its first steps.
+    /// An app with these lipids, after the untimed steps.
     fn app(&self, kind: Kind) -> App {
         let mut app = App::new();
         app.add_plugins((
@@ -202,16 +202,15 @@ impl Scene {
     }
 }
 
-/// What only this bench has.
 #[derive(Args)]
-struct Switches {
-    /// Lipids of the worlds that are compared, with commas [default: 746].
+struct Options {
+    /// Lipids in the compared worlds, separated by commas [default: 746].
     #[arg(long, value_name = "N", value_delimiter = ',')]
     lipids: Vec<u32>,
 }
 
 fn main() -> ExitCode {
-    let about = "What a step of 1/60 s costs in a headless Bevy app";
+    let about = "Cost of a step of 1/60 s in a headless Bevy app";
     let parts = [
         Part::new(
             "worlds",
@@ -227,10 +226,10 @@ fn main() -> ExitCode {
     common::run("step", about, &parts)
 }
 
-fn worlds(run: &mut Run, switches: &Switches) -> Done {
-    let few_or_many = [run.pick(LIPIDS, FEW_LIPIDS)];
-    let sizes = match &switches.lipids[..] {
-        [] => &few_or_many[..],
+fn worlds(run: &mut Run, options: &Options) -> Done {
+    let default_size = [run.pick(LIPIDS, FEW_LIPIDS)];
+    let sizes = match &options.lipids[..] {
+        [] => &default_size[..],
         sizes => sizes,
     };
     for &lipids in sizes {
@@ -239,13 +238,13 @@ fn worlds(run: &mut Run, switches: &Switches) -> Done {
         for (_, relaxed, radius) in STATES {
             let scene = Scene::vesicle(lipids, relaxed, radius);
             atoms = scene.atom_count();
-            medians.push(compare(&scene, run.pick(TURNS, 1)));
+            medians.push(compare(&scene, run.pick(ROUNDS, 1)));
         }
         let mut columns = vec![Column::text("world")];
         columns.extend(STATES.map(|(state, ..)| Column::measured(state, "ms").decimals(2)));
         let faster = "times faster than compounds: ";
         columns.extend(STATES.map(|(state, ..)| Column::number(format!("{faster}{state}"))));
-        let title = format!("{lipids} lipids, {atoms} atoms, ms a step.");
+        let title = format!("{lipids} lipids, {atoms} atoms, ms per step.");
         let mut table = run.table(&title, columns);
         for (world, kind) in KINDS.iter().enumerate() {
             let mut row = vec![Cell::from(kind.name())];
@@ -261,23 +260,29 @@ fn worlds(run: &mut Run, switches: &Switches) -> Done {
     Ok(())
 }
 
-/// The time of a step of each world.
-fn compare(scene: &Scene, turns: usize) -> [Duration; 4] {
-    let mut laps: [[Laps; STEPS]; 4] = Default::default();
-    for _ in 0..turns {
-        for (kind, laps) in KINDS.iter().zip(&mut laps) {
-            // Overlaps are parted step by step: each world is timed in the same steps.
+/// The time of a step in each world.
+fn compare(scene: &Scene, rounds: usize) -> [Duration; 4] {
+    let mut samples: [[Samples; STEPS]; 4] = Default::default();
+    for _ in 0..rounds {
+        for (kind, samples) in KINDS.iter().zip(&mut samples) {
+            // Overlaps shrink step by step, so all worlds are timed over the same steps.
             let mut app = scene.app(*kind);
-            for laps in laps {
-                laps.time(|| app.update());
+            for samples in samples {
+                samples.time(|| app.update());
             }
         }
     }
-    laps.map(|steps| steps.iter().map(Laps::best).collect::<Laps>().median())
+    samples.map(|steps| {
+        steps
+            .iter()
+            .map(Samples::best)
+            .collect::<Samples>()
+            .median()
+    })
 }
 
-/// What the plugin adds to Rapier's own step.
-fn overhead(run: &mut Run, _: &Switches) -> Done {
+/// What the plugin adds to Rapier's step.
+fn overhead(run: &mut Run, _: &Options) -> Done {
     let scene = Scene::vesicle(run.pick(MANY_LIPIDS, FEW_LIPIDS), true, None);
     let mut app = scene.app(Kind::CrowdOnly);
     let mut times = Vec::new();
@@ -288,7 +293,7 @@ fn overhead(run: &mut Run, _: &Switches) -> Done {
         times.extend(worlds.iter(world).map(MoleculeWorld::times));
     }
     let of = |stage: fn(&MoleculeTimes) -> Duration| -> f64 {
-        ms(times.iter().map(stage).collect::<Laps>().median())
+        ms(times.iter().map(stage).collect::<Samples>().median())
     };
     let title = format!(
         "{} lipids without colliders, {} atoms; the median of a step's stages.",

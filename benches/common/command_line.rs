@@ -1,4 +1,4 @@
-//! The command line of all benches.
+//! The command line shared by all benches.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,36 +13,35 @@ use super::{Done, Part};
 /// Path that stands for standard output.
 const STDOUT: &str = "-";
 
-/// What was asked for. `S` are the switches that only one bench has.
+/// Parsed arguments. `S` holds the options of a single bench.
 #[derive(Parser)]
 pub struct CommandLine<S: Args> {
-    /// What to run [default: all].
+    /// Parts to run [default: all].
     #[arg(value_name = "PART")]
     parts: Vec<String>,
-    /// Also writes the tables as JSON, to a file or to standard output (-); Markdown then
-    /// goes to standard error.
+    /// Also write the tables as JSON to a file, or to standard output (-), in which case the
+    /// Markdown goes to standard error.
     #[arg(long, value_name = "FILE|-", visible_alias = "report")]
     json: Option<PathBuf>,
-    /// Small scenes and one round, to see that it works; so it is whenever this is not run
-    /// by `cargo bench`.
+    /// Run small scenes for one round. The default unless run by `cargo bench`.
     #[arg(long)]
     quick: bool,
-    /// Given by `cargo bench`.
+    /// Passed by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
-    /// Given by those who only want to see it run.
+    /// Passed by `cargo test --benches`.
     #[arg(long, hide = true)]
     test: bool,
     #[command(flatten)]
-    pub switches: S,
+    pub options: S,
 }
 
-/// For benches that have no switches of their own.
+/// For benches without options of their own.
 #[derive(Args)]
-pub struct NoSwitches {}
+pub struct NoOptions {}
 
 impl<S: Args> CommandLine<S> {
-    /// Reads the arguments of the program; ends it where they ask for help or are wrong.
+    /// Parses the process arguments. Exits on `--help` and on invalid arguments.
     pub fn read(bench: &'static str, about: &'static str, parts: &[Part<S>]) -> Self {
         let names = parts
             .iter()
@@ -57,7 +56,7 @@ impl<S: Args> CommandLine<S> {
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
-    /// Whether the part is asked for.
+    /// Whether the part was selected.
     pub fn wants(&self, part: &str) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|name| name == part)
     }
@@ -70,15 +69,17 @@ impl<S: Args> CommandLine<S> {
         self.json.as_deref() == Some(Path::new(STDOUT))
     }
 
-    /// Finds out before the work whether the report can be written after it.
+    /// Checks before the run that the report can be written.
     pub fn check(&self) -> Done {
         let Some(path) = self.json.as_ref().filter(|_| !self.json_to_stdout()) else {
             return Ok(());
         };
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+        let directory = path
+            .parent()
+            .filter(|directory| *directory != Path::new(""));
+        if path.is_dir() || directory.is_some_and(|directory| !directory.is_dir()) {
             return Err(format!(
-                "cannot write '{}': it is a folder, or in none",
+                "cannot write '{}': it is a directory, or its directory does not exist",
                 path.display()
             )
             .into());
@@ -86,7 +87,7 @@ impl<S: Args> CommandLine<S> {
         Ok(())
     }
 
-    /// Writes the report, if it is asked for.
+    /// Writes the report if `--json` was given.
     pub fn write(&self, report: &Report) -> Done {
         let Some(path) = &self.json else {
             return Ok(());

@@ -1,64 +1,63 @@
-//! What all benches share: one command line, contestants in turns, tables that are printed
-//! as Markdown and written as JSON.
+//! The bench harness: one command line, interleaved rounds, and tables printed as Markdown
+//! and written as JSON.
 //!
 //! ```text
 //! cargo bench --bench NAME -- [PART]... [--json FILE|-] [--quick]
 //! ```
 //!
-//! A bench is a list of [`Part`]s and the switches that only it has. `cargo bench` tells a
-//! program that it is run in earnest (`--bench`); whoever starts it otherwise, such as
-//! `cargo test --benches`, only wants to see it run, and gets what `--quick` gives: small
-//! scenes and one round, some seconds in all.
+//! A bench is a list of [`Part`]s and the options of that bench. `cargo bench` passes
+//! `--bench`. Without it, for example under `cargo test --benches`, a bench behaves as with
+//! `--quick`: small scenes and one round, a few seconds in all.
 //!
 //! # The report
 //!
-//! `--json` writes one object. Nothing in it tells the time of day, so that two reports
-//! differ only where the measurements do.
+//! `--json` writes one object. It holds no time stamps, so two reports differ only in their
+//! measurements.
 //!
-//! | field | what it is |
+//! | field | contents |
 //! |---|---|
 //! | `bench` | name of the bench |
-//! | `machine` | name of the processor, null if nobody knows |
-//! | `threads` | threads of the pool that searches use |
+//! | `machine` | name of the CPU, null if unknown |
+//! | `threads` | threads of the pool used by the searches |
 //! | `profile` | `release` or `dev` |
-//! | `quick` | whether it was a run that only shows that it works |
-//! | `tables` | the tables in the order in which they were printed |
-//! | `tables[].part`, `.title` | the part of the bench, and what is printed above |
-//! | `tables[].seconds`, `.processor_seconds` | how long all of it took on the clock, and of the processor (null if nobody knows): about `threads` times as much on a quiet machine at best |
-//! | `tables[].columns` | `name` and `unit` (null for words and plain numbers) of each |
-//! | `tables[].rows` | objects, from a column's name to a number, an array of numbers that make up one, a text, or null where nothing was measured; numbers are not rounded |
-//! | `notes` | sentences beside the tables, each with its `part` |
+//! | `quick` | whether this was a quick run |
+//! | `tables` | the tables in the order printed |
+//! | `tables[].part`, `.title` | the part of the bench, and the printed title |
+//! | `tables[].seconds`, `.cpu_seconds` | wall time, and CPU time of all threads (null if unknown) |
+//! | `tables[].columns` | `name` and `unit` of each (null for text and plain numbers) |
+//! | `tables[].rows` | objects that map a column name to a number, an array of summands, a text, or null if not measured; numbers are not rounded |
+//! | `notes` | notes, each with its `part` |
 #![allow(
     dead_code,
     unused_imports,
     unused_macros,
-    reason = "no bench needs all of it"
+    reason = "each bench uses some of the harness"
 )]
 
 mod command_line;
+pub mod cpu_time;
+pub mod interleave;
 pub mod molecules;
-pub mod processor;
 mod report;
 mod table;
-pub mod turns;
 
 use std::error::Error;
 use std::process::ExitCode;
 
-pub use command_line::NoSwitches;
+pub use command_line::NoOptions;
 pub use report::Run;
 pub use table::{Cell, Column, Table, grouped};
 
 use clap::Args;
 use command_line::CommandLine;
 
-/// Exit code for arguments that cannot be used; also what `clap` has.
+/// Exit code for invalid arguments, the same as `clap`'s.
 const BAD_ARGUMENTS: u8 = 2;
 
-/// How a part ends.
+/// Result of a part.
 pub type Done = Result<(), Box<dyn Error>>;
 
-/// A part of a bench, which can be asked for by its name.
+/// A part of a bench, selected by name.
 pub struct Part<S> {
     name: &'static str,
     about: &'static str,
@@ -66,27 +65,26 @@ pub struct Part<S> {
 }
 
 impl<S> Part<S> {
-    /// `about` is for `--help`.
+    /// `about` is shown by `--help`.
     pub fn new(name: &'static str, about: &'static str, run: fn(&mut Run, &S) -> Done) -> Self {
         Self { name, about, run }
     }
 }
 
-/// The whole program: reads the command line, runs the parts that were asked for in their
-/// order, and writes the report, also that of a run that ended early. Exit codes: 0 done,
-/// 1 failed, 2 bad arguments.
+/// Runs a bench: parses the command line, runs the selected parts in order, and writes the
+/// report even if a part failed. Exit codes: 0 done, 1 failed, 2 invalid arguments.
 pub fn run<S: Args>(bench: &'static str, about: &'static str, parts: &[Part<S>]) -> ExitCode {
     let line = CommandLine::<S>::read(bench, about, parts);
     let mut run = Run::new(bench, line.is_quick(), line.json_to_stdout());
     if let Err(error) = line.check() {
-        run.complain(&format!("{bench}: {error}"));
+        run.print_error(&format!("{bench}: {error}"));
         return BAD_ARGUMENTS.into();
     }
     let mut done: Done = Ok(());
     for part in parts.iter().filter(|part| line.wants(part.name)) {
         if done.is_ok() {
             run.begin(part.name);
-            done = (part.run)(&mut run, &line.switches);
+            done = (part.run)(&mut run, &line.options);
             run.end_table();
         }
     }
@@ -94,13 +92,13 @@ pub fn run<S: Args>(bench: &'static str, about: &'static str, parts: &[Part<S>])
     match done.and(written) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            run.complain(&format!("{bench}: {error}"));
+            run.print_error(&format!("{bench}: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// The cells of a row, whatever their types.
+/// The cells of a row, converted from any supported type.
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
         [$($crate::common::Cell::from($cell)),*]

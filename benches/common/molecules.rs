@@ -1,4 +1,4 @@
-//! Bundled molecules, and vesicles of lipids as dense as those of the README.
+//! Bundled molecules, and vesicles at the density used in the README.
 
 use std::sync::Arc;
 
@@ -6,39 +6,37 @@ use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
 use clap::builder::RangedU64ValueParser;
 
-/// Area of a leaflet at its heads for each lipid, nm²: as dense as rigid lipids can be
-/// packed without overlaps.
+/// Leaflet area per lipid at the head groups, nm²: the highest density at which this rigid
+/// conformer packs without overlaps.
 const AREA_PER_LIPID_NM2: f32 = 1.23;
 
-/// Atoms of a lipid.
+/// Atoms of one lipid.
 pub const POPC_ATOMS: u64 = 134;
 
-/// Fewest atoms that make a vesicle, which takes 133 lipids of that density; with some to
-/// spare.
-pub const VESICLE_ATOMS: u64 = 20_000;
+/// Smallest vesicle, atoms. At this density a vesicle needs at least 133 lipids.
+pub const MIN_VESICLE_ATOMS: u64 = 20_000;
 
-/// Reads a number of atoms for a switch: at least so many, and no more than 32 bits can
-/// number.
-pub fn atoms_from(fewest: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(fewest..=u64::from(u32::MAX))
+/// Parser of an atom count from `min` to `u32::MAX`.
+pub fn atoms_from(min: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(min..=u64::from(u32::MAX))
 }
 
-/// Where a bundled structure is.
+/// Path of a bundled structure.
 pub fn path(file: &str) -> String {
     format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A bundled structure as one molecule.
 pub fn bundled(file: &str) -> MoleculeTemplate {
-    load(path(file), &LoadOptions::default()).expect("the bundled structures can be read")
+    load(path(file), &LoadOptions::default()).expect("bundled structures are valid")
 }
 
-/// The lipid of all vesicles.
+/// The lipid used in all vesicles.
 pub fn popc() -> MoleculeTemplate {
     bundled("popc.pdb")
 }
 
-/// A vesicle of so many lipids at random places, seed 1.
+/// A vesicle of `lipids` randomly placed lipids, seed 1.
 pub fn vesicle_of(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Vesicle {
     let config = VesicleConfig {
         size: VesicleSize::Density {
@@ -47,5 +45,5 @@ pub fn vesicle_of(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Vesicle {
         },
         ..VesicleConfig::default()
     };
-    vesicle(Arc::clone(lipid), &config).expect("the vesicle is possible")
+    vesicle(Arc::clone(lipid), &config).expect("the vesicle is large enough")
 }

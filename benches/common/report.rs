@@ -1,4 +1,4 @@
-//! A run and its report.
+//! A bench run and its report.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::processor;
+use super::cpu_time;
 use super::table::{Cell, Column, Table, head};
 
-/// What `--json` writes; the module above tells what is in it.
+/// The report written by `--json`; see the parent module for its fields.
 #[derive(Serialize)]
 pub struct Report {
     bench: &'static str,
@@ -26,7 +26,7 @@ struct TableReport {
     part: &'static str,
     title: String,
     seconds: f64,
-    processor_seconds: Option<f64>,
+    cpu_seconds: Option<f64>,
     columns: Vec<Column>,
     rows: Vec<BTreeMap<String, Cell>>,
 }
@@ -37,21 +37,21 @@ struct Note {
     text: String,
 }
 
-/// A run of a bench, to which its parts report.
+/// A bench run. Its parts add tables and notes.
 pub struct Run {
-    /// Whether it only has to show that it works.
+    /// Whether to run small scenes for one round.
     pub quick: bool,
     report: Report,
-    /// The part that runs.
+    /// The current part.
     part: &'static str,
-    /// For people.
+    /// Where the Markdown goes.
     out: Box<dyn Write>,
-    /// Since when the next table is being made: on the clock, and of the processor.
+    /// Start of the current table: wall clock and CPU seconds.
     since: (Instant, Option<f64>),
 }
 
 impl Run {
-    /// Markdown goes to standard output, unless that is taken.
+    /// Prints Markdown to standard output, or to standard error if `stdout_is_taken`.
     pub fn new(bench: &'static str, quick: bool, stdout_is_taken: bool) -> Self {
         let out: Box<dyn Write> = if stdout_is_taken {
             Box::new(io::stderr())
@@ -60,7 +60,7 @@ impl Run {
         };
         let report = Report {
             bench,
-            machine: processor::name(),
+            machine: cpu_time::cpu_name(),
             threads: rayon::current_num_threads(),
             profile: if cfg!(debug_assertions) {
                 "dev"
@@ -76,13 +76,13 @@ impl Run {
             report,
             part: "",
             out,
-            since: (Instant::now(), processor::of_process()),
+            since: (Instant::now(), cpu_time::process_seconds()),
         };
         let report = &run.report;
         let machine = report
             .machine
             .as_deref()
-            .unwrap_or("an unknown processor")
+            .unwrap_or("an unknown CPU")
             .to_owned();
         let line = format!(
             "`{bench}` on {machine}, {} threads, profile {}{}.",
@@ -98,26 +98,26 @@ impl Run {
         &self.report
     }
 
-    /// One of two, by whether this is in earnest.
-    pub fn pick<T>(&self, in_earnest: T, quick: T) -> T {
-        if self.quick { quick } else { in_earnest }
+    /// `full`, or `quick` in a quick run.
+    pub fn pick<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
     }
 
-    /// Begins a part.
+    /// Starts a part.
     pub fn begin(&mut self, part: &'static str) {
         self.part = part;
-        self.since = (Instant::now(), processor::of_process());
+        self.since = (Instant::now(), cpu_time::process_seconds());
     }
 
-    /// Begins a table, under a title; its rows are printed as they come.
+    /// Starts a table. Rows are printed as they are added.
     ///
     /// # Panics
     ///
     /// If two columns have the same name.
     pub fn table(&mut self, title: &str, columns: Vec<Column>) -> Table<'_> {
         for (at, column) in columns.iter().enumerate() {
-            let named_before = columns[..at].iter().any(|other| other.name == column.name);
-            assert!(!named_before, "two columns are called '{}'", column.name);
+            let is_duplicate = columns[..at].iter().any(|other| other.name == column.name);
+            assert!(!is_duplicate, "duplicate column '{}'", column.name);
         }
         self.end_table();
         self.print(&format!("\n{title}\n\n{}", head(&columns)));
@@ -125,30 +125,30 @@ impl Run {
             part: self.part,
             title: title.to_owned(),
             seconds: 0.0,
-            processor_seconds: None,
+            cpu_seconds: None,
             columns,
             rows: Vec::new(),
         });
         Table::new(self)
     }
 
-    /// Adds a row to the last table.
+    /// Adds a row to the current table.
     pub(super) fn row(&mut self, cells: Vec<Cell>) {
         let Some(table) = self.report.tables.last_mut() else {
             return;
         };
         assert_eq!(cells.len(), table.columns.len(), "{}", table.title);
         let columns = table.columns.iter();
-        let words: Vec<String> = columns
+        let texts: Vec<String> = columns
             .zip(&cells)
             .map(|(column, cell)| column.show(cell))
             .collect();
         let names = table.columns.iter().map(|column| column.name.clone());
         table.rows.push(names.zip(cells).collect());
-        self.print(&format!("| {} |", words.join(" | ")));
+        self.print(&format!("| {} |", texts.join(" | ")));
     }
 
-    /// Says how long the last table took, unless that has been said.
+    /// Records the duration of the current table.
     pub fn end_table(&mut self) {
         let Some(table) = self.report.tables.last_mut() else {
             return;
@@ -156,14 +156,14 @@ impl Run {
         if table.seconds > 0.0 {
             return;
         }
-        let (begin, processor) = self.since;
-        let now = (Instant::now(), processor::of_process());
+        let (begin, cpu_begin) = self.since;
+        let now = (Instant::now(), cpu_time::process_seconds());
         table.seconds = (now.0 - begin).as_secs_f64();
-        table.processor_seconds = processor.zip(now.1).map(|(begin, end)| end - begin);
+        table.cpu_seconds = cpu_begin.zip(now.1).map(|(begin, end)| end - begin);
         self.since = now;
     }
 
-    /// A sentence beside the tables.
+    /// Adds a note.
     pub fn note(&mut self, text: &str) {
         self.print(&format!("\n{text}"));
         self.report.notes.push(Note {
@@ -172,14 +172,14 @@ impl Run {
         });
     }
 
-    /// A sentence for people alone.
-    pub fn complain(&mut self, text: &str) {
-        // Whoever closed the stream does not want to know.
+    /// Prints an error.
+    pub fn print_error(&mut self, text: &str) {
+        // A closed stream is not an error.
         let _ = writeln!(io::stderr(), "{text}");
     }
 
     fn print(&mut self, text: &str) {
-        // The report may still be wanted when nobody reads the tables.
+        // Keep going if the reader has gone: the JSON report may still be wanted.
         let _ = writeln!(self.out, "{text}");
     }
 }

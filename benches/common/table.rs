@@ -1,19 +1,19 @@
-//! Tables: what a column is called, and how its cells look.
+//! Columns and cells of a table, and their Markdown.
 
 use serde::Serialize;
 
 use super::report::Run;
 
-/// What stands in a cell.
+/// Contents of a cell.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     Text(String),
     Count(u64),
     Number(f64),
-    /// Numbers that make up one.
+    /// Summands, shown as `a + b`.
     Summands(Vec<f64>),
-    /// Nothing was measured.
+    /// Not measured.
     Missing,
 }
 
@@ -38,22 +38,22 @@ cell_from! {
     Option<f64> => |number: Option<f64>| number.map_or(Cell::Missing, Cell::Number),
 }
 
-/// How numbers of a column are rounded for people.
+/// How the numbers of a column are rounded in Markdown.
 #[derive(Clone, Copy, Debug)]
 enum Digits {
-    /// Three that mean something, or so.
+    /// About three significant digits.
     Significant,
-    /// So many decimals.
+    /// A fixed number of decimals.
     Decimals(usize),
 }
 
 /// A column.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
-    /// What it is called in the report: another name for each of a table.
+    /// Name in the report, unique in its table.
     pub name: String,
     unit: Option<&'static str>,
-    /// What it is called for people, if that is something else.
+    /// Heading in Markdown, if different.
     #[serde(skip)]
     heading: Option<&'static str>,
     #[serde(skip)]
@@ -63,7 +63,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Words.
+    /// A column of text.
     pub fn text(name: impl Into<String>) -> Self {
         Self {
             is_text: true,
@@ -71,7 +71,7 @@ impl Column {
         }
     }
 
-    /// Numbers without a unit: counts and ratios.
+    /// A column of numbers without a unit: counts and ratios.
     pub fn number(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -82,7 +82,7 @@ impl Column {
         }
     }
 
-    /// Numbers with a unit.
+    /// A column of numbers with a unit.
     pub fn measured(name: impl Into<String>, unit: &'static str) -> Self {
         Self {
             unit: Some(unit),
@@ -90,7 +90,7 @@ impl Column {
         }
     }
 
-    /// The same with so many decimals.
+    /// Sets the number of decimals.
     pub fn decimals(self, decimals: usize) -> Self {
         Self {
             digits: Digits::Decimals(decimals),
@@ -98,7 +98,7 @@ impl Column {
         }
     }
 
-    /// The same with another name for people.
+    /// Sets the heading in Markdown.
     pub fn headed(self, heading: &'static str) -> Self {
         Self {
             heading: Some(heading),
@@ -106,7 +106,7 @@ impl Column {
         }
     }
 
-    /// A cell of this column for people.
+    /// The Markdown of a cell of this column.
     pub fn show(&self, cell: &Cell) -> String {
         match cell {
             Cell::Text(text) => text.clone(),
@@ -128,7 +128,7 @@ impl Column {
     }
 }
 
-/// The two lines above the rows; numbers stand to the right.
+/// The two header lines; numbers are right-aligned.
 pub fn head(columns: &[Column]) -> String {
     let headings = columns
         .iter()
@@ -142,7 +142,7 @@ pub fn head(columns: &[Column]) -> String {
     format!("| {} |\n|{sides}", headings.join(" | "))
 }
 
-/// Three digits or so.
+/// About three significant digits.
 fn significant(value: f64) -> String {
     match value.abs() {
         size if size < 0.001 && size > 0.0 => format!("{value:.5}"),
@@ -167,7 +167,7 @@ pub fn grouped(number: &str) -> String {
     shown
 }
 
-/// A table that is being made.
+/// A table under construction.
 pub struct Table<'a> {
     run: &'a mut Run,
 }
@@ -177,7 +177,7 @@ impl<'a> Table<'a> {
         Self { run }
     }
 
-    /// Adds and prints a row, with one cell for each column.
+    /// Adds and prints a row with one cell per column.
     pub fn row(&mut self, cells: impl Into<Vec<Cell>>) {
         self.run.row(cells.into());
     }

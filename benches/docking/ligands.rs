@@ -1,5 +1,5 @@
-//! What the search does with other ligands of the bundled structures, as they are: no
-//! water, nothing tuned, the receptor without ligands.
+//! The docking search on other ligands of the bundled structures: no water, nothing tuned,
+//! receptors without their ligands.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 use bevy_rapier_molecules::molecule::{Atom, MoleculeTemplate, Residue};
 
 use crate::common::molecules::bundled;
-use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::common::{Column, Done, NoOptions, Run, cells};
 
-/// A pose whose center is this near to that of the crystal is there, nm.
-const THERE_NM: f32 = 0.2;
+/// A pose counts as found if its center is within this distance of the crystal's, nm.
+const SUCCESS_RADIUS_NM: f32 = 0.2;
 
-/// Where a structure has a ligand: the chain, and the number of its first residue.
+/// Chain and first residue number of a ligand in the structure.
 type Site = (&'static str, i32);
 
 /// A row of the table.
@@ -23,17 +23,17 @@ struct Case {
     ligand: &'static str,
     receptor: &'static str,
     file: &'static str,
-    /// Names of residues that are left out of the receptor, beside the ligand.
+    /// Residue names removed from the receptor, besides the ligand.
     without: &'static [&'static str],
-    /// Where the crystal has the ligand; each place is searched for.
+    /// Sites of the ligand in the crystal; each is searched for.
     sites: &'static [Site],
-    /// Residues that the ligand has.
+    /// Residues of the ligand.
     residues: i32,
-    /// Searches for each place.
+    /// Searches per site.
     seeds: u64,
 }
 
-/// Names of the ligands in `multi.pdb`.
+/// Residue names of the ligands in `multi.pdb`.
 const MULTI: &[&str] = &["CA", "1PE", "C8E", "PO4"];
 
 const CASES: [Case; 8] = [
@@ -111,21 +111,21 @@ const CASES: [Case; 8] = [
     },
 ];
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let title = format!(
-        "Searches for other ligands of the bundled structures. A pose is there if its center is \
-         within {THERE_NM} nm of the crystal's."
+        "Searches for other ligands of the bundled structures. A pose counts as found if its \
+         center is within {SUCCESS_RADIUS_NM} nm of the crystal's."
     );
     let columns = vec![
         Column::text("ligand"),
         Column::number("atoms"),
         Column::text("receptor"),
         Column::number("searches"),
-        Column::number("lowest energy is there"),
-        Column::number("among the poses kept"),
+        Column::number("found with the lowest energy"),
+        Column::number("found among the kept poses"),
         Column::measured("nearest lowest, nm", "nm").decimals(3),
     ];
-    // The smallest one shows that it works.
+    // A quick run has the smallest case only.
     let cases = run.pick(&CASES[..], &CASES[6..7]);
     let quick = run.quick;
     let mut table = run.table(&title, columns);
@@ -149,16 +149,16 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     Ok(())
 }
 
-/// How searches ended.
+/// Results of the searches of a case.
 #[derive(Debug)]
 struct Tally {
     atoms: usize,
     searches: u64,
-    /// Those whose lowest energy is where the crystal has the ligand.
+    /// Searches whose pose of lowest energy is at the site.
     lowest: u64,
-    /// Those with that place among the poses that were kept.
+    /// Searches with the site among the kept poses.
     among: u64,
-    /// Least distance of a pose of lowest energy, nm.
+    /// Smallest distance of a pose of lowest energy from the site, nm.
     nearest: f32,
 }
 
@@ -182,10 +182,10 @@ impl Tally {
             let numbers = first..first + case.residues;
             residue.chain == chain && numbers.contains(&residue.number)
         };
-        let is_left_out = |residue: &Residue| case.without.contains(&residue.name.as_str());
+        let is_removed = |residue: &Residue| case.without.contains(&residue.name.as_str());
         let ligand = part(&whole, "ligand", is_ligand)?;
         let receptor = part(&whole, "receptor", |residue| {
-            !is_ligand(residue) && !is_left_out(residue)
+            !is_ligand(residue) && !is_removed(residue)
         })?;
         self.atoms = ligand.atom_count();
         let crystal = ligand.template().file_pose().position;
@@ -207,8 +207,9 @@ impl Tally {
             let mut distances = found.iter().map(|one| one.pose.position.distance(crystal));
             let of_lowest = distances.next().unwrap_or(f32::INFINITY);
             self.searches += 1;
-            self.lowest += u64::from(of_lowest <= THERE_NM);
-            let is_among = of_lowest <= THERE_NM || distances.any(|away| away <= THERE_NM);
+            self.lowest += u64::from(of_lowest <= SUCCESS_RADIUS_NM);
+            let is_among =
+                of_lowest <= SUCCESS_RADIUS_NM || distances.any(|away| away <= SUCCESS_RADIUS_NM);
             self.among += u64::from(is_among);
             self.nearest = self.nearest.min(of_lowest);
         }
@@ -216,7 +217,7 @@ impl Tally {
     }
 }
 
-/// The atoms of some residues as a molecule of its own, which knows where the file has it.
+/// The atoms of some residues as a molecule that keeps its pose in the file.
 fn part(
     whole: &MoleculeTemplate,
     name: &str,

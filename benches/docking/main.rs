@@ -1,10 +1,9 @@
-//! What a check for overlaps and a motion until touch cost, against brute force: the
-//! comparison of Turk (1989), for a drug at its receptor and for two proteins. Then his two
-//! grids against each other, the energy from a lattice against the sum over all pairs, and
-//! the search for where the drug belongs, and other ligands.
+//! Cost of an overlap check and of a motion until contact, against brute force: the comparison
+//! of Turk (1989), for a ligand at its receptor and for two proteins. Also his two grids, the
+//! energy from a lattice against the sum over all pairs, and the docking search.
 //!
-//! The molecules are where a user has them: at the surface, and moving by about the width
-//! of an atom. The contestants take turns, and each one's best round counts.
+//! The molecules are at the surface and move by about the width of an atom. Rounds are
+//! interleaved and the best round is reported.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -20,17 +19,17 @@ use std::time::Duration;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, Encounter, Motion, interferes};
 use bevy_rapier_molecules::pose::Pose;
+use common::interleave::{Rounds, interleave, ratio};
 use common::molecules::bundled;
-use common::turns::{Rounds, in_turns, ratio};
-use common::{Column, Done, NoSwitches, Part, Run, cells};
+use common::{Column, Done, NoOptions, Part, Run, cells};
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A bundled molecule: its name and its file.
+/// Name and file of a bundled molecule.
 type Named = (&'static str, &'static str);
 
-/// Receptors and the molecules that are moved.
+/// Receptors and moved molecules.
 const SCENES: [(Named, Named); 2] = [
     (
         ("T4 lysozyme", "t4_lysozyme_l99a.pdb"),
@@ -39,10 +38,10 @@ const SCENES: [(Named, Named); 2] = [
     (("hemoglobin", "1gzx.pdb"), ("DHFR", "dhfr.pdb")),
 ];
 
-/// Poses of each scene.
+/// Poses per scene.
 const POSES: usize = 32;
 
-/// Rounds of which the best counts.
+/// Rounds; the best one is reported.
 const ROUNDS: usize = 9;
 
 /// Length of a motion, nm.
@@ -52,38 +51,30 @@ const STEP_NM: f32 = 0.1;
 const TURN: f32 = 0.1;
 
 fn main() -> ExitCode {
-    let about = "What a look for overlaps and a motion until touch cost";
+    let about = "Cost of an overlap check and of a motion until contact";
     let parts = [
         Part::new(
             "touch",
-            "brute force, a look for overlaps, and a motion until touch",
+            "brute force, an overlap check, and a motion until contact",
             touch,
         ),
-        Part::new(
-            "grids",
-            "the full grid of cells and the hashed one",
-            grids::run,
-        ),
+        Part::new("grids", "dense against hashed cells", grids::run),
         Part::new(
             "energy",
-            "the energy from a lattice and by the sum over all pairs",
+            "the energy from a lattice against the sum over all pairs",
             energy::run,
         ),
-        Part::new(
-            "search",
-            "the search for where the drug belongs",
-            search::run,
-        ),
+        Part::new("search", "the docking search for p-xylene", search::run),
         Part::new(
             "ligands",
-            "the same for other ligands of the bundled structures",
+            "the docking search for other ligands of the bundled structures",
             ligands::run,
         ),
     ];
     common::run("docking", about, &parts)
 }
 
-fn touch(run: &mut Run, _: &NoSwitches) -> Done {
+fn touch(run: &mut Run, _: &NoOptions) -> Done {
     let rounds = run.pick(ROUNDS, 1);
     let title = format!(
         "Microseconds, mean of {POSES} poses at the surface, best of {rounds} interleaved \
@@ -93,15 +84,15 @@ fn touch(run: &mut Run, _: &NoSwitches) -> Done {
         Column::text("receptor"),
         Column::text("moved"),
         Column::measured("brute force", "µs"),
-        Column::measured("look (`interferes`)", "µs").decimals(2),
-        Column::measured("motion (`move_to_touch`)", "µs").decimals(2),
-        Column::number("brute force ÷ look").decimals(0),
-        Column::number("motion ÷ look").decimals(1),
+        Column::measured("overlap check", "µs").decimals(2),
+        Column::measured("motion until contact", "µs").decimals(2),
+        Column::number("brute force ÷ check").decimals(0),
+        Column::number("motion ÷ check").decimals(1),
     ];
     let mut table = run.table(&title, columns);
     for (receptor, ligand) in SCENES {
         let scene = Scene::new(receptor.1, ligand.1);
-        let [brute, look, motion] = scene.race(rounds);
+        let [brute, check, motion] = scene.race(rounds);
         let named = |name: &str, molecule: &DockingMolecule| {
             let atoms = common::grouped(&molecule.atom_count().to_string());
             format!("{name}, {atoms} atoms")
@@ -110,16 +101,16 @@ fn touch(run: &mut Run, _: &NoSwitches) -> Done {
             named(receptor.0, &scene.receptor),
             named(ligand.0, &scene.ligand),
             micros(brute),
-            micros(look),
+            micros(check),
             micros(motion),
-            ratio(brute, look),
-            ratio(motion, look),
+            ratio(brute, check),
+            ratio(motion, check),
         ]);
     }
     Ok(())
 }
 
-/// Microseconds for each pose.
+/// Microseconds per pose.
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1.0e6 / POSES as f64
 }
@@ -161,16 +152,16 @@ impl Scene {
         }
     }
 
-    /// The drug and its receptor.
-    fn of_drug() -> Self {
+    /// p-xylene at T4 lysozyme.
+    fn xylene() -> Self {
         let ((_, receptor), (_, ligand)) = SCENES[0];
         Self::new(receptor, ligand)
     }
 
-    /// Best times of brute force, look and motion over all poses.
+    /// Best times of brute force, overlap check and motion over all poses.
     fn race(&self, rounds: usize) -> [Duration; 3] {
         let home = Pose::IDENTITY;
-        let contestants: [&dyn Fn(&Pose, &Motion) -> usize; 3] = [
+        let competitors: [&dyn Fn(&Pose, &Motion) -> usize; 3] = [
             &|pose, _| self.brute_force(pose),
             &|pose, _| interferes(&self.ligand, pose, &self.receptor, &home).len(),
             &|pose, motion| {
@@ -181,28 +172,28 @@ impl Scene {
                     .len()
             },
         ];
-        self.best_of(rounds, contestants)
+        self.best_of(rounds, competitors)
     }
 
-    /// The best round of each contestant over all poses.
+    /// The best round of each competitor over all poses.
     fn best_of<const N: usize, T>(
         &self,
         rounds: usize,
-        mut contestants: [&dyn Fn(&Pose, &Motion) -> T; N],
+        mut competitors: [&dyn Fn(&Pose, &Motion) -> T; N],
     ) -> [Duration; N] {
-        let laps = in_turns(
+        let samples = interleave(
             Rounds::exactly(rounds),
-            &mut contestants,
-            |_, contestant| {
+            &mut competitors,
+            |_, competitor| {
                 for (pose, motion) in &self.poses {
-                    black_box(contestant(pose, motion));
+                    black_box(competitor(pose, motion));
                 }
             },
         );
-        std::array::from_fn(|at| laps[at].best())
+        std::array::from_fn(|at| samples[at].best())
     }
 
-    /// Every atom against every other.
+    /// Tests every pair of atoms.
     fn brute_force(&self, pose: &Pose) -> usize {
         let (one, other) = (self.ligand.template(), self.receptor.template());
         let mut pairs = 0;

@@ -1,4 +1,4 @@
-//! The search for where the drug belongs.
+//! The docking search for p-xylene in T4 lysozyme.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,13 +7,13 @@ use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMole
 use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
 
 use crate::Scene;
-use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::common::{Column, Done, NoOptions, Run, cells};
 
 /// Seeds of the searches.
 const SEEDS: u64 = 5;
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
-    let scene = Scene::of_drug();
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
+    let scene = Scene::xylene();
     let seeds = run.pick(SEEDS, 1);
     let (ligand, receptor) = (&scene.ligand, &scene.receptor);
     let (crystal, home) = (
@@ -26,7 +26,10 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         Column::measured("energy, kJ/mol", "kJ/mol").decimals(1),
         Column::measured("from the crystal's center, nm", "nm").decimals(3),
     ];
-    let mut table = run.table("Search, all threads, with making the lattice.", columns);
+    let mut table = run.table(
+        "Search on all threads, including the construction of the lattice.",
+        columns,
+    );
     for seed in 1..=seeds {
         let begin = Instant::now();
         let [large, small] =
@@ -45,7 +48,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         };
         let found = docking
             .search(&config, &|_, _| ())
-            .expect("there is room outside");
+            .expect("free poses exist");
         table.row(cells![
             seed,
             begin.elapsed().as_secs_f64(),

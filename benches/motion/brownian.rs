@@ -1,5 +1,5 @@
-//! What a Brownian step of a crowd costs: spheres in fine-grained steps, and proteins whose
-//! contacts are confirmed by their atoms.
+//! Cost of a Brownian step: spheres with fine-grained steps, and proteins with atom-level
+//! contacts.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,44 +17,44 @@ use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::Switches;
+use crate::Options;
+use crate::common::interleave::{Samples, ms};
 use crate::common::molecules::bundled;
-use crate::common::turns::{Laps, ms};
 use crate::common::{Cell, Column, Done, Run, cells};
 
-/// Part of space that is filled.
+/// Filled fraction of the box.
 const FILLED: f64 = 0.25;
 
 /// Radius of the spheres, nm.
 const RADIUS_NM: f64 = 2.0;
 
-/// Spreads of a step along each axis, nm.
+/// Standard deviations of a step along each axis, nm.
 const STEPS_NM: [f64; 3] = [0.05, 0.1, 0.2];
 
-/// Spread of the steps that bring spheres from a lattice into disorder, nm.
+/// Standard deviation of the steps that mix the initial lattice, nm.
 const MIXING_NM: f64 = 0.4;
 
-/// Times that a protein is turned to be free of its neighbors.
-const TURNS: u32 = 200;
+/// Random rotations tried to place a protein without overlaps.
+const ROTATIONS: u32 = 200;
 
-/// Steps that are timed.
+/// Timed steps.
 const STEPS: u32 = 10;
 
-pub fn run(run: &mut Run, _: &Switches) -> Done {
+pub fn run(run: &mut Run, _: &Options) -> Done {
     let count = run.pick(10_000, 216);
     let steps = run.pick(STEPS, 1);
-    // Everyone is looked at for each collision.
+    // Subdivided steps test all pairs for each collision.
     let few = count.min(1000);
     let title = format!(
         "**Brownian spheres**: {count} of {RADIUS_NM} nm fill {FILLED} of a box; {few} in \
          subdivided steps."
     );
     let columns = vec![
-        Column::measured("spread of a step, nm", "nm").decimals(2),
-        Column::measured("simulated ns a step", "ns").decimals(3),
-        Column::measured("queued, ms a step", "ms").decimals(2),
-        Column::number("collisions a step").decimals(0),
-        Column::measured("subdivided, ms a step", "ms").decimals(0),
+        Column::measured("step, nm", "nm").decimals(2),
+        Column::measured("simulated ns per step", "ns").decimals(3),
+        Column::measured("queued, ms per step", "ms").decimals(2),
+        Column::number("collisions per step").decimals(0),
+        Column::measured("subdivided, ms per step", "ms").decimals(0),
     ];
     let mut table = run.table(&title, columns);
     for spread in STEPS_NM {
@@ -65,7 +65,7 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
     molecules(run, count, steps)
 }
 
-/// Milliseconds of a step, collisions of a step, and its length in s.
+/// Milliseconds and collisions per step, and the length of a step in s.
 fn spheres(
     count: u32,
     spread: f64,
@@ -90,46 +90,45 @@ fn spheres(
     };
     let mut crowd = BrownianCrowd::new(&vec![particle; count as usize], &places, config)?;
     let mut bounce = |_: &Meeting| Outcome::Bounce;
-    // From the lattice into disorder.
+    // Mix the initial lattice.
     let dt = 0.5 * spread * spread / particle.diffusion;
     let long = 0.5 * MIXING_NM * MIXING_NM / particle.diffusion;
     for _ in 0..2 * steps {
         crowd.step(long, &mut bounce)?;
     }
     let mut collisions = 0;
-    let mut laps = Laps::default();
+    let mut samples = Samples::default();
     for _ in 0..steps {
-        collisions += laps.time(|| crowd.step(dt, &mut bounce))?.collisions;
+        collisions += samples.time(|| crowd.step(dt, &mut bounce))?.collisions;
     }
-    let time = ms(laps.sum()) / f64::from(steps);
+    let time = ms(samples.sum()) / f64::from(steps);
     Ok((time, collisions as f64 / f64::from(steps), dt))
 }
 
 fn molecules(run: &mut Run, count: u32, steps: u32) -> Done {
-    let device =
-        device_search().map_or("nobody else: there is no adapter".into(), |(_, name)| name);
+    let device = device_search().map_or("no device (no adapter found)".into(), |(_, name)| name);
     let title = format!(
-        "**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass; bounding spheres \
-         first, atoms confirm. Pairs of bounding spheres by the processor, or by {device}; the \
-         atoms are the processor's either way. The fastest of {steps} steps."
+        "**Brownian proteins**: {count} of each fill {FILLED} of a box, by mass. Pairs of \
+         bounding spheres are found by the CPU or by {device}; atoms are always tested by the \
+         CPU. The fastest of {steps} steps."
     );
     let columns = vec![
         Column::text("protein"),
-        Column::number("atoms in all"),
-        Column::measured("spread of a step, nm", "nm").decimals(2),
-        Column::measured("ms a step", "ms").decimals(1),
-        Column::measured("of it the pairs", "ms").decimals(1),
-        Column::measured("with pairs by the device, ms", "ms").decimals(1),
+        Column::number("atoms"),
+        Column::measured("step, nm", "nm").decimals(2),
+        Column::measured("ms per step", "ms").decimals(1),
+        Column::measured("of which pairs", "ms").decimals(1),
+        Column::measured("pairs by the device, ms", "ms").decimals(1),
         Column::number("candidates"),
-        Column::number("atoms compared"),
+        Column::number("atom tests"),
         Column::number("collisions"),
-        Column::number("went back"),
-        Column::number("not free at the start"),
+        Column::number("reverted"),
+        Column::number("initially overlapping"),
     ];
     let mut table = run.table(&title, columns);
     for (file, spreads) in [("1ubq.cif", &STEPS_NM[..]), ("dhfr.pdb", &STEPS_NM[1..2])] {
         let template = Arc::new(bundled(file));
-        let (placed, never_free) = place(&template, count);
+        let (placed, overlapping) = place(&template, count);
         for &spread in spreads {
             let scene = Proteins {
                 template: &template,
@@ -142,18 +141,18 @@ fn molecules(run: &mut Run, count: u32, steps: u32) -> Done {
                 Cell::from(spread),
             ];
             row.extend(scene.measure(steps)?);
-            row.push(Cell::from(never_free));
+            row.push(Cell::from(overlapping));
             table.row(row);
         }
     }
     Ok(())
 }
 
-/// Proteins of one kind that diffuse.
+/// Diffusing proteins of one kind.
 struct Proteins<'a> {
     template: &'a Arc<MoleculeTemplate>,
     placed: &'a [Pose],
-    /// Spread of a step along each axis, nm.
+    /// Standard deviation of a step along each axis, nm.
     spread: f64,
 }
 
@@ -168,8 +167,8 @@ impl Proteins<'_> {
         Ok((BrownianMolecules::new(templates, &list, Vec::new(), 1)?, dt))
     }
 
-    /// Times of a step, all and pairs, by the processor, and all with the pairs by a device;
-    /// then what happened in the last one.
+    /// Time of a step and of its pair search on the CPU, time of a step with the pairs by a
+    /// device, and the counts of the last step.
     fn measure(&self, steps: u32) -> Result<[Cell; 7], Box<dyn Error>> {
         let (mut crowd, dt) = self.crowd()?;
         let (time, last) = run_steps(&mut crowd, dt, steps)?;
@@ -179,7 +178,7 @@ impl Proteins<'_> {
                 other.set_search(search);
                 let (time, _) = run_steps(&mut other, dt, steps)?;
                 if other.molecules() != crowd.molecules() {
-                    return Err("the device has moved molecules elsewhere".into());
+                    return Err("the device gave different positions".into());
                 }
                 Some(time)
             }
@@ -197,23 +196,23 @@ impl Proteins<'_> {
     }
 }
 
-/// Milliseconds of the fastest step, and what happened in the last one.
+/// Milliseconds of the fastest step, and the report of the last one.
 fn run_steps(
     crowd: &mut BrownianMolecules,
     dt: f64,
     steps: u32,
 ) -> Result<(f64, MoleculesReport), Box<dyn Error>> {
     let mut last = crowd.step(dt)?;
-    let mut laps = Laps::default();
+    let mut samples = Samples::default();
     for _ in 0..steps {
-        let mut step = laps.time(|| crowd.step(dt))?;
+        let mut step = samples.time(|| crowd.step(dt))?;
         step.searching = step.searching.min(last.searching);
         last = step;
     }
-    Ok((ms(laps.best()), last))
+    Ok((ms(samples.best()), last))
 }
 
-/// A search on any adapter, even one in software, and its name.
+/// A search on any adapter, including software ones, and its name.
 #[cfg(feature = "gpu")]
 fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
     use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
@@ -224,23 +223,23 @@ fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
     Some((Box::new(grid), name))
 }
 
-/// There is none in a program without the feature.
+/// Always `None` without the feature `gpu`.
 #[cfg(not(feature = "gpu"))]
 fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
     None
 }
 
-/// Proteins at the places of a lattice, each turned until it is free, and how many never
-/// were.
+/// Proteins on a lattice, each rotated until it overlaps no other, and the number of proteins
+/// for which no rotation was found.
 fn place(template: &Arc<MoleculeTemplate>, count: u32) -> (Vec<Pose>, u32) {
     let body = DockingMolecule::new(template.clone());
     let distance = (protein_volume(f64::from(template.mass())) / FILLED).cbrt() as f32;
     let along = (1..).find(|k: &u32| k.pow(3) >= count).unwrap_or(1);
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut poses: Vec<Pose> = Vec::new();
-    let mut never_free = 0;
+    let mut overlapping = 0;
     let reach = 2.0 * template.bounding_radius();
-    // Neighbors that are placed already are among the last two layers.
+    // Neighbors that are already placed lie in the last two layers.
     let layers = 2 * (along * along) as usize;
     for k in 0..count {
         let cell = [k % along, k / along % along, k / along / along];
@@ -251,13 +250,13 @@ fn place(template: &Arc<MoleculeTemplate>, count: u32) -> (Vec<Pose>, u32) {
             .copied()
             .collect();
         let mut pose = Pose::from_translation(place);
-        let is_free = (0..TURNS).any(|_| {
+        let is_free = (0..ROTATIONS).any(|_| {
             let turn = [(); 4].map(|()| 2.0 * random.random::<f32>() - 1.0);
             pose.rotation = Quat::from_array(turn).normalize();
             near.iter().all(|other| is_free(&body, &pose, &body, other))
         });
-        never_free += u32::from(!is_free);
+        overlapping += u32::from(!is_free);
         poses.push(pose);
     }
-    (poses, never_free)
+    (poses, overlapping)
 }

@@ -1,31 +1,31 @@
-//! The simple alternative: a grid at a fixed step that is short enough to miss nothing.
+//! The simple alternative: a grid at a fixed step short enough to miss no collision.
 
 use bevy_rapier_molecules::motion::time_varying::{SphereMotion, TimeVaryingConfig};
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use bevy_rapier_molecules::search::{HierarchicalGrid, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 
-use crate::common::{Column, Done, Run, cells, processor};
-use crate::{Switches, follow};
+use crate::common::{Column, Done, Run, cells, cpu_time};
+use crate::{Options, simulate};
 
-/// How deep spheres may get before a step sees it: a tenth of the smallest radius.
+/// Largest undetected penetration, in units of the smallest radius.
 const DEPTH: f64 = 0.1;
 
-/// How much faster than at the start spheres may become: forces and collisions push them.
-const FASTER: f64 = 2.0;
+/// Assumed largest speed, in units of the largest initial speed.
+const MAX_SPEED_FACTOR: f64 = 2.0;
 
-pub fn run(run: &mut Run, _: &Switches) -> Done {
+pub fn run(run: &mut Run, _: &Options) -> Done {
     let numbers: &[u32] = run.pick(&[300, 1000, 3000], &[100]);
     let (steps, simulated) = run.pick((500, 2.0), (10, 0.1));
     let title = format!(
-        "**Fixed steps**: seconds for each simulated second, one thread. In a step two spheres \
-         approach each other by {DEPTH} of the smallest radius at most."
+        "**Fixed steps**: seconds per simulated second, one thread. In a step two spheres \
+         approach by at most {DEPTH} of the smallest radius."
     );
     let columns = vec![
         Column::number("spheres"),
-        Column::number("steps a second").decimals(0),
+        Column::number("steps per second").decimals(0),
         Column::measured("uniform grid", "s").decimals(2),
-        Column::measured("hierarchy of grids", "s").decimals(2),
+        Column::measured("hierarchical grid", "s").decimals(2),
         Column::measured("time-varying bounds", "s").decimals(4),
         Column::number("better grid ÷ bounds").decimals(0),
     ];
@@ -36,10 +36,10 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
             count,
             ..ForcedSpheresConfig::default()
         };
-        let dt = DEPTH * config.radii[0] / (2.0 * FASTER * config.speeds[1]);
+        let dt = DEPTH * config.radii[0] / (2.0 * MAX_SPEED_FACTOR * config.speeds[1]);
         let uniform = pool.install(|| time(&config, dt, steps, &mut UniformGrid::new()))?;
         let hierarchy = pool.install(|| time(&config, dt, steps, &mut HierarchicalGrid::new()))?;
-        let own = follow(&config, &TimeVaryingConfig::default(), simulated)?.seconds;
+        let own = simulate(&config, &TimeVaryingConfig::default(), simulated)?.seconds;
         table.row(cells![
             count,
             1.0 / dt,
@@ -52,8 +52,8 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
     Ok(())
 }
 
-/// Seconds that a simulated second takes: moving everyone and finding who overlaps. What
-/// they do then is left out, in favor of the fixed step.
+/// CPU seconds per simulated second to move all spheres and find the overlaps. The response is
+/// left out, in favor of the fixed step.
 fn time(
     config: &ForcedSpheresConfig,
     dt: f64,
@@ -67,7 +67,7 @@ fn time(
         .map(|one| one.radius as f32)
         .collect();
     let (mut spheres, mut pairs) = (SphereSet::new(), PairBuffer::new());
-    let begin = processor::of_thread();
+    let begin = cpu_time::thread_seconds();
     for step in 1..=steps {
         let now = f64::from(step) * dt;
         spheres.clear();
@@ -79,5 +79,5 @@ fn time(
         let found = search.find_pairs(&spheres, 0.0, &mut pairs);
         found.map_err(|error| error.to_string())?;
     }
-    Ok((processor::of_thread() - begin) / (f64::from(steps) * dt))
+    Ok((cpu_time::thread_seconds() - begin) / (f64::from(steps) * dt))
 }

@@ -1,16 +1,16 @@
-//! Moving spheres: the experiments of Kim, Guibas and Shin, and what a Brownian step costs.
+//! Moving spheres: the experiments of Kim, Guibas and Shin, and the cost of a Brownian step.
 //!
-//! Plots are SVG and PNG files in a folder, which is in the target folder if not given.
-//! Times of one thread are those that it had a processor.
+//! Plots are written as SVG and PNG files, by default into the target directory. Single-thread
+//! times are CPU times.
 
 mod brownian;
 #[path = "../common/mod.rs"]
 mod common;
 mod events;
 mod fixed_step;
+mod hubbard;
 #[path = "../../examples/common/plots.rs"]
 mod plots;
-mod table;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -21,12 +21,11 @@ use bevy_rapier_molecules::motion::time_varying::{
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use clap::Args;
-use common::{Part, processor};
+use common::{Part, cpu_time};
 
-/// What only this bench has.
 #[derive(Args)]
-pub struct Switches {
-    /// Folder of the plots of `events`.
+pub struct Options {
+    /// Directory for the plots of `events`.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/motion"))]
     pub out: PathBuf,
 }
@@ -39,42 +38,42 @@ fn main() -> ExitCode {
             "time and events from 500 to 3,500 spheres, with plots; sides of subspaces",
             events::run,
         ),
-        Part::new("table", "against Hubbard's broad phase", table::run),
+        Part::new("table", "against Hubbard's broad phase", hubbard::run),
         Part::new("fixed", "against a grid at a fixed step", fixed_step::run),
         Part::new("large", "100,000 spheres", events::run_large),
         Part::new(
             "brownian",
-            "a Brownian step of 10,000 spheres, and of as many proteins",
+            "a Brownian step of 10,000 spheres and of 10,000 proteins",
             brownian::run,
         ),
     ];
     common::run("motion", about, &parts)
 }
 
-/// A run of the time-varying bounds.
-pub struct Followed {
-    /// Seconds of the processor that a simulated second takes.
+/// Results of a run with time-varying bounds.
+pub struct Simulated {
+    /// CPU seconds per simulated second.
     pub seconds: f64,
-    /// The events of all seconds.
+    /// Event counts.
     pub counts: EventCounts,
     /// Sides of the subspaces.
     pub sides: Vec<f64>,
 }
 
-/// Follows spheres for a time.
-pub fn follow(
+/// Simulates `simulated` seconds with time-varying bounds.
+pub fn simulate(
     config: &ForcedSpheresConfig,
     settings: &TimeVaryingConfig,
     simulated: f64,
-) -> Result<Followed, Box<dyn Error>> {
+) -> Result<Simulated, Box<dyn Error>> {
     let prepare = || Ok(ForcedSpheres::new(config)?);
-    let (seconds, detector) = processor::time(prepare, |mut motion| {
+    let (seconds, detector) = cpu_time::time(prepare, |mut motion| {
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         let mut detector = TimeVarying::new(&spheres, walls, settings, 0.0, &mut motion)?;
         detector.advance(simulated, &mut motion)?;
         Ok(detector)
     })?;
-    Ok(Followed {
+    Ok(Simulated {
         seconds: seconds / simulated,
         counts: detector.counts(),
         sides: detector.sides().collect(),

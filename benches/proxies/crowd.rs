@@ -1,5 +1,5 @@
-//! A thousand hemoglobins in a crowded box: a step of finding their contacts by atoms, by
-//! proxies, and by proxies first.
+//! 1,000 hemoglobins in a crowded box: contacts by atoms, by proxies, and by proxies then
+//! atoms.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::PairBuffer;
 
+use crate::common::interleave::{Rounds, interleave, ms};
 use crate::common::molecules::path;
-use crate::common::turns::{Rounds, in_turns, ms};
-use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::common::{Column, Done, NoOptions, Run, cells};
 
 /// Number of molecules.
 const MOLECULES: u32 = 1000;
 
-/// Rounds of the contest.
+/// Rounds.
 const ROUNDS: usize = 5;
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let (molecules, rounds) = (run.pick(MOLECULES, MOLECULES / 50), run.pick(ROUNDS, 1));
     let options = LoadOptions {
         waters: true,
@@ -39,44 +39,44 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         });
         placed.collect()
     };
-    // Two scenes in turn, one the other turned half round: nothing is left in a cache.
+    // Alternate between the scene and a rotated copy, to defeat caching.
     let half = glam::Quat::from_rotation_y(std::f32::consts::PI);
     let scenes = [
         placed(&|pose| pose),
         placed(&|pose| Pose::new(half * pose.position, half * pose.rotation)),
     ];
     let details = [Detail::Atoms, Detail::Proxies(17), Detail::Refined];
-    let mut contestants = Vec::new();
+    let mut competitors = Vec::new();
     for detail in details {
         let search = MoleculeSearch::new(crowd.templates(), detail)?;
-        contestants.push((search, PairBuffer::new()));
+        competitors.push((search, PairBuffer::new()));
     }
-    let laps = in_turns(
+    let samples = interleave(
         Rounds::exactly(rounds),
-        &mut contestants,
+        &mut competitors,
         |round, (search, pairs)| {
             let times = search.find_pairs(&scenes[(round + 1) % 2], 0.0, pairs);
             times.expect("the scene is finite")
         },
     );
     assert!(
-        contestants[0].1.to_sorted_vec() == contestants[2].1.to_sorted_vec(),
-        "refined contacts differ from those of the atoms"
+        competitors[0].1.to_sorted_vec() == competitors[2].1.to_sorted_vec(),
+        "refined contacts differ from the contacts of the atoms"
     );
     let columns = vec![
         Column::text("detail"),
         Column::number("pairs"),
-        Column::measured("ms a step", "ms"),
-        Column::number("times cheaper"),
+        Column::measured("ms per step", "ms"),
+        Column::number("speed-up"),
     ];
     let title = format!(
         "{molecules} hemoglobins, {} atoms, a step: move the spheres and find all pairs, ms.",
         crowd.atom_count()
     );
     let mut table = run.table(&title, columns);
-    let atoms = ms(laps[0].best());
-    for ((detail, (_, pairs)), laps) in details.iter().zip(&contestants).zip(&laps) {
-        let time = ms(laps.best());
+    let atoms = ms(samples[0].best());
+    for ((detail, (_, pairs)), samples) in details.iter().zip(&competitors).zip(&samples) {
+        let time = ms(samples.best());
         table.row(cells![
             format!("`{detail:?}`"),
             pairs.len(),

@@ -1,7 +1,7 @@
-//! What few large spheres save: searches of spheres of many sizes, contacts of molecules at
-//! several levels of detail, relaxation from coarse to fine.
+//! Proxy spheres: searches over mixed sphere sizes, contacts by atoms and by proxies, and
+//! coarse-to-fine relaxation.
 //!
-//! Contestants take turns, and of each the best turn counts.
+//! Rounds are interleaved and the best round is reported.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,64 +15,63 @@ use std::process::ExitCode;
 use bevy_rapier_molecules::search::{HierarchicalGrid, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use common::Part;
-use common::turns::{Rounds, in_turns, ms};
+use common::interleave::{Rounds, interleave, ms};
 
-/// Number of spheres that one grid and a hierarchy compete for.
+/// Spheres in `mixed` and `sizes`.
 const SPHERES: u32 = 100_000;
 
-/// Volume of these in that of their box. Those of Kim, Guibas and Shin fill nearly half of
-/// theirs.
+/// Their volume divided by that of the box, close to the densest of Kim, Guibas and Shin.
 const FILL: f32 = 0.4;
 
-/// Rounds of their contest.
+/// Rounds.
 const GRID_ROUNDS: usize = 3;
 
 fn main() -> ExitCode {
-    let about = "What few large spheres save";
+    let about = "Proxy spheres and mixed sphere sizes";
     let parts = [
         Part::new(
             "mixed",
-            "one grid against a hierarchy, radii from 0.1 to 10",
+            "uniform against hierarchical grid, radii from 0.1 to 10",
             mixed::run,
         ),
         Part::new(
             "sizes",
-            "the same, for more and more spread sizes",
+            "the same for increasing ratios of the radii",
             sizes::run,
         ),
         Part::new(
             "crowd",
-            "1,000 hemoglobins by atoms, by proxies, and by proxies first",
+            "1,000 hemoglobins by atoms, by proxies, and by proxies then atoms",
             crowd::run,
         ),
-        Part::new("relax", "relaxation from coarse to fine", relax::run),
+        Part::new("relax", "coarse-to-fine relaxation", relax::run),
     ];
     common::run("proxies", about, &parts)
 }
 
-/// One grid against a hierarchy of grids.
+/// A uniform and a hierarchical grid.
 #[derive(Default)]
 struct Grids {
     uniform: UniformGrid,
     hierarchy: HierarchicalGrid,
-    /// What each found.
+    /// Pairs found by each.
     found: [PairBuffer; 2],
 }
 
 impl Grids {
-    /// The best round of each, ms.
+    /// Best round of each, ms.
     fn race(&mut self, rounds: usize, spheres: &SphereSet) -> [f64; 2] {
         let [one, several] = &mut self.found;
-        let mut contestants: [(&mut dyn PairSearch, _); 2] =
+        let mut competitors: [(&mut dyn PairSearch, _); 2] =
             [(&mut self.uniform, one), (&mut self.hierarchy, several)];
-        let laps = in_turns(
+        let samples = interleave(
             Rounds::exactly(rounds),
-            &mut contestants,
+            &mut competitors,
             |_, (search, pairs)| {
                 let times = search.find_pairs(spheres, 0.0, pairs);
                 times.expect("the spheres are finite")
             },
         );
-        [ms(laps[0].best()), ms(laps[1].best())]
+        [ms(samples[0].best()), ms(samples[1].best())]
     }
 }

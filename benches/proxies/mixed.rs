@@ -1,13 +1,13 @@
-//! A hundred thousand spheres with radii from 0.1 to 10, the range of Kim, Guibas and Shin:
-//! one grid against a hierarchy of grids.
+//! 100,000 spheres with radii from 0.1 to 10, the range of Kim, Guibas and Shin: uniform
+//! against hierarchical grid.
 
 use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
 
-use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::common::{Column, Done, NoOptions, Run, cells};
 use crate::{FILL, GRID_ROUNDS, Grids, SPHERES};
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let count = run.pick(SPHERES, SPHERES / 100);
     let rounds = run.pick(GRID_ROUNDS, 1);
     let columns = vec![
@@ -22,17 +22,14 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
     let mut table = run.table(&title, columns);
     for (name, spread) in [
         (
-            "as much volume in each octave",
+            "equal volume per octave",
             RadiusDistribution::VolumeByOctave,
         ),
         (
-            "as many spheres in each octave",
+            "equal number per octave",
             RadiusDistribution::NumberByOctave,
         ),
-        (
-            "as many spheres of each radius",
-            RadiusDistribution::Uniform,
-        ),
+        ("uniform", RadiusDistribution::Uniform),
     ] {
         let spheres = polydisperse_spheres(count, 0.1..10.0, spread, FILL, 1)?;
         let mut grids = Grids::default();
@@ -43,7 +40,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         for found in &grids.found {
             assert!(
                 found.to_sorted_vec() == truth,
-                "{name}: other pairs than brute force"
+                "{name}: pairs differ from brute force"
             );
         }
         let levels = grids.hierarchy.level_count();

@@ -1,5 +1,5 @@
-//! Relaxation from coarse to fine against atoms alone: a vesicle of 620 lipids and a box of
-//! 200 proteins.
+//! Coarse-to-fine relaxation against atoms only: a vesicle of 620 lipids and a box of 200
+//! proteins.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::relax::{CoarseStart, RelaxConfig, Relaxer};
 use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, VesicleConfig, crowded_box, vesicle};
 
+use crate::common::interleave::{Samples, ms};
 use crate::common::molecules::{bundled, popc};
-use crate::common::turns::{Laps, ms};
-use crate::common::{Column, Done, NoSwitches, Run, Table, cells};
+use crate::common::{Column, Done, NoOptions, Run, Table, cells};
 
 /// Seeds of the scenes.
 const SEEDS: u64 = 5;
 
-/// Proteins of the box, in turn.
+/// Proteins of the box, repeated in order.
 const PROTEINS: [&str; 5] = [
     "1gzx.pdb",
     "dhfr.pdb",
@@ -24,14 +24,13 @@ const PROTEINS: [&str; 5] = [
     "2por.pdb",
 ];
 
-/// Distance of the proteins, in units of their mean bounding radius: so close that they
-/// overlap.
+/// Spacing of the proteins in units of their mean bounding radius. They overlap.
 const SPACING: f32 = 1.3;
 
-/// Radius of the lipids' atoms, nm: those closer than 0.2 nm overlap.
+/// Radius of the lipid atoms, nm: atoms closer than 0.2 nm overlap.
 const LIPID_RADIUS_NM: f32 = 0.1;
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let seeds = run.pick(SEEDS, 1);
     let columns = vec![
         Column::text("scene"),
@@ -51,7 +50,7 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         };
         let lipid = Arc::new(lipid.expect("the radius is positive"));
         vesicle(lipid, &config)
-            .expect("the vesicle is possible")
+            .expect("the vesicle is large enough")
             .crowd
     });
     let templates = PROTEINS.map(|file| Arc::new(bundled(file)));
@@ -68,22 +67,21 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
 }
 
 fn compare(table: &mut Table, name: &str, seeds: u64, scene: impl Fn(u64) -> Crowd) {
-    let mut laps = [Laps::default(), Laps::default()];
+    let mut samples = [Samples::default(), Samples::default()];
     let mut iterations = [Vec::new(), Vec::new()];
     for seed in 1..=seeds {
         let crowd = scene(seed);
         let starts = [None, Some(CoarseStart::for_crowd(&crowd))];
-        // In turns, so that both see the same machine.
-        for ((laps, iterations), coarse) in laps.iter_mut().zip(&mut iterations).zip(starts) {
+        for ((samples, iterations), coarse) in samples.iter_mut().zip(&mut iterations).zip(starts) {
             let crowd = crowd.clone();
-            iterations.push(laps.time(|| relax(crowd, coarse)));
+            iterations.push(samples.time(|| relax(crowd, coarse)));
         }
     }
     let [atoms, coarse] = iterations.map(|mut iterations| {
         iterations.sort_unstable();
         iterations[iterations.len() / 2]
     });
-    let [slow, quick] = laps.map(|laps| ms(laps.median()));
+    let [slow, quick] = samples.map(|samples| ms(samples.median()));
     table.row(cells![name, atoms, coarse, slow, quick]);
 }
 

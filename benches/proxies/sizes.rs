@@ -1,16 +1,16 @@
-//! From which spread of sizes on a hierarchy of grids pays: what
-//! [`MIXED_OCCUPANCY`](bevy_rapier_molecules::search::MIXED_OCCUPANCY) is chosen by.
+//! The ratio of radii from which a hierarchical grid pays off, which
+//! [`MIXED_OCCUPANCY`](bevy_rapier_molecules::search::MIXED_OCCUPANCY) is based on.
 
 use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
 
-use crate::common::{Column, Done, NoSwitches, Run, cells};
+use crate::common::{Column, Done, NoOptions, Run, cells};
 use crate::{FILL, GRID_ROUNDS, Grids, SPHERES};
 
 /// Largest radii in units of the smallest.
 const RATIOS: [f32; 9] = [1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0];
 
-pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let count = run.pick(SPHERES, SPHERES / 100);
     let rounds = run.pick(GRID_ROUNDS, 1);
     let columns = vec![
@@ -19,9 +19,9 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
         Column::measured("uniform-grid", "ms"),
         Column::measured("hierarchical-grid", "ms"),
         Column::number("ratio").decimals(2),
-        Column::text("auto takes"),
+        Column::text("auto uses"),
     ];
-    let title = format!("{count} spheres, the largest so many times larger than the smallest, ms.");
+    let title = format!("{count} spheres, the largest a multiple of the smallest, ms.");
     let mut table = run.table(&title, columns);
     for (name, spread) in [
         ("volume by octave", RadiusDistribution::VolumeByOctave),
@@ -34,13 +34,13 @@ pub fn run(run: &mut Run, _: &NoSwitches) -> Done {
             assert_eq!(grids.found[0].len(), grids.found[1].len());
             let mut auto = AutoGrid::new();
             auto.find_pairs(&spheres, 0.0, &mut PairBuffer::new())?;
-            let takes = if auto.is_hierarchical() {
+            let choice = if auto.is_hierarchical() {
                 "hierarchy"
             } else {
                 "uniform"
             };
             let ratio = f64::from(ratio);
-            table.row(cells![name, ratio, one, several, one / several, takes]);
+            table.row(cells![name, ratio, one, several, one / several, choice]);
         }
     }
     Ok(())

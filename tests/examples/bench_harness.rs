@@ -1,58 +1,58 @@
-//! What the benches share: turns, tables for people, and the report for machines.
+//! The bench harness: interleaved rounds, Markdown tables and the JSON report.
 
 #[path = "../../benches/common/mod.rs"]
 mod common;
 
 use std::time::Duration;
 
-use common::turns::{Laps, Rounds, in_turns};
-use common::{Cell, Column, Run, cells, grouped, processor};
+use common::interleave::{Rounds, Samples, interleave};
+use common::{Cell, Column, Run, cells, cpu_time, grouped};
 use serde_json::{Value, json};
 
-fn seconds(times: &[u64]) -> Laps {
+fn seconds(times: &[u64]) -> Samples {
     times.iter().copied().map(Duration::from_secs).collect()
 }
 
 #[test]
-fn contestants_take_turns_in_their_order() {
+fn competitors_run_once_per_round_in_order() {
     let mut turns = Vec::new();
-    let laps = in_turns(Rounds::exactly(2), &mut ["a", "b"], |round, name| {
+    let samples = interleave(Rounds::exactly(2), &mut ["a", "b"], |round, name| {
         turns.push((round, *name));
     });
     assert_eq!(turns, [(0, "a"), (0, "b"), (1, "a"), (1, "b")]);
-    assert_eq!(laps.len(), 2);
+    assert_eq!(samples.len(), 2);
 }
 
 #[test]
-fn rounds_go_on_until_their_time_has_passed_and_no_longer() {
+fn rounds_end_after_the_given_time_within_their_bounds() {
     let mut rounds = 0;
     let endless = Rounds {
-        least: 3,
-        most: 7,
+        min: 3,
+        max: 7,
         time: Duration::MAX,
     };
-    in_turns(endless, &mut [()], |_, ()| rounds += 1);
+    interleave(endless, &mut [()], |_, ()| rounds += 1);
     assert_eq!(rounds, 7);
     rounds = 0;
     let short = Rounds {
         time: Duration::ZERO,
         ..endless
     };
-    in_turns(short, &mut [()], |_, ()| rounds += 1);
+    interleave(short, &mut [()], |_, ()| rounds += 1);
     assert_eq!(rounds, 3);
 }
 
 #[test]
 fn best_and_median_of_laps() {
-    let laps = seconds(&[5, 1, 9, 2]);
-    assert_eq!(laps.best(), Duration::from_secs(1));
-    assert_eq!(laps.median(), Duration::from_secs(5));
-    assert_eq!(laps.sum(), Duration::from_secs(17));
+    let samples = seconds(&[5, 1, 9, 2]);
+    assert_eq!(samples.best(), Duration::from_secs(1));
+    assert_eq!(samples.median(), Duration::from_secs(5));
+    assert_eq!(samples.sum(), Duration::from_secs(17));
     assert_eq!(seconds(&[]).best(), Duration::ZERO);
 }
 
 #[test]
-fn numbers_are_rounded_and_grouped_for_people() {
+fn numbers_are_rounded_and_grouped_in_markdown() {
     let significant = Column::number("any");
     for (value, shown) in [
         (0.0, "0.000"),
@@ -77,7 +77,7 @@ fn numbers_are_rounded_and_grouped_for_people() {
 }
 
 #[test]
-fn the_report_has_every_row_by_the_names_of_its_columns() {
+fn report_rows_are_keyed_by_column_name() {
     let mut run = Run::new("bench", true, true);
     run.begin("part");
     let columns = vec![
@@ -117,29 +117,29 @@ fn the_report_has_every_row_by_the_names_of_its_columns() {
 }
 
 #[test]
-#[should_panic(expected = "two columns are called 'ms'")]
-fn columns_of_one_name_are_refused() {
+#[should_panic(expected = "duplicate column 'ms'")]
+fn duplicate_columns_are_rejected() {
     let mut run = Run::new("bench", true, true);
     run.table("A title.", vec![Column::number("ms"), Column::text("ms")]);
 }
 
 #[test]
 #[should_panic(expected = "A title.")]
-fn a_row_has_a_cell_for_each_column() {
+fn rows_with_missing_cells_are_rejected() {
     let mut run = Run::new("bench", true, true);
     let columns = vec![Column::number("one"), Column::number("other")];
     run.table("A title.", columns).row(cells![1.0]);
 }
 
 #[test]
-fn work_of_this_thread_is_counted_and_set_up_is_not() {
+fn cpu_time_excludes_setup() {
     let spin = |seconds: f64| {
-        let begin = processor::of_thread();
-        while processor::of_thread() - begin < seconds {
+        let begin = cpu_time::thread_seconds();
+        while cpu_time::thread_seconds() - begin < seconds {
             std::hint::spin_loop();
         }
     };
-    let (took, last) = processor::time(
+    let (took, last) = cpu_time::time(
         || {
             spin(0.3);
             Ok(7)

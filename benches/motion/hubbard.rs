@@ -1,7 +1,7 @@
 //! Table 1: against Hubbard's broad phase.
 //!
-//! In two ways: with a sweep that ends when the first two bounds meet, as one would do it
-//! today, and with all crossings found first, as the paper describes it.
+//! Two variants: a sweep that ends when the first two bounds meet, and one that finds all
+//! crossings first, as the paper describes.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ use bevy_rapier_molecules::motion::time_varying::{
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 
-use crate::common::{Column, Done, Run, cells, processor};
-use crate::{Switches, follow};
+use crate::common::{Column, Done, Run, cells, cpu_time};
+use crate::{Options, simulate};
 
-/// A row: spheres, simulated seconds of the time-varying bounds and of the two sweeps, and
-/// the ratio of the paper.
+/// Rows: spheres, simulated seconds of the time-varying bounds and of the two sweeps, and the
+/// ratio in the paper.
 const ROWS: [(u32, [f64; 3], f64); 4] = [
     (30, [15.0, 15.0, 15.0], 163.3),
     (100, [15.0, 5.0, 2.0], 481.3),
@@ -22,13 +22,13 @@ const ROWS: [(u32, [f64; 3], f64); 4] = [
     (1000, [5.0, 0.2, 0.02], 2017.4),
 ];
 
-/// Intervals that are tried, s; the best one counts.
+/// Intervals to try, s; the best one is reported.
 const INTERVALS: [f64; 3] = [0.03, 0.1, 0.3];
 
-/// Scenes of each row.
+/// Scenes per row.
 const SCENES: u64 = 3;
 
-pub fn run(run: &mut Run, _: &Switches) -> Done {
+pub fn run(run: &mut Run, _: &Options) -> Done {
     let columns = vec![
         Column::number("spheres"),
         Column::measured("time-varying bounds", "s").decimals(5),
@@ -42,9 +42,8 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
             .decimals(0),
         Column::number("ratio in the paper").decimals(0),
     ];
-    let title = format!(
-        "**Table 1**: seconds for each simulated second, mean of {SCENES} scenes, one thread."
-    );
+    let title =
+        format!("**Table 1**: seconds per simulated second, mean of {SCENES} scenes, one thread.");
     let quick = run.quick;
     let mut table = run.table(&title, columns);
     for (count, simulated, paper) in ROWS {
@@ -58,7 +57,7 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
                 seed,
                 ..ForcedSpheresConfig::default()
             };
-            sums[0] += follow(&config, &TimeVaryingConfig::default(), simulated[0])?.seconds;
+            sums[0] += simulate(&config, &TimeVaryingConfig::default(), simulated[0])?.seconds;
             let sweeps = [HubbardSweep::UntilFirst, HubbardSweep::Whole];
             for ((sum, sweep), simulated) in sums[1..].iter_mut().zip(sweeps).zip(&simulated[1..]) {
                 *sum += hubbard(&config, sweep, *simulated)?;
@@ -73,7 +72,7 @@ pub fn run(run: &mut Run, _: &Switches) -> Done {
     Ok(())
 }
 
-/// Seconds that a simulated second takes Hubbard's broad phase, with the best interval.
+/// CPU seconds per simulated second of Hubbard's broad phase at the best interval.
 fn hubbard(
     config: &ForcedSpheresConfig,
     sweep: HubbardSweep,
@@ -87,7 +86,7 @@ fn hubbard(
             ..HubbardConfig::default()
         };
         let prepare = || Ok(ForcedSpheres::new(config)?);
-        let (seconds, ()) = processor::time(prepare, |mut motion| {
+        let (seconds, ()) = cpu_time::time(prepare, |mut motion| {
             let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
             let mut detector = Hubbard::new(&spheres, walls, &settings, 0.0, &mut motion)?;
             Ok(detector.advance(simulated, &mut motion)?)

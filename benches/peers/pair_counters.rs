@@ -1,4 +1,4 @@
-//! Who counts, each in its best documented way and on all threads.
+//! The compared searches, each used as its documentation recommends, on all threads.
 
 use bevy_rapier_molecules::search::{BruteForce, PairSearch, UniformGrid};
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
@@ -14,21 +14,21 @@ const BRUTE_FORCE_LIMIT: usize = 20_000;
 /// Largest scene for the kd-tree, atoms.
 const KIDDO_LIMIT: usize = 1_000_100;
 
-/// Queries of the kd-tree that one task makes.
+/// kd-tree queries per task.
 const QUERIES_PER_TASK: usize = 1024;
 
-/// Counts pairs, and keeps its memory from count to count if it can.
-pub trait Contestant {
+/// Counts pairs, reusing its memory between counts where possible.
+pub trait PairCounter {
     /// Name for reports.
     fn name(&self) -> &'static str;
 
-    /// Pairs of atoms of different molecules closer than the tolerance.
+    /// Number of atom pairs of different molecules closer than the tolerance.
     fn count(&mut self, scene: &Scene) -> u64;
 }
 
-/// Those who can do a scene of `atoms` in reasonable time; ours is the first.
-pub fn contestants(atoms: usize) -> Vec<Box<dyn Contestant>> {
-    let mut all: Vec<Box<dyn Contestant>> = vec![
+/// Counters that handle `atoms` atoms in reasonable time; this crate's grid is the first.
+pub fn pair_counters(atoms: usize) -> Vec<Box<dyn PairCounter>> {
+    let mut all: Vec<Box<dyn PairCounter>> = vec![
         Box::new(Own(UniformGrid::new())),
         Box::new(Zelll(CellGrid::default())),
     ];
@@ -43,7 +43,7 @@ pub fn contestants(atoms: usize) -> Vec<Box<dyn Contestant>> {
 
 struct Own<S>(S);
 
-impl<S: PairSearch> Contestant for Own<S> {
+impl<S: PairSearch> PairCounter for Own<S> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -60,10 +60,10 @@ fn squared_distance(p: &[f32; 3], q: &[f32; 3]) -> f32 {
     x * x + y * y + z * z
 }
 
-/// Cell lists in a hash map; construction is sequential, iteration parallel.
+/// Cell lists in a hash map, built sequentially, iterated in parallel.
 struct Zelll(CellGrid<(u32, [f32; 3]), 3, f32>);
 
-impl Contestant for Zelll {
+impl PairCounter for Zelll {
     fn name(&self) -> &'static str {
         "zelll"
     }
@@ -72,8 +72,8 @@ impl Contestant for Zelll {
         let squared = TOLERANCE_NM * TOLERANCE_NM;
         self.0
             .rebuild_mut(scene.particles.iter().copied(), Some(TOLERANCE_NM));
-        // By cell: the documentation warns of filtering the parallel iterator over
-        // pairs. The two are equally fast.
+        // By cell: the documentation advises against filtering the parallel iterator over
+        // pairs. Both are equally fast.
         self.0
             .par_iter()
             .map(|cell| {
@@ -85,10 +85,10 @@ impl Contestant for Zelll {
     }
 }
 
-/// Immutable kd-tree with a query for each atom.
+/// Immutable kd-tree, one query per atom.
 struct Kiddo;
 
-impl Contestant for Kiddo {
+impl PairCounter for Kiddo {
     fn name(&self) -> &'static str {
         "kiddo"
     }

@@ -9,13 +9,13 @@ use glam::Vec3;
 use super::TOLERANCE_NM;
 use crate::common::molecules::{popc, vesicle_of};
 
-/// Fewest lipids of a vesicle that is still much larger than its lipids are long.
-/// Smaller scenes are cut out of one of this size.
-const FEWEST_LIPIDS: usize = 1000;
+/// Smallest vesicle that is much larger than a lipid is long, lipids. Smaller scenes are cut
+/// out of a vesicle of this size.
+const MIN_LIPIDS: usize = 1000;
 
-/// The same atoms in the memory layout that each contestant starts from.
+/// The same atoms in the memory layout of each search.
 pub struct Scene {
-    /// For our searches; all radii are half the tolerance.
+    /// For this crate; all radii are half the tolerance.
     pub spheres: SphereSet,
     /// Centers, nm.
     pub points: Vec<[f32; 3]>,
@@ -30,9 +30,9 @@ impl Scene {
     pub fn vesicle(atoms: usize) -> Self {
         let lipid = Arc::new(popc());
         let lipids = (atoms / lipid.atom_count()).max(1);
-        let vesicle = vesicle_of(&lipid, lipids.max(FEWEST_LIPIDS) as u32);
+        let vesicle = vesicle_of(&lipid, lipids.max(MIN_LIPIDS) as u32);
         let mut poses: Vec<Pose> = vesicle.crowd.instances().map(|(_, pose)| pose).collect();
-        keep_a_cap(&mut poses, lipids);
+        keep_polar_cap(&mut poses, lipids);
 
         let atoms = poses.iter().enumerate().flat_map(|(owner, pose)| {
             let positions = lipid.positions().iter();
@@ -41,10 +41,10 @@ impl Scene {
         Self::new(atoms)
     }
 
-    /// The mirror image: as many pairs, but everything is elsewhere.
+    /// The mirror image, with the same number of pairs.
     ///
-    /// Atoms move between two searches of a simulation. A benchmark that repeats the
-    /// same scene would reward remembering where they were.
+    /// Atoms move between two searches of a simulation. Repeating the same scene would
+    /// reward caching.
     pub fn mirrored(&self) -> Self {
         let atoms = self.particles.iter();
         Self::new(atoms.map(|&(owner, [x, y, z])| (owner, Vec3::new(-x, y, z))))
@@ -76,7 +76,7 @@ impl Scene {
 }
 
 /// Keeps the `count` poses nearest to the north pole, in their order.
-fn keep_a_cap(poses: &mut Vec<Pose>, count: usize) {
+fn keep_polar_cap(poses: &mut Vec<Pose>, count: usize) {
     let mut heights: Vec<f32> = poses
         .iter()
         .map(|pose| pose.position.normalize().y)
