@@ -11,12 +11,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{
-    GpuBruteForce, GpuDevice, GpuError, GpuGrid, GpuOptions, GpuRelaxEngine, PassTime,
+    GpuBruteForce, GpuDevice, GpuGrid, GpuOptions, GpuRelaxEngine, PassTime,
 };
-use bevy_rapier_molecules::relax::engine::{
-    CenterWeights, EngineError, EngineStep, Motion, RelaxEngine,
-};
+use bevy_rapier_molecules::relax::engine::{CenterWeights, EngineStep, Motion, RelaxEngine};
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;
@@ -100,7 +99,7 @@ fn main() -> ExitCode {
 fn on_device(
     run: &mut Run,
     options: &Options,
-    part: fn(&mut Run, &Options, &Arc<GpuDevice>) -> Result<(), GpuError>,
+    part: fn(&mut Run, &Options, &Arc<GpuDevice>) -> Result<(), DeviceError>,
 ) -> Done {
     let device = match GpuDevice::headless(&GpuOptions::default()) {
         Ok(device) => Arc::new(device),
@@ -117,7 +116,7 @@ fn on_device(
 }
 
 /// FFRNN against brute force.
-fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), DeviceError> {
     let sizes = match &options.atoms[..] {
         [] => run.pick(&ATOMS[..], &[FEW_ATOMS]),
         sizes => sizes,
@@ -182,7 +181,11 @@ fn walk_time(grid: &GpuGrid) -> Option<Duration> {
 }
 
 /// Time of one brute-force search, which must find the same pairs.
-fn brute_force(device: &Arc<GpuDevice>, scene: &Scene, pairs: u64) -> Result<Duration, GpuError> {
+fn brute_force(
+    device: &Arc<GpuDevice>,
+    scene: &Scene,
+    pairs: u64,
+) -> Result<Duration, DeviceError> {
     let mut search = GpuBruteForce::new(Arc::clone(device))?;
     let mut samples = Samples::default();
     let found = samples.time(|| count(&mut search, scene));
@@ -202,7 +205,7 @@ fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
 }
 
 /// The stages of an iteration.
-fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), GpuError> {
+fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), DeviceError> {
     let wanted = options.stage_atoms;
     let wanted = wanted.unwrap_or_else(|| run.pick(STAGE_ATOMS, FEW_ATOMS));
     let lipid = Arc::new(popc());
@@ -214,10 +217,7 @@ fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
     let relaxer = Relaxer::with_engine(vesicle.crowd, RelaxConfig::default(), |scene| {
         let engine = GpuRelaxEngine::new(Arc::clone(device), scene).map_err(|error| {
             failed = Some(error.clone());
-            EngineError {
-                fault: error.as_fault(),
-                message: error.to_string(),
-            }
+            error
         })?;
         let passes = Arc::clone(&passes);
         Ok(Box::new(Watched { engine, passes }) as Box<dyn RelaxEngine>)
@@ -276,14 +276,14 @@ impl RelaxEngine for Watched {
         self.engine.device()
     }
 
-    fn look(&mut self, next: f32) -> Result<RelaxStatus, EngineError> {
+    fn look(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
         let status = self.engine.look(next);
         // The first look is no iteration.
         let _ = self.engine.take_passes();
         status
     }
 
-    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError> {
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
         let step = self.engine.step(weights);
         if let Ok(passes) = self.engine.take_passes() {
             let mut all = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -292,7 +292,7 @@ impl RelaxEngine for Watched {
         step
     }
 
-    fn motion(&mut self) -> Result<Motion, EngineError> {
+    fn motion(&mut self) -> Result<Motion, DeviceError> {
         self.engine.motion()
     }
 

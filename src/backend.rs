@@ -1,40 +1,47 @@
-//! Where the work is done: by the processor, or by compute shaders on a GPU.
+//! Backends: the CPU, or compute shaders on a GPU.
 //!
-//! [`Backend`] is what a user asks for; who does the work in the end, on which adapter, and why
-//! it is not what was asked for, is said by whoever took it, such as a
-//! `RelaxReport`.
+//! [`Backend`] is what a user requests. [`DeviceError`] says why a GPU cannot do the work.
+//! A failing GPU is never fatal: the CPU continues from the last state read back, and the
+//! error is recorded for reports.
 
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(feature = "plugin")]
+use bevy::reflect::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Who finds and answers contacts.
+/// Where contacts are found and resolved.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::Backend;
 ///
 /// assert_eq!("gpu".parse::<Backend>(), Ok(Backend::Gpu));
-/// let said = "tpu".parse::<Backend>().map_err(|error| error.to_string());
-/// assert_eq!(said, Err("there is no backend \"tpu\": it is auto, cpu or gpu".to_owned()));
+/// let error = "tpu".parse::<Backend>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown backend \"tpu\": expected auto, cpu or gpu");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(
+    feature = "plugin",
+    derive(Reflect),
+    reflect(Clone, Debug, Default, PartialEq, Hash)
+)]
 #[non_exhaustive]
 pub enum Backend {
-    /// A GPU if there is a real one, else the processor. A software adapter is not used:
-    /// the processor's own code is faster than it.
+    /// A hardware GPU if there is one, else the CPU. Software adapters are ignored, since
+    /// the CPU code is faster than they are.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// A GPU, even one in software.
+    /// A GPU, even one emulated in software.
     Gpu,
 }
 
 impl Backend {
-    /// All there are.
+    /// All backends.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Gpu];
 
     /// Name for command lines and reports.
@@ -56,9 +63,9 @@ impl fmt::Display for Backend {
 
 /// No backend has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no backend {name:?}: it is auto, cpu or gpu")]
+#[error("unknown backend {name:?}: expected auto, cpu or gpu")]
 pub struct UnknownBackend {
-    /// The name that was given.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -71,12 +78,134 @@ impl FromStr for Backend {
     }
 }
 
+/// Why a GPU cannot do its work.
+///
+/// None of these is a reason to stop: the CPU can do the same work from the same input.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[cfg_attr(feature = "plugin", derive(Reflect), reflect(Clone, Debug, PartialEq))]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The crate was built without the feature `gpu`.
+    #[error("this program was built without the feature `gpu` of bevy_rapier_molecules")]
+    FeatureDisabled,
+    /// There is no adapter of the requested kind.
+    #[error("no GPU adapter found (install a driver, or use the CPU backend): {reason}")]
+    NoAdapter {
+        /// What wgpu reports.
+        reason: String,
+    },
+    /// The adapter returned no device.
+    #[error("the GPU adapter returned no device: {reason}")]
+    NoDevice {
+        /// What the driver reports.
+        reason: String,
+    },
+    /// The adapter has a lower limit than the kernels need.
+    #[error("the GPU adapter is too limited: {limit} is {available}, but {needed} is needed")]
+    MissingLimit {
+        /// Name of the limit.
+        limit: &'static str,
+        /// What the kernels need.
+        needed: u64,
+        /// What the adapter has.
+        available: u64,
+    },
+    /// A buffer is larger than a shader can bind.
+    #[error(
+        "the GPU buffer `{buffer}` needs {bytes} bytes, but a shader can bind at most {limit}: {fits} elements fit"
+    )]
+    BindingTooLarge {
+        /// Label of the buffer.
+        buffer: &'static str,
+        /// Bytes needed.
+        bytes: u64,
+        /// Maximum bytes.
+        limit: u64,
+        /// Number of elements that would fit.
+        fits: u64,
+    },
+    /// There are more spheres than the buffers of a search can hold.
+    #[error("{spheres} spheres are too many for this GPU: {fit} would fit; use the CPU backend")]
+    TooManySpheres {
+        /// Number of spheres.
+        spheres: u64,
+        /// Number of spheres that would fit.
+        fit: u64,
+    },
+    /// There are more pairs than a 32-bit index can address.
+    #[error("{pairs} pairs exceed a 32-bit index: search with a smaller margin")]
+    TooManyPairs {
+        /// Number of pairs.
+        pairs: u64,
+    },
+    /// A molecule has a template index that is out of range.
+    #[error("molecule {molecule} has template {template}, but there are only {count} templates")]
+    UnknownTemplate {
+        /// Index of the molecule.
+        molecule: usize,
+        /// The invalid template index.
+        template: u32,
+        /// Number of templates.
+        count: usize,
+    },
+    /// The number of poses differs from the number of molecules.
+    #[error("there are {poses} poses for {molecules} molecules: pass one pose per molecule")]
+    PoseCountMismatch {
+        /// Number of molecules.
+        molecules: usize,
+        /// Number of poses.
+        poses: usize,
+    },
+    /// The kernels do not implement this, on any device.
+    #[error("{feature} is not supported on the GPU: use the CPU backend")]
+    Unsupported {
+        /// What is not supported.
+        feature: &'static str,
+    },
+    /// The device has no memory left.
+    #[error("out of GPU memory: free some, or use the CPU backend")]
+    OutOfMemory,
+    /// The device is gone: unplugged, reset after a hang, or destroyed. A new one must be
+    /// created.
+    #[error("the GPU device was lost: {reason}")]
+    Lost {
+        /// What the driver reports.
+        reason: String,
+    },
+    /// The device rejected the work: a bug in this crate or in the driver.
+    #[error("the GPU device rejected the work: {message}")]
+    Rejected {
+        /// What the device reports.
+        message: String,
+    },
+}
+
+impl DeviceError {
+    /// Whether a smaller scene might fit.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        matches!(
+            self,
+            Self::BindingTooLarge { .. }
+                | Self::TooManySpheres { .. }
+                | Self::TooManyPairs { .. }
+                | Self::OutOfMemory
+        )
+    }
+
+    /// Whether the device is gone for good.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost { .. })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back_and_others_refused() {
+    fn backend_names_round_trip_and_unknown_names_are_errors() {
         for backend in Backend::ALL {
             assert_eq!(backend.to_string().parse(), Ok(backend));
         }

@@ -201,7 +201,7 @@ pub mod prelude {
     pub use crate::plugin::{
         AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding,
         CollisionOutcome, CollisionRule, Compartment, CompartmentRegion, ContactModel, CrowdOnly,
-        InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFault,
+        InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFailed,
         MoleculeCollision, MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail,
         MoleculeDiagnostics, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
         MoleculeQueries, MoleculeQueryFilter, MoleculeStateError, MoleculeSubstep, MoleculeSystems,

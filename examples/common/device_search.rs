@@ -9,9 +9,10 @@ use crate::fallback;
 /// The search of a GPU, or none if the processor is to search; and who searches.
 #[cfg(feature = "gpu")]
 pub fn for_backend(backend: Backend) -> (Option<Box<dyn PairSearch>>, Device) {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuGrid, GpuOptions};
+    use bevy_rapier_molecules::backend::DeviceError;
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
 
-    let on_gpu = || -> Result<_, GpuError> {
+    let on_gpu = || -> Result<_, DeviceError> {
         let Some(device) = GpuDevice::for_backend(backend, &GpuOptions::default())? else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@ use bevy::ecs::schedule::{Schedules, SingleThreadedExecutor};
 use bevy::log::{Level, LogPlugin};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeBackendFault, MoleculeWorld};
+use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeBackendFailed, MoleculeWorld};
 
 use super::arguments::Arguments;
 use super::common::{AnyError, Device, Head};
@@ -63,11 +63,11 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
 struct FellBack(Option<String>);
 
 fn remember_fault(
-    mut faults: MessageReader<MoleculeBackendFault>,
+    mut faults: MessageReader<MoleculeBackendFailed>,
     mut fell_back: ResMut<FellBack>,
 ) {
     for fault in faults.read() {
-        fell_back.0 = Some(fault.message.clone());
+        fell_back.0 = Some(fault.error.to_string());
     }
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::contact_solver::Problem;
 use super::device_session::Offload;
-use super::fallback_search::{FallbackSearch, Finder, SearchFault};
+use super::fallback_search::{FallbackSearch, Finder};
 use super::group_search::GroupSearch;
 use super::pair_grouper::PairGrouper;
 use super::wake::Encounters;
@@ -16,13 +16,14 @@ use super::{
     ContactMaterial, ContactMember, ContactSide, ContactSolver, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, InteractionGroups, MovingBody,
 };
+use crate::backend::DeviceError;
 use crate::pool::in_pool;
 use crate::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why contacts could not be found. Molecules that are at fault are set aside first;
 /// this is what remains.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CrowdContactsError {
     /// The spheres cannot be searched.
@@ -149,9 +150,9 @@ impl CrowdContacts {
         self.search = FallbackSearch::new(Finder::Groups(search));
     }
 
-    /// Why the search was given up in a detection since this was last asked.
-    pub fn take_search_fault(&mut self) -> Option<SearchFault> {
-        self.search.take_fault()
+    /// Takes the error after which the CPU replaced a device, if there was one.
+    pub fn take_device_error(&mut self) -> Option<DeviceError> {
+        self.search.take_error()
     }
 
     /// The members.
@@ -270,7 +271,7 @@ impl CrowdContacts {
     ///
     /// Members that lie where too many others lie are set aside. If the search runs on a
     /// device that fails, an [`AutoGrid`] takes its place at once and for good, and
-    /// [`take_search_fault`](Self::take_search_fault) tells why.
+    /// [`take_device_error`](Self::take_device_error) tells why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres cannot be searched; there are no contacts then.

@@ -14,7 +14,8 @@ use super::device_solver::{
 };
 use super::past::Past;
 use super::{ContactConstraint, CrowdTouch};
-use crate::search::{DeviceFault, SearchError, SearchTimes};
+use crate::backend::DeviceError;
+use crate::search::{SearchError, SearchTimes};
 
 /// An engine at work.
 pub(super) struct Offload {
@@ -109,7 +110,7 @@ impl CrowdContacts {
     pub fn set_device_solver(&mut self, engine: Box<dyn DeviceSolver>, tells: bool) {
         self.stop_engine();
         // What the former one failed of says nothing about this one.
-        self.take_search_fault();
+        self.take_device_error();
         self.offload = Some(Offload {
             name: engine.name(),
             engine: Mutex::new(engine),
@@ -151,7 +152,7 @@ impl CrowdContacts {
                         return Some(Err(error));
                     }
                 }
-                Err(SearchError::Device(fault)) => self.give_up(fault),
+                Err(SearchError::Device(error)) => self.give_up(error),
                 Err(error) => {
                     self.forget_contacts();
                     return Some(Err(error.into()));
@@ -213,8 +214,8 @@ impl CrowdContacts {
         }
         match self.try_respond(dt) {
             Ok(()) => true,
-            Err(fault) => {
-                self.give_up(fault);
+            Err(error) => {
+                self.give_up(error);
                 // What the device had found is gone with it.
                 let (search, groups) = (&mut self.search, &mut self.groups);
                 let prediction_distance = self.config.prediction_distance;
@@ -231,7 +232,7 @@ impl CrowdContacts {
         }
     }
 
-    fn try_respond(&mut self, dt: f32) -> Result<(), DeviceFault> {
+    fn try_respond(&mut self, dt: f32) -> Result<(), DeviceError> {
         let Some(offload) = &mut self.offload else {
             return Ok(());
         };
@@ -306,18 +307,16 @@ impl CrowdContacts {
                     self.touches = self.touches_of(&carried);
                 }
             }
-            Err(fault) => self.give_up(fault),
+            Err(error) => self.give_up(error),
         }
     }
 
     /// Leaves the device, which has failed, with the contacts that it had.
-    fn give_up(&mut self, fault: DeviceFault) {
+    fn give_up(&mut self, error: DeviceError) {
         let Some(mut offload) = self.offload.take() else {
             return;
         };
-        let engine = offload.engine();
-        let message = engine.trouble().unwrap_or_else(|| fault.to_string());
-        self.search.give_up(offload.name, fault, message);
+        self.search.give_up(error);
         self.place();
         if !offload.carries {
             return;

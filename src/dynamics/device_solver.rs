@@ -12,7 +12,8 @@ use super::{
     ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch, ExternalContact, Impulse,
     InteractionGroups, MemberSpheres, MovingBody,
 };
-use crate::search::{DeviceFault, GridCell, Pair, SearchError, SearchTimes};
+use crate::backend::DeviceError;
+use crate::search::{GridCell, Pair, SearchError, SearchTimes};
 
 /// What an engine is to solve. Bodies, here and in all that an engine sees, are numbered by
 /// owners of spheres; obstacles follow.
@@ -91,19 +92,19 @@ pub trait DeviceSolver: Send + Sync {
     /// Tells the spheres of each owner, in its body frame.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
-    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceFault>;
+    /// [`DeviceError`] if the device fails.
+    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError>;
 
     /// Tells the surface of each owner, and which two do not touch whatever their groups:
     /// sorted pairs, the smaller one first.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
+    /// [`DeviceError`] if the device fails.
     fn set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
-    ) -> Result<(), DeviceFault>;
+    ) -> Result<(), DeviceError>;
 
     /// Moves the spheres with the bodies of their owners, finds the pairs closer than their
     /// radii plus `margin`, nm, and appends to `touches`, if somebody wants to know, which
@@ -121,42 +122,37 @@ pub trait DeviceSolver: Send + Sync {
     /// Solves the contacts between what was last detected.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
+    /// [`DeviceError`] if the device fails.
     fn respond(
         &mut self,
         substep: &DeviceSubstep<'_>,
         answer: &mut DeviceResponse,
-    ) -> Result<(), DeviceFault>;
+    ) -> Result<(), DeviceError>;
 
     /// Goes on from contacts that somebody else solved.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
-    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceFault>;
+    /// [`DeviceError`] if the device fails.
+    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError>;
 
     /// Reads the contacts of the last substep.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
-    fn contacts(&mut self) -> Result<SavedContacts, DeviceFault>;
+    /// [`DeviceError`] if the device fails.
+    fn contacts(&mut self) -> Result<SavedContacts, DeviceError>;
 
     /// Reads what the contacts of the last substep carry, and no more: those that take part,
     /// by their bodies, and then all with obstacles.
     ///
     /// # Errors
-    /// [`DeviceFault`] if the device fails.
-    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceFault>;
+    /// [`DeviceError`] if the device fails.
+    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError>;
 
     /// Forgets the contacts of the last substep.
     fn forget(&mut self);
 
     /// See [`PairSearch::cell_around`](crate::search::PairSearch::cell_around).
     fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
-        None
-    }
-
-    /// See [`PairSearch::trouble`](crate::search::PairSearch::trouble).
-    fn trouble(&self) -> Option<String> {
         None
     }
 }

@@ -4,22 +4,9 @@ use glam::Vec3;
 
 use super::group_search::GroupSearch;
 use super::pair_grouper::PairGrouper;
-use crate::search::{
-    AutoGrid, DeviceFault, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes,
-};
+use crate::backend::DeviceError;
+use crate::search::{AutoGrid, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
-
-/// A search that was given up because its device failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SearchFault {
-    /// Name of the search.
-    pub search: &'static str,
-    /// What happened.
-    pub fault: DeviceFault,
-    /// The same in the words of the device, as far as it said more.
-    pub message: String,
-}
 
 /// A search of either kind.
 pub(super) enum Finder {
@@ -34,13 +21,6 @@ impl Finder {
             Self::Groups(search) => search.name(),
         }
     }
-
-    fn trouble(&self) -> Option<String> {
-        match self {
-            Self::Pairs(search) => search.trouble(),
-            Self::Groups(search) => search.trouble(),
-        }
-    }
 }
 
 /// Another search, and in its place an [`AutoGrid`] as soon as the device that it runs on
@@ -49,7 +29,7 @@ pub(super) struct FallbackSearch {
     finder: Finder,
     /// Pairs, as far as they come from the search.
     pairs: PairBuffer,
-    fault: Option<SearchFault>,
+    error: Option<DeviceError>,
 }
 
 impl FallbackSearch {
@@ -57,22 +37,18 @@ impl FallbackSearch {
         Self {
             finder,
             pairs: PairBuffer::new(),
-            fault: None,
+            error: None,
         }
     }
 
-    /// Why the search was given up, once.
-    pub fn take_fault(&mut self) -> Option<SearchFault> {
-        self.fault.take()
+    /// Takes the error after which the CPU replaced the device.
+    pub fn take_error(&mut self) -> Option<DeviceError> {
+        self.error.take()
     }
 
     /// Searches on the processor from now on, since a device has failed.
-    pub fn give_up(&mut self, search: &'static str, fault: DeviceFault, message: String) {
-        self.fault = Some(SearchFault {
-            search,
-            fault,
-            message,
-        });
+    pub fn give_up(&mut self, error: DeviceError) {
+        self.error = Some(error);
         self.finder = Finder::Pairs(Box::new(AutoGrid::new()));
     }
 
@@ -101,11 +77,10 @@ impl FallbackSearch {
         groups: &mut PairGrouper,
     ) -> Result<SearchTimes, SearchError> {
         let result = self.find_once(spheres, margin, groups);
-        let Err(SearchError::Device(fault)) = result else {
+        let Err(SearchError::Device(error)) = result else {
             return result;
         };
-        let message = self.finder.trouble().unwrap_or_else(|| fault.to_string());
-        self.give_up(self.finder.name(), fault, message);
+        self.give_up(error);
         self.find_once(spheres, margin, groups)
     }
 
@@ -126,6 +101,11 @@ impl FallbackSearch {
 mod tests {
     use super::*;
 
+    fn lost() -> DeviceError {
+        let reason = "unplugged".into();
+        DeviceError::Lost { reason }
+    }
+
     /// A search whose device is gone.
     struct Gone;
 
@@ -140,15 +120,11 @@ mod tests {
             _: f32,
             _: &mut PairBuffer,
         ) -> Result<SearchTimes, SearchError> {
-            Err(DeviceFault::Lost.into())
+            Err(lost().into())
         }
 
         fn count_pairs(&mut self, _: &SphereSet, _: f32) -> Result<u64, SearchError> {
-            Err(DeviceFault::Lost.into())
-        }
-
-        fn trouble(&self) -> Option<String> {
-            Some("somebody pulled the plug".into())
+            Err(lost().into())
         }
     }
 
@@ -169,16 +145,11 @@ mod tests {
         search.find(&spheres, 0.0, &mut groups).unwrap();
         assert_eq!(groups.groups().len(), 1);
         assert_eq!(groups.candidates(), 1);
-        let fault = SearchFault {
-            search: "gone",
-            fault: DeviceFault::Lost,
-            message: "somebody pulled the plug".into(),
-        };
-        assert_eq!(search.take_fault(), Some(fault));
+        assert_eq!(search.take_error(), Some(lost()));
         assert_eq!(search.name(), AutoGrid::new().name());
         search.find(&spheres, 0.0, &mut groups).unwrap();
         assert_eq!(groups.groups().len(), 1);
-        assert_eq!(search.take_fault(), None);
+        assert_eq!(search.take_error(), None);
     }
 
     #[test]
@@ -189,6 +160,6 @@ mod tests {
             .find(&two_spheres(), f32::NAN, &mut groups)
             .unwrap_err();
         assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
-        assert_eq!(search.take_fault(), None);
+        assert_eq!(search.take_error(), None);
     }
 }

@@ -69,9 +69,4 @@ pub trait GroupSearch: Send + Sync {
     fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
         None
     }
-
-    /// See [`PairSearch::trouble`](crate::search::PairSearch::trouble).
-    fn trouble(&self) -> Option<String> {
-        None
-    }
 }

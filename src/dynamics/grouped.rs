@@ -48,8 +48,4 @@ impl<S: PairSearch> GroupSearch for Grouped<S> {
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.search.cell_around(point)
     }
-
-    fn trouble(&self) -> Option<String> {
-        self.search.trouble()
-    }
 }

@@ -70,7 +70,6 @@ pub use device_solver::{
     CarriedImpulse, DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
 pub use external_contact::{ContactSide, ExternalBody, ExternalContact};
-pub use fallback_search::SearchFault;
 pub use group_search::{GroupSearch, PairGroup, PairGroups};
 pub use grouped::Grouped;
 pub use material::{ContactMaterial, InteractionGroups, Softness};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::task::{Context, Poll, Waker};
 
 use super::constants::{GROUP_THREADS, GROUP_WORDS};
-use super::error::GpuError;
+use crate::backend::DeviceError;
 
 /// Storage arrays that the largest kernel binds.
 const STORAGE_BUFFERS: u32 = 8;
@@ -95,8 +95,8 @@ impl fmt::Display for AdapterSummary {
 }
 
 /// The best adapter: fast GPUs before slow ones, software last.
-pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, GpuError> {
-    let no_adapter = |reason: &str| GpuError::NoAdapter {
+pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, DeviceError> {
+    let no_adapter = |reason: &str| DeviceError::NoAdapter {
         reason: reason.to_owned(),
     };
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
@@ -131,7 +131,7 @@ pub(super) fn wanted_limits(available: &wgpu::Limits) -> wgpu::Limits {
 }
 
 /// Checks that the kernels can run at all.
-pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
+pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), DeviceError> {
     let needs = [
         (
             "storage buffers of a shader stage",
@@ -156,10 +156,10 @@ pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
             limits.max_compute_workgroups_per_dimension,
         ),
     ];
-    for (what, needed, available) in needs {
+    for (limit, needed, available) in needs {
         if available < needed {
-            return Err(GpuError::MissingLimit {
-                what,
+            return Err(DeviceError::MissingLimit {
+                limit,
                 needed: needed.into(),
                 available: available.into(),
             });

@@ -5,10 +5,10 @@ use glam::{Quat, Vec3};
 
 use super::buffer::GpuVec;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, uniform};
 use super::search::spheres_that_fit;
 use super::shader::TRANSFORM;
+use crate::backend::DeviceError;
 use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 
@@ -87,14 +87,14 @@ impl GpuAtoms {
     /// are zero until they are set.
     ///
     /// # Errors
-    /// [`GpuError::NoSuchTemplate`] if a molecule names a template that is not there,
-    /// [`GpuError::TooManySpheres`] if they do not fit, with the number that would, and
-    /// other [`GpuError`]s if the device has no memory left or is lost.
+    /// [`DeviceError::UnknownTemplate`] if a molecule names a template that is not there,
+    /// [`DeviceError::TooManySpheres`] if they do not fit, with the number that would, and
+    /// other [`DeviceError`]s if the device has no memory left or is lost.
     pub fn new(
         device: &GpuDevice,
         templates: &[BodySpheres<'_>],
         molecules: &[u32],
-    ) -> Result<Self, GpuError> {
+    ) -> Result<Self, DeviceError> {
         let mut atoms = Vec::new();
         // The first atom of each template, and how many it has.
         let mut kinds = Vec::with_capacity(templates.len());
@@ -106,7 +106,7 @@ impl GpuAtoms {
         }
         let kind_of = |(molecule, &template): (usize, &u32)| {
             let kind: Option<&(u32, usize)> = kinds.get(template as usize);
-            kind.copied().ok_or(GpuError::NoSuchTemplate {
+            kind.copied().ok_or(DeviceError::UnknownTemplate {
                 molecule,
                 template,
                 count: templates.len(),
@@ -117,7 +117,7 @@ impl GpuAtoms {
         let count: u64 = parts.iter().map(|(_, size)| *size as u64).sum();
         let fit = spheres_that_fit(device);
         if count.max(atoms.len() as u64) > fit {
-            return Err(GpuError::TooManySpheres {
+            return Err(DeviceError::TooManySpheres {
                 spheres: count.max(atoms.len() as u64),
                 fit,
             });
@@ -178,11 +178,11 @@ impl GpuAtoms {
     /// Sends poses to the device, one for each molecule.
     ///
     /// # Errors
-    /// [`GpuError::WrongPoses`] if there are not as many poses as molecules, and other
-    /// [`GpuError`]s if the device is lost.
-    pub fn set_poses(&mut self, device: &GpuDevice, poses: &[GpuPose]) -> Result<(), GpuError> {
+    /// [`DeviceError::PoseCountMismatch`] if there are not as many poses as molecules, and other
+    /// [`DeviceError`]s if the device is lost.
+    pub fn set_poses(&mut self, device: &GpuDevice, poses: &[GpuPose]) -> Result<(), DeviceError> {
         if poses.len() != self.poses.len() {
-            return Err(GpuError::WrongPoses {
+            return Err(DeviceError::PoseCountMismatch {
                 molecules: self.poses.len(),
                 poses: poses.len(),
             });

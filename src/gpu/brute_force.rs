@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::constants::BRUTE_FORCE_SPHERES;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
 use super::searched::{CountedSearch, counted_then_written};
 use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
+use crate::backend::DeviceError;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -30,35 +30,27 @@ pub struct GpuBruteForce {
     count: Kernel,
     write: Kernel,
     arrays: SearchArrays,
-    last_error: Option<GpuError>,
 }
 
 impl GpuBruteForce {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             count: Kernel::new(&device, &BRUTE_FORCE_COUNT, "count_pairs")?,
             write: Kernel::new(&device, &BRUTE_FORCE_WRITE, "write_pairs")?,
             arrays: SearchArrays::new(&device)?,
-            last_error: None,
             device,
         })
     }
 
-    /// What the device said when it last failed: more than a [`SearchError`] can say.
-    #[must_use]
-    pub fn last_error(&self) -> Option<&GpuError> {
-        self.last_error.as_ref()
-    }
-
     /// Number of pairs of each sphere, summed up.
-    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, GpuError> {
+    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, DeviceError> {
         let device = &*self.device;
         if spheres.len() > BRUTE_FORCE_SPHERES as usize {
-            return Err(GpuError::TooManySpheres {
+            return Err(DeviceError::TooManySpheres {
                 spheres: spheres.len() as u64,
                 fit: BRUTE_FORCE_SPHERES.into(),
             });
@@ -99,7 +91,7 @@ impl CountedSearch for GpuBruteForce {
         }
     }
 
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError> {
         let device = &*self.device;
         let window = self.arrays.reserve_pairs(device, total)?;
         let [params, batch, spheres, owners, counts] = walked(&self.arrays);
@@ -112,11 +104,9 @@ impl CountedSearch for GpuBruteForce {
         self.arrays.collect(device, kernel, window, batches, pairs)
     }
 
-    fn failed(&mut self, error: GpuError) -> SearchError {
+    fn failed(&mut self, error: DeviceError) -> SearchError {
         self.arrays.release(&self.device);
-        let fault = error.as_fault();
-        self.last_error = Some(error);
-        SearchError::Device(fault)
+        error.into()
     }
 
     /// Nothing is built: all of it is the walk.

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::memory::Share;
 use super::readback::Readback;
+use crate::backend::DeviceError;
 
 /// Elements of the smallest array: a binding must not be empty.
 const SMALLEST: usize = 16;
@@ -37,8 +37,12 @@ impl<T: Pod> GpuVec<T> {
     /// An array with room for `capacity` elements, all of them zero, and length 0.
     ///
     /// # Errors
-    /// [`GpuError`] if that is more than a shader may see, or than there is memory.
-    pub fn new(device: &GpuDevice, label: &'static str, capacity: usize) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if that is more than a shader may see, or than there is memory.
+    pub fn new(
+        device: &GpuDevice,
+        label: &'static str,
+        capacity: usize,
+    ) -> Result<Self, DeviceError> {
         let (buffer, share, capacity) = allocate::<T>(device, label, capacity)?;
         Ok(Self {
             buffer,
@@ -58,7 +62,7 @@ impl<T: Pod> GpuVec<T> {
         device: &GpuDevice,
         label: &'static str,
         values: &[T],
-    ) -> Result<Self, GpuError> {
+    ) -> Result<Self, DeviceError> {
         let mut array = Self::new(device, label, values.len())?;
         array.upload(device, values)?;
         Ok(array)
@@ -98,7 +102,7 @@ impl<T: Pod> GpuVec<T> {
     ///
     /// # Errors
     /// As [`new`](Self::new). The array is unchanged then.
-    pub fn resize(&mut self, device: &GpuDevice, len: usize) -> Result<bool, GpuError> {
+    pub fn resize(&mut self, device: &GpuDevice, len: usize) -> Result<bool, DeviceError> {
         let grows = len > self.capacity;
         if grows {
             (self.buffer, self.share, self.capacity) = allocate::<T>(device, self.label, len)?;
@@ -120,7 +124,7 @@ impl<T: Pod> GpuVec<T> {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn upload(&mut self, device: &GpuDevice, values: &[T]) -> Result<bool, GpuError> {
+    pub fn upload(&mut self, device: &GpuDevice, values: &[T]) -> Result<bool, DeviceError> {
         let grown = self.resize(device, values.len())?;
         if !values.is_empty() {
             device.guarded(|| {
@@ -142,8 +146,8 @@ impl<T: Pod> GpuVec<T> {
     /// Waits for the device and reads all elements in use.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost or has no memory left.
-    pub fn read(&self, device: &GpuDevice) -> Result<Vec<T>, GpuError> {
+    /// [`DeviceError`] if the device is lost or has no memory left.
+    pub fn read(&self, device: &GpuDevice) -> Result<Vec<T>, DeviceError> {
         let mut readback = Readback::new();
         let mut encoder = device.encoder(self.label);
         readback.record(device, &mut encoder, self, 0..self.len)?;
@@ -157,15 +161,15 @@ fn allocate<T>(
     device: &GpuDevice,
     label: &'static str,
     count: usize,
-) -> Result<(wgpu::Buffer, Share, usize), GpuError> {
+) -> Result<(wgpu::Buffer, Share, usize), DeviceError> {
     // Nothing else can be cleared or copied.
     const { assert!((size_of::<T>() as u64).is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT)) };
     let element = size_of::<T>() as u64;
     let limit = device.largest_array();
     let fits = limit / element;
     if count as u64 > fits {
-        return Err(GpuError::BindingTooLarge {
-            what: label,
+        return Err(DeviceError::BindingTooLarge {
+            buffer: label,
             bytes: (count as u64).saturating_mul(element),
             limit,
             fits,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{GpuDevice, GpuError, GpuOptions};
+use super::{GpuDevice, GpuOptions};
 use crate::backend::Backend;
+use crate::backend::DeviceError;
 
 impl GpuDevice {
     /// A headless device for `backend`, or none if the processor is to do the work:
@@ -11,21 +12,22 @@ impl GpuDevice {
     ///
     /// ```
     /// use bevy_rapier_molecules::backend::Backend;
-    /// use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions};
+    /// use bevy_rapier_molecules::backend::DeviceError;
+    /// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
     ///
     /// match GpuDevice::for_backend(Backend::Auto, &GpuOptions::default())? {
     ///     Some(device) => println!("on {}", device.summary()),
     ///     None => println!("on the processor"),
     /// }
-    /// # Ok::<(), GpuError>(())
+    /// # Ok::<(), DeviceError>(())
     /// ```
     ///
     /// # Errors
-    /// [`GpuError`] if a GPU was asked for and there is none that can do the work.
+    /// [`DeviceError`] if a GPU was asked for and there is none that can do the work.
     pub fn for_backend(
         backend: Backend,
         options: &GpuOptions,
-    ) -> Result<Option<Arc<Self>>, GpuError> {
+    ) -> Result<Option<Arc<Self>>, DeviceError> {
         match backend {
             Backend::Cpu => Ok(None),
             Backend::Gpu => Self::headless(options).map(|device| Some(Arc::new(device))),

@@ -7,11 +7,11 @@ use bytemuck::{Pod, Zeroable};
 use super::buffer::GpuVec;
 use super::constants::{CLUSTER_WORDS, MOST_ROUNDS};
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::readback::Readback;
 use super::search::write;
 use super::shader::CLUSTERS;
+use crate::backend::DeviceError;
 use crate::molecule::BodySpheres;
 use crate::proxy::{ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
 use crate::proxy::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
@@ -58,8 +58,8 @@ impl GpuClusters {
     /// Sends `points` to the device.
     ///
     /// # Errors
-    /// [`GpuError`] if they do not fit, or the device refuses or is lost.
-    pub fn new(device: Arc<GpuDevice>, points: &[LatticePoint]) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if they do not fit, or the device refuses or is lost.
+    pub fn new(device: Arc<GpuDevice>, points: &[LatticePoint]) -> Result<Self, DeviceError> {
         let packed: Vec<[u32; 2]> = points.iter().map(|&point| packed(point)).collect();
         let far = vec![u32::MAX; points.len()];
         let mut block_sums = GpuVec::new(&device, "block sums", 0)?;
@@ -80,7 +80,7 @@ impl GpuClusters {
         })
     }
 
-    fn set_params(&self, centers: u32, seed: LatticePoint) -> Result<(), GpuError> {
+    fn set_params(&self, centers: u32, seed: LatticePoint) -> Result<(), DeviceError> {
         let params = GpuClusterParams {
             points: self.points.len() as u32,
             centers,
@@ -91,9 +91,9 @@ impl GpuClusters {
 }
 
 impl ClusterEngine for GpuClusters {
-    type Error = GpuError;
+    type Error = DeviceError;
 
-    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, GpuError> {
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, DeviceError> {
         let device = &*self.device;
         self.set_params(0, seed)?;
         let bindings = self.weigh.bind(
@@ -116,7 +116,7 @@ impl ClusterEngine for GpuClusters {
         Ok(sums.into_iter().map(sum).collect())
     }
 
-    fn weights(&mut self, block: usize) -> Result<Vec<u32>, GpuError> {
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, DeviceError> {
         let device = &*self.device;
         let end = ((block + 1) * SEED_BLOCK).min(self.weights.len());
         let range = (block * SEED_BLOCK).min(end)..end;
@@ -127,11 +127,11 @@ impl ClusterEngine for GpuClusters {
         readback.read(device, <[u32]>::to_vec)
     }
 
-    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, GpuError> {
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, DeviceError> {
         let device = Arc::clone(&self.device);
         if centers.len() > MOST_ROUNDS as usize {
-            return Err(GpuError::Unsupported {
-                what: "clusters beyond 65,535",
+            return Err(DeviceError::Unsupported {
+                feature: "k-means with more than 65,535 clusters",
             });
         }
         let packed: Vec<[u32; 2]> = centers.iter().map(|&center| packed(center)).collect();
@@ -167,7 +167,7 @@ impl ClusterEngine for GpuClusters {
         Ok(sums.collect())
     }
 
-    fn assignment(&mut self) -> Result<Vec<u32>, GpuError> {
+    fn assignment(&mut self) -> Result<Vec<u32>, DeviceError> {
         self.nearest.read(&self.device)
     }
 }
@@ -184,7 +184,7 @@ impl GpuDevice {
         atoms: impl Into<BodySpheres<'a>>,
         count: usize,
         seed: u64,
-    ) -> Result<Result<ProxySet, ProxyError>, GpuError> {
+    ) -> Result<Result<ProxySet, ProxyError>, DeviceError> {
         ProxySet::with_engine(atoms, count, seed, |points| {
             GpuClusters::new(Arc::clone(self), points)
         })

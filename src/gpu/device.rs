@@ -14,8 +14,8 @@ use std::time::Duration;
 use super::adapter::{
     AdapterSummary, GpuOptions, check_limits, find_adapter, ready, wanted_limits,
 };
-use super::error::GpuError;
 use super::memory::{Memory, Share};
+use crate::backend::DeviceError;
 
 /// How long another thread may take to pass on that memory is mapped, when the device has
 /// long done its work.
@@ -24,7 +24,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// A device to compute on, with its queue.
 ///
 /// ```
-/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions, GpuVec};
+/// use bevy_rapier_molecules::backend::DeviceError;
+/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions, GpuVec};
 ///
 /// let device = match GpuDevice::headless(&GpuOptions::default()) {
 ///     Ok(device) => device,
@@ -37,7 +38,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// println!("{}", device.summary());
 /// let array = GpuVec::from_slice(&device, "numbers", &[1_u32, 2, 3])?;
 /// assert_eq!(array.read(&device)?, [1, 2, 3]);
-/// # Ok::<(), GpuError>(())
+/// # Ok::<(), DeviceError>(())
 /// ```
 pub struct GpuDevice {
     device: wgpu::Device,
@@ -47,7 +48,7 @@ pub struct GpuDevice {
     /// Why the device was lost; empty while it was not.
     lost: Arc<OnceLock<String>>,
     /// The first error that no scope caught.
-    stray: Arc<Mutex<Option<GpuError>>>,
+    stray: Arc<Mutex<Option<DeviceError>>>,
     memory: Arc<Memory>,
     /// Bytes that have come back.
     read: AtomicU64,
@@ -68,8 +69,8 @@ impl GpuDevice {
     /// A device of its own, without a window.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no adapter, or it cannot do what the kernels need.
-    pub fn headless(options: &GpuOptions) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if there is no adapter, or it cannot do what the kernels need.
+    pub fn headless(options: &GpuOptions) -> Result<Self, DeviceError> {
         let adapter = find_adapter(options)?;
         let mut available = adapter.limits();
         if let Some(at_most) = &options.at_most {
@@ -117,8 +118,8 @@ impl GpuDevice {
     /// at the same time, turn that on.
     ///
     /// # Errors
-    /// [`GpuError::MissingLimit`] if the device was made without what the kernels need.
-    pub fn borrowed(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
+    /// [`DeviceError::MissingLimit`] if the device was made without what the kernels need.
+    pub fn borrowed(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, DeviceError> {
         let limits = device.limits();
         check_limits(&limits)?;
         Ok(Self {
@@ -198,8 +199,8 @@ impl GpuDevice {
         label: &'static str,
         size: u64,
         usage: wgpu::BufferUsages,
-    ) -> Result<(wgpu::Buffer, Share), GpuError> {
-        let share = self.memory.take(size).ok_or(GpuError::OutOfMemory)?;
+    ) -> Result<(wgpu::Buffer, Share), DeviceError> {
+        let share = self.memory.take(size).ok_or(DeviceError::OutOfMemory)?;
         let buffer = self.guarded(|| {
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
@@ -226,8 +227,8 @@ impl GpuDevice {
     /// [`submit`](Self::submit), which are guarded already.
     ///
     /// # Errors
-    /// The first [`GpuError`] that the device reports meanwhile.
-    pub fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
+    /// The first [`DeviceError`] that the device reports meanwhile.
+    pub fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, DeviceError> {
         // Only one thread at a time may have error scopes open.
         let _alone = locked(&self.scopes);
         let filters = [
@@ -254,8 +255,8 @@ impl GpuDevice {
     /// Ends recording and hands the commands to the device, without waiting.
     ///
     /// # Errors
-    /// [`GpuError`] if something was recorded wrongly, or the device is lost.
-    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
+    /// [`DeviceError`] if something was recorded wrongly, or the device is lost.
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<(), DeviceError> {
         self.guarded(|| {
             self.queue.submit([encoder.finish()]);
         })
@@ -264,8 +265,8 @@ impl GpuDevice {
     /// Waits until the device has done everything that was submitted.
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`] if it never will.
-    pub fn wait(&self) -> Result<(), GpuError> {
+    /// [`DeviceError::Lost`] if it never will.
+    pub fn wait(&self) -> Result<(), DeviceError> {
         if poll(&self.device) && self.lost.get().is_none() {
             Ok(())
         } else {
@@ -274,7 +275,7 @@ impl GpuDevice {
     }
 
     /// Remembers that the device is lost, and why unless that is known already.
-    pub(super) fn lose(&self, reason: &str) -> GpuError {
+    pub(super) fn lose(&self, reason: &str) -> DeviceError {
         lost(self.lost.get_or_init(|| reason.to_owned()))
     }
 
@@ -337,25 +338,25 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn lost(reason: &str) -> GpuError {
-    GpuError::DeviceLost {
+fn lost(reason: &str) -> DeviceError {
+    DeviceError::Lost {
         reason: reason.to_owned(),
     }
 }
 
-fn classify(error: wgpu::Error) -> GpuError {
+fn classify(error: wgpu::Error) -> DeviceError {
     match error {
-        wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory,
+        wgpu::Error::OutOfMemory { .. } => DeviceError::OutOfMemory,
         wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
-            GpuError::Refused {
+            DeviceError::Rejected {
                 message: description,
             }
         }
     }
 }
 
-fn no_device(reason: &str) -> GpuError {
-    GpuError::NoDevice {
+fn no_device(reason: &str) -> DeviceError {
+    DeviceError::NoDevice {
         reason: reason.to_owned(),
     }
 }
@@ -367,8 +368,8 @@ mod tests {
     /// Drivers that hand out more memory than there is cannot be made to say this.
     #[test]
     fn a_driver_without_memory_is_understood() {
-        let source = Box::new(GpuError::OutOfMemory);
+        let source = Box::new(DeviceError::OutOfMemory);
         let error = wgpu::Error::OutOfMemory { source };
-        assert_eq!(classify(error), GpuError::OutOfMemory);
+        assert_eq!(classify(error), DeviceError::OutOfMemory);
     }
 }

@@ -6,7 +6,6 @@ use glam::Vec3;
 
 use super::GpuVec;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays, spheres_that_fit};
 use super::searched::{Counted, CountedSearch, Searched, counted_then_written, find_crowd};
@@ -14,6 +13,7 @@ use super::shader::{BIN, GRID_COUNT, GRID_WRITE};
 use super::sort::{SortPlan, SortSize};
 use super::sorted::SortedArrays;
 use super::timer::{PassTime, PassTimer};
+use crate::backend::DeviceError;
 use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError};
@@ -74,7 +74,6 @@ pub struct GpuGrid {
     bound: Option<Bound>,
     /// How space was cut in the last search.
     layout: Option<GridLayout>,
-    last_error: Option<GpuError>,
     timer: Option<PassTimer>,
     stages: Vec<PassTime>,
 }
@@ -100,8 +99,8 @@ impl GpuGrid {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             kernels: GridKernels {
                 bin: Kernel::new(&device, &BIN, "bin_spheres")?,
@@ -112,7 +111,6 @@ impl GpuGrid {
             sorted: SortedArrays::new(&device)?,
             bound: None,
             layout: None,
-            last_error: None,
             timer: None,
             stages: Vec::new(),
             device,
@@ -122,8 +120,8 @@ impl GpuGrid {
     /// Whether to time the stages of every search from now on.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for the clocks.
-    pub fn time_stages(&mut self, timed: bool) -> Result<(), GpuError> {
+    /// [`DeviceError`] if there is no memory for the clocks.
+    pub fn time_stages(&mut self, timed: bool) -> Result<(), DeviceError> {
         self.stages.clear();
         self.timer = None;
         if timed {
@@ -145,14 +143,8 @@ impl GpuGrid {
         spheres_that_fit(&self.device)
     }
 
-    /// What the device said when it last failed: more than a [`SearchError`] can say.
-    #[must_use]
-    pub fn last_error(&self) -> Option<&GpuError> {
-        self.last_error.as_ref()
-    }
-
     /// Steps 1 to 5.
-    fn count(&mut self, searched: Searched<'_>, plan: &ReachPlan) -> Result<Counted, GpuError> {
+    fn count(&mut self, searched: Searched<'_>, plan: &ReachPlan) -> Result<Counted, DeviceError> {
         let layout = plan.layout(searched.len(), 0.0);
         self.layout = Some(layout);
         let size = SortSize {
@@ -227,7 +219,7 @@ impl GpuGrid {
         searched: Searched<'_>,
         params: &GpuSearchParams,
         size: SortSize,
-    ) -> Result<Bound, GpuError> {
+    ) -> Result<Bound, DeviceError> {
         let device = &*self.device;
         let mut grown = match searched {
             Searched::Sent(spheres) => self.arrays.upload(device, spheres, size.bins, params)?,
@@ -241,7 +233,7 @@ impl GpuGrid {
         }
     }
 
-    fn bind(&self, size: SortSize) -> Result<Bound, GpuError> {
+    fn bind(&self, size: SortSize) -> Result<Bound, DeviceError> {
         let (device, arrays, sorted) = (&*self.device, &self.arrays, &self.sorted);
         // As many cells as a grid of so many spheres may ever have: a scene that expands
         // step by step must not allocate in each. Sizes are those of the arrays, so that
@@ -270,7 +262,7 @@ impl GpuGrid {
     }
 
     /// Makes room for `total` pairs that stay on the device.
-    pub(super) fn hold_pairs(&mut self, total: u32) -> Result<(), GpuError> {
+    pub(super) fn hold_pairs(&mut self, total: u32) -> Result<(), DeviceError> {
         let grown = self.arrays.pairs.resize(&self.device, total as usize)?;
         if let Some(bound) = self.bound.as_mut().filter(|_| grown) {
             bound.write = None;
@@ -284,7 +276,7 @@ impl GpuGrid {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         total: u32,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let Some(mut bound) = self.bound.take() else {
             return Ok(());
@@ -307,7 +299,7 @@ impl GpuGrid {
     }
 
     /// What step 6 binds, anew if arrays have `grown`.
-    fn bind_write(&self, bound: &mut Bound, grown: bool) -> Result<wgpu::BindGroup, GpuError> {
+    fn bind_write(&self, bound: &mut Bound, grown: bool) -> Result<wgpu::BindGroup, DeviceError> {
         if let Some(bindings) = bound.write.take().filter(|_| !grown) {
             return Ok(bindings);
         }
@@ -345,7 +337,7 @@ impl CountedSearch for GpuGrid {
     }
 
     /// Step 6.
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let window = self.arrays.reserve_pairs(&device, total)?;
         let Some(mut bound) = self.bound.take() else {
@@ -361,13 +353,11 @@ impl CountedSearch for GpuGrid {
         Ok(())
     }
 
-    fn failed(&mut self, error: GpuError) -> SearchError {
+    fn failed(&mut self, error: DeviceError) -> SearchError {
         self.bound = None;
         self.arrays.release(&self.device);
         self.sorted.release(&self.device);
-        let fault = error.as_fault();
-        self.last_error = Some(error);
-        SearchError::Device(fault)
+        error.into()
     }
 }
 

@@ -8,7 +8,6 @@ use glam::Vec3;
 
 use super::buffer::GpuVec;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::grid::GpuGrid;
 use super::kernel::{Kernel, Length, begin_pass, uniform};
 use super::radix::{RadixPlan, RadixSorter};
@@ -17,6 +16,7 @@ use super::scan::{ScanPlan, Scanner};
 use super::search::write;
 use super::searched::{CountedSearch, Searched};
 use super::shader::GROUPS;
+use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{GroupSearch, PairGroup, PairGroups};
 use crate::search::uniform_grid::plan::ReachPlan;
@@ -115,7 +115,7 @@ struct GroupPlan {
 }
 
 impl GroupArrays {
-    fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             lengths: GpuVec::new(device, "number of pairs", 1)?,
             keys: GpuVec::new(device, "molecules of pairs", 0)?,
@@ -128,7 +128,7 @@ impl GroupArrays {
     }
 
     /// Room for the pairs of spheres; returns whether arrays grew.
-    fn hold_pairs(&mut self, device: &GpuDevice, pairs: usize) -> Result<bool, GpuError> {
+    fn hold_pairs(&mut self, device: &GpuDevice, pairs: usize) -> Result<bool, DeviceError> {
         let mut grown = self.keys.resize(device, pairs)?;
         grown |= self.order.resize(device, pairs)?;
         grown |= self.heads.resize(device, pairs)?;
@@ -137,7 +137,7 @@ impl GroupArrays {
     }
 
     /// Room for the pairs of molecules.
-    fn hold_groups(&mut self, device: &GpuDevice, groups: usize) -> Result<(), GpuError> {
+    fn hold_groups(&mut self, device: &GpuDevice, groups: usize) -> Result<(), DeviceError> {
         self.starts.resize(device, groups + 1)?;
         self.groups.resize(device, groups)?;
         self.kept.resize(device, groups * MAX_CONTACTS_PER_PAIR)?;
@@ -149,8 +149,8 @@ impl GpuGroups {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         let kernel = |entry| Kernel::new(&device, &GROUPS, entry);
         Ok(Self {
             kernels: GroupKernels {
@@ -174,7 +174,7 @@ impl GpuGroups {
 
     /// Steps 1 to 3; returns the number of groups. `last_owner` is the largest number of
     /// a molecule.
-    fn sort(&mut self, pairs: u32, last_owner: u32) -> Result<u32, GpuError> {
+    fn sort(&mut self, pairs: u32, last_owner: u32) -> Result<u32, DeviceError> {
         let device = Arc::clone(&self.device);
         // First what takes most room, so that an error tells how many fit.
         self.grid.hold_pairs(pairs)?;
@@ -218,7 +218,7 @@ impl GpuGroups {
             .read(&device, |total: &[u32]| total.first().copied().unwrap_or(0))
     }
 
-    fn plan(&self, bits: u32) -> Result<GroupPlan, GpuError> {
+    fn plan(&self, bits: u32) -> Result<GroupPlan, DeviceError> {
         let (device, arrays) = (&*self.device, &self.arrays);
         let length = Length::Device {
             counts: &arrays.lengths,
@@ -247,7 +247,7 @@ impl GpuGroups {
     }
 
     /// Step 4.
-    fn digest(&mut self, pairs: u32, groups: u32) -> Result<(), GpuError> {
+    fn digest(&mut self, pairs: u32, groups: u32) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         self.arrays.hold_groups(&device, groups as usize)?;
         write(&device, &self.params, &GpuGroupParams { pairs, groups })?;
@@ -276,7 +276,7 @@ impl GpuGroups {
     }
 
     /// Reads the groups and the pairs that they keep.
-    fn read(&mut self, groups: u32, found: &mut PairGroups) -> Result<(), GpuError> {
+    fn read(&mut self, groups: u32, found: &mut PairGroups) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let arrays = &self.arrays;
         let [of_groups, of_kept] = &mut self.readback;
@@ -308,7 +308,7 @@ impl GpuGroups {
         }
         let last_owner = searched.last_owner();
         let grouped = u32::try_from(pairs)
-            .map_err(|_| GpuError::TooManyPairs { pairs })
+            .map_err(|_| DeviceError::TooManyPairs { pairs })
             .and_then(|pairs| {
                 let groups = self.sort(pairs, last_owner)?;
                 self.digest(pairs, groups)?;
@@ -336,7 +336,7 @@ impl GpuGroups {
     }
 
     /// After an error nobody knows which arrays have grown.
-    fn failed(&mut self, error: GpuError) -> SearchError {
+    fn failed(&mut self, error: DeviceError) -> SearchError {
         self.plan = None;
         self.counter = Readback::new();
         self.readback = [Readback::new(), Readback::new()];
@@ -394,9 +394,5 @@ impl GroupSearch for GpuGroups {
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.grid.cell_around(point)
-    }
-
-    fn trouble(&self) -> Option<String> {
-        self.grid.trouble()
     }
 }

@@ -7,13 +7,13 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays, write};
 use super::searched::{Counted, CountedSearch, counted_then_written, find_crowd};
 use super::shader::{LEVEL_BIN, LEVEL_COUNT, LEVEL_WRITE};
 use super::sort::{SortPlan, SortSize};
 use super::sorted::SortedArrays;
+use crate::backend::DeviceError;
 use crate::search::hierarchical_grid::levels::{Levels, MAX_LEVELS, OCTAVES};
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError};
@@ -120,15 +120,14 @@ pub struct GpuHierarchicalGrid {
     levels: Levels,
     /// The sort of the last search, which the pairs are written from.
     sort: Option<SortPlan>,
-    last_error: Option<GpuError>,
 }
 
 impl GpuHierarchicalGrid {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             bin: Kernel::new(&device, &LEVEL_BIN, "bin_levels")?,
             count: Kernel::new(&device, &LEVEL_COUNT, "count_pairs")?,
@@ -138,19 +137,12 @@ impl GpuHierarchicalGrid {
             params: uniform(&device, "hierarchy", &GpuHierarchyParams::default())?,
             levels: Levels::default(),
             sort: None,
-            last_error: None,
             device,
         })
     }
 
-    /// What the device said when it last failed: more than a [`SearchError`] can say.
-    #[must_use]
-    pub fn last_error(&self) -> Option<&GpuError> {
-        self.last_error.as_ref()
-    }
-
     /// Sorts the spheres and counts their pairs.
-    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<Counted, GpuError> {
+    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<Counted, DeviceError> {
         let device = Arc::clone(&self.device);
         self.levels = Levels::fit(spheres, plan);
         self.sort = None;
@@ -213,7 +205,7 @@ impl CountedSearch for GpuHierarchicalGrid {
         }
     }
 
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError> {
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let window = self.arrays.reserve_pairs(&device, total)?;
         let Some(sort) = self.sort.take() else {
@@ -227,13 +219,11 @@ impl CountedSearch for GpuHierarchicalGrid {
         self.arrays.collect(&device, kernel, window, batches, pairs)
     }
 
-    fn failed(&mut self, error: GpuError) -> SearchError {
+    fn failed(&mut self, error: DeviceError) -> SearchError {
         self.sort = None;
         self.arrays.release(&self.device);
         self.sorted.release(&self.device);
-        let fault = error.as_fault();
-        self.last_error = Some(error);
-        SearchError::Device(fault)
+        error.into()
     }
 }
 

@@ -5,8 +5,8 @@ use bytemuck::Pod;
 use super::buffer::GpuVec;
 use super::constants::GROUP_THREADS;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::shader::Shader;
+use crate::backend::DeviceError;
 
 /// How many elements a kernel works on.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Length<'_> {
     }
 
     /// The array that holds the count and its place there.
-    pub(super) fn bind(&self, device: &GpuDevice) -> Result<(wgpu::Buffer, u32), GpuError> {
+    pub(super) fn bind(&self, device: &GpuDevice) -> Result<(wgpu::Buffer, u32), DeviceError> {
         match *self {
             Self::Host(count) => {
                 let counts = GpuVec::from_slice(device, "count", &[count])?;
@@ -62,8 +62,12 @@ impl Kernel {
     /// Compiles entry point `entry` of `shader`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses it or is lost.
-    pub fn new(device: &GpuDevice, shader: &Shader, entry: &'static str) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses it or is lost.
+    pub fn new(
+        device: &GpuDevice,
+        shader: &Shader,
+        entry: &'static str,
+    ) -> Result<Self, DeviceError> {
         let pipeline = device.guarded(|| {
             let raw = device.raw();
             let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -90,12 +94,12 @@ impl Kernel {
     /// no others.
     ///
     /// # Errors
-    /// [`GpuError`] if they do not fit the shader, or the device is lost.
+    /// [`DeviceError`] if they do not fit the shader, or the device is lost.
     pub fn bind(
         &self,
         device: &GpuDevice,
         buffers: &[(u32, &wgpu::Buffer)],
-    ) -> Result<wgpu::BindGroup, GpuError> {
+    ) -> Result<wgpu::BindGroup, DeviceError> {
         let entries: Vec<_> = buffers
             .iter()
             .map(|&(binding, buffer)| wgpu::BindGroupEntry {
@@ -156,7 +160,7 @@ pub(super) fn uniform<P: Pod>(
     device: &GpuDevice,
     label: &'static str,
     parameters: &P,
-) -> Result<wgpu::Buffer, GpuError> {
+) -> Result<wgpu::Buffer, DeviceError> {
     device.guarded(|| {
         let buffer = device.raw().create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),

@@ -8,9 +8,9 @@ use bytemuck::{Pod, Zeroable};
 use super::buffer::GpuVec;
 use super::constants::SCAN_BLOCK;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::shader::MEASURE;
+use crate::backend::DeviceError;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 
 /// A sum of 64 bits, and the largest number; `Measure` in WGSL.
@@ -82,8 +82,8 @@ impl Measurer {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             blocks: Kernel::new(device, &MEASURE, "measure_blocks")?,
             all: Kernel::new(device, &MEASURE, "measure_all")?,
@@ -94,14 +94,14 @@ impl Measurer {
     /// `slot` of `results`.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for what is in between.
+    /// [`DeviceError`] if there is no memory for what is in between.
     pub fn plan(
         &self,
         device: &GpuDevice,
         (entries, length): (&GpuVec<u32>, Length<'_>),
         what: Measured,
         (results, slot): (&GpuVec<GpuMeasure>, u32),
-    ) -> Result<MeasurePlan, GpuError> {
+    ) -> Result<MeasurePlan, DeviceError> {
         let at_most = length.at_most();
         let (lengths, length_slot) = length.bind(device)?;
         let most_blocks = at_most.div_ceil(SCAN_BLOCK);

@@ -12,7 +12,7 @@
 //! - **Any vendor.** Plain WGSL of WebGPU: 256 threads a group, no float atomics, no
 //!   subgroups, no waiting of one group for another.
 //! - **Failure is ordinary.** No adapter, too little memory, a lost device: each is a
-//!   [`GpuError`], never a panic, and the processor can go on from the same input.
+//!   [`DeviceError`], never a panic, and the processor can go on from the same input.
 //! - **No hidden waits.** Building blocks are *recorded* into a command encoder and run
 //!   when it is submitted; only what is named `read` waits for the device.
 //!
@@ -29,7 +29,7 @@
 //! | `choose` | the device for a [`Backend`](crate::backend::Backend) | |
 //! | `device` | device and queue, and how errors are caught | [`GpuDevice`] |
 //! | `adapter` | which adapter, and whether it can do what is needed | [`GpuOptions`], [`AdapterSummary`] |
-//! | `error` | what can go wrong | [`GpuError`] |
+//! | `error` | what can go wrong | [`DeviceError`] |
 //! | `grid` | FFRNN | [`GpuGrid`] |
 //! | `hierarchy` | grids of several widths | [`GpuHierarchicalGrid`] |
 //! | `brute_force` | every sphere against every other | [`GpuBruteForce`] |
@@ -64,7 +64,6 @@ mod clusters;
 mod constants;
 mod crowd;
 mod device;
-mod error;
 mod grid;
 mod groups;
 mod hierarchy;
@@ -89,7 +88,6 @@ pub use buffer::GpuVec;
 pub use clusters::GpuClusters;
 pub use crowd::GpuContactSolver;
 pub use device::GpuDevice;
-pub use error::GpuError;
 pub use grid::GpuGrid;
 pub use groups::GpuGroups;
 pub use hierarchy::GpuHierarchicalGrid;

@@ -5,10 +5,10 @@ use bytemuck::{Pod, Zeroable};
 use super::buffer::GpuVec;
 use super::constants::{GROUP_THREADS, RADIX_BITS, SCAN_BLOCK};
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::scan::{ScanPlan, Scanner};
 use super::shader::RADIX;
+use crate::backend::DeviceError;
 
 /// What is sorted, and by which digit; `RadixParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -59,8 +59,8 @@ impl RadixSorter {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             count: Kernel::new(device, &RADIX, "count_digits")?,
             scatter: Kernel::new(device, &RADIX, "scatter_digits")?,
@@ -73,7 +73,7 @@ impl RadixSorter {
     /// as they are now.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for copies of both and for the counts.
+    /// [`DeviceError`] if there is no memory for copies of both and for the counts.
     pub fn plan(
         &self,
         device: &GpuDevice,
@@ -81,7 +81,7 @@ impl RadixSorter {
         values: &GpuVec<u32>,
         length: Length<'_>,
         bits: u32,
-    ) -> Result<RadixPlan, GpuError> {
+    ) -> Result<RadixPlan, DeviceError> {
         let at_most = length.at_most();
         let (lengths, slot) = length.bind(device)?;
         let most_blocks = at_most.div_ceil(SCAN_BLOCK).max(1);

@@ -6,8 +6,8 @@ use bytemuck::Pod;
 
 use super::buffer::GpuVec;
 use super::device::{GpuDevice, Mapping};
-use super::error::GpuError;
 use super::memory::Share;
+use crate::backend::DeviceError;
 
 /// Fewest bytes of memory that the processor can map; saves growing for counters.
 const SMALLEST: u64 = 256;
@@ -34,7 +34,7 @@ impl Readback {
     /// Records that elements `range` of `source` are copied.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for them.
+    /// [`DeviceError`] if there is no memory for them.
     ///
     /// # Panics
     /// If the range is not within `source`, which is a fault of the caller.
@@ -44,7 +44,7 @@ impl Readback {
         encoder: &mut wgpu::CommandEncoder,
         source: &GpuVec<T>,
         range: Range<usize>,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         assert!(range.start <= range.end && range.end <= source.capacity());
         let element = size_of::<T>() as u64;
         let bytes = range.len() as u64 * element;
@@ -61,12 +61,12 @@ impl Readback {
     /// Waits for the device, and passes what was copied to `take`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost or refuses.
+    /// [`DeviceError`] if the device is lost or refuses.
     pub fn read<T: Pod, R>(
         &self,
         device: &GpuDevice,
         take: impl FnOnce(&[T]) -> R,
-    ) -> Result<R, GpuError> {
+    ) -> Result<R, DeviceError> {
         let Some((buffer, _)) = self.buffer.as_ref().filter(|_| self.bytes > 0) else {
             return Ok(take(&[]));
         };
@@ -90,7 +90,7 @@ impl Readback {
         Ok(result)
     }
 
-    fn reserve(&mut self, device: &GpuDevice) -> Result<&wgpu::Buffer, GpuError> {
+    fn reserve(&mut self, device: &GpuDevice) -> Result<&wgpu::Buffer, DeviceError> {
         let room = self.bytes.max(SMALLEST).next_power_of_two();
         let room = room.min(device.limits().max_buffer_size).max(self.bytes);
         let large_enough = |(buffer, _): &(wgpu::Buffer, _)| buffer.size() >= self.bytes;

@@ -5,9 +5,9 @@ use bytemuck::{Pod, Zeroable};
 use super::buffer::GpuVec;
 use super::constants::SCAN_BLOCK;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::shader::SCAN;
+use crate::backend::DeviceError;
 
 /// Which part of a sum a pass works on; `ScanParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -32,9 +32,8 @@ pub struct GpuScanParams {
 /// the processor, [`scan_on_cpu`].
 ///
 /// ```
-/// use bevy_rapier_molecules::gpu::{
-///     GpuDevice, GpuError, GpuOptions, GpuVec, Length, Scanner, begin_pass,
-/// };
+/// use bevy_rapier_molecules::backend::DeviceError;
+/// use bevy_rapier_molecules::gpu::{///     GpuDevice, GpuOptions, GpuVec, Length, Scanner, begin_pass, ///};
 ///
 /// let Ok(device) = GpuDevice::headless(&GpuOptions::default()) else {
 ///     return Ok(());
@@ -47,7 +46,7 @@ pub struct GpuScanParams {
 /// device.submit(encoder)?;
 /// assert_eq!(values.read(&device)?, [0, 3, 4]);
 /// assert_eq!(plan.total().read(&device)?, [8]);
-/// # Ok::<(), GpuError>(())
+/// # Ok::<(), DeviceError>(())
 /// ```
 #[derive(Debug)]
 pub struct Scanner {
@@ -75,8 +74,8 @@ impl Scanner {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             reduce: Kernel::new(device, &SCAN, "reduce_blocks")?,
             scan: Kernel::new(device, &SCAN, "scan_blocks")?,
@@ -87,13 +86,13 @@ impl Scanner {
     /// array as it is now: when it grows, a new one is needed.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for the sums of the blocks.
+    /// [`DeviceError`] if there is no memory for the sums of the blocks.
     pub fn plan(
         &self,
         device: &GpuDevice,
         values: &GpuVec<u32>,
         length: Length<'_>,
-    ) -> Result<ScanPlan, GpuError> {
+    ) -> Result<ScanPlan, DeviceError> {
         let at_most = length.at_most();
         let (counts, slot) = length.bind(device)?;
         let total = GpuVec::from_slice(device, "scan total", &[0])?;

@@ -8,11 +8,11 @@ use super::atoms::GpuAtoms;
 use super::buffer::GpuVec;
 use super::constants::CROWDING_SLOT;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, Length, begin_pass, uniform};
 use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
+use crate::backend::DeviceError;
 use crate::search::uniform_grid::layout::GridLayout;
 use crate::search::uniform_grid::plan::Reach;
 use crate::search::{Pair, PairBuffer};
@@ -124,7 +124,7 @@ pub(super) struct SearchArrays {
 }
 
 impl SearchArrays {
-    pub(super) fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    pub(super) fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             params: uniform(device, "search", &GpuSearchParams::default())?,
             batch: uniform(device, "batch", &GpuSearchBatch::default())?,
@@ -146,14 +146,14 @@ impl SearchArrays {
     /// bound again.
     ///
     /// # Errors
-    /// [`GpuError::TooManySpheres`] if they do not fit.
+    /// [`DeviceError::TooManySpheres`] if they do not fit.
     pub(super) fn upload(
         &mut self,
         device: &GpuDevice,
         spheres: &SphereSet,
         cells: u32,
         params: &GpuSearchParams,
-    ) -> Result<bool, GpuError> {
+    ) -> Result<bool, DeviceError> {
         let count = spheres.len();
         let grown = self.hold(device, cells, params)?;
         self.packed.clear();
@@ -170,16 +170,16 @@ impl SearchArrays {
     /// Makes room for the spheres, and says what is searched; returns whether arrays grew.
     ///
     /// # Errors
-    /// [`GpuError::TooManySpheres`] if they do not fit.
+    /// [`DeviceError::TooManySpheres`] if they do not fit.
     pub(super) fn hold(
         &mut self,
         device: &GpuDevice,
         cells: u32,
         params: &GpuSearchParams,
-    ) -> Result<bool, GpuError> {
+    ) -> Result<bool, DeviceError> {
         let fit = spheres_that_fit(device);
         if u64::from(params.spheres) > fit {
-            return Err(GpuError::TooManySpheres {
+            return Err(DeviceError::TooManySpheres {
                 spheres: params.spheres.into(),
                 fit,
             });
@@ -220,7 +220,7 @@ impl SearchArrays {
         self.pairs.release(device);
     }
 
-    fn plan_totals(&self, device: &GpuDevice) -> Result<(MeasurePlan, ScanPlan), GpuError> {
+    fn plan_totals(&self, device: &GpuDevice) -> Result<(MeasurePlan, ScanPlan), DeviceError> {
         let length = Length::Device {
             counts: &self.lengths,
             slot: COUNTS_LENGTH,
@@ -239,7 +239,7 @@ impl SearchArrays {
         &self,
         device: &GpuDevice,
         batch: &GpuSearchBatch,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         write(device, &self.batch, batch)
     }
 
@@ -257,7 +257,7 @@ impl SearchArrays {
         &mut self,
         device: &GpuDevice,
         mut encoder: wgpu::CommandEncoder,
-    ) -> Result<[GpuMeasure; 2], GpuError> {
+    ) -> Result<[GpuMeasure; 2], DeviceError> {
         self.readback
             .record(device, &mut encoder, &self.measured, 0..2)?;
         device.submit(encoder)?;
@@ -269,13 +269,13 @@ impl SearchArrays {
     /// Makes room for `pairs` pairs, or for a window of them.
     ///
     /// # Errors
-    /// [`GpuError::TooManyPairs`] if 32 bits cannot number them.
+    /// [`DeviceError::TooManyPairs`] if 32 bits cannot number them.
     pub(super) fn reserve_pairs(
         &mut self,
         device: &GpuDevice,
         pairs: u64,
-    ) -> Result<PairWindow, GpuError> {
-        let total = u32::try_from(pairs).map_err(|_| GpuError::TooManyPairs { pairs })?;
+    ) -> Result<PairWindow, DeviceError> {
+        let total = u32::try_from(pairs).map_err(|_| DeviceError::TooManyPairs { pairs })?;
         let fits = GpuVec::<[u32; 2]>::most(device);
         let mut size = WINDOW_PAIRS.min(fits);
         // Whole lists, unless there is not even room for one.
@@ -298,7 +298,7 @@ impl SearchArrays {
         PairWindow { total, size, .. }: PairWindow,
         batches: impl Iterator<Item = (u32, u32)> + Clone,
         pairs: &mut PairBuffer,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let lists = pairs.start((total as usize).div_ceil(LIST_PAIRS));
         let mut first_pair = 0;
         while first_pair < total {
@@ -353,7 +353,7 @@ pub(super) fn write<P: Pod>(
     device: &GpuDevice,
     target: &wgpu::Buffer,
     value: &P,
-) -> Result<(), GpuError> {
+) -> Result<(), DeviceError> {
     device.guarded(|| {
         let bytes = bytemuck::bytes_of(value);
         device.queue().write_buffer(target, 0, bytes);

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::atoms::GpuAtoms;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::measure::GpuMeasure;
 use super::sort::SortPlan;
+use crate::backend::DeviceError;
 use crate::search::uniform_grid::plan::ReachPlan;
 use crate::search::{PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -70,10 +70,10 @@ pub(super) trait CountedSearch {
     fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError>;
 
     /// Writes the `total` pairs that were counted.
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), GpuError>;
+    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError>;
 
     /// Remembers an error, and gives the memory back.
-    fn failed(&mut self, error: GpuError) -> SearchError;
+    fn failed(&mut self, error: DeviceError) -> SearchError;
 
     /// What the times to count and to write are called.
     fn times(counting: Duration, writing: Duration) -> SearchTimes {
@@ -84,8 +84,7 @@ pub(super) trait CountedSearch {
     }
 }
 
-/// What a [`CountedSearch`] has of [`PairSearch`](crate::search::PairSearch); its method
-/// `last_error` says what went wrong.
+/// What a [`CountedSearch`] has of [`PairSearch`](crate::search::PairSearch).
 macro_rules! counted_then_written {
     () => {
         fn find_pairs(
@@ -99,10 +98,6 @@ macro_rules! counted_then_written {
 
         fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
             Ok(self.begin(spheres, margin)?.unwrap_or(0))
-        }
-
-        fn trouble(&self) -> Option<String> {
-            self.last_error().map(GpuError::to_string)
         }
     };
 }
@@ -133,7 +128,7 @@ pub(super) fn find_crowd(
     device: &GpuDevice,
     sort: &SortPlan,
     crowding: GpuMeasure,
-) -> Result<Counted, GpuError> {
+) -> Result<Counted, DeviceError> {
     let starts = sort.starts().read(device)?;
     let scattered = sort.scattered().read(device)?;
     let fullest = starts

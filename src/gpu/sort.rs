@@ -5,11 +5,11 @@ use bytemuck::{Pod, Zeroable};
 use super::buffer::GpuVec;
 use super::constants::CROWDING_SLOT;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, Length, uniform};
 use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::scan::{ScanPlan, Scanner};
 use super::shader::{HISTOGRAM, SORT};
+use crate::backend::DeviceError;
 
 /// Where in `lengths` the numbers of items and of bins are; `SortParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -84,8 +84,8 @@ impl Sorter {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             clear: Kernel::new(device, &HISTOGRAM, "clear_bins")?,
             count: Kernel::new(device, &HISTOGRAM, "count_items")?,
@@ -99,10 +99,10 @@ impl Sorter {
     /// Prepares a sort. The plan is for these arrays as they are now.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no memory for the bins and the order.
-    pub fn plan(&self, device: &GpuDevice, input: SortInput<'_>) -> Result<SortPlan, GpuError> {
+    /// [`DeviceError`] if there is no memory for the bins and the order.
+    pub fn plan(&self, device: &GpuDevice, input: SortInput<'_>) -> Result<SortPlan, DeviceError> {
         let SortSize { items, bins } = input.most;
-        let array = |label, count: u32| -> Result<GpuVec<u32>, GpuError> {
+        let array = |label, count: u32| -> Result<GpuVec<u32>, DeviceError> {
             let mut array = GpuVec::new(device, label, count as usize)?;
             array.resize(device, count as usize)?;
             Ok(array)

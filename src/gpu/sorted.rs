@@ -2,11 +2,11 @@
 
 use super::buffer::GpuVec;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::Kernel;
 use super::search::{CELLS_LENGTH, SPHERES_LENGTH, SearchArrays};
 use super::shader::BIN;
 use super::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
+use crate::backend::DeviceError;
 
 /// Cells of spheres, the sort by cells, and the spheres in that order.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct SortedArrays {
 }
 
 impl SortedArrays {
-    pub(super) fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    pub(super) fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             sorter: Sorter::new(device)?,
             gather: Kernel::new(device, &BIN, "gather_spheres")?,
@@ -32,7 +32,7 @@ impl SortedArrays {
     }
 
     /// Makes room for `count` spheres; returns whether arrays grew.
-    pub(super) fn resize(&mut self, device: &GpuDevice, count: usize) -> Result<bool, GpuError> {
+    pub(super) fn resize(&mut self, device: &GpuDevice, count: usize) -> Result<bool, DeviceError> {
         let mut grown = self.cells.resize(device, count)?;
         grown |= self.spheres.resize(device, count)?;
         grown |= self.owners.resize(device, count)?;
@@ -46,7 +46,7 @@ impl SortedArrays {
         device: &GpuDevice,
         search: &SearchArrays,
         most: SortSize,
-    ) -> Result<SortPlan, GpuError> {
+    ) -> Result<SortPlan, DeviceError> {
         self.sorter.plan(
             device,
             SortInput {
@@ -68,7 +68,7 @@ impl SortedArrays {
         device: &GpuDevice,
         search: &SearchArrays,
         sort: &SortPlan,
-    ) -> Result<wgpu::BindGroup, GpuError> {
+    ) -> Result<wgpu::BindGroup, DeviceError> {
         self.gather.bind(
             device,
             &[

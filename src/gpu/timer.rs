@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::buffer::GpuVec;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::begin_pass;
 use super::readback::Readback;
+use crate::backend::DeviceError;
 
 /// Most passes that are timed between two reads; the rest run untimed.
 const MOST_PASSES: u32 = 512;
@@ -42,8 +42,8 @@ impl PassTimer {
     /// A timer for `device`, which times nothing if the adapter cannot.
     ///
     /// # Errors
-    /// [`GpuError`] if the device has no memory left or is lost.
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device has no memory left or is lost.
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         let clock = if device.has_timestamps() {
             Some(Clock::new(device)?)
         } else {
@@ -80,8 +80,8 @@ impl PassTimer {
     /// submitted, since the last read; nothing if the adapter cannot time.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost.
-    pub fn read(&mut self, device: &GpuDevice) -> Result<Vec<PassTime>, GpuError> {
+    /// [`DeviceError`] if the device is lost.
+    pub fn read(&mut self, device: &GpuDevice) -> Result<Vec<PassTime>, DeviceError> {
         let labels = std::mem::take(&mut self.labels);
         match &mut self.clock {
             Some(clock) if !labels.is_empty() => clock.read(device, &labels),
@@ -91,7 +91,7 @@ impl PassTimer {
 }
 
 impl Clock {
-    fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         let count = MOST_PASSES * 2;
         let copy = GpuVec::new(device, "pass times", count as usize)?;
         let (queries, resolved) = device.guarded(|| {
@@ -122,7 +122,7 @@ impl Clock {
         &mut self,
         device: &GpuDevice,
         labels: &[&'static str],
-    ) -> Result<Vec<PassTime>, GpuError> {
+    ) -> Result<Vec<PassTime>, DeviceError> {
         let count = labels.len() * 2;
         let bytes = (count * size_of::<u64>()) as u64;
         let mut encoder = device.encoder("pass times");

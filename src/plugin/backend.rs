@@ -5,16 +5,14 @@
 //! substep: contacts go on with what they carry. As a solver it rounds in its own way;
 //! where it only searches, no bit of what follows depends on who does it.
 
-use std::fmt;
-
 use bevy::prelude::*;
-use bevy::reflect::reflect_remote;
 
 use super::device::{DeviceSlot, Lender};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::Backend;
-use crate::dynamics::{DeviceSolver, GroupSearch, SearchFault};
-use crate::search::{AutoGrid, DeviceFault};
+use crate::backend::DeviceError;
+use crate::dynamics::{DeviceSolver, GroupSearch};
+use crate::search::AutoGrid;
 
 /// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
 /// searched fewer before a GPU has answered.
@@ -23,42 +21,6 @@ const AUTO_SPHERES: usize = 20_000;
 /// Contexts that shrink are given back to the processor at this share of
 /// [`AUTO_SPHERES`], so that those around the limit do not change hands in each frame.
 const AUTO_KEPT: usize = AUTO_SPHERES / 2;
-
-/// What Bevy's reflection sees of a [`Backend`], which knows nothing of Bevy.
-#[reflect_remote(Backend)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[reflect(Clone, Debug, Default, PartialEq, Hash)]
-pub enum BackendReflection {
-    /// See [`Backend::Auto`].
-    #[default]
-    Auto,
-    /// See [`Backend::Cpu`].
-    Cpu,
-    /// See [`Backend::Gpu`].
-    Gpu,
-}
-
-/// What Bevy's reflection sees of a [`DeviceFault`], which knows nothing of Bevy.
-#[reflect_remote(DeviceFault)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[reflect(Clone, Debug, PartialEq)]
-pub enum DeviceFaultReflection {
-    /// See [`DeviceFault::Absent`].
-    Absent,
-    /// See [`DeviceFault::TooManySpheres`].
-    TooManySpheres {
-        /// Number of spheres.
-        spheres: u64,
-        /// How many would fit.
-        fit: u64,
-    },
-    /// See [`DeviceFault::OutOfMemory`].
-    OutOfMemory,
-    /// See [`DeviceFault::Lost`].
-    Lost,
-    /// See [`DeviceFault::Refused`].
-    Refused,
-}
 
 /// Who finds and solves the contacts in [`ContactModel::Crowd`].
 ///
@@ -80,7 +42,6 @@ pub struct MoleculeBackend {
     /// Who is to do it.
     ///
     /// Default: [`Backend::Auto`].
-    #[reflect(remote = BackendReflection)]
     pub wanted: Backend,
     /// A GPU only finds the pairs, and the processor solves the contacts: the run has the
     /// same bits as on the processor, and more comes back from the device.
@@ -124,27 +85,11 @@ pub struct MoleculeAdapter {
 /// substep, so that nothing is lost. The log says the same in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
-pub struct MoleculeBackendFault {
+pub struct MoleculeBackendFailed {
     /// The Rapier context that it happened in; none if it concerns all.
     pub context: Option<Entity>,
-    /// What happened.
-    #[reflect(remote = DeviceFaultReflection)]
-    pub fault: DeviceFault,
-    /// The same in words.
-    pub message: String,
-}
-
-/// Why there is no device, or no search on it.
-#[derive(Clone, Debug)]
-pub(super) struct Trouble {
-    pub fault: DeviceFault,
-    pub message: String,
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
+    /// Why the GPU failed.
+    pub error: DeviceError,
 }
 
 /// What a device does for a context.
@@ -239,14 +184,11 @@ impl Searcher {
         self.on_gpu
     }
 
-    fn give_up(&mut self, spheres: usize, fault: DeviceFault) {
+    fn give_up(&mut self, spheres: usize, error: &DeviceError) {
         self.on_gpu = false;
         self.gave_up = Some(GaveUp {
             spheres,
-            too_large: matches!(
-                fault,
-                DeviceFault::TooManySpheres { .. } | DeviceFault::OutOfMemory
-            ),
+            too_large: error.is_out_of_space(),
         });
     }
 
@@ -262,7 +204,7 @@ pub(super) fn choose_device(
     model: Res<ContactModel>,
     mut backend: ResMut<MoleculeBackend>,
     lender: Lender,
-    mut faults: MessageWriter<MoleculeBackendFault>,
+    mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     let renewed = lender.is_new() && backend.slot.may_borrow();
     let decided = backend.tried == Some(backend.wish()) && !backend.again && !renewed;
@@ -276,16 +218,15 @@ pub(super) fn choose_device(
     let chosen = backend.slot.choose(backend.wanted, &lender);
     backend.adapter = match chosen {
         Ok(adapter) => adapter,
-        Err(trouble) if backend.wanted == Backend::Auto => {
-            info!("no GPU is used for contacts: {trouble}");
+        Err(error) if backend.wanted == Backend::Auto => {
+            info!("no GPU is used for contacts: {error}");
             None
         }
-        Err(Trouble { fault, message }) => {
-            warn!("contacts are found by the processor, not by a GPU: {message}");
-            faults.write(MoleculeBackendFault {
+        Err(error) => {
+            warn!("contacts are found by the processor, not by a GPU: {error}");
+            failures.write(MoleculeBackendFailed {
                 context: None,
-                fault,
-                message,
+                error,
             });
             None
         }
@@ -300,7 +241,7 @@ pub(super) fn choose_device(
 pub(super) fn assign_searches(
     mut backend: ResMut<MoleculeBackend>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
-    mut faults: MessageWriter<MoleculeBackendFault>,
+    mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
         let spheres = world.contacts.spheres().len();
@@ -327,14 +268,13 @@ pub(super) fn assign_searches(
                     .contacts
                     .set_device_solver(engine, !backend.skip_touches);
             }
-            Some(Err(Trouble { fault, message })) => {
+            Some(Err(error)) => {
                 world.contacts.set_search(Box::new(AutoGrid::new()));
-                let fault = MoleculeBackendFault {
+                let failed = MoleculeBackendFailed {
                     context: Some(context),
-                    fault,
-                    message,
+                    error,
                 };
-                accept_fault(fault, world, &mut backend, &mut faults);
+                accept_failure(failed, world, &mut backend, &mut failures);
             }
             None if was_on_gpu => world.contacts.set_search(Box::new(AutoGrid::new())),
             None => {}
@@ -343,46 +283,45 @@ pub(super) fn assign_searches(
 }
 
 /// Takes down that the GPU failed in a search, after which the processor did it.
-pub(super) fn accept_search_fault(
+pub(super) fn accept_device_error(
     context: Entity,
-    SearchFault { fault, message, .. }: SearchFault,
+    error: DeviceError,
     world: &mut MoleculeWorld,
     backend: &mut MoleculeBackend,
-    faults: &mut MessageWriter<MoleculeBackendFault>,
+    failures: &mut MessageWriter<MoleculeBackendFailed>,
 ) {
-    let fault = MoleculeBackendFault {
+    let failed = MoleculeBackendFailed {
         context: Some(context),
-        fault,
-        message,
+        error,
     };
-    accept_fault(fault, world, backend, faults);
+    accept_failure(failed, world, backend, failures);
 }
 
 /// Says that the GPU failed in the context of `world`, and remembers it.
-fn accept_fault(
-    mut fault: MoleculeBackendFault,
+fn accept_failure(
+    mut failed: MoleculeBackendFailed,
     world: &mut MoleculeWorld,
     backend: &mut MoleculeBackend,
-    faults: &mut MessageWriter<MoleculeBackendFault>,
+    failures: &mut MessageWriter<MoleculeBackendFailed>,
 ) {
     world
         .searcher
-        .give_up(world.contacts.spheres().len(), fault.fault);
-    if fault.fault == DeviceFault::Lost {
+        .give_up(world.contacts.spheres().len(), &failed.error);
+    if failed.error.is_lost() {
         // The other contexts had the same device: it is said once for all of them.
-        fault.context = None;
+        failed.context = None;
         if !backend.lose_device() {
             return;
         }
     }
-    let message = &fault.message;
-    match fault.context {
+    let error = &failed.error;
+    match failed.context {
         Some(context) => {
-            warn!("the processor finds the contacts of context {context} now: {message}");
+            warn!("the processor finds the contacts of context {context} now: {error}");
         }
-        None => warn!("the processor finds all contacts now: {message}"),
+        None => warn!("the processor finds all contacts now: {error}"),
     }
-    faults.write(fault);
+    failures.write(failed);
 }
 
 #[cfg(test)]
@@ -406,10 +345,11 @@ mod tests {
     fn a_context_that_was_too_large_is_tried_again_when_it_is_smaller() {
         let mut searcher = Searcher::default();
         assert!(!searcher.is_barred(1000));
-        searcher.give_up(1000, DeviceFault::OutOfMemory);
+        searcher.give_up(1000, &DeviceError::OutOfMemory);
         assert!(searcher.is_barred(1000));
         assert!(!searcher.is_barred(999));
-        searcher.give_up(1000, DeviceFault::Refused);
+        let message = String::new();
+        searcher.give_up(1000, &DeviceError::Rejected { message });
         assert!(searcher.is_barred(1));
     }
 }

@@ -9,7 +9,7 @@ use bevy_rapier3d::prelude::{
 };
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
-use super::backend::{MoleculeBackend, MoleculeBackendFault, accept_search_fault};
+use super::backend::{MoleculeBackend, MoleculeBackendFailed, accept_device_error};
 use super::components::{MoleculeDetail, MoleculeMaterial};
 use super::contact_events::Touching;
 use super::joints::for_each_exempt;
@@ -237,7 +237,7 @@ pub(super) fn detect(
     molecules: Query<(), With<PreparedMolecule>>,
     mut backend: ResMut<MoleculeBackend>,
     mut faults: MessageWriter<MoleculeStateError>,
-    mut backend_faults: MessageWriter<MoleculeBackendFault>,
+    mut backend_failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world, simulation, colliders) in &mut worlds {
         if world.substep.is_none() {
@@ -259,8 +259,8 @@ pub(super) fn detect(
                 if world.contacts.excluded().count() > before {
                     report_set_aside(world, &mut faults);
                 }
-                if let Some(fault) = world.contacts.take_search_fault() {
-                    accept_search_fault(context, fault, world, &mut backend, &mut backend_faults);
+                if let Some(error) = world.contacts.take_device_error() {
+                    accept_device_error(context, error, world, &mut backend, &mut backend_failures);
                 }
                 touching_in_crowd(world)
             }
@@ -313,7 +313,7 @@ pub(super) fn respond(
     model: Res<ContactModel>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
     mut backend: ResMut<MoleculeBackend>,
-    mut backend_faults: MessageWriter<MoleculeBackendFault>,
+    mut backend_failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
         let Some(substep) = world.substep else {
@@ -326,9 +326,9 @@ pub(super) fn respond(
                 *world.contact_config_mut() = ContactSolverConfig::default();
             }
             world.contacts.respond(substep);
-            if let Some(fault) = world.contacts.take_search_fault() {
+            if let Some(error) = world.contacts.take_device_error() {
                 let world = &mut *world;
-                accept_search_fault(context, fault, world, &mut backend, &mut backend_faults);
+                accept_device_error(context, error, world, &mut backend, &mut backend_failures);
             }
             world.times.respond += begin.elapsed();
         }

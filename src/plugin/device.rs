@@ -7,18 +7,10 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::backend::{DeviceWork, MoleculeAdapter, MoleculeBackend, Trouble};
+use super::backend::{DeviceWork, MoleculeAdapter, MoleculeBackend};
 use crate::backend::Backend;
-use crate::gpu::{AdapterSummary, GpuContactSolver, GpuDevice, GpuError, GpuGroups, GpuOptions};
-
-impl From<GpuError> for Trouble {
-    fn from(error: GpuError) -> Self {
-        Self {
-            fault: error.as_fault(),
-            message: error.to_string(),
-        }
-    }
-}
+use crate::backend::DeviceError;
+use crate::gpu::{AdapterSummary, GpuContactSolver, GpuDevice, GpuGroups, GpuOptions};
 
 impl From<&AdapterSummary> for MoleculeAdapter {
     fn from(summary: &AdapterSummary) -> Self {
@@ -60,7 +52,7 @@ impl Lender<'_> {
     }
 
     /// The renderer's device, if there is one.
-    fn borrow(&self) -> Option<Result<GpuDevice, GpuError>> {
+    fn borrow(&self) -> Option<Result<GpuDevice, DeviceError>> {
         #[cfg(feature = "render")]
         if let (Some(device), Some(queue)) = (&self.device, &self.queue) {
             let queue: &wgpu::Queue = &queue.0;
@@ -79,7 +71,7 @@ impl DeviceSlot {
         &mut self,
         wanted: Backend,
         lender: &Lender,
-    ) -> Result<Option<MoleculeAdapter>, Trouble> {
+    ) -> Result<Option<MoleculeAdapter>, DeviceError> {
         self.device = None;
         if wanted == Backend::Cpu {
             return Ok(None);
@@ -105,14 +97,14 @@ impl DeviceSlot {
 
     /// What finds contacts on the device, if there is one, and solves them unless it is to
     /// search only.
-    pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, Trouble>> {
+    pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
         let device = Arc::clone(self.device.as_ref()?);
         let work = if search_only {
             GpuGroups::new(device).map(|search| DeviceWork::Search(Box::new(search)))
         } else {
             GpuContactSolver::new(device).map(|engine| DeviceWork::Contacts(Box::new(engine)))
         };
-        Some(work.map_err(Into::into))
+        Some(work)
     }
 
     /// Lets go of the device, which is lost.

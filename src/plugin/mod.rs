@@ -26,7 +26,7 @@
 //! [`CollisionRule`]. Messages, in the same order from run to run:
 //! [`MoleculeContactStarted`], [`MoleculeContactStopped`] and [`MoleculeCollision`], which are
 //! entity events as well; [`MoleculeLoadFailed`], [`MoleculeStateError`] and
-//! [`MoleculeBackendFault`] where something is wrong. To ask: [`TouchingMolecules`] tells
+//! [`MoleculeBackendFailed`] where something is wrong. To ask: [`TouchingMolecules`] tells
 //! who touches whom, [`MoleculeQueries`] which atom a ray or a moving shape meets and which
 //! is near a point.
 //!
@@ -81,7 +81,7 @@
 //! [`MoleculeBackend`] says whether the processor or a GPU finds and solves the contacts of
 //! crowds. To a GPU go the bodies, from it come one impulse for each and who touches whom;
 //! atoms, pairs and contacts stay there. A GPU that fails costs nothing but its speed: the
-//! processor solves the same substep, and a [`MoleculeBackendFault`] tells.
+//! processor solves the same substep, and a [`MoleculeBackendFailed`] tells.
 //!
 //! # Words
 //!
@@ -157,10 +157,7 @@ mod substep_loop;
 pub use crate::molecule::AtomLabel;
 pub use acceleration_bound::AccelerationBound;
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
-pub use backend::{
-    BackendReflection, DeviceFaultReflection, MoleculeAdapter, MoleculeBackend,
-    MoleculeBackendFault,
-};
+pub use backend::{MoleculeAdapter, MoleculeBackend, MoleculeBackendFailed};
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
 pub use compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use bevy::ecs::system::SystemParam;
 
-use super::backend::{DeviceWork, MoleculeAdapter, Trouble};
+use super::backend::{DeviceWork, MoleculeAdapter};
 use crate::backend::Backend;
-use crate::search::DeviceFault;
+use crate::backend::DeviceError;
 
 /// No device.
 #[derive(Debug, Default)]
@@ -31,14 +31,9 @@ impl DeviceSlot {
         &mut self,
         wanted: Backend,
         _lender: &Lender,
-    ) -> Result<Option<MoleculeAdapter>, Trouble> {
+    ) -> Result<Option<MoleculeAdapter>, DeviceError> {
         if wanted == Backend::Gpu {
-            return Err(Trouble {
-                fault: DeviceFault::Absent,
-                message:
-                    "this program was built without the feature `gpu` of bevy_rapier_molecules"
-                        .into(),
-            });
+            return Err(DeviceError::FeatureDisabled);
         }
         Ok(None)
     }
@@ -49,7 +44,7 @@ impl DeviceSlot {
     }
 
     /// There is no one but the processor.
-    pub fn work(&self, _search_only: bool) -> Option<Result<DeviceWork, Trouble>> {
+    pub fn work(&self, _search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
         None
     }
 

@@ -18,7 +18,7 @@ use super::MoleculeGizmoPlugin;
 use super::{
     AccelerationBound, BrownianMotion, BrownianMotionConfig, Colliding, CollisionOutcome,
     CollisionRule, Compartment, ContactModel, CrowdOnly, InCompartment, Molecule,
-    MoleculeAssetPlugin, MoleculeAtom, MoleculeBackend, MoleculeBackendFault, MoleculeCollision,
+    MoleculeAssetPlugin, MoleculeAtom, MoleculeBackend, MoleculeBackendFailed, MoleculeCollision,
     MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnosticsPlugin,
     MoleculeHit, MoleculeMaterial, MoleculeStateError, MoleculeSubstep, MoleculeSystems,
     MoleculeTimes, MoleculeWorld, NearestAtom, StaticMolecule, Touching,
@@ -188,7 +188,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeContactStopped>()
             .register_type::<MoleculeStateError>()
             .register_type::<MoleculeBackend>()
-            .register_type::<MoleculeBackendFault>()
+            .register_type::<MoleculeBackendFailed>()
             .register_type::<MoleculeAtom>()
             .register_type::<MoleculeHit>()
             .register_type::<NearestAtom>()
@@ -205,7 +205,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeContactStopped>()
             .add_message::<MoleculeCollision>()
             .add_message::<MoleculeStateError>()
-            .add_message::<MoleculeBackendFault>()
+            .add_message::<MoleculeBackendFailed>()
             .add_observer(molecule_world::adopt_context)
             .add_observer(contact_events::end_contacts)
             .add_observer(prepared_molecule::drop_body)

@@ -6,24 +6,12 @@
 
 use std::any::Any;
 
-use thiserror::Error;
-
 use super::{RelaxConfig, RelaxStatus, StageTimes};
+use crate::backend::DeviceError;
 use crate::crowd::Crowd;
 use crate::force::Push;
 use crate::pose::Pose;
-use crate::search::DeviceFault;
 use crate::spheres::SphereSet;
-
-/// Why an engine cannot go on. The relaxer does the work itself then.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct EngineError {
-    /// What kind of failure it is.
-    pub fault: DeviceFault,
-    /// What the device says, for people.
-    pub message: String,
-}
 
 /// What an engine is made for.
 #[derive(Clone, Copy, Debug)]
@@ -82,21 +70,21 @@ pub trait RelaxEngine: Send {
     /// direction between centers in the coming iteration.
     ///
     /// # Errors
-    /// [`EngineError`] if the device fails.
-    fn look(&mut self, next: f32) -> Result<RelaxStatus, EngineError>;
+    /// [`DeviceError`] if the device fails.
+    fn look(&mut self, next: f32) -> Result<RelaxStatus, DeviceError>;
 
     /// One iteration: respond to contacts and springs, apply, and look again.
     ///
     /// # Errors
-    /// [`EngineError`] if the device fails; nobody knows then whether it has moved
+    /// [`DeviceError`] if the device fails; nobody knows then whether it has moved
     /// anything.
-    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError>;
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError>;
 
     /// Fetches poses and pushes.
     ///
     /// # Errors
-    /// [`EngineError`] if the device fails.
-    fn motion(&mut self) -> Result<Motion, EngineError>;
+    /// [`DeviceError`] if the device fails.
+    fn motion(&mut self) -> Result<Motion, DeviceError>;
 
     /// Time spent in each stage since it was last asked for.
     fn take_stages(&mut self) -> StageTimes;

@@ -8,9 +8,10 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::engine::{CenterWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine};
+use super::engine::{CenterWeights, EngineScene, EngineStep, Motion, RelaxEngine};
 use super::stall::StallWatch;
 use super::{RelaxError, RelaxStatus, Relaxer};
+use crate::backend::DeviceError;
 use crate::crowd::Crowd;
 
 /// Iterations after which poses are fetched: few enough to be done again, and many enough
@@ -47,7 +48,7 @@ impl Relaxer {
     pub fn with_engine(
         crowd: Crowd,
         config: super::RelaxConfig,
-        make: impl FnOnce(&EngineScene<'_>) -> Result<Box<dyn RelaxEngine>, EngineError>,
+        make: impl FnOnce(&EngineScene<'_>) -> Result<Box<dyn RelaxEngine>, DeviceError>,
     ) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.gather();
@@ -179,7 +180,7 @@ impl Relaxer {
     }
 
     /// Leaves the engine and does on the processor what it has done since poses came back.
-    fn fall_back(&mut self, error: &EngineError) -> Result<(), RelaxError> {
+    fn fall_back(&mut self, error: &DeviceError) -> Result<(), RelaxError> {
         let Some(offload) = self.offload.take() else {
             return Ok(());
         };

@@ -1,10 +1,9 @@
 //! Backends of a crate that is built without the feature `gpu`.
 
-use super::engine::EngineError;
 use super::{RelaxConfig, RelaxError, Relaxer};
 use crate::backend::Backend;
+use crate::backend::DeviceError;
 use crate::crowd::Crowd;
-use crate::search::DeviceFault;
 
 impl Relaxer {
     /// A relaxer that iterates where `backend` says. Built without the feature `gpu`, this
@@ -21,11 +20,6 @@ impl Relaxer {
         if backend != Backend::Gpu {
             return Self::new(crowd, config);
         }
-        Self::with_engine(crowd, config, |_| {
-            Err(EngineError {
-                fault: DeviceFault::Absent,
-                message: "this program was built without the feature `gpu`".to_owned(),
-            })
-        })
+        Self::with_engine(crowd, config, |_| Err(DeviceError::FeatureDisabled))
     }
 }

@@ -50,7 +50,8 @@ use bevy::render::{Render, RenderApp, RenderPlugin, RenderSystems};
 use bevy::window::ExitCondition;
 use thiserror::Error;
 
-use crate::gpu::{AdapterSummary, GpuDevice, GpuError, GpuOptions};
+use crate::backend::DeviceError;
+use crate::gpu::{AdapterSummary, GpuDevice, GpuOptions};
 
 /// Longest time that the last frame waits for shaders: a picture without them is better
 /// than none.
@@ -86,8 +87,8 @@ pub enum OffscreenError {
 /// adding it.
 ///
 /// # Errors
-/// [`GpuError`] if there is none, or it does not work.
-pub fn adapter() -> Result<AdapterSummary, GpuError> {
+/// [`DeviceError`] if there is none, or it does not work.
+pub fn adapter() -> Result<AdapterSummary, DeviceError> {
     let device = GpuDevice::headless(&GpuOptions::default())?;
     Ok(device.summary().clone())
 }

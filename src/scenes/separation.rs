@@ -18,7 +18,7 @@ const PUSH: f64 = 1.05;
 const MARGIN: f64 = 0.5;
 
 /// Why spheres cannot be put apart.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SeparationError {
     /// A sphere cannot be searched.

@@ -86,10 +86,11 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::backend::DeviceError;
 use crate::spheres::{SphereError, SphereSet};
 
 /// Why a search could not run. Nothing was searched then.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// One of the spheres cannot be searched.
@@ -147,38 +148,9 @@ pub enum SearchError {
         /// Longest reach of a sphere, nm.
         reach: f32,
     },
-    /// The device that searches for us could not. The spheres are not to blame: a search
-    /// on the processor does the same.
+    /// The device of the search failed. A search on the CPU can do the same work.
     #[error(transparent)]
-    Device(#[from] DeviceFault),
-}
-
-/// Why a search that runs on another device, such as a GPU, had to give up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DeviceFault {
-    /// There is no device, or none that can do it.
-    #[error("there is no device to search on: search on the processor")]
-    Absent,
-    /// The device holds fewer spheres.
-    #[error(
-        "{spheres} spheres are too many for the device: {fit} would fit; search on the processor"
-    )]
-    TooManySpheres {
-        /// Number of spheres.
-        spheres: u64,
-        /// How many would fit.
-        fit: u64,
-    },
-    /// The device has no memory left.
-    #[error("the device has no memory left: search on the processor")]
-    OutOfMemory,
-    /// The device is gone, and does not come back.
-    #[error("the device was lost: make a new one, or search on the processor")]
-    Lost,
-    /// The device refused the work.
-    #[error("the device refused the work: search on the processor")]
-    Refused,
+    Device(#[from] DeviceError),
 }
 
 /// Longest reach of two spheres that can be searched, nm: a meter.
@@ -286,12 +258,6 @@ pub trait PairSearch: Send + Sync {
     /// The cell around `point` (nm) in the last search, for drawing; none if the search
     /// has no cells, or needed none.
     fn cell_around(&self, _point: Vec3) -> Option<GridCell> {
-        None
-    }
-
-    /// What the device of the search said when it last failed, for logs: more than a
-    /// [`DeviceFault`] can say. None if it said nothing, or there is no device.
-    fn trouble(&self) -> Option<String> {
         None
     }
 }

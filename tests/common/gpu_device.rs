@@ -5,12 +5,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use bevy_rapier_molecules::gpu::{GpuDevice, GpuError, GpuOptions};
+use bevy_rapier_molecules::backend::DeviceError;
+use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 
 /// The device, made once; none if there is no adapter and that is allowed.
 #[track_caller]
 pub fn device() -> Option<Arc<GpuDevice>> {
-    static DEVICE: OnceLock<Result<Arc<GpuDevice>, GpuError>> = OnceLock::new();
+    static DEVICE: OnceLock<Result<Arc<GpuDevice>, DeviceError>> = OnceLock::new();
     let device = DEVICE.get_or_init(|| GpuDevice::headless(&GpuOptions::default()).map(Arc::new));
     unless_required(device.clone())
 }
@@ -18,7 +19,7 @@ pub fn device() -> Option<Arc<GpuDevice>> {
 /// Says that a test is skipped, or fails it if `REQUIRE_GPU=1`.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-pub fn unless_required<T>(device: Result<T, GpuError>) -> Option<T> {
+pub fn unless_required<T>(device: Result<T, DeviceError>) -> Option<T> {
     match device {
         Ok(device) => Some(device),
         Err(error) => {

@@ -1,6 +1,7 @@
 //! Spheres that the device makes from templates and poses, against those of the CPU.
 
-use bevy_rapier_molecules::gpu::{GpuAtoms, GpuDevice, GpuError, GpuOptions, GpuPose, begin_pass};
+use bevy_rapier_molecules::backend::DeviceError;
+use bevy_rapier_molecules::gpu::{GpuAtoms, GpuDevice, GpuOptions, GpuPose, begin_pass};
 use bevy_rapier_molecules::molecule::BodySpheres;
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
@@ -85,7 +86,7 @@ fn molecules_that_do_not_fit_are_refused_with_the_number_that_would() {
         radii: &body.1,
     };
     let error = GpuAtoms::new(&device, &[template], &[0; 103]).unwrap_err();
-    let expected = GpuError::TooManySpheres {
+    let expected = DeviceError::TooManySpheres {
         spheres: 1030,
         fit: 1024,
     };
@@ -102,7 +103,7 @@ fn templates_that_are_not_there_and_poses_of_others_are_refused() {
         radii: &body.1,
     };
     let error = GpuAtoms::new(&device, &[template], &[0, 1]).unwrap_err();
-    let expected = GpuError::NoSuchTemplate {
+    let expected = DeviceError::UnknownTemplate {
         molecule: 1,
         template: 1,
         count: 1,
@@ -112,7 +113,10 @@ fn templates_that_are_not_there_and_poses_of_others_are_refused() {
     for poses in [1, 3] {
         let error = atoms.set_poses(&device, &vec![GpuPose::default(); poses]);
         let molecules = 2;
-        assert_eq!(error, Err(GpuError::WrongPoses { molecules, poses }));
+        assert_eq!(
+            error,
+            Err(DeviceError::PoseCountMismatch { molecules, poses })
+        );
     }
     assert!(atoms.set_poses(&device, &[GpuPose::default(); 2]).is_ok());
 }

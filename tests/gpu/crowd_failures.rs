@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::dynamics::CrowdContacts;
 use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuOptions};
-use bevy_rapier_molecules::search::DeviceFault;
 
 use super::crowd::{floor, pile};
 use super::crowd_reference::{SUBSTEP, Twins, heap, lipids};
@@ -18,8 +18,8 @@ fn own_device(options: &GpuOptions) -> Option<Arc<GpuDevice>> {
     unless_required(GpuDevice::headless(options)).map(Arc::new)
 }
 
-fn fault(contacts: &mut CrowdContacts) -> Option<DeviceFault> {
-    contacts.take_search_fault().map(|fault| fault.fault)
+fn fault(contacts: &mut CrowdContacts) -> Option<DeviceError> {
+    contacts.take_device_error()
 }
 
 /// Half a substep: what comes before the device is asked to solve.
@@ -45,8 +45,11 @@ fn a_device_lost_between_substeps_is_replaced_within_one() {
         for step in 0..6 {
             twins.step();
             twins.assert_close(10.0);
-            let expected = (step == 0).then_some(DeviceFault::Lost);
-            assert_eq!(fault(&mut twins.device), expected);
+            let error = fault(&mut twins.device);
+            assert_eq!(
+                error.as_ref().map(DeviceError::is_lost),
+                (step == 0).then_some(true)
+            );
         }
         assert_eq!(twins.device.search_name(), "auto-grid");
     }
@@ -71,7 +74,7 @@ fn a_device_lost_after_long_leaves_a_heap_sound() {
         whole.step(SUBSTEP);
         assert!(broken.deepest() < whole.deepest() + 0.02, "step {step}");
     }
-    assert_eq!(fault(&mut broken.contacts), Some(DeviceFault::Lost));
+    assert!(fault(&mut broken.contacts).is_some_and(|error| error.is_lost()));
     let energies = [&broken, &whole].map(SmallWorld::kinetic_energy);
     assert!(energies[0] < 1.5 * energies[1] + 10.0, "{energies:?}");
 }
@@ -97,7 +100,7 @@ fn a_device_lost_under_a_heap_on_a_floor_is_replaced() {
             twins.assert_close(10.0);
             twins.world.go_on(SUBSTEP);
         }
-        assert_eq!(fault(&mut twins.device), Some(DeviceFault::Lost));
+        assert!(fault(&mut twins.device).is_some_and(|error| error.is_lost()));
     }
 }
 
@@ -124,7 +127,7 @@ fn a_device_lost_between_detection_and_answer_is_replaced() {
         }
         twins.assert_close(10.0);
         assert_eq!(twins.device.touches(), twins.world.contacts.touches());
-        assert_eq!(fault(&mut twins.device), Some(DeviceFault::Lost));
+        assert!(fault(&mut twins.device).is_some_and(|error| error.is_lost()));
     }
 }
 
@@ -147,7 +150,7 @@ fn a_device_without_memory_is_replaced_without_loss() {
             twins.assert_close(10.0);
             let fault = fault(&mut twins.device);
             told += usize::from(fault.is_some());
-            assert!(fault.is_none_or(|fault| fault == DeviceFault::OutOfMemory));
+            assert!(fault.is_none_or(|error| error.is_out_of_space()));
         }
         assert!(told <= 1);
         failed += told;
@@ -171,7 +174,7 @@ fn a_device_lost_when_members_change_is_replaced() {
         members.pop();
         contacts.set_members(members).unwrap();
     }
-    assert_eq!(fault(&mut twins.device), Some(DeviceFault::Lost));
+    assert!(fault(&mut twins.device).is_some_and(|error| error.is_lost()));
     for _ in 0..4 {
         twins.step();
         twins.assert_close(10.0);
@@ -196,5 +199,5 @@ fn whoever_only_looks_at_contacts_of_a_lost_device_sees_none() {
     contacts.detect().unwrap();
     contacts.respond(SUBSTEP);
     assert!(contacts.contacts().len() > 10);
-    assert_eq!(fault(&mut contacts), Some(DeviceFault::Lost));
+    assert!(fault(&mut contacts).is_some_and(|error| error.is_lost()));
 }

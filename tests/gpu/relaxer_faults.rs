@@ -102,7 +102,7 @@ fn a_crowd_too_large_for_the_device_is_left_to_the_cpu() {
         memory_bytes: Some(300_000),
         ..GpuOptions::default()
     };
-    for (options, words) in [(small, "2048 would fit"), (poor, "out of graphics memory")] {
+    for (options, words) in [(small, "2048 would fit"), (poor, "out of GPU memory")] {
         let Some(device) = unless_required(GpuDevice::headless(&options)) else {
             return;
         };

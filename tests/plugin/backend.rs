@@ -21,7 +21,7 @@ use super::test_app::*;
 
 /// What was told of failures.
 #[derive(Resource, Default)]
-pub struct Told(pub Vec<MoleculeBackendFault>);
+pub struct Told(pub Vec<MoleculeBackendFailed>);
 
 /// An app that asks for `backend`, which only searches.
 pub fn app_on(backend: Backend) -> App {
@@ -40,7 +40,7 @@ pub fn solving_app_on(backend: Backend) -> App {
     });
     app.init_resource::<Told>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculeBackendFault>, mut told: ResMut<Told>| {
+        |mut messages: MessageReader<MoleculeBackendFailed>, mut told: ResMut<Told>| {
             told.0.extend(messages.read().cloned());
         },
     );
@@ -48,7 +48,7 @@ pub fn solving_app_on(backend: Backend) -> App {
     app
 }
 
-pub fn told(app: &App) -> &[MoleculeBackendFault] {
+pub fn told(app: &App) -> &[MoleculeBackendFailed] {
     &app.world().resource::<Told>().0
 }
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
-use bevy_rapier_molecules::search::DeviceFault;
 
 use super::backend::*;
 use super::gpu_device;
@@ -34,7 +34,7 @@ fn app_with(options: &GpuOptions) -> Option<(App, Arc<GpuDevice>)> {
 
 /// The one failure that was told.
 #[track_caller]
-fn only_fault(app: &App) -> &MoleculeBackendFault {
+fn only_fault(app: &App) -> &MoleculeBackendFailed {
     match told(app) {
         [fault] => fault,
         others => panic!("{others:?}"),
@@ -50,8 +50,11 @@ fn without_an_adapter_the_processor_does_it() {
     });
     assert_same_bits(&mut app, 10, |_, _| {});
     let fault = only_fault(&app);
-    assert_eq!((fault.context, fault.fault), (None, DeviceFault::Absent));
-    assert!(fault.message.contains("no graphics adapter"), "{fault:?}");
+    assert_eq!(fault.context, None);
+    assert!(
+        matches!(fault.error, DeviceError::NoAdapter { .. }),
+        "{fault:?}"
+    );
     assert_eq!(backend(&app).chosen(), Backend::Cpu);
     assert_eq!(backend(&app).adapter(), None);
 }
@@ -71,11 +74,9 @@ fn an_adapter_that_is_too_small_is_named_and_left_alone() {
     });
     assert_same_bits(&mut app, 10, |_, _| {});
     let fault = only_fault(&app);
-    assert_eq!((fault.context, fault.fault), (None, DeviceFault::Absent));
-    assert!(
-        fault.message.contains("threads of a workgroup"),
-        "{fault:?}"
-    );
+    assert_eq!(fault.context, None);
+    let limit = "threads of a workgroup";
+    assert!(matches!(fault.error, DeviceError::MissingLimit { limit: l, .. } if l == limit));
 }
 
 #[test]
@@ -95,7 +96,8 @@ fn a_device_lost_between_frames_costs_no_bit() {
         _ => {}
     });
     let fault = only_fault(&app);
-    assert_eq!((fault.context, fault.fault), (None, DeviceFault::Lost));
+    assert_eq!(fault.context, None);
+    assert!(fault.error.is_lost(), "{fault:?}");
     let found = backend(&app).device().unwrap();
     assert!(!Arc::ptr_eq(found, &device));
 }
@@ -116,7 +118,7 @@ fn a_device_lost_between_substeps_costs_no_bit() {
         };
         assert!(frame == 0 || backend(app).chosen() == expected, "{frame}");
     });
-    assert_eq!(only_fault(&app).fault, DeviceFault::Lost);
+    assert!(only_fault(&app).error.is_lost());
 }
 
 #[test]
@@ -154,12 +156,11 @@ fn a_context_too_large_for_the_device_is_the_processors_until_it_shrinks() {
     let heap = spawn_heap(&mut app);
     run(&mut app, 20);
     let fault = only_fault(&app).clone();
-    let too_many = DeviceFault::TooManySpheres {
+    let too_many = DeviceError::TooManySpheres {
         spheres: 112,
         fit: 64,
     };
-    assert_eq!(fault.fault, too_many);
-    assert!(fault.message.contains("64 would fit"), "{fault:?}");
+    assert_eq!(fault.error, too_many);
     let context = fault.context.unwrap();
     assert_ne!(context, other);
     let searched_by = |app: &App, context: Entity| {
@@ -189,7 +190,7 @@ fn a_device_without_memory_costs_no_bit() {
         };
         assert_same_bits(&mut app, 20, |_, _| {});
         let fault = only_fault(&app);
-        assert_eq!(fault.fault, DeviceFault::OutOfMemory, "{memory_bytes}");
+        assert!(fault.error.is_out_of_space(), "{fault:?}, {memory_bytes}");
         assert!(fault.context.is_some());
     }
 }

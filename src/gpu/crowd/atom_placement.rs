@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use crate::backend::DeviceError;
 use crate::dynamics::{MemberSpheres, MovingBody};
 use crate::gpu::atoms::{GpuAtoms, GpuPose};
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 use crate::molecule::BodySpheres;
 use crate::search::SearchError;
 use crate::search::uniform_grid::plan::ReachPlan;
@@ -26,7 +26,7 @@ pub(super) struct AtomPlacement {
 }
 
 impl AtomPlacement {
-    pub fn new(device: &GpuDevice, molecules: &[Arc<MemberSpheres>]) -> Result<Self, GpuError> {
+    pub fn new(device: &GpuDevice, molecules: &[Arc<MemberSpheres>]) -> Result<Self, DeviceError> {
         let mut kinds: HashMap<*const MemberSpheres, u32> = HashMap::new();
         let mut templates = Vec::new();
         let mut numbers = Vec::with_capacity(molecules.len());
@@ -82,7 +82,11 @@ impl AtomPlacement {
     }
 
     /// Sends the poses.
-    pub fn move_to(&mut self, device: &GpuDevice, bodies: &[MovingBody]) -> Result<(), GpuError> {
+    pub fn move_to(
+        &mut self,
+        device: &GpuDevice,
+        bodies: &[MovingBody],
+    ) -> Result<(), DeviceError> {
         self.poses.clear();
         self.poses
             .extend(bodies.iter().map(|body| GpuPose::from(body.pose)));

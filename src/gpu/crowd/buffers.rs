@@ -4,9 +4,9 @@ use super::types::{
     GpuCrowdBody, GpuCrowdExternal, GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdSurface,
     GpuCrowdTouch,
 };
+use crate::backend::DeviceError;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 
 #[derive(Debug)]
 pub(super) struct CrowdBuffers {
@@ -29,7 +29,7 @@ pub(super) struct CrowdBuffers {
 }
 
 impl CrowdBuffers {
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             bodies: GpuVec::new(device, "bodies", 0)?,
             surfaces: GpuVec::new(device, "surfaces", 0)?,
@@ -51,7 +51,7 @@ impl CrowdBuffers {
         device: &GpuDevice,
         bodies: usize,
         [before, now]: [u32; 2],
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         self.woken.resize(device, bodies)?;
         self.crowded.resize(device, bodies)?;
         self.impulses.resize(device, bodies)?;

@@ -1,10 +1,10 @@
 //! The contacts of one substep on the device, by their groups and by their bodies.
 
 use super::types::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
+use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 use crate::gpu::kernel::{Length, uniform};
 use crate::gpu::radix::{RadixPlan, RadixSorter};
 
@@ -61,7 +61,7 @@ pub(super) struct ContactSetSize {
 }
 
 impl ContactSet {
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             params: uniform(device, "contacts", &GpuCrowdParams::default())?,
             groups: GpuVec::new(device, "groups of contacts", 0)?,
@@ -84,7 +84,7 @@ impl ContactSet {
     }
 
     /// Makes room. What it held is lost.
-    pub fn hold(&mut self, device: &GpuDevice, size: ContactSetSize) -> Result<(), GpuError> {
+    pub fn hold(&mut self, device: &GpuDevice, size: ContactSetSize) -> Result<(), DeviceError> {
         let groups = size.touching as usize + size.leaning as usize;
         self.touching = size.touching;
         self.leaning = size.leaning;
@@ -102,7 +102,7 @@ impl ContactSet {
     }
 
     /// Room for the sides of so many bodies.
-    pub fn hold_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), GpuError> {
+    pub fn hold_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
         self.side_starts.resize(device, bodies as usize + 1)?;
         Ok(())
     }
@@ -113,7 +113,7 @@ impl ContactSet {
         device: &GpuDevice,
         sorter: &RadixSorter,
         bodies: u32,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         self.lengths.upload(device, &[2 * self.group_count()])?;
         // Sides that belong to nobody have one number more than bodies.
         let bits = u32::BITS - bodies.leading_zeros();

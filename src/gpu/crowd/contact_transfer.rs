@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::GpuContactSolver;
 use super::contact_set::{ContactSetSize, Held};
 use super::types::{GpuCrowdCarried, GpuCrowdContact, GpuCrowdGroup};
+use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{CarriedImpulse, ContactConstraint, SavedContacts};
 use crate::gpu::buffer::GpuVec;
-use crate::gpu::error::GpuError;
 use crate::gpu::kernel::{Length, begin_pass};
 
 impl GpuContactSolver {
     /// Sends contacts to where those of the substep before are.
-    pub(super) fn send(&mut self, carried: &SavedContacts) -> Result<(), GpuError> {
+    pub(super) fn send(&mut self, carried: &SavedContacts) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let first_held = carried.contacts.partition_point(|contact| !contact.held);
         let (own, held) = carried.contacts.split_at(first_held);
@@ -64,7 +64,7 @@ impl GpuContactSolver {
     }
 
     /// Reads the contacts of the substep before.
-    pub(super) fn receive(&self) -> Result<SavedContacts, GpuError> {
+    pub(super) fn receive(&self) -> Result<SavedContacts, DeviceError> {
         let before = &self.before;
         let groups = before.groups.read(&self.device)?;
         let slots = before.contacts.read(&self.device)?;
@@ -88,7 +88,7 @@ impl GpuContactSolver {
 
 impl GpuContactSolver {
     /// Reads what the contacts of the substep before carry.
-    pub(super) fn receive_impulses(&mut self) -> Result<Vec<CarriedImpulse>, GpuError> {
+    pub(super) fn receive_impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError> {
         let device = Arc::clone(&self.device);
         let before = &self.before;
         let groups = before.group_count();

@@ -2,8 +2,8 @@
 
 use super::GpuContactSolver;
 use super::contact_set::ContactSet;
+use crate::backend::DeviceError;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 use crate::gpu::kernel::Kernel;
 
 /// A kernel with what it binds, for so many threads.
@@ -19,7 +19,7 @@ impl<'a> Run<'a> {
         kernel: &'a Kernel,
         buffers: &[(u32, &wgpu::Buffer)],
         threads: u32,
-    ) -> Result<Self, GpuError> {
+    ) -> Result<Self, DeviceError> {
         let bindings = kernel.bind(device, buffers)?;
         Ok(Self {
             kernel,
@@ -70,7 +70,7 @@ impl Iteration<'_> {
 
 impl GpuContactSolver {
     /// Who may touch whom.
-    pub(super) fn meet(&self) -> Result<Run<'_>, GpuError> {
+    pub(super) fn meet(&self) -> Result<Run<'_>, DeviceError> {
         let now = &self.now;
         let buffers = [
             (0, &now.params),
@@ -84,7 +84,7 @@ impl GpuContactSolver {
     }
 
     /// Who wakes up, and what bodies begin with.
-    pub(super) fn begin(&self, bodies: u32) -> Result<[Run<'_>; 4], GpuError> {
+    pub(super) fn begin(&self, bodies: u32) -> Result<[Run<'_>; 4], DeviceError> {
         let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
         let (now, before) = (&self.now, &self.before);
         let params = (0, &now.params);
@@ -126,7 +126,7 @@ impl GpuContactSolver {
     }
 
     /// Velocities with forces, and contacts from pairs and supports.
-    pub(super) fn prepare(&self, bodies: u32) -> Result<[Run<'_>; 3], GpuError> {
+    pub(super) fn prepare(&self, bodies: u32) -> Result<[Run<'_>; 3], DeviceError> {
         let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
         let (now, before) = (&self.now, &self.before);
         let params = (0, &now.params);
@@ -169,7 +169,7 @@ impl GpuContactSolver {
     }
 
     /// Supports that are left to the physics engine.
-    pub(super) fn leave(&self) -> Result<[Run<'_>; 3], GpuError> {
+    pub(super) fn leave(&self) -> Result<[Run<'_>; 3], DeviceError> {
         let (device, kernels, now) = (&*self.device, &self.kernels, &self.now);
         let params = (0, &now.params);
         let all = (1, self.arrays.bodies.buffer());
@@ -186,7 +186,7 @@ impl GpuContactSolver {
     }
 
     /// Obstacles of the substep before by their new numbers.
-    pub(super) fn rename(&self) -> Result<Run<'_>, GpuError> {
+    pub(super) fn rename(&self) -> Result<Run<'_>, DeviceError> {
         let before = &self.before;
         let buffers = [
             (0, &before.params),
@@ -202,7 +202,7 @@ impl GpuContactSolver {
         &'a self,
         stock: &ContactSet,
         bodies: u32,
-    ) -> Result<[Run<'a>; 3], GpuError> {
+    ) -> Result<[Run<'a>; 3], DeviceError> {
         let (device, kernels) = (&*self.device, &self.kernels);
         let params = (0, &stock.params);
         let groups = (1, stock.groups.buffer());
@@ -238,7 +238,7 @@ impl GpuContactSolver {
         &'a self,
         stock: &ContactSet,
         bodies: u32,
-    ) -> Result<Iteration<'a>, GpuError> {
+    ) -> Result<Iteration<'a>, DeviceError> {
         let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
         let params = (0, &stock.params);
         let all = (1, arrays.bodies.buffer());

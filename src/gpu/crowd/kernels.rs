@@ -1,7 +1,7 @@
 //! The kernels that solve contacts, and what each of them binds.
 
+use crate::backend::DeviceError;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::shader::{
     CROWD_BODIES, CROWD_BODY_SIDES, CROWD_FILTER_GROUPS, CROWD_PACK, CROWD_PREPARE,
@@ -35,7 +35,7 @@ pub(super) struct CrowdKernels {
 }
 
 impl CrowdKernels {
-    pub fn new(device: &GpuDevice) -> Result<Self, GpuError> {
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         let kernel = |shader, entry| Kernel::new(device, shader, entry);
         Ok(Self {
             meet: kernel(&CROWD_FILTER_GROUPS, "meet_groups")?,

@@ -38,7 +38,6 @@ use dispatch::record_leave;
 use kernels::CrowdKernels;
 
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::groups::{GpuGroups, GroupCount};
 use super::kernel::begin_pass;
 use super::radix::RadixSorter;
@@ -46,12 +45,13 @@ use super::readback::Readback;
 use super::scan::Scanner;
 use super::search::write;
 use super::searched::Searched;
+use crate::backend::DeviceError;
 use crate::dynamics::{
     CarriedImpulse, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
     DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres, MovingBody,
     SavedContacts,
 };
-use crate::search::{DeviceFault, GridCell, SearchError, SearchTimes};
+use crate::search::{GridCell, SearchError, SearchTimes};
 
 /// Finds and solves the contacts of a crowd on a GPU.
 ///
@@ -96,15 +96,14 @@ pub struct GpuContactSolver {
     exempt: u32,
     packed: Vec<GpuCrowdBody>,
     readback: Readback,
-    last_error: Option<GpuError>,
 }
 
 impl GpuContactSolver {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if the device refuses them or is lost.
-    pub fn new(device: Arc<GpuDevice>) -> Result<Self, GpuError> {
+    /// [`DeviceError`] if the device refuses them or is lost.
+    pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             search: GpuGroups::new(Arc::clone(&device))?,
             placed: None,
@@ -119,24 +118,21 @@ impl GpuContactSolver {
             exempt: 0,
             packed: Vec::new(),
             readback: Readback::new(),
-            last_error: None,
             device,
         })
     }
 
-    /// Remembers an error.
-    fn failed(&mut self, error: GpuError) -> DeviceFault {
-        let fault = error.as_fault();
-        self.last_error = Some(error);
+    /// Resets what a failed readback leaves behind.
+    fn failed(&mut self, error: DeviceError) -> DeviceError {
         self.readback = Readback::new();
-        fault
+        error
     }
 
     fn try_set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
         self.arrays.surfaces.upload(&self.device, &surfaces)?;
         self.arrays.exempt.upload(&self.device, exempt)?;
@@ -145,7 +141,7 @@ impl GpuContactSolver {
     }
 
     /// Reads who touches whom.
-    fn read_touches(&mut self, touches: &mut Vec<CrowdTouch>) -> Result<(), GpuError> {
+    fn read_touches(&mut self, touches: &mut Vec<CrowdTouch>) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let touching = self.found.groups;
         self.now.hold(
@@ -181,7 +177,7 @@ impl GpuContactSolver {
         encoder: &mut wgpu::CommandEncoder,
         bodies: u32,
         before: bool,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let stock = if before {
             &mut self.before
@@ -208,7 +204,7 @@ impl GpuContactSolver {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         substep: &DeviceSubstep<'_>,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let bodies = substep.bodies.len() as u32;
         self.arrays.record_clear(encoder);
         {
@@ -239,7 +235,7 @@ impl GpuContactSolver {
         &mut self,
         substep: &DeviceSubstep<'_>,
         answer: &mut DeviceResponse,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let bodies = substep.bodies.len() as u32;
         self.upload(substep)?;
@@ -283,7 +279,7 @@ impl DeviceSolver for GpuContactSolver {
         "gpu-contacts"
     }
 
-    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceFault> {
+    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError> {
         // First the memory of those that were.
         self.placed = None;
         match AtomPlacement::new(&self.device, molecules) {
@@ -297,7 +293,7 @@ impl DeviceSolver for GpuContactSolver {
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
         exempt: &[[u32; 2]],
-    ) -> Result<(), DeviceFault> {
+    ) -> Result<(), DeviceError> {
         self.try_set_surfaces(surfaces, exempt)
             .map_err(|error| self.failed(error))
     }
@@ -341,20 +337,20 @@ impl DeviceSolver for GpuContactSolver {
         &mut self,
         substep: &DeviceSubstep<'_>,
         answer: &mut DeviceResponse,
-    ) -> Result<(), DeviceFault> {
+    ) -> Result<(), DeviceError> {
         self.try_respond(substep, answer)
             .map_err(|error| self.failed(error))
     }
 
-    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceFault> {
+    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError> {
         self.send(contacts).map_err(|error| self.failed(error))
     }
 
-    fn contacts(&mut self) -> Result<SavedContacts, DeviceFault> {
+    fn contacts(&mut self) -> Result<SavedContacts, DeviceError> {
         self.receive().map_err(|error| self.failed(error))
     }
 
-    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceFault> {
+    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError> {
         self.receive_impulses().map_err(|error| self.failed(error))
     }
 
@@ -367,10 +363,5 @@ impl DeviceSolver for GpuContactSolver {
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         GroupSearch::cell_around(&self.search, point)
-    }
-
-    fn trouble(&self) -> Option<String> {
-        let own = self.last_error.as_ref().map(GpuError::to_string);
-        own.or_else(|| self.search.trouble())
     }
 }

@@ -6,10 +6,10 @@ use super::GpuContactSolver;
 use super::contact_set::{ContactSetSize, Held};
 use super::contact_transfer::add_held;
 use super::types::{GpuCrowdBody, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdParams, NONE, halves};
+use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{ContactSolverConfig, DeviceSubstep};
 use crate::gpu::constants::MOST_ROUNDS;
-use crate::gpu::error::GpuError;
 use crate::gpu::search::write;
 
 impl GpuContactSolver {
@@ -55,13 +55,13 @@ impl GpuContactSolver {
     }
 
     /// Sends what there is to solve, and makes room for it.
-    pub(super) fn upload(&mut self, substep: &DeviceSubstep<'_>) -> Result<(), GpuError> {
+    pub(super) fn upload(&mut self, substep: &DeviceSubstep<'_>) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let bodies = substep.bodies.len();
         let (supports, leaning, places) = self.sort_supports(substep);
         if leaning.len() > MOST_ROUNDS as usize {
-            return Err(GpuError::Unsupported {
-                what: "room for so many supports",
+            return Err(DeviceError::Unsupported {
+                feature: "this many contacts with external bodies",
             });
         }
         let size = ContactSetSize {
@@ -96,7 +96,7 @@ impl GpuContactSolver {
         self.write_params(substep)
     }
 
-    fn write_params(&self, substep: &DeviceSubstep<'_>) -> Result<(), GpuError> {
+    fn write_params(&self, substep: &DeviceSubstep<'_>) -> Result<(), DeviceError> {
         let ContactSolverConfig {
             slop,
             max_push_speed,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{GpuRelaxEngine, fault};
+use super::GpuRelaxEngine;
 use crate::backend::Backend;
 use crate::crowd::Crowd;
 use crate::gpu::{GpuDevice, GpuOptions};
@@ -42,7 +42,7 @@ impl Relaxer {
         match GpuDevice::for_backend(backend, &GpuOptions::default()) {
             Ok(None) => Self::new(crowd, config),
             Ok(Some(device)) => Self::on_device(crowd, config, &device),
-            Err(error) => Self::with_engine(crowd, config, |_| Err(fault(&error))),
+            Err(error) => Self::with_engine(crowd, config, |_| Err(error)),
         }
     }
 
@@ -57,8 +57,7 @@ impl Relaxer {
     ) -> Result<Self, RelaxError> {
         Self::with_engine(crowd, config, |scene| {
             let engine = GpuRelaxEngine::new(Arc::clone(device), scene);
-            let engine = engine.map_err(|error| fault(&error))?;
-            Ok(Box::new(engine) as Box<dyn RelaxEngine>)
+            Ok(Box::new(engine?) as Box<dyn RelaxEngine>)
         })
     }
 }

@@ -1,10 +1,10 @@
 //! Grid and contacts of one iteration.
 
 use super::tables::{GpuBody, GpuRelaxCounters};
+use crate::backend::DeviceError;
 use crate::gpu::atoms::GpuAtoms;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::error::GpuError;
 use crate::gpu::kernel::{Kernel, uniform};
 use crate::gpu::measure::GpuMeasure;
 use crate::gpu::search::GpuSearchParams;
@@ -42,7 +42,7 @@ impl ContactStages {
         device: &GpuDevice,
         plan: &ReachPlan,
         shared: &Shared<'_>,
-    ) -> Result<Self, GpuError> {
+    ) -> Result<Self, DeviceError> {
         let Shared { atoms, .. } = shared;
         let count = atoms.spheres().len();
         let extent = &plan.extent;

@@ -26,17 +26,15 @@ use super::atoms::{GpuAtoms, GpuPose};
 use super::buffer::GpuVec;
 use super::constants::SUM_LANES;
 use super::device::GpuDevice;
-use super::error::GpuError;
 use super::kernel::{Kernel, begin_pass, uniform};
 use super::readback::Readback;
 use super::search::write;
 use super::shader::{APPLY, BODIES, RESPOND, SUM_MOLECULES};
 use super::timer::{PassTime, PassTimer};
+use crate::backend::DeviceError;
 use crate::molecule::BodySpheres;
 use crate::pose::Pose;
-use crate::relax::engine::{
-    CenterWeights, EngineError, EngineScene, EngineStep, Motion, RelaxEngine,
-};
+use crate::relax::engine::{CenterWeights, EngineScene, EngineStep, Motion, RelaxEngine};
 use crate::relax::{RelaxStatus, StageTimes};
 use crate::search::uniform_grid::plan::ReachPlan;
 
@@ -62,7 +60,7 @@ const TIMED_ITERATIONS: u32 = 48;
 ///
 /// Differences from the processor are those of sums in another order. Places are known for
 /// spherical compartments only; a crowd that has others is refused, with
-/// [`GpuError::Unsupported`], and relaxed by the processor.
+/// [`DeviceError::Unsupported`], and relaxed by the processor.
 #[derive(Debug)]
 pub struct GpuRelaxEngine {
     device: Arc<GpuDevice>,
@@ -91,9 +89,9 @@ impl GpuRelaxEngine {
     /// Sends a scene to `device`.
     ///
     /// # Errors
-    /// [`GpuError`] if it does not fit, has places that the kernels do not know, or the
+    /// [`DeviceError`] if it does not fit, has places that the kernels do not know, or the
     /// device fails.
-    pub fn new(device: Arc<GpuDevice>, scene: &EngineScene<'_>) -> Result<Self, GpuError> {
+    pub fn new(device: Arc<GpuDevice>, scene: &EngineScene<'_>) -> Result<Self, DeviceError> {
         let gpu = &*device;
         let templates: Vec<BodySpheres<'_>> = scene
             .crowd
@@ -131,9 +129,10 @@ impl GpuRelaxEngine {
             angular: &angular,
             counters: &counters,
         };
-        let plan = ReachPlan::new(scene.spheres, scene.gap).map_err(|error| GpuError::Refused {
-            message: error.to_string(),
-        })?;
+        let plan =
+            ReachPlan::new(scene.spheres, scene.gap).map_err(|error| DeviceError::Rejected {
+                message: error.to_string(),
+            })?;
         let contacts = match plan {
             Some(plan) => Some(ContactStages::new(gpu, &plan, &shared)?),
             None => None,
@@ -142,7 +141,7 @@ impl GpuRelaxEngine {
         let kernel = |shader, entry, buffers: &[(u32, &wgpu::Buffer)]| {
             let kernel = Kernel::new(gpu, shader, entry)?;
             let bindings = kernel.bind(gpu, buffers)?;
-            Ok::<_, GpuError>((kernel, bindings))
+            Ok::<_, DeviceError>((kernel, bindings))
         };
         let law_binding = (1, &law_buffer);
         let bodies = kernel(
@@ -223,8 +222,8 @@ impl GpuRelaxEngine {
     /// ran; nothing if the adapter cannot time.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost.
-    pub fn take_passes(&mut self) -> Result<Vec<PassTime>, GpuError> {
+    /// [`DeviceError`] if the device is lost.
+    pub fn take_passes(&mut self) -> Result<Vec<PassTime>, DeviceError> {
         self.read_clocks()?;
         Ok(std::mem::take(&mut self.passes))
     }
@@ -285,7 +284,7 @@ impl GpuRelaxEngine {
     }
 
     /// Begins a submission in which contacts are summed up with this weight.
-    fn begin(&mut self, weight: f32) -> Result<wgpu::CommandEncoder, GpuError> {
+    fn begin(&mut self, weight: f32) -> Result<wgpu::CommandEncoder, DeviceError> {
         let law = self.law.with_center_weight(weight);
         write(&self.device, &self.law_buffer, &law)?;
         self.summed_with = weight;
@@ -295,7 +294,10 @@ impl GpuRelaxEngine {
     }
 
     /// Submits, waits, and reads the counters.
-    fn finish(&mut self, mut encoder: wgpu::CommandEncoder) -> Result<GpuRelaxCounters, GpuError> {
+    fn finish(
+        &mut self,
+        mut encoder: wgpu::CommandEncoder,
+    ) -> Result<GpuRelaxCounters, DeviceError> {
         let (from, to) = (self.counters.buffer(), self.outcome.buffer());
         let counters = size_of::<GpuRelaxCounters>() as u64;
         encoder.copy_buffer_to_buffer(from, 0, to, 0, counters);
@@ -317,7 +319,7 @@ impl GpuRelaxEngine {
                 "{} spheres in one cell are too many to compare",
                 outcome.crowding.most
             );
-            return Err(GpuError::Refused { message });
+            return Err(DeviceError::Rejected { message });
         }
         self.untimed += 1;
         if self.untimed >= TIMED_ITERATIONS {
@@ -326,7 +328,7 @@ impl GpuRelaxEngine {
         Ok(outcome.counters)
     }
 
-    fn read_clocks(&mut self) -> Result<(), GpuError> {
+    fn read_clocks(&mut self) -> Result<(), DeviceError> {
         self.untimed = 0;
         let Some(timer) = &mut self.timer else {
             return Ok(());
@@ -341,13 +343,13 @@ impl GpuRelaxEngine {
         Ok(())
     }
 
-    fn try_look(&mut self, weight: f32) -> Result<RelaxStatus, GpuError> {
+    fn try_look(&mut self, weight: f32) -> Result<RelaxStatus, DeviceError> {
         let mut encoder = self.begin(weight)?;
         self.record_detect(&mut encoder);
         Ok(self.finish(encoder)?.status())
     }
 
-    fn try_step(&mut self, weights: CenterWeights) -> Result<EngineStep, GpuError> {
+    fn try_step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
         if self.summed_with != weights.now && self.contacts.is_some() {
             // A kick came in between: the contacts are the same, their directions are not.
             let mut encoder = self.begin(weights.now)?;
@@ -375,14 +377,14 @@ impl GpuRelaxEngine {
     /// Runs `work`; where the device has no clock of its own, the time counts as search.
     fn timed<T>(
         &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, GpuError>,
-    ) -> Result<T, EngineError> {
+        work: impl FnOnce(&mut Self) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
         let begin = Instant::now();
         let result = work(self);
         if self.timer.is_none() {
             self.stages.search += begin.elapsed();
         }
-        result.map_err(|error| fault(&error))
+        result
     }
 }
 
@@ -397,13 +399,6 @@ fn stage_of<'a>(stages: &'a mut StageTimes, label: &str) -> &'a mut Duration {
     }
 }
 
-pub(super) fn fault(error: &GpuError) -> EngineError {
-    EngineError {
-        fault: error.as_fault(),
-        message: error.to_string(),
-    }
-}
-
 impl RelaxEngine for GpuRelaxEngine {
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
@@ -413,16 +408,16 @@ impl RelaxEngine for GpuRelaxEngine {
         self.device.summary().to_string()
     }
 
-    fn look(&mut self, next: f32) -> Result<RelaxStatus, EngineError> {
+    fn look(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
         self.timed(|engine| engine.try_look(next))
     }
 
-    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, EngineError> {
+    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
         self.timed(|engine| engine.try_step(weights))
     }
 
-    fn motion(&mut self) -> Result<Motion, EngineError> {
-        let read = || -> Result<Motion, GpuError> {
+    fn motion(&mut self) -> Result<Motion, DeviceError> {
+        let read = || -> Result<Motion, DeviceError> {
             let poses = self.atoms.poses().read(&self.device)?;
             let pushes = self.pushes.read(&self.device)?;
             Ok(Motion {
@@ -430,7 +425,7 @@ impl RelaxEngine for GpuRelaxEngine {
                 pushes: pushes.into_iter().map(Into::into).collect(),
             })
         };
-        read().map_err(|error| fault(&error))
+        read()
     }
 
     fn take_stages(&mut self) -> StageTimes {

@@ -2,11 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::backend::DeviceError;
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::force::{Projection, Push, ThesisSteps};
 use crate::gpu::GpuMeasure;
 use crate::gpu::constants::{NO_PLACEMENT, PROJECTION_LAW};
-use crate::gpu::error::GpuError;
 use crate::relax::engine::EngineScene;
 use crate::relax::{LEAST_CENTER_WEIGHT, ReactionLaw, RelaxStatus};
 
@@ -235,11 +235,11 @@ pub(super) fn molecules(scene: &EngineScene<'_>) -> Vec<GpuMolecule> {
 }
 
 /// All places, if they are around spheres.
-pub(super) fn placements(crowd: &Crowd) -> Result<Vec<GpuPlacement>, GpuError> {
+pub(super) fn placements(crowd: &Crowd) -> Result<Vec<GpuPlacement>, DeviceError> {
     let around = |place: &CrowdPlacement| {
         let surface = &crowd.compartments()[place.compartment as usize];
-        let (center, radius) = surface.as_sphere().ok_or(GpuError::Unsupported {
-            what: "compartments other than spheres",
+        let (center, radius) = surface.as_sphere().ok_or(DeviceError::Unsupported {
+            feature: "a compartment other than a sphere",
         })?;
         let placement = &place.placement;
         Ok(GpuPlacement {
