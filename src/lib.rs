@@ -114,7 +114,7 @@
 //! | C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of moving particles*, 2002 | [`search::swept`], [`motion::brownian`] |
 //! | L. Poirrier, *An efficient space partitioning technique based on linear kd-trees*, 2009 | [`search::LinearKdTree`], [`search::SweepAndPrune`], falling spheres in [`scenes`] |
 //! | G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 | [`docking`], [`molecule::LocalGrid`] |
-//! | H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among Moving Spheres with Unknown Trajectories*, 2005 | [`motion::time_varying`], [`search::HierarchicalGrid`] |
+//! | H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among Moving Spheres with Unknown Trajectories*, 2005 | [`motion::unknown_trajectories`], [`search::HierarchicalGrid`] |
 //!
 //! # Words
 //!

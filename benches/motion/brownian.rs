@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
+use bevy_rapier_molecules::motion::CollisionOutcome;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianConfig, BrownianCrowd, BrownianMolecule, BrownianMolecules, BrownianParticle,
-    FineSteps, Medium, Meeting, MoleculesReport, Outcome, hydrodynamic_radius, protein_volume,
+    BrownianConfig, BrownianMolecule, BrownianMolecules, BrownianParticle, BrownianParticles,
+    EventSearch, Medium, MoleculeStepReport, ParticleCollision, hydrodynamic_radius,
+    protein_volume,
 };
-use bevy_rapier_molecules::motion::swept::Wall;
+use bevy_rapier_molecules::motion::time_of_impact::Wall;
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::PairSearch;
 use glam::{DVec3, Quat, Vec3};
@@ -58,8 +60,8 @@ pub fn run(run: &mut Run, _: &Options) -> Done {
     ];
     let mut table = run.table(&title, columns);
     for spread in STEPS_NM {
-        let (queued, collisions, dt) = spheres(count, spread, steps, FineSteps::Queued)?;
-        let (subdivided, ..) = spheres(few, spread, 1, FineSteps::Subdivided)?;
+        let (queued, collisions, dt) = spheres(count, spread, steps, EventSearch::Queue)?;
+        let (subdivided, ..) = spheres(few, spread, 1, EventSearch::Rescan)?;
         table.row(cells![spread, dt * 1.0e9, queued, collisions, subdivided]);
     }
     molecules(run, count, steps)
@@ -70,7 +72,7 @@ fn spheres(
     count: u32,
     spread: f64,
     steps: u32,
-    fine_steps: FineSteps,
+    event_search: EventSearch,
 ) -> Result<(f64, f64, f64), Box<dyn Error>> {
     let particle = BrownianParticle::in_medium(RADIUS_NM, &Medium::default());
     let volume = 4.0 / 3.0 * std::f64::consts::PI * RADIUS_NM.powi(3);
@@ -84,12 +86,12 @@ fn spheres(
         .collect();
     let side = f64::from(along) * distance;
     let config = BrownianConfig {
-        fine_steps,
-        walls: Wall::room(DVec3::ZERO, DVec3::splat(side)).to_vec(),
+        event_search,
+        walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(side)).to_vec(),
         ..BrownianConfig::default()
     };
-    let mut crowd = BrownianCrowd::new(&vec![particle; count as usize], &places, config)?;
-    let mut bounce = |_: &Meeting| Outcome::Bounce;
+    let mut crowd = BrownianParticles::new(&vec![particle; count as usize], &places, config)?;
+    let mut bounce = |_: &ParticleCollision| CollisionOutcome::Bounce;
     // Mix the initial lattice.
     let dt = 0.5 * spread * spread / particle.diffusion;
     let long = 0.5 * MIXING_NM * MIXING_NM / particle.diffusion;
@@ -201,7 +203,7 @@ fn run_steps(
     crowd: &mut BrownianMolecules,
     dt: f64,
     steps: u32,
-) -> Result<(f64, MoleculesReport), Box<dyn Error>> {
+) -> Result<(f64, MoleculeStepReport), Box<dyn Error>> {
     let mut last = crowd.step(dt)?;
     let mut samples = Samples::default();
     for _ in 0..steps {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bevy_rapier_molecules::motion::time_varying::TimeVaryingConfig;
+use bevy_rapier_molecules::motion::unknown_trajectories::TimeVaryingConfig;
 use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
 use crate::common::{Column, Done, Run, cells};
@@ -114,7 +114,7 @@ fn sides(run: &mut Run) -> Done {
         count,
         ..ForcedSpheresConfig::default()
     };
-    for finest_side in [
+    for finest_cell_size in [
         None,
         Some(10.0),
         Some(20.0),
@@ -124,7 +124,7 @@ fn sides(run: &mut Run) -> Done {
         Some(80.0),
     ] {
         let settings = TimeVaryingConfig {
-            finest_side,
+            finest_cell_size,
             ..TimeVaryingConfig::default()
         };
         let result = simulate(&config, &settings, simulated)?;

@@ -1,6 +1,6 @@
 //! The simple alternative: a grid at a fixed step short enough to miss no collision.
 
-use bevy_rapier_molecules::motion::time_varying::{SphereMotion, TimeVaryingConfig};
+use bevy_rapier_molecules::motion::unknown_trajectories::{SphereMotion, TimeVaryingConfig};
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use bevy_rapier_molecules::search::{HierarchicalGrid, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;

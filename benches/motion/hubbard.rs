@@ -5,8 +5,8 @@
 
 use std::error::Error;
 
-use bevy_rapier_molecules::motion::time_varying::{
-    Detector, Hubbard, HubbardConfig, HubbardSweep, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, HubbardConfig, HubbardDetector, HubbardSweep, TimeVaryingConfig,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 
@@ -58,7 +58,7 @@ pub fn run(run: &mut Run, _: &Options) -> Done {
                 ..ForcedSpheresConfig::default()
             };
             sums[0] += simulate(&config, &TimeVaryingConfig::default(), simulated[0])?.seconds;
-            let sweeps = [HubbardSweep::UntilFirst, HubbardSweep::Whole];
+            let sweeps = [HubbardSweep::FirstOverlap, HubbardSweep::Full];
             for ((sum, sweep), simulated) in sums[1..].iter_mut().zip(sweeps).zip(&simulated[1..]) {
                 *sum += hubbard(&config, sweep, *simulated)?;
             }
@@ -88,7 +88,7 @@ fn hubbard(
         let prepare = || Ok(ForcedSpheres::new(config)?);
         let (seconds, ()) = cpu_time::time(prepare, |mut motion| {
             let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
-            let mut detector = Hubbard::new(&spheres, walls, &settings, 0.0, &mut motion)?;
+            let mut detector = HubbardDetector::new(&spheres, walls, &settings, 0.0, &mut motion)?;
             Ok(detector.advance(simulated, &mut motion)?)
         })?;
         best = best.min(seconds / simulated);

@@ -16,8 +16,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bevy_rapier_molecules::motion::time_varying::{
-    Detector, EventCounts, TimeVarying, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, EventCounts, TimeVaryingConfig, TimeVaryingDetector,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use clap::Args;
@@ -69,13 +69,13 @@ pub fn simulate(
     let prepare = || Ok(ForcedSpheres::new(config)?);
     let (seconds, detector) = cpu_time::time(prepare, |mut motion| {
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
-        let mut detector = TimeVarying::new(&spheres, walls, settings, 0.0, &mut motion)?;
+        let mut detector = TimeVaryingDetector::new(&spheres, walls, settings, 0.0, &mut motion)?;
         detector.advance(simulated, &mut motion)?;
         Ok(detector)
     })?;
     Ok(Simulated {
         seconds: seconds / simulated,
         counts: detector.counts(),
-        sides: detector.sides().collect(),
+        sides: detector.cell_sizes().collect(),
     })
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
-use bevy_rapier_molecules::motion::MoleculesError;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, Outcome, hydrodynamic_radius, protein_volume,
+    BrownianMolecule, BrownianMolecules, Medium, hydrodynamic_radius, protein_volume,
 };
-use bevy_rapier_molecules::motion::swept::Wall;
+use bevy_rapier_molecules::motion::time_of_impact::Wall;
+use bevy_rapier_molecules::motion::{CollisionOutcome, MotionError};
 use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};
 use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::{AutoGrid, Pair, SearchError};
@@ -126,7 +126,7 @@ impl Cytoplasm {
             one.pose.position.abs().max_element() + around
         });
         let half = reach.fold(0.0, f32::max);
-        let walls = Wall::room(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
+        let walls = Wall::box_faces(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
         let mut crowd = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
         let backend = arguments.scene.backend.backend.unwrap_or_default();
         let (search, device) = device_search::for_backend(backend);
@@ -152,7 +152,7 @@ impl Cytoplasm {
     pub fn step(&mut self) -> Result<(), AnyError> {
         match self.try_step() {
             // The device is to blame, not the proteins.
-            Err(MoleculesError::Search(SearchError::Device(fault))) => {
+            Err(MotionError::Search(SearchError::Device(fault))) => {
                 self.device = fallback::processor(&fault);
                 self.crowd.set_search(Box::new(AutoGrid::new()));
                 self.try_step()?;
@@ -174,13 +174,13 @@ impl Cytoplasm {
         Ok(())
     }
 
-    fn try_step(&mut self) -> Result<(), MoleculesError> {
+    fn try_step(&mut self) -> Result<(), MotionError> {
         let (stick, steps) = (self.stick, self.history.len() as u64);
         self.crowd.step_with(self.step, &mut |pair: Pair| {
             if chance(pair, steps) < stick {
-                Outcome::Stick
+                CollisionOutcome::Stick
             } else {
-                Outcome::Bounce
+                CollisionOutcome::Bounce
             }
         })?;
         Ok(())

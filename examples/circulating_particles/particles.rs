@@ -1,7 +1,8 @@
 //! The particles, and the detector that follows them.
 
-use bevy_rapier_molecules::motion::time_varying::{
-    Detector, EventCounts, Probe, SphereMotion, TimeVarying, TimeVaryingBound, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, EventCounts, Probe, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
+    TimeVaryingDetector,
 };
 use bevy_rapier_molecules::scenes::{CirculatingSpheres, CirculatingSpheresConfig};
 use glam::DVec3;
@@ -18,7 +19,7 @@ const MOST: u32 = 4000;
 
 pub struct Particles {
     motion: CirculatingSpheres,
-    detector: TimeVarying,
+    detector: TimeVaryingDetector,
     radii: Vec<f64>,
     /// Side of the box, nm.
     pub side: f64,
@@ -42,12 +43,12 @@ impl Particles {
         };
         let mut motion = CirculatingSpheres::new(&config)?;
         let settings = TimeVaryingConfig {
-            finest_side: arguments.side,
+            finest_cell_size: arguments.side,
             ..TimeVaryingConfig::default()
         };
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         Ok(Self {
-            detector: TimeVarying::new(&spheres, walls, &settings, 0.0, &mut motion)?,
+            detector: TimeVaryingDetector::new(&spheres, walls, &settings, 0.0, &mut motion)?,
             radii: spheres.iter().map(|sphere| sphere.radius).collect(),
             motion,
             side: config.side,
@@ -83,7 +84,7 @@ impl Particles {
 
     /// Side and corners of the subspaces that the bound of a particle is in.
     pub fn subspaces(&self, particle: u32) -> Option<(f64, [DVec3; 2])> {
-        self.detector.subspaces(particle)
+        self.detector.cell_range(particle)
     }
 
     pub fn counts(&self) -> EventCounts {
@@ -91,7 +92,7 @@ impl Particles {
     }
 
     pub fn sides(&self) -> Vec<f64> {
-        self.detector.sides().collect()
+        self.detector.cell_sizes().collect()
     }
 
     /// Mean velocity upwards in the middle and at the sides, nm/s.

@@ -8,7 +8,7 @@ use crate::search::SearchError;
 use crate::spheres::SphereError;
 
 /// Why spheres cannot be moved, or their motion cannot be followed.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MotionError {
     /// A radius, a coefficient or another measure of a sphere is not what it has to be.
@@ -63,7 +63,7 @@ pub enum MotionError {
     },
     /// A sphere or molecule that does not exist.
     #[error("there is no sphere or molecule {sphere}, only {count}")]
-    NoSuchSphere {
+    IndexOutOfRange {
         /// The index that was given.
         sphere: u32,
         /// How many spheres or molecules there are.
@@ -71,7 +71,7 @@ pub enum MotionError {
     },
     /// There is not one place for each sphere or molecule.
     #[error("{given} places were given for {count} spheres or molecules: each needs one")]
-    Mismatch {
+    CountMismatch {
         /// How many places were given.
         given: usize,
         /// How many spheres or molecules there are.
@@ -103,7 +103,7 @@ pub enum MotionError {
     },
     /// A time that has passed already.
     #[error("it is {now} s already: there is no way back to {time} s")]
-    Past {
+    TimeInPast {
         /// The time that was asked for, s.
         time: f64,
         /// The time of now, s.
@@ -113,7 +113,7 @@ pub enum MotionError {
     #[error(
         "{events} collisions within {span} s, about sphere {sphere}: time stands still; let spheres that collide part or stick"
     )]
-    Stuck {
+    NoProgress {
         /// A sphere that takes part.
         sphere: u32,
         /// Events that were counted.
@@ -121,34 +121,25 @@ pub enum MotionError {
         /// Time in which they happened, s.
         span: f64,
     },
-}
-
-/// Why molecules cannot be moved, or watched.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum MoleculesError {
-    /// A number is not what it has to be.
-    #[error(transparent)]
-    Motion(#[from] MotionError),
+    /// A molecule refers to a template that does not exist.
+    #[error("molecule {molecule} uses template {template}, but there are only {count} templates")]
+    NoSuchTemplate {
+        /// Index of the molecule.
+        molecule: u32,
+        /// Index of the template.
+        template: u32,
+        /// Number of templates.
+        count: usize,
+    },
     /// A bounding sphere cannot be searched.
     #[error(transparent)]
     Sphere(#[from] SphereError),
-    /// A molecule has no atoms, or too many.
+    /// A template has no atoms, or too many.
     #[error(transparent)]
     Proxy(#[from] ProxyError),
-    /// The search failed.
+    /// The broad phase failed.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A molecule has a template that does not exist.
-    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
-    NoSuchTemplate {
-        /// Which molecule, counted from zero.
-        molecule: u32,
-        /// The template that it asks for.
-        template: u32,
-        /// How many templates there are.
-        count: usize,
-    },
 }
 
 /// Refuses a parameter that is not a positive number.
@@ -165,14 +156,14 @@ pub(super) fn check_positive(what: &'static str, value: f64) -> Result<(), Motio
 
 /// What a sphere meets: another sphere, or a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Obstacle {
+pub enum CollisionPartner {
     /// A sphere, by its index.
     Sphere(u32),
     /// A wall, by its index.
     Wall(u32),
 }
 
-impl std::fmt::Display for Obstacle {
+impl std::fmt::Display for CollisionPartner {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sphere(index) => write!(out, "sphere {index}"),

@@ -2,10 +2,10 @@
 //!
 //! | room | what it does | paper |
 //! |---|---|---|
-//! | [`swept`] | when two moving, growing spheres touch, or a sphere and a wall | Johnson and Whalley, section 3.3; Kim, Guibas and Shin, equations 7, 9 and 10 |
-//! | [`time_varying`] | spheres whose ways nobody knows, but for a bound on their acceleration: event after event, no collision missed | Kim, Guibas and Shin |
+//! | [`time_of_impact`] | when two moving, growing spheres touch, or a sphere and a wall | Johnson and Whalley, section 3.3; Kim, Guibas and Shin, equations 7, 9 and 10 |
+//! | [`unknown_trajectories`] | spheres whose ways nobody knows, but for a bound on their acceleration: event after event, no collision missed | Kim, Guibas and Shin |
 //! | [`brownian`] | particles and molecules that diffuse, collide, and may stick together | Johnson and Whalley, section 4.1 |
-//! | [`watch`] | molecules that an engine moves step by step: when their atoms meet | ours, on top of [`time_varying`] |
+//! | [`molecule_collisions`] | molecules that an engine moves step by step: when their atoms meet | ours, on top of [`unknown_trajectories`] |
 //!
 //! The papers: H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among
 //! Moving Spheres with Unknown Trajectories*; C. G. Johnson and J. L. Whalley, *Detecting
@@ -22,27 +22,30 @@
 //!   when they overlap by less than a tolerance. Molecules are compared by their atoms at
 //!   the ends of steps, which must be short against the molecules.
 //! - *Determinism*: the same input and seed give the same bits on any number of threads.
-//! - *Bad input*: [`MotionError`] or [`MoleculesError`] say which number of whom is wrong.
+//! - *Bad input*: [`MotionError`] or [`MotionError`] say which number of whom is wrong.
 //!   A promise that is broken, such as an acceleration beyond its bound, is an error too.
 //!
 //! # Words
 //!
 //! Spheres, particles and molecules *meet* where they touch and did not before: a
-//! [`Contact`](time_varying::Contact) of spheres whose ways are unknown, a
-//! [`Meeting`](brownian::Meeting) of particles, a
-//! [`MoleculeMeeting`](watch::MoleculeMeeting) of molecules. That they approach each other
+//! [`Contact`](unknown_trajectories::Contact) of spheres whose ways are unknown, a
+//! [`ParticleCollision`](brownian::ParticleCollision) of particles, a
+//! [`PairCollision`](molecule_collisions::PairCollision) of molecules. That they approach each other
 //! and have to be answered is a *collision*; what the answer is, an
-//! [`Outcome`](brownian::Outcome).
+//! [`CollisionOutcome`].
 
 pub mod brownian;
+mod collision_outcome;
 mod error;
-mod shape;
-pub mod swept;
-pub mod time_varying;
-pub mod watch;
+pub mod molecule_collisions;
+mod overlap_shape;
+pub mod time_of_impact;
+pub mod unknown_trajectories;
 
-pub use error::{MoleculesError, MotionError, Obstacle};
+pub use collision_outcome::CollisionOutcome;
+pub use error::{CollisionPartner, MotionError};
+pub use overlap_shape::OverlapShape;
 
 /// How deep spheres may overlap before they are said to touch, nm, unless told otherwise: far
 /// less than is seen, far more than 64 bits round off.
-pub const TOLERANCE_NM: f64 = 1.0e-6;
+pub const OVERLAP_TOLERANCE_NM: f64 = 1.0e-6;

@@ -13,8 +13,8 @@ use super::components::Molecule;
 use super::molecule_world::{Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use crate::molecule::MoleculeTemplate;
-use crate::motion::MoleculesError;
-use crate::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
+use crate::motion::molecule_collisions::{MoleculeCollisionDetector, MovingPose};
+use crate::motion::{MotionError, OverlapShape};
 
 /// A bound on the acceleration that forces and fields give a molecule, nm/s².
 ///
@@ -92,12 +92,12 @@ impl Default for AccelerationBound {
 pub(super) struct Watched {
     /// Whether these are the members of the context as they are now.
     pub collected: bool,
-    watch: Option<MoleculeWatch>,
+    watch: Option<MoleculeCollisionDetector>,
     /// Who they are, by the numbers of the context's members.
     numbers: Vec<u32>,
     starts: Vec<MovingPose>,
     ends: Vec<MovingPose>,
-    shapes: Vec<(Arc<MoleculeTemplate>, WatchedShape)>,
+    shapes: Vec<(Arc<MoleculeTemplate>, Arc<OverlapShape>)>,
     /// Molecules of which has been said that their bound cannot be.
     complaints: HashSet<Entity>,
 }
@@ -110,7 +110,7 @@ impl Watched {
         bodies: &RigidBodySet,
         molecules: &Query<(&PreparedMolecule, &AccelerationBound)>,
         clock: f64,
-    ) -> Result<(), MoleculesError> {
+    ) -> Result<(), MotionError> {
         self.watch = None;
         self.numbers.clear();
         let mut watched = Vec::new();
@@ -138,17 +138,24 @@ impl Watched {
             return Ok(());
         }
         read(&self.numbers, members, bodies, &mut self.starts);
-        self.watch = Some(MoleculeWatch::new(&watched, &self.starts, clock)?);
+        self.watch = Some(MoleculeCollisionDetector::new(
+            &watched,
+            &self.starts,
+            clock,
+        )?);
         Ok(())
     }
 
-    fn shape(&mut self, template: &Arc<MoleculeTemplate>) -> Result<WatchedShape, MoleculesError> {
+    fn shape(
+        &mut self,
+        template: &Arc<MoleculeTemplate>,
+    ) -> Result<Arc<OverlapShape>, MotionError> {
         let known = self.shapes.iter();
         let mut known = known.filter(|(one, _)| Arc::ptr_eq(one, template));
         if let Some((_, shape)) = known.next() {
             return Ok(shape.clone());
         }
-        let shape = WatchedShape::new(template.clone())?;
+        let shape = Arc::new(OverlapShape::new(template.clone())?);
         self.shapes.push((template.clone(), shape.clone()));
         Ok(shape)
     }

@@ -11,7 +11,7 @@ use super::components::Molecule;
 use super::molecule_world::{Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use crate::molecule::MoleculeTemplate;
-use crate::motion::MoleculesError;
+use crate::motion::MotionError;
 use crate::motion::brownian::{
     BrownianMolecule, BrownianMolecules, Medium, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
     hydrodynamic_radius,
@@ -166,7 +166,7 @@ impl Diffusing {
         bodies: &RigidBodySet,
         molecules: &Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
         config: &BrownianMotionConfig,
-    ) -> Result<(), MoleculesError> {
+    ) -> Result<(), MotionError> {
         let clusters = self.clusters();
         let before = self.crowd.take();
         self.members.clear();

@@ -5,52 +5,7 @@ use std::fmt;
 use bevy::prelude::*;
 
 use super::molecule_world::MoleculeWorld;
-use crate::motion::brownian::Outcome;
-
-/// What a molecule does when it meets another one, as [`BrownianMotion`] and
-/// [`AccelerationBound`] find out.
-///
-/// Two molecules pass through each other if either one passes, and stick if both stick;
-/// else they bounce. A [`CollisionRule`] may decide otherwise.
-///
-/// [`BrownianMotion`]: super::BrownianMotion
-/// [`AccelerationBound`]: super::AccelerationBound
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
-#[reflect(Component, Clone, Debug, Default, PartialEq)]
-pub enum CollisionOutcome {
-    /// It bounces. Default.
-    #[default]
-    Bounce,
-    /// It sticks. Two that diffuse become a cluster, which diffuses as one; two that Rapier
-    /// moves get a fixed joint. One that diffuses does not stick to one that does not.
-    Stick,
-    /// It passes through the other one, if either diffuses. Molecules that Rapier moves
-    /// bounce: for them there are the groups of a
-    /// [`MoleculeMaterial`](super::MoleculeMaterial).
-    Pass,
-}
-
-impl CollisionOutcome {
-    /// What two molecules do that have these.
-    #[must_use]
-    pub fn of_both(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Pass, _) | (_, Self::Pass) => Self::Pass,
-            (Self::Stick, Self::Stick) => Self::Stick,
-            _ => Self::Bounce,
-        }
-    }
-}
-
-impl From<CollisionOutcome> for Outcome {
-    fn from(outcome: CollisionOutcome) -> Self {
-        match outcome {
-            CollisionOutcome::Bounce => Self::Bounce,
-            CollisionOutcome::Stick => Self::Stick,
-            CollisionOutcome::Pass => Self::Pass,
-        }
-    }
-}
+pub use crate::motion::CollisionOutcome;
 
 /// Two molecules met: atoms of theirs touch, or would have.
 ///

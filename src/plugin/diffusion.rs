@@ -13,7 +13,7 @@ use super::compartment::InCompartment;
 use super::compartment_springs::CheckedPlace;
 use super::compartment_surface::CompartmentSurface;
 use super::molecule_world::MoleculeWorld;
-use crate::motion::brownian::{MoveRules, Outcome};
+use crate::motion::brownian::MoveRules;
 use crate::pose::Pose;
 use crate::search::Pair;
 
@@ -39,7 +39,7 @@ struct Rules<'a> {
 }
 
 impl MoveRules for Rules<'_> {
-    fn meet(&mut self, pair: Pair) -> Outcome {
+    fn meet(&mut self, pair: Pair) -> CollisionOutcome {
         let Self {
             walkers,
             rule,
@@ -59,7 +59,7 @@ impl MoveRules for Rules<'_> {
             }
             meeting
         });
-        meeting.outcome.into()
+        meeting.outcome
     }
 
     fn may_move(&self, molecule: u32, from: &Pose, to: &Pose) -> bool {

@@ -5,9 +5,9 @@
 use glam::DVec3;
 
 use super::separation::{SeparationError, separate};
-use crate::motion::Obstacle;
-use crate::motion::swept::Wall;
-use crate::motion::time_varying::{Contact, MovingSphere, Probe};
+use crate::motion::CollisionPartner;
+use crate::motion::time_of_impact::Wall;
+use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe};
 
 /// Gap between spheres at the start, as a part of the largest radius.
 const GAP: f64 = 1.0e-3;
@@ -56,7 +56,7 @@ impl BouncingSpheres {
 
     /// The faces of the box.
     pub(super) fn walls(&self) -> Vec<Wall> {
-        Wall::room(DVec3::ZERO, DVec3::splat(self.side)).to_vec()
+        Wall::box_faces(DVec3::ZERO, DVec3::splat(self.side)).to_vec()
     }
 
     /// Where a sphere is at a time, s: see [`SphereState::go`].
@@ -79,12 +79,12 @@ impl BouncingSpheres {
     pub(super) fn bounce(&mut self, contact: &Contact) -> DVec3 {
         let mass = self.masses[contact.sphere as usize];
         let other = match contact.other {
-            Obstacle::Sphere(other) => self.masses[other as usize],
-            Obstacle::Wall(_) => f64::INFINITY,
+            CollisionPartner::Sphere(other) => self.masses[other as usize],
+            CollisionPartner::Wall(_) => f64::INFINITY,
         };
         let impulse = contact.elastic_impulse(mass, other) * contact.normal;
         self.travelers[contact.sphere as usize].velocity -= impulse / mass;
-        if let Obstacle::Sphere(index) = contact.other {
+        if let CollisionPartner::Sphere(index) = contact.other {
             self.travelers[index as usize].velocity += impulse / other;
         }
         impulse

@@ -7,9 +7,9 @@ use rand_pcg::Pcg64Mcg;
 
 use super::bouncing_spheres::{BouncingSpheres, SphereState};
 use super::separation::SeparationError;
-use crate::motion::Obstacle;
-use crate::motion::swept::Wall;
-use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
+use crate::motion::CollisionPartner;
+use crate::motion::time_of_impact::Wall;
+use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
 
 /// How long the acceleration of a particle stays the same, s.
 const PIECE_SECONDS: f64 = 1.0 / 120.0;
@@ -76,7 +76,7 @@ impl CirculatingSpheresConfig {
 /// Where a particle is does not depend on how often it is asked for, but for rounding.
 ///
 /// ```
-/// use bevy_rapier_molecules::motion::time_varying::SphereMotion;
+/// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
 /// use bevy_rapier_molecules::scenes::{CirculatingSpheres, CirculatingSpheresConfig};
 ///
 /// let config = CirculatingSpheresConfig { count: 20, ..CirculatingSpheresConfig::default() };
@@ -159,7 +159,7 @@ impl SphereMotion for CirculatingSpheres {
 
     fn collide(&mut self, contact: &Contact) {
         self.particles.bounce(contact);
-        if let Obstacle::Sphere(_) = contact.other {
+        if let CollisionPartner::Sphere(_) = contact.other {
             self.contacts += 1;
         }
     }

@@ -7,9 +7,9 @@ use rand_pcg::Pcg64Mcg;
 
 use super::bouncing_spheres::BouncingSpheres;
 use super::separation::SeparationError;
-use crate::motion::Obstacle;
-use crate::motion::swept::Wall;
-use crate::motion::time_varying::{Contact, MovingSphere, Probe, SphereMotion};
+use crate::motion::CollisionPartner;
+use crate::motion::time_of_impact::Wall;
+use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
 
 /// How long a force lasts, s.
 const FORCE_SECONDS: f64 = 0.25;
@@ -82,7 +82,7 @@ impl ForcedSpheresConfig {
 /// Where a sphere is does not depend on how often it is asked for, but for rounding.
 ///
 /// ```
-/// use bevy_rapier_molecules::motion::time_varying::SphereMotion;
+/// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
 /// use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 ///
 /// let config = ForcedSpheresConfig::default().scaled_to(20);
@@ -187,7 +187,7 @@ impl SphereMotion for ForcedSpheres {
     fn collide(&mut self, contact: &Contact) {
         self.contacts.push(*contact);
         let impulse = self.forced.bounce(contact);
-        if let Obstacle::Wall(_) = contact.other {
+        if let CollisionPartner::Wall(_) = contact.other {
             self.wall_impulse -= impulse;
         }
     }

@@ -8,10 +8,10 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::crowd::BrownianCrowd;
-use super::{FineSteps, Meeting, Outcome, StepReport};
-use crate::motion::swept::{GrowingSphere, Wall, first_contact_relative};
-use crate::motion::{MotionError, Obstacle};
+use super::particles::BrownianParticles;
+use super::{EventSearch, ParticleCollision, ParticleStepReport};
+use crate::motion::time_of_impact::{GrowingSphere, Wall, first_contact_relative};
+use crate::motion::{CollisionOutcome, CollisionPartner, MotionError};
 
 /// Part of the tolerance that particles have to be short of not to touch already.
 const SHORT: f64 = 0.99;
@@ -30,7 +30,7 @@ const MOST_COLLISIONS: u64 = 10_000;
 struct Expected {
     time: f64,
     particle: u32,
-    other: Obstacle,
+    other: CollisionPartner,
     /// How often the ways of both had changed.
     versions: [u32; 2],
 }
@@ -56,34 +56,34 @@ impl PartialOrd for Expected {
 
 /// One step of a crowd.
 pub(super) struct Step<'a> {
-    crowd: &'a mut BrownianCrowd,
+    crowd: &'a mut BrownianParticles,
     /// Length of the step, s.
     dt: f64,
     queue: BinaryHeap<Expected>,
     /// Who passes through whom.
-    passed: Vec<(u32, Obstacle)>,
-    report: StepReport,
+    passed: Vec<(u32, CollisionPartner)>,
+    report: ParticleStepReport,
 }
 
 impl<'a> Step<'a> {
-    pub(super) fn new(crowd: &'a mut BrownianCrowd, dt: f64) -> Self {
+    pub(super) fn new(crowd: &'a mut BrownianParticles, dt: f64) -> Self {
         Self {
             crowd,
             dt,
             queue: BinaryHeap::new(),
             passed: Vec::new(),
-            report: StepReport::default(),
+            report: ParticleStepReport::default(),
         }
     }
 
     pub(super) fn run(
         mut self,
-        decide: &mut dyn FnMut(&Meeting) -> Outcome,
-    ) -> Result<StepReport, MotionError> {
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<ParticleStepReport, MotionError> {
         self.find_neighbors();
-        match self.crowd.config.fine_steps {
-            FineSteps::Queued => self.run_queue(decide)?,
-            FineSteps::Subdivided => self.run_subdivided(decide)?,
+        match self.crowd.config.event_search {
+            EventSearch::Queue => self.run_queue(decide)?,
+            EventSearch::Rescan => self.run_subdivided(decide)?,
         }
         for body in 0..self.crowd.bodies.len() as u32 {
             self.crowd.bring(body, 1.0);
@@ -110,7 +110,7 @@ impl<'a> Step<'a> {
     /// The miniature queue.
     fn run_queue(
         &mut self,
-        decide: &mut dyn FnMut(&Meeting) -> Outcome,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<(), MotionError> {
         let this = &*self;
         let count = this.crowd.positions.len() as u32;
@@ -149,7 +149,7 @@ impl<'a> Step<'a> {
     /// Everyone again after each collision, with an upper bound.
     fn run_subdivided(
         &mut self,
-        decide: &mut dyn FnMut(&Meeting) -> Outcome,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<(), MotionError> {
         let mut now = 0.0;
         while let Some((time, particle, other)) = self.earliest(now) {
@@ -164,12 +164,12 @@ impl<'a> Step<'a> {
     }
 
     /// The earliest collision of all.
-    fn earliest(&mut self, now: f64) -> Option<(f64, u32, Obstacle)> {
+    fn earliest(&mut self, now: f64) -> Option<(f64, u32, CollisionPartner)> {
         let mut best = None;
         let mut bound = 1.0;
         for particle in 0..self.crowd.positions.len() as u32 {
             for wall in 0..self.crowd.config.walls.len() as u32 {
-                let other = Obstacle::Wall(wall);
+                let other = CollisionPartner::Wall(wall);
                 if let Some(time) = self.wall_contact(particle, wall, now, bound)
                     && !self.passed.contains(&(particle, other))
                 {
@@ -188,7 +188,7 @@ impl<'a> Step<'a> {
                     continue;
                 }
                 self.report.checks += 1;
-                let other_one = Obstacle::Sphere(other);
+                let other_one = CollisionPartner::Sphere(other);
                 if let Some(time) = self.contact(particle, other, now, bound)
                     && !self.passed.contains(&(particle, other_one))
                 {
@@ -207,12 +207,12 @@ impl<'a> Step<'a> {
         (place, body.way)
     }
 
-    fn versions(&self, particle: u32, other: Obstacle) -> [u32; 2] {
+    fn versions(&self, particle: u32, other: CollisionPartner) -> [u32; 2] {
         let crowd = &self.crowd;
         let of = |particle: u32| crowd.bodies[crowd.body_of[particle as usize] as usize].version;
         match other {
-            Obstacle::Sphere(other) => [of(particle), of(other)],
-            Obstacle::Wall(_) => [of(particle), 0],
+            CollisionPartner::Sphere(other) => [of(particle), of(other)],
+            CollisionPartner::Wall(_) => [of(particle), 0],
         }
     }
 
@@ -226,13 +226,14 @@ impl<'a> Step<'a> {
         list: &mut Vec<Expected>,
     ) -> u64 {
         let mut checks = 0;
-        let mut add = |time: f64, other: Obstacle| {
+        let mut add = |time: f64, other: CollisionPartner| {
             // The smaller one first, whoever looks.
             let (particle, other) = match other {
-                Obstacle::Sphere(other) => {
-                    (particle.min(other), Obstacle::Sphere(particle.max(other)))
-                }
-                Obstacle::Wall(_) => (particle, other),
+                CollisionPartner::Sphere(other) => (
+                    particle.min(other),
+                    CollisionPartner::Sphere(particle.max(other)),
+                ),
+                CollisionPartner::Wall(_) => (particle, other),
             };
             if !self.passed.contains(&(particle, other)) {
                 list.push(Expected {
@@ -245,14 +246,14 @@ impl<'a> Step<'a> {
         };
         for wall in 0..self.crowd.config.walls.len() as u32 {
             if let Some(time) = self.wall_contact(particle, wall, now, 1.0) {
-                add(time, Obstacle::Wall(wall));
+                add(time, CollisionPartner::Wall(wall));
             }
         }
         for &other in self.crowd.neighbors.of(particle) {
             if wanted(other) {
                 checks += 1;
                 if let Some(time) = self.contact(particle, other, now, 1.0) {
-                    add(time, Obstacle::Sphere(other));
+                    add(time, CollisionPartner::Sphere(other));
                 }
             }
         }
@@ -287,7 +288,7 @@ impl<'a> Step<'a> {
         let wall = &self.crowd.config.walls[wall as usize];
         let radius = self.crowd.radii[particle as usize];
         let within = until - now;
-        let seen = wall.from(place);
+        let seen = wall.signed_distance(place);
         let depth = radius - seen.distance;
         // Nobody is nearer to a wall than its way brings it.
         let length = way.length();
@@ -324,14 +325,14 @@ impl<'a> Step<'a> {
         &mut self,
         time: f64,
         particle: u32,
-        other: Obstacle,
-        decide: &mut dyn FnMut(&Meeting) -> Outcome,
+        other: CollisionPartner,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<[Option<u32>; 2], MotionError> {
         let crowd = &mut *self.crowd;
         let events = self.report.collisions + self.report.wall_collisions;
         if events > MOST_COLLISIONS * crowd.radii.len() as u64 {
             let (sphere, span) = (particle, self.dt);
-            return Err(MotionError::Stuck {
+            return Err(MotionError::NoProgress {
                 sphere,
                 events,
                 span,
@@ -342,14 +343,14 @@ impl<'a> Step<'a> {
         let place = crowd.positions[particle as usize];
         let way = crowd.bodies[one as usize].way;
         let (normal, two) = match other {
-            Obstacle::Sphere(other) => {
+            CollisionPartner::Sphere(other) => {
                 let two = crowd.body_of[other as usize];
                 crowd.bring(two, time);
                 let apart = crowd.positions[other as usize] - place;
                 (apart.try_normalize().unwrap_or(DVec3::X), Some(two))
             }
-            Obstacle::Wall(wall) => {
-                let seen = crowd.config.walls[wall as usize].from(place);
+            CollisionPartner::Wall(wall) => {
+                let seen = crowd.config.walls[wall as usize].signed_distance(place);
                 (-seen.normal, None)
             }
         };
@@ -360,7 +361,7 @@ impl<'a> Step<'a> {
             crowd.bodies[one as usize].version += 1;
             return Ok([Some(one), None]);
         }
-        let meeting = Meeting {
+        let meeting = ParticleCollision {
             time: time * self.dt,
             particle,
             other,
@@ -372,11 +373,11 @@ impl<'a> Step<'a> {
             None => self.report.wall_collisions += 1,
         }
         match (decide(&meeting), two) {
-            (Outcome::Pass, _) => {
+            (CollisionOutcome::Pass, _) => {
                 self.passed.push((particle, other));
                 return Ok([None, None]);
             }
-            (Outcome::Bounce, Some(two)) => {
+            (CollisionOutcome::Bounce, Some(two)) => {
                 let [a, b] = [one, two].map(|body| crowd.bodies[body as usize].diffusion);
                 // For masses 1 / D. One of them moves, so that one of these is not zero.
                 let push = 2.0 * closing / (a + b) * normal;
@@ -384,13 +385,15 @@ impl<'a> Step<'a> {
                 crowd.bodies[two as usize].way += b * push;
                 crowd.bodies[two as usize].version += 1;
             }
-            (Outcome::Bounce, None) => crowd.bodies[one as usize].way -= 2.0 * closing * normal,
-            (Outcome::Stick, Some(two)) => {
+            (CollisionOutcome::Bounce, None) => {
+                crowd.bodies[one as usize].way -= 2.0 * closing * normal
+            }
+            (CollisionOutcome::Stick, Some(two)) => {
                 let kept = crowd.merge(one, two);
                 crowd.bodies[kept as usize].version += 1;
                 return Ok([Some(kept), None]);
             }
-            (Outcome::Stick, None) => crowd.bodies[one as usize].way = DVec3::ZERO,
+            (CollisionOutcome::Stick, None) => crowd.bodies[one as usize].way = DVec3::ZERO,
         }
         crowd.bodies[one as usize].version += 1;
         Ok([Some(one), two])

@@ -7,14 +7,14 @@
 //! on to the earliest collision, respond, look again, until the end of the step.
 //! Both refinements that they propose are here:
 //!
-//! - [`FineSteps::Queued`], the miniature queue: collisions wait in the order of time, and
+//! - [`EventSearch::Queue`], the miniature queue: collisions wait in the order of time, and
 //!   only those whose ways a collision has changed are looked at again;
-//! - [`FineSteps::Subdivided`], the upper bound: everyone is looked at after each
+//! - [`EventSearch::Rescan`], the upper bound: everyone is looked at after each
 //!   collision, but a pair that cannot reach each other before the earliest one known so
 //!   far is passed over after a glance at its distance.
 //!
 //! Both find the same collisions. What a collision does is up to the caller, who sees each
-//! [`Meeting`] and answers with an [`Outcome`]: bounce, stick together, or pass through.
+//! [`ParticleCollision`] and answers with an [`CollisionOutcome`](super::CollisionOutcome): bounce, stick together, or pass through.
 //! Collisions are elastic for masses 1 / D: then thermal motion stays thermal. Particles that
 //! stick form a cluster, which diffuses as one particle of their volume (for D goes with
 //! 1 / r: 1 / D³ is the sum of those of its members) and does not turn.
@@ -28,66 +28,53 @@
 //! same bits on any number of threads. Coefficients, radii and steps that are not what they
 //! have to be are errors before anything moves.
 
-mod crowd;
 mod diffusion;
 mod fine_steps;
 mod molecules;
 mod neighbors;
 mod noise;
+mod particles;
 
-pub use crowd::{BrownianConfig, BrownianCrowd};
 pub use diffusion::{
     BOLTZMANN, BrownianParticle, Medium, PROTEIN_NM3_PER_DA, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
     hydrodynamic_radius, protein_volume,
 };
-pub use molecules::{BrownianMolecule, BrownianMolecules, MoleculesReport, MoveRules};
+pub use molecules::{BrownianMolecule, BrownianMolecules, MoleculeStepReport, MoveRules};
+pub use particles::{BrownianConfig, BrownianParticles};
 
 use glam::DVec3;
 
-use super::Obstacle;
+use super::CollisionPartner;
 
 /// How the collisions of a step are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum FineSteps {
+pub enum EventSearch {
     /// A queue of collisions, of which only those that a collision may have changed are
     /// looked for again. Default.
     #[default]
-    Queued,
+    Queue,
     /// Everyone is looked at again after each collision, with an upper bound.
-    Subdivided,
+    Rescan,
 }
 
 /// Two particles, or a particle and a wall, that touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Meeting {
+pub struct ParticleCollision {
     /// When, s, from the start of the step.
     pub time: f64,
     /// The particle; the smaller index of two.
     pub particle: u32,
     /// What it touches.
-    pub other: Obstacle,
+    pub other: CollisionPartner,
     /// Unit vector from the particle to what it touches, world frame.
     pub normal: DVec3,
-}
-
-/// What a collision does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// They bounce. Default.
-    #[default]
-    Bounce,
-    /// They stick together from now on. At walls: the particle stays where it is for the
-    /// rest of the step.
-    Stick,
-    /// They pass through each other for the rest of the step.
-    Pass,
 }
 
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct StepReport {
+pub struct ParticleStepReport {
     /// Collisions of particles.
     pub collisions: u64,
     /// Collisions with walls.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::compartment::ShapeCompartment;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianConfig, BrownianCrowd, BrownianParticle, FineSteps, Medium, Meeting, Outcome,
+    BrownianConfig, BrownianParticle, BrownianParticles, EventSearch, Medium, ParticleCollision,
 };
-use bevy_rapier_molecules::motion::swept::{Wall, WallSide};
-use bevy_rapier_molecules::motion::{MotionError, Obstacle};
+use bevy_rapier_molecules::motion::time_of_impact::{Wall, WallSide};
+use bevy_rapier_molecules::motion::{CollisionOutcome, CollisionPartner, MotionError};
 use bevy_rapier_molecules::pose::Pose;
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
@@ -16,8 +16,8 @@ use rayon::prelude::*;
 
 use crate::common::thread_pool::with_threads;
 
-fn bounce(_: &Meeting) -> Outcome {
-    Outcome::Bounce
+fn bounce(_: &ParticleCollision) -> CollisionOutcome {
+    CollisionOutcome::Bounce
 }
 
 /// Particles around the places of a lattice that fill a part of a box; also its side, nm.
@@ -45,15 +45,15 @@ fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DV
     (particles, places, side)
 }
 
-fn crowd(count: usize, fill: f64, seed: u64, fine_steps: FineSteps) -> BrownianCrowd {
+fn crowd(count: usize, fill: f64, seed: u64, event_search: EventSearch) -> BrownianParticles {
     let (particles, places, side) = lattice(count, fill, seed);
     let config = BrownianConfig {
         seed,
-        fine_steps,
+        event_search,
         tolerance: 1.0e-9,
-        walls: Wall::room(DVec3::ZERO, DVec3::splat(side)).to_vec(),
+        walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(side)).to_vec(),
     };
-    BrownianCrowd::new(&particles, &places, config).unwrap()
+    BrownianParticles::new(&particles, &places, config).unwrap()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_free_particle_obeys_the_laws_of_diffusion_within_two_percent() {
         .map(|k| DVec3::X * 1.0e6 * k as f64)
         .collect();
     let config = BrownianConfig::default();
-    let mut crowd = BrownianCrowd::new(&[particle; PARTICLES], &places, config).unwrap();
+    let mut crowd = BrownianParticles::new(&[particle; PARTICLES], &places, config).unwrap();
     // Half a turn or so in all.
     let dt = 0.02 / particle.rotational_diffusion;
     for _ in 0..20 {
@@ -96,7 +96,7 @@ fn a_free_particle_obeys_the_laws_of_diffusion_within_two_percent() {
 
 #[test]
 fn particles_in_a_crowd_diffuse_more_slowly_than_free_ones() {
-    let mut crowd = crowd(512, 0.25, 3, FineSteps::Queued);
+    let mut crowd = crowd(512, 0.25, 3, EventSearch::Queue);
     let places = crowd.positions().to_vec();
     // Steps of a tenth of a radius.
     let dt = 0.005 / Medium::default().translational(1.5);
@@ -122,25 +122,27 @@ fn particles_in_a_crowd_diffuse_more_slowly_than_free_ones() {
 }
 
 /// Whom, with whom, when (s).
-type Met = (u32, Obstacle, f64);
+type Met = (u32, CollisionPartner, f64);
 
 /// A step in a thousand parts, in each of which every pair is looked at.
-fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<DVec3>) {
+fn reference(crowd: &BrownianParticles, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<DVec3>) {
     const FINER: usize = 1000;
     let mut ways = crowd.displacements(dt);
     let mut places = crowd.positions().to_vec();
     let particles = crowd.particles();
     let mut met = Vec::new();
-    let gap = |places: &[DVec3], a: usize, other: Obstacle| match other {
-        Obstacle::Sphere(b) => {
+    let gap = |places: &[DVec3], a: usize, other: CollisionPartner| match other {
+        CollisionPartner::Sphere(b) => {
             let reach = particles[a].radius + particles[b as usize].radius;
             places[a].distance(places[b as usize]) - reach
         }
-        Obstacle::Wall(wall) => walls[wall as usize].from(places[a]).distance - particles[a].radius,
+        CollisionPartner::Wall(wall) => {
+            walls[wall as usize].signed_distance(places[a]).distance - particles[a].radius
+        }
     };
-    let normal = |places: &[DVec3], a: usize, other: Obstacle| match other {
-        Obstacle::Sphere(b) => (places[b as usize] - places[a]).normalize(),
-        Obstacle::Wall(wall) => -walls[wall as usize].from(places[a]).normal,
+    let normal = |places: &[DVec3], a: usize, other: CollisionPartner| match other {
+        CollisionPartner::Sphere(b) => (places[b as usize] - places[a]).normalize(),
+        CollisionPartner::Wall(wall) => -walls[wall as usize].signed_distance(places[a]).normal,
     };
     let mut now = 0.0;
     for part in 1..=FINER {
@@ -154,15 +156,15 @@ fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<D
             };
             let after = at(end, &ways, &places);
             // Who has overlapped for the longest time?
-            let mut first: Option<(f64, usize, Obstacle)> = None;
-            let mut offer = |a: usize, other: Obstacle| {
+            let mut first: Option<(f64, usize, CollisionPartner)> = None;
+            let mut offer = |a: usize, other: CollisionPartner| {
                 let depth = -gap(&after, a, other);
                 if depth < 0.0 {
                     return;
                 }
                 let other_way = match other {
-                    Obstacle::Sphere(b) => ways[b as usize],
-                    Obstacle::Wall(_) => DVec3::ZERO,
+                    CollisionPartner::Sphere(b) => ways[b as usize],
+                    CollisionPartner::Wall(_) => DVec3::ZERO,
                 };
                 let closing = (ways[a] - other_way).dot(normal(&after, a, other));
                 if closing > 0.0 && first.is_none_or(|(since, ..)| depth / closing > since) {
@@ -171,10 +173,10 @@ fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<D
             };
             for a in 0..places.len() {
                 for b in a + 1..places.len() {
-                    offer(a, Obstacle::Sphere(b as u32));
+                    offer(a, CollisionPartner::Sphere(b as u32));
                 }
                 for wall in 0..walls.len() as u32 {
-                    offer(a, Obstacle::Wall(wall));
+                    offer(a, CollisionPartner::Wall(wall));
                 }
             }
             let Some((_, a, other)) = first else {
@@ -195,7 +197,7 @@ fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<D
             now = high;
             let normal = normal(&places, a, other);
             match other {
-                Obstacle::Sphere(b) => {
+                CollisionPartner::Sphere(b) => {
                     let b = b as usize;
                     let closing = (ways[a] - ways[b]).dot(normal);
                     let [one, two] = [a, b].map(|k| particles[k].diffusion);
@@ -203,7 +205,7 @@ fn reference(crowd: &BrownianCrowd, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<D
                     ways[a] -= one * push;
                     ways[b] += two * push;
                 }
-                Obstacle::Wall(_) => {
+                CollisionPartner::Wall(_) => {
                     let closing = ways[a].dot(normal);
                     ways[a] -= 2.0 * closing * normal;
                 }
@@ -220,13 +222,13 @@ fn a_step_finds_what_parts_a_thousand_times_finer_find() {
     let total: usize = (0..100_u64)
         .into_par_iter()
         .map(|seed| {
-            let mut crowd = crowd(27, 0.2, seed, FineSteps::Queued);
+            let mut crowd = crowd(27, 0.2, seed, EventSearch::Queue);
             let mut highest = DVec3::ZERO;
             for (place, particle) in crowd.positions().iter().zip(crowd.particles()) {
                 highest = highest.max(*place + particle.radius);
             }
             let side = lattice(27, 0.2, seed).2;
-            let walls = Wall::room(DVec3::ZERO, DVec3::splat(side));
+            let walls = Wall::box_faces(DVec3::ZERO, DVec3::splat(side));
             let dt = 0.3 / Medium::default().translational(1.5);
             let (expected, places) = reference(&crowd, &walls, dt);
             crowd.step(dt, &mut bounce).unwrap();
@@ -256,7 +258,7 @@ fn a_step_finds_what_parts_a_thousand_times_finer_find() {
 fn the_queue_and_the_subdivided_step_find_the_same_collisions() {
     for seed in 0..10 {
         let [mut queued, mut subdivided] =
-            [FineSteps::Queued, FineSteps::Subdivided].map(|way| crowd(125, 0.2, seed, way));
+            [EventSearch::Queue, EventSearch::Rescan].map(|way| crowd(125, 0.2, seed, way));
         let dt = 0.1 / Medium::default().translational(1.5);
         let one = queued.step(dt, &mut bounce).unwrap();
         let two = subdivided.step(dt, &mut bounce).unwrap();
@@ -272,7 +274,7 @@ fn the_queue_and_the_subdivided_step_find_the_same_collisions() {
 
 #[test]
 fn nobody_overlaps_after_many_steps() {
-    let mut crowd = crowd(343, 0.25, 1, FineSteps::Queued);
+    let mut crowd = crowd(343, 0.25, 1, EventSearch::Queue);
     let dt = 0.05 / Medium::default().translational(1.5);
     let mut collisions = 0;
     for _ in 0..50 {
@@ -292,7 +294,7 @@ fn nobody_overlaps_after_many_steps() {
 fn one_thread_and_two_give_the_same_bits() {
     let run = |threads: usize| {
         with_threads(threads, || {
-            let mut crowd = crowd(343, 0.25, 9, FineSteps::Queued);
+            let mut crowd = crowd(343, 0.25, 9, EventSearch::Queue);
             let dt = 0.05 / Medium::default().translational(1.5);
             for _ in 0..10 {
                 crowd.step(dt, &mut bounce).unwrap();
@@ -315,11 +317,11 @@ fn one_thread_and_two_give_the_same_bits() {
 
 #[test]
 fn particles_that_stick_form_clusters_that_move_as_one() {
-    let mut crowd = crowd(216, 0.2, 2, FineSteps::Queued);
+    let mut crowd = crowd(216, 0.2, 2, EventSearch::Queue);
     let dt = 0.1 / Medium::default().translational(1.5);
-    let mut stick = |meeting: &Meeting| match meeting.other {
-        Obstacle::Sphere(_) => Outcome::Stick,
-        Obstacle::Wall(_) => Outcome::Bounce,
+    let mut stick = |meeting: &ParticleCollision| match meeting.other {
+        CollisionPartner::Sphere(_) => CollisionOutcome::Stick,
+        CollisionPartner::Wall(_) => CollisionOutcome::Bounce,
     };
     for _ in 0..5 {
         crowd.step(dt, &mut stick).unwrap();
@@ -335,7 +337,9 @@ fn particles_that_stick_form_clusters_that_move_as_one() {
     assert_eq!(crowd.cluster(largest[1]).unwrap(), &largest[..]);
     // All of a cluster go the same way, and more slowly than one of them would.
     let before = crowd.positions().to_vec();
-    crowd.step(dt, &mut |_: &Meeting| Outcome::Bounce).unwrap();
+    crowd
+        .step(dt, &mut |_: &ParticleCollision| CollisionOutcome::Bounce)
+        .unwrap();
     let way = |k: u32| crowd.positions()[k as usize] - before[k as usize];
     for &member in &largest {
         assert!(way(member).distance(way(largest[0])) < 1.0e-9);
@@ -345,11 +349,13 @@ fn particles_that_stick_form_clusters_that_move_as_one() {
 
 #[test]
 fn particles_may_pass_through_each_other_if_the_caller_says_so() {
-    let mut crowd = crowd(125, 0.2, 4, FineSteps::Queued);
+    let mut crowd = crowd(125, 0.2, 4, EventSearch::Queue);
     let dt = 0.1 / Medium::default().translational(1.5);
     let ways = crowd.displacements(dt);
     let before = crowd.positions().to_vec();
-    let report = crowd.step(dt, &mut |_: &Meeting| Outcome::Pass).unwrap();
+    let report = crowd
+        .step(dt, &mut |_: &ParticleCollision| CollisionOutcome::Pass)
+        .unwrap();
     assert!(report.collisions > 10);
     for ((now, then), way) in crowd.positions().iter().zip(&before).zip(&ways) {
         assert!(now.distance(*then + *way) < 1.0e-9);
@@ -380,13 +386,16 @@ fn particles_stay_in_hollow_walls() {
             walls: vec![wall.clone()],
             ..BrownianConfig::default()
         };
-        let mut crowd = BrownianCrowd::new(&[particle; 27], &places, config).unwrap();
+        let mut crowd = BrownianParticles::new(&[particle; 27], &places, config).unwrap();
         let dt = 0.1 / particle.diffusion;
         let mut at_walls = 0;
         for _ in 0..100 {
             at_walls += crowd.step(dt, &mut bounce).unwrap().wall_collisions;
             for place in crowd.positions() {
-                assert!(wall.from(*place).distance > 0.5 - 1.0e-4, "{wall:?}");
+                assert!(
+                    wall.signed_distance(*place).distance > 0.5 - 1.0e-4,
+                    "{wall:?}"
+                );
             }
         }
         assert!(at_walls > 100, "{at_walls}");
@@ -401,17 +410,17 @@ fn what_is_no_crowd_is_refused() {
         radius: -1.0,
         ..good
     };
-    let error = BrownianCrowd::new(&[good, bad], &[DVec3::ZERO; 2], config()).unwrap_err();
+    let error = BrownianParticles::new(&[good, bad], &[DVec3::ZERO; 2], config()).unwrap_err();
     assert!(matches!(error, MotionError::BadSphere { sphere: 1, .. }));
-    let error = BrownianCrowd::new(&[good], &[DVec3::NAN], config()).unwrap_err();
+    let error = BrownianParticles::new(&[good], &[DVec3::NAN], config()).unwrap_err();
     assert!(matches!(error, MotionError::NotFinite { sphere: 0, .. }));
-    let error = BrownianCrowd::new(&[good], &[], config()).unwrap_err();
-    assert_eq!(error, MotionError::Mismatch { given: 0, count: 1 });
-    let mut crowd = BrownianCrowd::new(&[good], &[DVec3::ZERO], config()).unwrap();
+    let error = BrownianParticles::new(&[good], &[], config()).unwrap_err();
+    assert_eq!(error, MotionError::CountMismatch { given: 0, count: 1 });
+    let mut crowd = BrownianParticles::new(&[good], &[DVec3::ZERO], config()).unwrap();
     for dt in [0.0, -1.0, f64::NAN] {
         let error = crowd.step(dt, &mut bounce).unwrap_err();
         assert!(matches!(error, MotionError::BadParameter { .. }));
     }
-    let mut none = BrownianCrowd::new(&[], &[], config()).unwrap();
+    let mut none = BrownianParticles::new(&[], &[], config()).unwrap();
     none.step(1.0e-9, &mut bounce).unwrap();
 }

@@ -1,10 +1,10 @@
 //! Collisions in time: none is missed, nothing is lost.
 
 mod brownian;
-mod faults;
-mod laws;
+mod conservation;
+mod errors;
+mod molecule_collisions;
 mod molecules;
 mod reference;
-mod unknown_ways;
+mod unknown_trajectories;
 mod walls;
-mod watch;

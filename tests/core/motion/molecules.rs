@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, interferes};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
-use bevy_rapier_molecules::motion::MoleculesError;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoveRules, Outcome,
+    BrownianMolecule, BrownianMolecules, Medium, MoveRules,
 };
-use bevy_rapier_molecules::motion::swept::Wall;
+use bevy_rapier_molecules::motion::time_of_impact::Wall;
+use bevy_rapier_molecules::motion::{CollisionOutcome, MotionError};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::{BruteForce, Pair};
 use glam::{DVec3, Quat, Vec3};
@@ -37,7 +37,7 @@ fn crowd(along: u32, seed: u64) -> BrownianMolecules {
         })
         .collect();
     let side = f64::from(along as f32 * STEP_NM);
-    let walls = Wall::room(DVec3::splat(-2.0), DVec3::splat(side + 2.0)).to_vec();
+    let walls = Wall::box_faces(DVec3::splat(-2.0), DVec3::splat(side + 2.0)).to_vec();
     BrownianMolecules::new(&[template], &molecules, walls, seed).unwrap()
 }
 
@@ -100,7 +100,7 @@ fn one_thread_and_two_move_molecules_alike() {
 #[test]
 fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
     let mut crowd = crowd(4, 2);
-    let mut stick = |_: Pair| Outcome::Stick;
+    let mut stick = |_: Pair| CollisionOutcome::Stick;
     let mut stuck = 0;
     for _ in 0..100 {
         stuck += crowd.step_with(step_seconds(), &mut stick).unwrap().stuck;
@@ -175,9 +175,9 @@ fn a_pair_that_sticks_diffuses_as_a_sphere_of_their_volume() {
 fn rules_decide_where_molecules_go_and_who_passes_through_whom() {
     struct Rules(usize);
     impl MoveRules for Rules {
-        fn meet(&mut self, _pair: Pair) -> Outcome {
+        fn meet(&mut self, _pair: Pair) -> CollisionOutcome {
             self.0 += 1;
-            Outcome::Pass
+            CollisionOutcome::Pass
         }
 
         fn may_move(&self, molecule: u32, _from: &Pose, to: &Pose) -> bool {
@@ -203,7 +203,7 @@ fn long_steps_are_split_and_nobody_jumps_through_another() {
     assert!((0.1..0.3).contains(&spread), "{spread}");
     assert_eq!(crowd.steps_for(3.5 * longest), 4);
     let report = crowd
-        .advance(100.5 * longest, &mut |_: Pair| Outcome::Bounce)
+        .advance(100.5 * longest, &mut |_: Pair| CollisionOutcome::Bounce)
         .unwrap();
     assert_eq!(report.steps, 101);
     assert!(!crowd.collisions().is_empty() && crowd.collisions().is_sorted());
@@ -246,7 +246,7 @@ fn molecules_that_are_none_are_refused() {
     .unwrap_err();
     assert!(matches!(
         error,
-        MoleculesError::NoSuchTemplate { molecule: 0, .. }
+        MotionError::NoSuchTemplate { molecule: 0, .. }
     ));
     let pose = Pose::from_translation(Vec3::NAN);
     assert!(build(BrownianMolecule { pose, ..good }).is_err());

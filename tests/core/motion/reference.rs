@@ -1,11 +1,11 @@
 //! The reference: the same motion in steps a thousand times finer than those of a display,
 //! every pair looked at in each of them.
 
-use bevy_rapier_molecules::motion::Obstacle;
-use bevy_rapier_molecules::motion::swept::Wall;
-use bevy_rapier_molecules::motion::time_varying::{
-    Contact, Detector, Hubbard, HubbardConfig, MovingSphere, Probe, SphereMotion, TimeVarying,
-    TimeVaryingConfig,
+use bevy_rapier_molecules::motion::CollisionPartner;
+use bevy_rapier_molecules::motion::time_of_impact::Wall;
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, Contact, HubbardConfig, HubbardDetector, MovingSphere, Probe, SphereMotion,
+    TimeVaryingConfig, TimeVaryingDetector,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use glam::DVec3;
@@ -38,26 +38,26 @@ pub fn scene(seed: u64) -> ForcedSpheres {
     ForcedSpheres::new(&config).expect("they fit")
 }
 
-pub fn time_varying(motion: &mut ForcedSpheres) -> TimeVarying {
+pub fn time_varying(motion: &mut ForcedSpheres) -> TimeVaryingDetector {
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = TimeVaryingConfig {
         tolerance: 1.0e-9,
         ..TimeVaryingConfig::default()
     };
-    TimeVarying::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
+    TimeVaryingDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
 }
 
-pub fn hubbard(motion: &mut ForcedSpheres) -> Hubbard {
+pub fn hubbard(motion: &mut ForcedSpheres) -> HubbardDetector {
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = HubbardConfig {
         tolerance: 1.0e-9,
         ..HubbardConfig::default()
     };
-    Hubbard::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
+    HubbardDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
 }
 
 /// Whom, with whom, when.
-pub type Met = (u32, Obstacle, f64);
+pub type Met = (u32, CollisionPartner, f64);
 
 /// Every contact of a scene by brute force: in each fine step, every pair; the time within
 /// the step is narrowed down by halves.
@@ -122,20 +122,20 @@ fn touches(
     walls: &[Wall],
     at: &[Probe],
     sphere: u32,
-    other: Obstacle,
+    other: CollisionPartner,
 ) -> Option<Contact> {
     let one = &at[sphere as usize];
     let radius = spheres[sphere as usize].radius;
     let (depth, normal, motion) = match other {
-        Obstacle::Sphere(index) => {
+        CollisionPartner::Sphere(index) => {
             let two = &at[index as usize];
             let apart = two.position - one.position;
             let reach = radius + spheres[index as usize].radius;
             let depth = reach - apart.length();
             (depth, apart.normalize(), one.velocity - two.velocity)
         }
-        Obstacle::Wall(index) => {
-            let seen = walls[index as usize].from(one.position);
+        CollisionPartner::Wall(index) => {
+            let seen = walls[index as usize].signed_distance(one.position);
             (radius - seen.distance, -seen.normal, one.velocity)
         }
     };
@@ -151,9 +151,13 @@ fn touches(
 }
 
 /// Whoever has overlapped for the longest time, by depth over speed.
-fn deepest(spheres: &[MovingSphere], walls: &[Wall], at: &[Probe]) -> Option<(u32, Obstacle)> {
-    let mut best: Option<(f64, u32, Obstacle)> = None;
-    let mut offer = |sphere: u32, other: Obstacle| {
+fn deepest(
+    spheres: &[MovingSphere],
+    walls: &[Wall],
+    at: &[Probe],
+) -> Option<(u32, CollisionPartner)> {
+    let mut best: Option<(f64, u32, CollisionPartner)> = None;
+    let mut offer = |sphere: u32, other: CollisionPartner| {
         if let Some(contact) = touches(spheres, walls, at, sphere, other) {
             let since = contact.penetration / contact.speed;
             if best.is_none_or(|(longest, ..)| since > longest) {
@@ -168,11 +172,11 @@ fn deepest(spheres: &[MovingSphere], walls: &[Wall], at: &[Probe]) -> Option<(u3
             let apart: DVec3 = at[a as usize].position - at[b as usize].position;
             let reach = spheres[a as usize].radius + spheres[b as usize].radius;
             if apart.length_squared() <= reach * reach {
-                offer(a, Obstacle::Sphere(b));
+                offer(a, CollisionPartner::Sphere(b));
             }
         }
         for wall in 0..walls.len() as u32 {
-            offer(a, Obstacle::Wall(wall));
+            offer(a, CollisionPartner::Wall(wall));
         }
     }
     best.map(|(_, sphere, other)| (sphere, other))
@@ -181,7 +185,7 @@ fn deepest(spheres: &[MovingSphere], walls: &[Wall], at: &[Probe]) -> Option<(u3
 /// Runs a detector over a scene, and gives its contacts.
 pub fn contacts(
     mut motion: ForcedSpheres,
-    build: impl Fn(&mut ForcedSpheres) -> Box<dyn Detector>,
+    build: impl Fn(&mut ForcedSpheres) -> Box<dyn CollisionDetector>,
 ) -> Vec<Met> {
     let mut detector = build(&mut motion);
     for frame in 1..=FRAMES {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::compartment::{ShapeCompartment, SphereShell};
-use bevy_rapier_molecules::motion::Obstacle;
-use bevy_rapier_molecules::motion::swept::{GrowingSphere, Wall, WallSide};
-use bevy_rapier_molecules::motion::time_varying::{
-    Contact, Detector, MovingSphere, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::CollisionPartner;
+use bevy_rapier_molecules::motion::time_of_impact::{GrowingSphere, Wall, WallSide};
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, Contact, MovingSphere, Probe, SphereMotion, TimeVaryingConfig,
+    TimeVaryingDetector,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Vec3};
@@ -68,8 +69,9 @@ fn no_wall_is_missed() {
                 growth: 0.2 * random.random::<f64>(),
                 acceleration: random.random::<f64>(),
             };
-            let gap =
-                |time: f64| wall.from(sphere.center_at(time)).distance - sphere.radius_at(time);
+            let gap = |time: f64| {
+                wall.signed_distance(sphere.center_at(time)).distance - sphere.radius_at(time)
+            };
             if gap(0.0) <= 0.0 {
                 assert_eq!(wall.first_contact(&sphere, WITHIN), Some(0.0), "{name}");
                 continue;
@@ -116,7 +118,7 @@ impl SphereMotion for Marble {
     }
 
     fn collide(&mut self, contact: &Contact) {
-        assert!(matches!(contact.other, Obstacle::Wall(0)));
+        assert!(matches!(contact.other, CollisionPartner::Wall(0)));
         self.at = self.probe(0, contact.time);
         self.since = contact.time;
         self.at.velocity -= 2.0 * contact.speed * contact.normal;
@@ -144,11 +146,12 @@ fn a_marble_stays_in_its_compartment() {
         };
         let config = TimeVaryingConfig::default();
         let walls = vec![wall.clone()];
-        let mut detector = TimeVarying::new(&[marble], walls, &config, 0.0, &mut motion).unwrap();
+        let mut detector =
+            TimeVaryingDetector::new(&[marble], walls, &config, 0.0, &mut motion).unwrap();
         for step in 1..=1000 {
             let now = 0.02 * f64::from(step);
             detector.advance(now, &mut motion).unwrap();
-            let gap = wall.from(motion.probe(0, now).position).distance - marble.radius;
+            let gap = wall.signed_distance(motion.probe(0, now).position).distance - marble.radius;
             assert!(gap > -1.0e-4, "{name}: {gap} at {now}");
         }
         assert!(motion.hits > 10, "{name}: {}", motion.hits);

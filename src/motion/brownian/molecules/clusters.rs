@@ -38,11 +38,11 @@ impl BrownianMolecules {
     /// Makes two molecules stick together as they are, with all that stick to them.
     ///
     /// # Errors
-    /// [`MotionError::NoSuchSphere`] if there is no such molecule.
+    /// [`MotionError::IndexOutOfRange`] if there is no such molecule.
     pub fn join(&mut self, one: u32, other: u32) -> Result<(), MotionError> {
         let count = self.molecules.len() as u32;
         if let Some(sphere) = [one, other].into_iter().find(|index| *index >= count) {
-            return Err(MotionError::NoSuchSphere { sphere, count });
+            return Err(MotionError::IndexOutOfRange { sphere, count });
         }
         let [one, other] = [one, other].map(|index| self.body_of[index as usize]);
         if one == other {

@@ -30,11 +30,11 @@ use std::time::Duration;
 
 use glam::{DQuat, DVec3};
 
-use super::super::{MoleculesError, MotionError};
-use super::{BrownianParticle, Medium, Outcome};
+use super::super::{CollisionOutcome, MotionError};
+use super::{BrownianParticle, Medium};
 use crate::molecule::MoleculeTemplate;
-use crate::motion::shape::Shape;
-use crate::motion::swept::Wall;
+use crate::motion::overlap_shape::OverlapShape;
+use crate::motion::time_of_impact::Wall;
 use crate::pose::Pose;
 use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
@@ -72,7 +72,7 @@ impl BrownianMolecule {
 /// What happened in a step of molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct MoleculesReport {
+pub struct MoleculeStepReport {
     /// Pairs whose bounding spheres may meet.
     pub candidates: u64,
     /// Pairs whose atoms were compared.
@@ -89,7 +89,7 @@ pub struct MoleculesReport {
     pub searching: Duration,
 }
 
-impl MoleculesReport {
+impl MoleculeStepReport {
     fn add(&mut self, step: &Self) {
         self.candidates += step.candidates;
         self.confirmed += step.confirmed;
@@ -102,12 +102,12 @@ impl MoleculesReport {
 }
 
 /// What molecules do when they meet, and where they may go. A closure that answers
-/// collisions is one: `|pair: Pair| Outcome::Stick`.
+/// collisions is one: `|pair: Pair| CollisionOutcome::Stick`.
 pub trait MoveRules: Sync {
     /// Two molecules have collided, for the first time in this step. They go back to where
-    /// they were, unless they [pass](Outcome::Pass) through each other.
-    fn meet(&mut self, _pair: Pair) -> Outcome {
-        Outcome::Bounce
+    /// they were, unless they [pass](CollisionOutcome::Pass) through each other.
+    fn meet(&mut self, _pair: Pair) -> CollisionOutcome {
+        CollisionOutcome::Bounce
     }
 
     /// Whether a molecule may move like that; else it goes back. Asked from any thread.
@@ -116,8 +116,8 @@ pub trait MoveRules: Sync {
     }
 }
 
-impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
-    fn meet(&mut self, pair: Pair) -> Outcome {
+impl<F: FnMut(Pair) -> CollisionOutcome + Sync> MoveRules for F {
+    fn meet(&mut self, pair: Pair) -> CollisionOutcome {
         self(pair)
     }
 }
@@ -127,10 +127,11 @@ impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
+/// use bevy_rapier_molecules::motion::CollisionOutcome;
 /// use bevy_rapier_molecules::motion::brownian::{
-///     BrownianMolecule, BrownianMolecules, Medium, Outcome, hydrodynamic_radius,
+///     BrownianMolecule, BrownianMolecules, Medium, hydrodynamic_radius,
 /// };
-/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use bevy_rapier_molecules::motion::time_of_impact::Wall;
 /// use bevy_rapier_molecules::prelude::*;
 /// use bevy_rapier_molecules::search::Pair;
 /// use glam::{DVec3, Vec3};
@@ -143,7 +144,7 @@ impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
 ///     let pose = Pose::from_translation(Vec3::X * x);
 ///     BrownianMolecule::in_medium(0, pose, radius, &Medium::default())
 /// });
-/// let walls = Wall::room(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
+/// let walls = Wall::box_faces(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
 /// let mut crowd = BrownianMolecules::new(&[lipid.clone()], &molecules, walls, 7)?;
 /// let shape = DockingMolecule::new(lipid);
 /// let mut collided = 0;
@@ -151,7 +152,7 @@ impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
 ///     // A tenth of a nanosecond; it is split where molecules could jump.
 ///     crowd.advance(1.0e-10, &mut |_: Pair| {
 ///         collided += 1;
-///         Outcome::Bounce
+///         CollisionOutcome::Bounce
 ///     })?;
 ///     let [one, other] = [0, 1].map(|index| crowd.molecules()[index].pose);
 ///     assert!(is_free(&shape, &one, &shape, &other), "they overlap");
@@ -161,7 +162,7 @@ impl<F: FnMut(Pair) -> Outcome + Sync> MoveRules for F {
 /// # }
 /// ```
 pub struct BrownianMolecules {
-    templates: Vec<Shape>,
+    templates: Vec<OverlapShape>,
     molecules: Vec<BrownianMolecule>,
     walls: Vec<Wall>,
     seed: u64,
@@ -193,13 +194,13 @@ impl BrownianMolecules {
     /// Molecules with these templates, held by `walls` (by their bounding spheres).
     ///
     /// # Errors
-    /// [`MoleculesError`] if a number is not what it has to be.
+    /// [`MotionError`] if a number is not what it has to be.
     pub fn new(
         templates: &[Arc<MoleculeTemplate>],
         molecules: &[BrownianMolecule],
         walls: Vec<Wall>,
         seed: u64,
-    ) -> Result<Self, MoleculesError> {
+    ) -> Result<Self, MotionError> {
         for (wall, index) in walls.iter().zip(0..) {
             wall.check(index)?;
         }
@@ -227,22 +228,22 @@ impl BrownianMolecules {
     /// One more template; its number.
     ///
     /// # Errors
-    /// [`MoleculesError::Proxy`] if it has no atoms, or too many.
-    pub fn add_template(&mut self, template: Arc<MoleculeTemplate>) -> Result<u32, MoleculesError> {
-        self.templates.push(Shape::new(template)?);
+    /// [`MotionError::Proxy`] if it has no atoms, or too many.
+    pub fn add_template(&mut self, template: Arc<MoleculeTemplate>) -> Result<u32, MotionError> {
+        self.templates.push(OverlapShape::new(template)?);
         Ok(self.templates.len() as u32 - 1)
     }
 
     /// Other molecules in place of all that were. None sticks to another.
     ///
     /// # Errors
-    /// [`MoleculesError`] if a number is not what it has to be; nothing has changed then.
-    pub fn set_molecules(&mut self, molecules: &[BrownianMolecule]) -> Result<(), MoleculesError> {
+    /// [`MotionError`] if a number is not what it has to be; nothing has changed then.
+    pub fn set_molecules(&mut self, molecules: &[BrownianMolecule]) -> Result<(), MotionError> {
         let count = molecules.len();
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
         for (molecule, index) in molecules.iter().zip(0..) {
             if molecule.template as usize >= self.templates.len() {
-                return Err(MoleculesError::NoSuchTemplate {
+                return Err(MotionError::NoSuchTemplate {
                     molecule: index,
                     template: molecule.template,
                     count: self.templates.len(),
@@ -275,7 +276,7 @@ impl BrownianMolecules {
         let count = self.molecules.len() as u32;
         let Some(one) = self.molecules.get_mut(molecule as usize) else {
             let sphere = molecule;
-            return Err(MotionError::NoSuchSphere { sphere, count });
+            return Err(MotionError::IndexOutOfRange { sphere, count });
         };
         if one.pose != pose {
             check_pose(molecule, &pose)?;
@@ -313,7 +314,9 @@ impl BrownianMolecules {
     #[must_use]
     pub fn longest_step(&self) -> f64 {
         let shapes = self.molecules.iter().map(|one| self.shape(one));
-        let thinnest = shapes.map(Shape::thickness).fold(f32::INFINITY, f32::min);
+        let thinnest = shapes
+            .map(OverlapShape::thickness)
+            .fold(f32::INFINITY, f32::min);
         let spread = SPREAD * f64::from(thinnest);
         let longest = |body: &clusters::Body| {
             let center = self.center(body);
@@ -340,7 +343,7 @@ impl BrownianMolecules {
         ((time / self.longest_step()).ceil() as u64).max(1)
     }
 
-    fn shape(&self, molecule: &BrownianMolecule) -> &Shape {
+    fn shape(&self, molecule: &BrownianMolecule) -> &OverlapShape {
         &self.templates[molecule.template as usize]
     }
 }

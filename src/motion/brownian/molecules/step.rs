@@ -5,10 +5,10 @@ use std::time::Instant;
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
-use super::{BrownianMolecules, MoleculesError, MoleculesReport, MoveRules};
-use crate::motion::brownian::Outcome;
+use super::{BrownianMolecules, MoleculeStepReport, MoveRules};
 use crate::motion::brownian::noise::{generator, normal, turn};
 use crate::motion::error::check_positive;
+use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
 use crate::search::Pair;
 
@@ -39,8 +39,8 @@ impl BrownianMolecules {
     ///
     /// # Errors
     /// As [`Self::step_with`].
-    pub fn step(&mut self, dt: f64) -> Result<MoleculesReport, MoleculesError> {
-        self.step_with(dt, &mut |_: Pair| Outcome::Bounce)
+    pub fn step(&mut self, dt: f64) -> Result<MoleculeStepReport, MotionError> {
+        self.step_with(dt, &mut |_: Pair| CollisionOutcome::Bounce)
     }
 
     /// `time` s, in as many steps of the same length as it takes for nobody to jump through
@@ -52,9 +52,9 @@ impl BrownianMolecules {
         &mut self,
         time: f64,
         rules: &mut dyn MoveRules,
-    ) -> Result<MoleculesReport, MoleculesError> {
+    ) -> Result<MoleculeStepReport, MotionError> {
         let steps = self.steps_for(time);
-        let mut all = MoleculesReport::default();
+        let mut all = MoleculeStepReport::default();
         let mut collisions = Vec::new();
         for _ in 0..steps {
             all.add(&self.step_with(time / steps as f64, rules)?);
@@ -69,22 +69,22 @@ impl BrownianMolecules {
     /// A step of `dt` s.
     ///
     /// # Errors
-    /// [`MoleculesError`] if the step is not positive, a molecule is too far away to be
+    /// [`MotionError`] if the step is not positive, a molecule is too far away to be
     /// searched, or the search fails. Nobody has moved then.
     pub fn step_with(
         &mut self,
         dt: f64,
         rules: &mut dyn MoveRules,
-    ) -> Result<MoleculesReport, MoleculesError> {
+    ) -> Result<MoleculeStepReport, MotionError> {
         check_positive("step", dt)?;
         let moved = self.draw(dt);
         let begin = Instant::now();
         self.find_candidates(&moved)?;
-        let mut report = MoleculesReport {
+        let mut report = MoleculeStepReport {
             searching: begin.elapsed(),
             candidates: self.pairs.len() as u64,
             steps: 1,
-            ..MoleculesReport::default()
+            ..MoleculeStepReport::default()
         };
         let mut is_back = self.stopped(&moved, rules);
         let mut stuck = Vec::new();
@@ -106,12 +106,12 @@ impl BrownianMolecules {
             for &pair in &overlapping {
                 self.collisions.push(pair);
                 match rules.meet(pair) {
-                    Outcome::Pass => {
+                    CollisionOutcome::Pass => {
                         passed.push(pair);
                         continue;
                     }
-                    Outcome::Stick => stuck.push(pair),
-                    Outcome::Bounce => {}
+                    CollisionOutcome::Stick => stuck.push(pair),
+                    CollisionOutcome::Bounce => {}
                 }
                 for index in [pair.a, pair.b] {
                     newly_back[body(index)] = !is_back[body(index)];
@@ -185,7 +185,7 @@ impl BrownianMolecules {
     }
 
     /// All pairs that may overlap, whether either moves or not.
-    fn find_candidates(&mut self, moved: &[Move]) -> Result<(), MoleculesError> {
+    fn find_candidates(&mut self, moved: &[Move]) -> Result<(), MotionError> {
         self.spheres.clear();
         for ((molecule, moved), owner) in self.molecules.iter().zip(moved).zip(0..) {
             let shape = &self.templates[molecule.template as usize];
@@ -238,8 +238,8 @@ impl BrownianMolecules {
     fn is_in_a_wall(&self, index: usize, moved: &Move) -> bool {
         let radius = f64::from(self.shape(&self.molecules[index]).bounding_radius());
         self.walls.iter().any(|wall| {
-            let [before, after] =
-                [self.places[index].0, moved.place.0].map(|place| wall.from(place).distance);
+            let [before, after] = [self.places[index].0, moved.place.0]
+                .map(|place| wall.signed_distance(place).distance);
             // Whoever is in it already may come out.
             after < radius && after < before
         })

@@ -1,4 +1,4 @@
-//! The broad phase of Hubbard: space-time bounds.
+//! The broad phase of HubbardDetector: space-time bounds.
 //!
 //! What a sphere may do within an interval, the parabolic horn, is enclosed in a
 //! four-dimensional trapezoid: along each axis, the lines from x ± r at its start to
@@ -11,10 +11,10 @@
 
 use super::sweep::{Line, Sweep};
 use super::tracker::Tracker;
-use super::{Detector, EventCounts, MovingSphere, SphereMotion, check_ahead};
+use super::{CollisionDetector, EventCounts, MovingSphere, SphereMotion, check_ahead};
 use crate::motion::error::check_positive;
-use crate::motion::swept::Wall;
-use crate::motion::{MotionError, Obstacle, TOLERANCE_NM};
+use crate::motion::time_of_impact::Wall;
+use crate::motion::{CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
 /// How much of the sweep is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,16 +22,16 @@ use crate::motion::{MotionError, Obstacle, TOLERANCE_NM};
 pub enum HubbardSweep {
     /// Until the first two bounds meet, as one would do it today. Default.
     #[default]
-    UntilFirst,
+    FirstOverlap,
     /// All crossings within the interval, as Kim, Guibas and Shin describe it.
-    Whole,
+    Full,
 }
 
-/// How a [`Hubbard`] works.
+/// How a [`HubbardDetector`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HubbardConfig {
     /// How deep spheres may overlap before they are said to touch, nm. Default:
-    /// [`TOLERANCE_NM`], 1e-6.
+    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// Length of the space-time bounds in time, s. Default: 0.1.
     pub interval: f64,
@@ -42,7 +42,7 @@ pub struct HubbardConfig {
 impl Default for HubbardConfig {
     fn default() -> Self {
         Self {
-            tolerance: TOLERANCE_NM,
+            tolerance: OVERLAP_TOLERANCE_NM,
             interval: 0.1,
             sweep: HubbardSweep::default(),
         }
@@ -55,10 +55,10 @@ impl Default for HubbardConfig {
 /// over, and `checks` are the crossings of lines.
 ///
 /// ```
-/// use bevy_rapier_molecules::motion::Obstacle;
-/// use bevy_rapier_molecules::motion::swept::Wall;
-/// use bevy_rapier_molecules::motion::time_varying::{
-///     Contact, Detector, Hubbard, HubbardConfig, MovingSphere, Probe, SphereMotion,
+/// use bevy_rapier_molecules::motion::CollisionPartner;
+/// use bevy_rapier_molecules::motion::time_of_impact::Wall;
+/// use bevy_rapier_molecules::motion::unknown_trajectories::{
+///     Contact, CollisionDetector, HubbardDetector, HubbardConfig, MovingSphere, Probe, SphereMotion,
 /// };
 /// use glam::DVec3;
 ///
@@ -94,27 +94,27 @@ impl Default for HubbardConfig {
 ///     contacts: Vec::new(),
 /// };
 /// let sphere = MovingSphere { radius: 1.0, acceleration: 0.0 };
-/// let walls = Wall::room(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
+/// let walls = Wall::box_faces(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
 /// let config = HubbardConfig::default();
-/// let mut detector = Hubbard::new(&[sphere], walls, &config, 0.0, &mut shuttle)?;
+/// let mut detector = HubbardDetector::new(&[sphere], walls, &config, 0.0, &mut shuttle)?;
 /// detector.advance(7.0, &mut shuttle)?;
 /// // It is 4 nm to the wall of high x, and 8 nm back to that of low x.
 /// let met = [0, 1].map(|k| shuttle.contacts[k]);
-/// assert_eq!(met.map(|contact| contact.other), [Obstacle::Wall(1), Obstacle::Wall(0)]);
+/// assert_eq!(met.map(|contact| contact.other), [CollisionPartner::Wall(1), CollisionPartner::Wall(0)]);
 /// assert!((met[0].time - 2.0).abs() < 1.0e-5, "{}", met[0].time);
 /// assert!((met[1].time - 6.0).abs() < 1.0e-5, "{}", met[1].time);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Hubbard {
+pub struct HubbardDetector {
     tracker: Tracker,
     config: HubbardConfig,
     sweep: Sweep,
     now: f64,
 }
 
-impl Hubbard {
+impl HubbardDetector {
     /// Follows spheres from `start` s on.
     ///
     /// # Errors
@@ -155,35 +155,35 @@ impl Hubbard {
     }
 
     /// What happens next, and when: none until `limit` s.
-    fn next(&mut self, limit: f64) -> (f64, Option<(u32, Obstacle)>) {
+    fn next(&mut self, limit: f64) -> (f64, Option<(u32, CollisionPartner)>) {
         let now = self.now;
         self.build(limit - now);
         let mut best = (limit, None);
         let tracker = &self.tracker;
         for sphere in 0..tracker.bounds.len() as u32 {
             if let Some((time, wall)) = tracker.next_wall(sphere, now, best.0) {
-                best = (time, Some((sphere, Obstacle::Wall(wall))));
+                best = (time, Some((sphere, CollisionPartner::Wall(wall))));
             }
         }
         self.sweep.begin(tracker.tolerance, |a, b| {
             if let Some(time) = tracker.next_collision(a, b, now, best.0) {
-                best = (time, Some((a, Obstacle::Sphere(b))));
+                best = (time, Some((a, CollisionPartner::Sphere(b))));
             }
         });
-        let whole = self.config.sweep == HubbardSweep::Whole;
+        let whole = self.config.sweep == HubbardSweep::Full;
         let horizon = if whole { limit } else { best.0 } - now;
         let checks = &mut self.tracker.counts.checks;
         let meeting = self.sweep.first_meeting(horizon, whole, checks);
         if let Some((time, a, b)) = meeting
             && now + time < best.0
         {
-            best = (now + time, Some((a, Obstacle::Sphere(b))));
+            best = (now + time, Some((a, CollisionPartner::Sphere(b))));
         }
         best
     }
 }
 
-impl Detector for Hubbard {
+impl CollisionDetector for HubbardDetector {
     fn time(&self) -> f64 {
         self.now
     }
@@ -198,8 +198,10 @@ impl Detector for Hubbard {
                 self.tracker.reset(sphere, time, motion)?;
             }
             match event {
-                Some((a, Obstacle::Sphere(b))) => self.tracker.meet(a, b, time, motion)?,
-                Some((a, Obstacle::Wall(wall))) => self.tracker.meet_wall(a, wall, time, motion)?,
+                Some((a, CollisionPartner::Sphere(b))) => self.tracker.meet(a, b, time, motion)?,
+                Some((a, CollisionPartner::Wall(wall))) => {
+                    self.tracker.meet_wall(a, wall, time, motion)?
+                }
                 None => self.tracker.counts.resetting += 1,
             }
         }

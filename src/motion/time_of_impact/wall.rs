@@ -76,7 +76,7 @@ pub enum Wall {
 
 /// A wall seen from a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WallPoint {
+pub struct SignedDistance {
     /// Distance of the point from the wall, nm; negative within it.
     pub distance: f64,
     /// Unit vector away from the wall, to the free side.
@@ -87,7 +87,7 @@ impl Wall {
     /// The six faces of a box along the axes, which spheres are inside of: low and high x,
     /// low and high y, low and high z.
     #[must_use]
-    pub fn room(low: DVec3, high: DVec3) -> [Self; 6] {
+    pub fn box_faces(low: DVec3, high: DVec3) -> [Self; 6] {
         let face = |axis: usize, side: f64, offset: f64| Self::Plane {
             normal: side * DVec3::AXES[axis],
             offset: side * offset,
@@ -142,9 +142,9 @@ impl Wall {
 
     /// The wall as it is seen from a point.
     #[must_use]
-    pub fn from(&self, point: DVec3) -> WallPoint {
+    pub fn signed_distance(&self, point: DVec3) -> SignedDistance {
         match self {
-            Self::Plane { normal, offset } => WallPoint {
+            Self::Plane { normal, offset } => SignedDistance {
                 distance: point.dot(*normal) - offset,
                 normal: *normal,
             },
@@ -158,11 +158,11 @@ impl Wall {
                 let distance = away.length();
                 let outwards = away.try_normalize().unwrap_or(DVec3::X);
                 match side {
-                    WallSide::Outside => WallPoint {
+                    WallSide::Outside => SignedDistance {
                         distance: distance - radius,
                         normal: outwards,
                     },
-                    WallSide::Inside => WallPoint {
+                    WallSide::Inside => SignedDistance {
                         distance: radius - distance,
                         normal: -outwards,
                     },
@@ -174,7 +174,7 @@ impl Wall {
                     WallSide::Outside => 1.0,
                     WallSide::Inside => -1.0,
                 };
-                WallPoint {
+                SignedDistance {
                     distance: sign * f64::from(seen.distance),
                     normal: sign * seen.normal.as_dvec3().normalize_or(DVec3::X),
                 }
@@ -204,7 +204,7 @@ impl Wall {
                 ..
             } => first_touch_of_convex(sphere.polynomial(), within, |time| {
                 let point = sphere.center_at(time);
-                let seen = self.from(point);
+                let seen = self.signed_distance(point);
                 Gap {
                     distance: seen.distance,
                     slope: seen.normal.dot(sphere.velocity),
@@ -215,7 +215,7 @@ impl Wall {
                 side: WallSide::Inside,
                 ..
             } => first_root_of_concave(within, |time| {
-                self.from(sphere.center_at(time)).distance - sphere.radius_at(time)
+                self.signed_distance(sphere.center_at(time)).distance - sphere.radius_at(time)
             }),
             Self::Surface { .. } => self.advance(sphere, within),
         }
@@ -227,7 +227,7 @@ impl Wall {
         let mut time = 0.0;
         for _ in 0..MOST_ADVANCES {
             let point = sphere.center_at(time);
-            let gap = self.from(point).distance - sphere.radius_at(time);
+            let gap = self.signed_distance(point).distance - sphere.radius_at(time);
             if gap <= self.tolerance(point) {
                 return Some(time);
             }
@@ -242,17 +242,17 @@ impl Wall {
 }
 
 /// Distance from a box and the way out of it.
-fn block_from(low: DVec3, high: DVec3, point: DVec3) -> WallPoint {
+fn block_from(low: DVec3, high: DVec3, point: DVec3) -> SignedDistance {
     let nearest = point.clamp(low, high);
     let away = point - nearest;
     if let Some(normal) = away.try_normalize() {
-        return WallPoint {
+        return SignedDistance {
             distance: away.length(),
             normal,
         };
     }
     // Inside: out through the nearest face.
-    let mut best = WallPoint {
+    let mut best = SignedDistance {
         distance: f64::NEG_INFINITY,
         normal: DVec3::X,
     };
@@ -262,7 +262,7 @@ fn block_from(low: DVec3, high: DVec3, point: DVec3) -> WallPoint {
             (1.0, point[axis] - high[axis]),
         ] {
             if distance > best.distance {
-                best = WallPoint {
+                best = SignedDistance {
                     distance,
                     normal: side * DVec3::AXES[axis],
                 };

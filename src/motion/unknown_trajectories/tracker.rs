@@ -1,10 +1,12 @@
 //! The bounds of all spheres, and what happens when two of them collide: what
-//! [`super::TimeVarying`] and [`super::Hubbard`] have in common.
+//! [`super::TimeVaryingDetector`] and [`super::HubbardDetector`] have in common.
 
 use super::{Contact, EventCounts, MovingSphere, Probe, SphereMotion, TimeVaryingBound};
 use crate::motion::error::check_positive;
-use crate::motion::swept::{GrowingSphere, Wall, first_contact_relative, first_not_positive};
-use crate::motion::{MotionError, Obstacle};
+use crate::motion::time_of_impact::{
+    GrowingSphere, Wall, first_contact_relative, first_not_positive,
+};
+use crate::motion::{CollisionPartner, MotionError};
 
 /// Part of what a bound allows, and of the size of numbers at hand, by which a sphere may
 /// miss it: integrators round.
@@ -249,7 +251,7 @@ impl Tracker {
             let time = wall.first_contact(&growing, within)?.max(least);
             return (time <= within).then_some(now + time);
         }
-        let seen = wall.from(growing.center);
+        let seen = wall.signed_distance(growing.center);
         let depth = growing.radius - seen.distance;
         let mut slack = tolerance;
         if bound.since == now && depth > SHORT * tolerance {
@@ -301,7 +303,7 @@ impl Tracker {
         motion.collide(&Contact {
             time: now,
             sphere: a,
-            other: Obstacle::Sphere(b),
+            other: CollisionPartner::Sphere(b),
             normal,
             speed,
             penetration: depth,
@@ -322,7 +324,7 @@ impl Tracker {
         self.reset(sphere, now, motion)?;
         let bound = &self.bounds[sphere as usize];
         let at = &self.walls[wall as usize];
-        let seen = at.from(bound.position);
+        let seen = at.signed_distance(bound.position);
         let depth = bound.radius - seen.distance;
         let speed = -bound.velocity.dot(seen.normal);
         if depth < -2.0 * at.tolerance(bound.position) || speed <= 0.0 {
@@ -332,7 +334,7 @@ impl Tracker {
         motion.collide(&Contact {
             time: now,
             sphere,
-            other: Obstacle::Wall(wall),
+            other: CollisionPartner::Wall(wall),
             normal: -seen.normal,
             speed,
             penetration: depth,

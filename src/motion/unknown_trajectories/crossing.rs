@@ -5,7 +5,7 @@
 //! behind a face when its other end has passed it (equation 7): quadratic equations all.
 
 use super::grids::Range;
-use crate::motion::swept::{GrowingSphere, first_not_positive};
+use crate::motion::time_of_impact::{GrowingSphere, first_not_positive};
 
 /// How far an end has to be behind a face for the bound to have left, in sides: without
 /// it, rounding could make a bound enter and leave for ever.

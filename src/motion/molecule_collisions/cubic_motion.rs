@@ -9,7 +9,7 @@
 
 use glam::DVec3;
 
-use crate::motion::time_varying::{Contact, Probe, SphereMotion};
+use crate::motion::unknown_trajectories::{Contact, Probe, SphereMotion};
 
 /// Acceleration of the cubic over that of the velocities.
 pub(super) const CUBIC: f64 = 4.0;

@@ -1,10 +1,10 @@
 //! What is wrong is said, with its place and its time.
 
 use bevy_rapier_molecules::motion::MotionError;
-use bevy_rapier_molecules::motion::swept::{Wall, WallSide};
-use bevy_rapier_molecules::motion::time_varying::{
-    Contact, Detector, Hubbard, HubbardConfig, MovingSphere, Probe, SphereMotion, TimeVarying,
-    TimeVaryingConfig,
+use bevy_rapier_molecules::motion::time_of_impact::{Wall, WallSide};
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, Contact, HubbardConfig, HubbardDetector, MovingSphere, Probe, SphereMotion,
+    TimeVaryingConfig, TimeVaryingDetector,
 };
 use glam::DVec3;
 
@@ -31,9 +31,12 @@ const BALL: MovingSphere = MovingSphere {
     acceleration: 2.0,
 };
 
-fn start(spheres: &[MovingSphere], way: fn(u32, f64) -> Probe) -> Result<TimeVarying, MotionError> {
+fn start(
+    spheres: &[MovingSphere],
+    way: fn(u32, f64) -> Probe,
+) -> Result<TimeVaryingDetector, MotionError> {
     let config = TimeVaryingConfig::default();
-    TimeVarying::new(spheres, Vec::new(), &config, 0.0, &mut Ways(way))
+    TimeVaryingDetector::new(spheres, Vec::new(), &config, 0.0, &mut Ways(way))
 }
 
 #[test]
@@ -73,22 +76,23 @@ fn numbers_that_are_none_are_refused_with_their_sphere() {
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let config = TimeVaryingConfig {
             tolerance,
-            finest_side: None,
+            finest_cell_size: None,
         };
-        let built = TimeVarying::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
+        let built = TimeVaryingDetector::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
         assert!(matches!(built, Err(MotionError::BadParameter { .. })));
         let config = HubbardConfig {
             interval: tolerance,
             ..HubbardConfig::default()
         };
-        let built = Hubbard::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
+        let built = HubbardDetector::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
         assert!(matches!(built, Err(MotionError::BadParameter { .. })));
     }
     let config = TimeVaryingConfig::default();
-    let built = TimeVarying::new(&[BALL], Vec::new(), &config, f64::NAN, &mut Ways(resting));
+    let built =
+        TimeVaryingDetector::new(&[BALL], Vec::new(), &config, f64::NAN, &mut Ways(resting));
     let said = "the start has to be a finite number, and is NaN";
     assert_eq!(built.unwrap_err().to_string(), said);
-    let built = TimeVarying::new(&[BALL], Vec::new(), &config, -2.0, &mut Ways(resting));
+    let built = TimeVaryingDetector::new(&[BALL], Vec::new(), &config, -2.0, &mut Ways(resting));
     assert!(built.is_ok());
 }
 
@@ -110,9 +114,9 @@ fn walls_that_are_none_are_refused() {
         },
     ];
     for wall in walls {
-        let walls = vec![Wall::room(DVec3::ZERO, DVec3::ONE)[0].clone(), wall];
+        let walls = vec![Wall::box_faces(DVec3::ZERO, DVec3::ONE)[0].clone(), wall];
         let config = TimeVaryingConfig::default();
-        let built = TimeVarying::new(&[BALL], walls, &config, 0.0, &mut Ways(resting));
+        let built = TimeVaryingDetector::new(&[BALL], walls, &config, 0.0, &mut Ways(resting));
         assert!(matches!(built, Err(MotionError::BadWall { wall: 1, .. })));
     }
 }
@@ -176,12 +180,12 @@ fn there_is_no_way_back_and_no_sphere_beyond_the_last() {
     detector.advance(2.0, &mut Ways(resting)).unwrap();
     for time in [1.0, f64::NAN] {
         let error = detector.advance(time, &mut Ways(resting)).unwrap_err();
-        assert!(matches!(error, MotionError::Past { now: 2.0, .. }));
+        assert!(matches!(error, MotionError::TimeInPast { now: 2.0, .. }));
     }
     let error = detector.disturb(1, &mut Ways(resting)).unwrap_err();
     assert_eq!(
         error,
-        MotionError::NoSuchSphere {
+        MotionError::IndexOutOfRange {
             sphere: 1,
             count: 1
         }

@@ -6,20 +6,20 @@ use rayon::prelude::*;
 use super::fine_steps::Step;
 use super::neighbors::Neighbors;
 use super::noise::{generator, normal, turn};
-use super::{BrownianParticle, FineSteps, Meeting, Outcome, StepReport};
+use super::{BrownianParticle, EventSearch, ParticleCollision, ParticleStepReport};
 use crate::motion::error::check_positive;
-use crate::motion::swept::Wall;
-use crate::motion::{MotionError, TOLERANCE_NM};
+use crate::motion::time_of_impact::Wall;
+use crate::motion::{CollisionOutcome, MotionError, OVERLAP_TOLERANCE_NM};
 
-/// How a [`BrownianCrowd`] works.
+/// How a [`BrownianParticles`] works.
 #[derive(Clone, Debug)]
 pub struct BrownianConfig {
     /// Seed of all steps. Default: 1.
     pub seed: u64,
     /// How collisions are found. Default: by a queue.
-    pub fine_steps: FineSteps,
+    pub event_search: EventSearch,
     /// How deep particles may overlap before they are said to touch, nm. Default:
-    /// [`TOLERANCE_NM`], 1e-6.
+    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// What holds them. Default: nothing.
     pub walls: Vec<Wall>,
@@ -29,8 +29,8 @@ impl Default for BrownianConfig {
     fn default() -> Self {
         Self {
             seed: 1,
-            fine_steps: FineSteps::default(),
-            tolerance: TOLERANCE_NM,
+            event_search: EventSearch::default(),
+            tolerance: OVERLAP_TOLERANCE_NM,
             walls: Vec::new(),
         }
     }
@@ -55,25 +55,25 @@ pub(super) struct Body {
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::brownian::{
-///     BrownianConfig, BrownianCrowd, BrownianParticle, Medium, Outcome,
+///     BrownianConfig, BrownianParticles, BrownianParticle, Medium,
 /// };
-/// use bevy_rapier_molecules::motion::Obstacle;
-/// use bevy_rapier_molecules::motion::swept::Wall;
+/// use bevy_rapier_molecules::motion::{CollisionOutcome, CollisionPartner};
+/// use bevy_rapier_molecules::motion::time_of_impact::Wall;
 /// use glam::DVec3;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // Two spheres of 2 nm in water, in a box of 12 nm.
 /// let particle = BrownianParticle::in_medium(2.0, &Medium::default());
 /// let places = [DVec3::X * -3.0, DVec3::X * 3.0];
-/// let walls = Wall::room(DVec3::splat(-6.0), DVec3::splat(6.0)).to_vec();
+/// let walls = Wall::box_faces(DVec3::splat(-6.0), DVec3::splat(6.0)).to_vec();
 /// let config = BrownianConfig { seed: 3, walls, ..BrownianConfig::default() };
-/// let mut crowd = BrownianCrowd::new(&[particle; 2], &places, config)?;
+/// let mut crowd = BrownianParticles::new(&[particle; 2], &places, config)?;
 /// // Each step takes them 0.5 nm far along each axis; those that meet stick together.
 /// let dt = 0.5_f64.powi(2) / (2.0 * particle.diffusion);
 /// while crowd.clusters().count() == 2 {
 ///     crowd.step(dt, &mut |meeting| match meeting.other {
-///         Obstacle::Sphere(_) => Outcome::Stick,
-///         Obstacle::Wall(_) => Outcome::Bounce,
+///         CollisionPartner::Sphere(_) => CollisionOutcome::Stick,
+///         CollisionPartner::Wall(_) => CollisionOutcome::Bounce,
 ///     })?;
 /// }
 /// assert_eq!(crowd.cluster(0), Some(&[0, 1][..]));
@@ -84,7 +84,7 @@ pub(super) struct Body {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct BrownianCrowd {
+pub struct BrownianParticles {
     pub(super) config: BrownianConfig,
     pub(super) particles: Vec<BrownianParticle>,
     pub(super) radii: Vec<f64>,
@@ -94,16 +94,16 @@ pub struct BrownianCrowd {
     /// The body of each particle.
     pub(super) body_of: Vec<u32>,
     pub(super) neighbors: Neighbors,
-    pub(super) meetings: Vec<Meeting>,
+    pub(super) meetings: Vec<ParticleCollision>,
     steps: u64,
     time: f64,
 }
 
-impl BrownianCrowd {
+impl BrownianParticles {
     /// Particles at these places (nm), not turned.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be; [`MotionError::Mismatch`] if
+    /// [`MotionError`] if a number is not what it has to be; [`MotionError::CountMismatch`] if
     /// there is not one place for each particle.
     pub fn new(
         particles: &[BrownianParticle],
@@ -114,7 +114,7 @@ impl BrownianCrowd {
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
         if positions.len() != count {
             let given = positions.len();
-            return Err(MotionError::Mismatch { given, count });
+            return Err(MotionError::CountMismatch { given, count });
         }
         check_positive("tolerance", config.tolerance)?;
         for (wall, index) in config.walls.iter().zip(0..) {
@@ -191,7 +191,7 @@ impl BrownianCrowd {
 
     /// The collisions of the last step, in the order of time.
     #[must_use]
-    pub fn meetings(&self) -> &[Meeting] {
+    pub fn meetings(&self) -> &[ParticleCollision] {
         &self.meetings
     }
 
@@ -218,8 +218,8 @@ impl BrownianCrowd {
     pub fn step(
         &mut self,
         dt: f64,
-        decide: &mut dyn FnMut(&Meeting) -> Outcome,
-    ) -> Result<StepReport, MotionError> {
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<ParticleStepReport, MotionError> {
         check_positive("step", dt)?;
         let ways: Vec<DVec3> = self
             .bodies

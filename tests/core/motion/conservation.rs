@@ -1,8 +1,9 @@
 //! Elastic collisions keep energy and momentum.
 
-use bevy_rapier_molecules::motion::Obstacle;
-use bevy_rapier_molecules::motion::time_varying::{
-    Contact, Detector, Hubbard, HubbardConfig, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::CollisionPartner;
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, Contact, HubbardConfig, HubbardDetector, Probe, SphereMotion,
+    TimeVaryingConfig, TimeVaryingDetector,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use glam::DVec3;
@@ -29,7 +30,11 @@ fn momenta(motion: &mut ForcedSpheres) -> f64 {
         .sum()
 }
 
-fn assert_kept(mut motion: ForcedSpheres, detector: &mut dyn Detector, before: (f64, DVec3)) {
+fn assert_kept(
+    mut motion: ForcedSpheres,
+    detector: &mut dyn CollisionDetector,
+    before: (f64, DVec3),
+) {
     let scale = momenta(&mut straight(motion.spheres().len() as u32));
     detector.advance(15.0, &mut motion).unwrap();
     let (energy, momentum) = (motion.kinetic_energy(15.0), motion.momentum(15.0));
@@ -45,7 +50,8 @@ fn fifteen_seconds_of_elastic_collisions_keep_energy_and_momentum() {
     let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = TimeVaryingConfig::default();
-    let mut detector = TimeVarying::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    let mut detector =
+        TimeVaryingDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
     assert_kept(motion, &mut detector, before);
 }
 
@@ -55,7 +61,7 @@ fn the_space_time_bounds_keep_them_too() {
     let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = HubbardConfig::default();
-    let mut detector = Hubbard::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    let mut detector = HubbardDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
     let scale = momenta(&mut straight(60));
     detector.advance(15.0, &mut motion).unwrap();
     assert!((motion.kinetic_energy(15.0) / before.0 - 1.0).abs() < MOST_LOST);
@@ -85,8 +91,8 @@ impl SphereMotion for Falling {
     fn collide(&mut self, contact: &Contact) {
         let mass = |sphere: u32| self.inner.masses()[sphere as usize];
         let (other_mass, other) = match contact.other {
-            Obstacle::Sphere(other) => (mass(other), Some(other)),
-            Obstacle::Wall(_) => (f64::INFINITY, None),
+            CollisionPartner::Sphere(other) => (mass(other), Some(other)),
+            CollisionPartner::Wall(_) => (f64::INFINITY, None),
         };
         let one_mass = mass(contact.sphere);
         let impulse = contact.elastic_impulse(one_mass, other_mass) * contact.normal;
@@ -120,7 +126,8 @@ fn spheres_that_jump_on_a_floor_keep_the_sum_of_both_energies() {
     };
     let before = energy(&mut motion, 0.0);
     let config = TimeVaryingConfig::default();
-    let mut detector = TimeVarying::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    let mut detector =
+        TimeVaryingDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
     detector.advance(15.0, &mut motion).unwrap();
     assert!((energy(&mut motion, 15.0) / before - 1.0).abs() < MOST_LOST);
     assert!(detector.counts().contacts > 1000);

@@ -1,9 +1,9 @@
 //! When do molecules meet that an engine moves step by step?
 //!
-//! [`MoleculeWatch`] looks on. Of each molecule it knows a bound on its acceleration, and
+//! [`MoleculeCollisionDetector`] looks on. Of each molecule it knows a bound on its acceleration, and
 //! after each step where it was and where it is:
 //!
-//! 1. [time-varying bounds](super::time_varying) of the bounding spheres tell which of them
+//! 1. [time-varying bounds](super::unknown_trajectories) of the bounding spheres tell which of them
 //!    meet on their ways, and miss none; molecules that are far from each other cost
 //!    nothing;
 //! 2. from then on, until the spheres part, the atoms of the two are compared at the end of
@@ -19,23 +19,21 @@
 //! accelerations nm/s². Meetings come in the order of time, then of molecules, the same from
 //! run to run.
 
-mod pieces;
+mod cubic_motion;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use self::pieces::{CUBIC, Piece, Pieces, ROUNDING};
+use self::cubic_motion::{CUBIC, Piece, Pieces, ROUNDING};
 use super::error::check_positive;
-use super::shape::Shape;
-use super::time_varying::{
-    Detector, EventCounts, MovingSphere, Probe, TimeVarying, TimeVaryingConfig,
+use super::overlap_shape::OverlapShape;
+use super::unknown_trajectories::{
+    CollisionDetector, EventCounts, MovingSphere, Probe, TimeVaryingConfig, TimeVaryingDetector,
 };
-use super::{MoleculesError, MotionError, Obstacle};
-use crate::molecule::MoleculeTemplate;
+use super::{CollisionPartner, MotionError};
 use crate::pose::Pose;
-use crate::proxy::ProxyError;
 use crate::search::{AutoGrid, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
 
@@ -55,20 +53,6 @@ const NEAR_NM: f32 = 0.05;
 /// How deep bounding spheres may overlap before they are looked at, nm: the smallest gap
 /// between molecules that matters.
 const OVERLAP_NM: f64 = 1.0e-3;
-
-/// A molecule with its atoms in cells, for comparing them with others'. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct WatchedShape(Arc<Shape>);
-
-impl WatchedShape {
-    /// Sorts the atoms of a template.
-    ///
-    /// # Errors
-    /// [`ProxyError`] if it has no atoms, or too many.
-    pub fn new(template: Arc<MoleculeTemplate>) -> Result<Self, ProxyError> {
-        Ok(Self(Arc::new(Shape::new(template)?)))
-    }
-}
 
 /// Where a molecule is, and how fast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,7 +81,7 @@ impl MovingPose {
 
 /// Two molecules whose atoms touch, and did not before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MoleculeMeeting {
+pub struct PairCollision {
     /// When, s: a thousandth of a step is told apart.
     pub time: f64,
     /// The molecule; the smaller index of two.
@@ -110,13 +94,14 @@ pub struct MoleculeMeeting {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use bevy_rapier_molecules::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
+/// use bevy_rapier_molecules::motion::OverlapShape;
+/// use bevy_rapier_molecules::motion::molecule_collisions::{MoleculeCollisionDetector, MovingPose};
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::{DVec3, Vec3};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
-/// let shape = WatchedShape::new(lipid)?;
+/// let shape = Arc::new(OverlapShape::new(lipid)?);
 /// // One is at rest; an engine moves the other one towards it, with 10 nm/s.
 /// let at = |x: f32, speed: f64| MovingPose {
 ///     pose: Pose::from_translation(Vec3::X * x),
@@ -124,7 +109,7 @@ pub struct MoleculeMeeting {
 /// };
 /// let mut places = [at(0.0, 0.0), at(6.0, -10.0)];
 /// let still = 0.0;
-/// let mut watch = MoleculeWatch::new(&[(shape.clone(), still), (shape, still)], &places, 0.0)?;
+/// let mut watch = MoleculeCollisionDetector::new(&[(shape.clone(), still), (shape, still)], &places, 0.0)?;
 /// let mut met = None;
 /// for step in 1..=60 {
 ///     let next = [places[0], at(6.0 - 0.1 * step as f32, -10.0)];
@@ -138,35 +123,35 @@ pub struct MoleculeMeeting {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct MoleculeWatch {
-    shapes: Vec<WatchedShape>,
+pub struct MoleculeCollisionDetector {
+    shapes: Vec<Arc<OverlapShape>>,
     spheres: Vec<MovingSphere>,
     motion: Pieces,
-    detector: TimeVarying,
+    detector: TimeVaryingDetector,
     /// Pairs whose bounding spheres overlap.
     near: BTreeSet<(u32, u32)>,
     /// Those of them whose atoms touch.
     touching: BTreeSet<(u32, u32)>,
-    met: Vec<MoleculeMeeting>,
+    met: Vec<PairCollision>,
 }
 
-impl MoleculeWatch {
+impl MoleculeCollisionDetector {
     /// Molecules with bounds on their accelerations (nm/s²) that are here at `start` s.
     /// Those that touch now have not met.
     ///
     /// # Errors
-    /// [`MoleculesError`] if a number is not what it has to be, or someone is too far away
-    /// to be searched; [`MotionError::Mismatch`] in it if there is not one place for each
+    /// [`MotionError`] if a number is not what it has to be, or someone is too far away
+    /// to be searched; [`MotionError::CountMismatch`] in it if there is not one place for each
     /// molecule.
     pub fn new(
-        molecules: &[(WatchedShape, f64)],
+        molecules: &[(Arc<OverlapShape>, f64)],
         places: &[MovingPose],
         start: f64,
-    ) -> Result<Self, MoleculesError> {
-        let shapes: Vec<WatchedShape> = molecules.iter().map(|one| one.0.clone()).collect();
+    ) -> Result<Self, MotionError> {
+        let shapes: Vec<Arc<OverlapShape>> = molecules.iter().map(|one| one.0.clone()).collect();
         check_count(molecules.len(), places.len())?;
         let spheres = molecules.iter().map(|(shape, acceleration)| MovingSphere {
-            radius: f64::from(shape.0.bounding_radius() + NEAR_NM),
+            radius: f64::from(shape.bounding_radius() + NEAR_NM),
             acceleration: CUBIC * acceleration + ROUNDING,
         });
         let spheres: Vec<MovingSphere> = spheres.collect();
@@ -179,7 +164,7 @@ impl MoleculeWatch {
             tolerance: OVERLAP_NM,
             ..TimeVaryingConfig::default()
         };
-        let detector = TimeVarying::new(&spheres, Vec::new(), &config, start, &mut motion)?;
+        let detector = TimeVaryingDetector::new(&spheres, Vec::new(), &config, start, &mut motion)?;
         let mut watch = Self {
             shapes,
             spheres,
@@ -217,13 +202,13 @@ impl MoleculeWatch {
     ///
     /// # Errors
     /// [`MotionError`] if the step is not positive, or a place is not finite;
-    /// [`MotionError::Mismatch`] if there is not one start and one end for each molecule.
+    /// [`MotionError::CountMismatch`] if there is not one start and one end for each molecule.
     pub fn step(
         &mut self,
         dt: f64,
         starts: &[MovingPose],
         ends: &[MovingPose],
-    ) -> Result<&[MoleculeMeeting], MotionError> {
+    ) -> Result<&[PairCollision], MotionError> {
         self.met.clear();
         check_positive("step", dt)?;
         check_count(self.shapes.len(), starts.len())?;
@@ -247,7 +232,7 @@ impl MoleculeWatch {
         }
         self.detector.advance(begin + dt, &mut self.motion)?;
         for contact in &self.motion.contacts {
-            if let Obstacle::Sphere(other) = contact.other {
+            if let CollisionPartner::Sphere(other) = contact.other {
                 self.near.insert((contact.sphere, other));
             }
         }
@@ -291,7 +276,7 @@ impl MoleculeWatch {
                 if let Some(target) = targets.into_iter().find(touched) {
                     let part = self.first_touch(pair, first, target);
                     self.touching.insert(pair);
-                    self.met.push(MoleculeMeeting {
+                    self.met.push(PairCollision {
                         time: begin + part * dt,
                         a: pair.0,
                         b: pair.1,
@@ -317,7 +302,7 @@ impl MoleculeWatch {
     }
 
     fn atoms_are_within(&self, gap: f32, (a, b): (u32, u32), poses: [Pose; 2]) -> bool {
-        let [one, other] = [a, b].map(|index| &self.shapes[index as usize].0);
+        let [one, other] = [a, b].map(|index| &self.shapes[index as usize]);
         one.is_within(gap, &poses[0], other, &poses[1])
     }
 
@@ -357,5 +342,5 @@ fn check_count(count: usize, given: usize) -> Result<(), MotionError> {
     if count == given {
         return Ok(());
     }
-    Err(MotionError::Mismatch { given, count })
+    Err(MotionError::CountMismatch { given, count })
 }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::motion::swept::GrowingSphere;
+use crate::motion::time_of_impact::GrowingSphere;
 
 /// A sphere that has another one of unknown way inside, from the time on at which that
 /// one was probed (equations 5 and 6).

@@ -19,7 +19,7 @@
 //! Lengths are nm, times s, counted from now; all functions are pure.
 //!
 //! ```
-//! use bevy_rapier_molecules::motion::swept::{GrowingSphere, first_contact};
+//! use bevy_rapier_molecules::motion::time_of_impact::{GrowingSphere, first_contact};
 //! use glam::DVec3;
 //!
 //! // 8 nm between their surfaces, and 2 nm/s towards each other.
@@ -39,7 +39,7 @@ mod wall;
 
 pub use crate::search::swept::{ContactTimes, Trajectory, time_of_contact};
 pub(crate) use roots::first_not_positive;
-pub use wall::{Wall, WallPoint, WallSide};
+pub use wall::{SignedDistance, Wall, WallSide};
 
 use glam::DVec3;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
-use bevy_rapier_molecules::motion::MotionError;
-use bevy_rapier_molecules::motion::watch::{MoleculeWatch, MovingPose, WatchedShape};
+use bevy_rapier_molecules::motion::molecule_collisions::{MoleculeCollisionDetector, MovingPose};
+use bevy_rapier_molecules::motion::{MotionError, OverlapShape};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
@@ -59,12 +59,12 @@ impl Flight {
 fn everyone_who_touches_at_the_end_of_a_step_has_met() {
     let template = ubiquitin();
     let body = DockingMolecule::new(template.clone());
-    let shape = WatchedShape::new(template).unwrap();
+    let shape = Arc::new(OverlapShape::new(template).unwrap());
     let mut meetings = 0;
     for seed in 0..10 {
         let mut flight = Flight::new(24, seed);
         let bounds = vec![(shape.clone(), GRAVITY.length()); 24];
-        let mut watch = MoleculeWatch::new(&bounds, &flight.now, 0.0).unwrap();
+        let mut watch = MoleculeCollisionDetector::new(&bounds, &flight.now, 0.0).unwrap();
         let touch = |places: &[MovingPose], a: u32, b: u32| {
             let [one, other] = [a, b].map(|k| places[k as usize].pose);
             !is_free(&body, &one, &body, &other)
@@ -99,13 +99,14 @@ fn everyone_who_touches_at_the_end_of_a_step_has_met() {
 
 #[test]
 fn kicks_and_jumps_are_noticed() {
-    let shape = WatchedShape::new(ubiquitin()).unwrap();
+    let shape = Arc::new(OverlapShape::new(ubiquitin()).unwrap());
     let at = |x: f32, speed: f64| MovingPose {
         pose: Pose::from_translation(Vec3::X * x),
         velocity: DVec3::X * speed,
     };
     let bounds = vec![(shape, 0.0); 2];
-    let mut watch = MoleculeWatch::new(&bounds, &[at(0.0, 0.0), at(50.0, 0.0)], 0.0).unwrap();
+    let mut watch =
+        MoleculeCollisionDetector::new(&bounds, &[at(0.0, 0.0), at(50.0, 0.0)], 0.0).unwrap();
     let rest = [at(0.0, 0.0), at(50.0, 0.0)];
     assert!(watch.step(0.1, &rest, &rest).unwrap().is_empty());
     // Kicked to 300 nm/s within the step.
@@ -128,13 +129,13 @@ fn kicks_and_jumps_are_noticed() {
 
 #[test]
 fn steps_that_are_none_are_refused() {
-    let shape = WatchedShape::new(ubiquitin()).unwrap();
+    let shape = Arc::new(OverlapShape::new(ubiquitin()).unwrap());
     let places = [MovingPose::default()];
-    let mut watch = MoleculeWatch::new(&[(shape.clone(), 1.0)], &places, 0.0).unwrap();
+    let mut watch = MoleculeCollisionDetector::new(&[(shape.clone(), 1.0)], &places, 0.0).unwrap();
     assert!(watch.step(0.0, &places, &places).is_err());
     let error = watch.step(0.1, &places, &[]).unwrap_err();
-    assert_eq!(error, MotionError::Mismatch { given: 0, count: 1 });
+    assert_eq!(error, MotionError::CountMismatch { given: 0, count: 1 });
     let said = "0 places were given for 1 spheres or molecules: each needs one";
     assert_eq!(error.to_string(), said);
-    assert!(MoleculeWatch::new(&[(shape, f64::NAN)], &places, 0.0).is_err());
+    assert!(MoleculeCollisionDetector::new(&[(shape, f64::NAN)], &places, 0.0).is_err());
 }

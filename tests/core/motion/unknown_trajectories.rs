@@ -1,7 +1,7 @@
 //! Spheres whose ways are unknown: no collision is missed.
 
-use bevy_rapier_molecules::motion::time_varying::{
-    Contact, Detector, SphereMotion, TimeVarying, TimeVaryingConfig,
+use bevy_rapier_molecules::motion::unknown_trajectories::{
+    CollisionDetector, Contact, SphereMotion, TimeVaryingConfig, TimeVaryingDetector,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use rayon::prelude::*;
@@ -46,11 +46,11 @@ fn nobody_is_ever_deeper_than_the_tolerance() {
         let mut motion = ForcedSpheres::new(&config).unwrap();
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         let settings = TimeVaryingConfig {
-            finest_side: side,
+            finest_cell_size: side,
             ..TimeVaryingConfig::default()
         };
         let mut detector =
-            TimeVarying::new(&spheres, walls.clone(), &settings, 0.0, &mut motion).unwrap();
+            TimeVaryingDetector::new(&spheres, walls.clone(), &settings, 0.0, &mut motion).unwrap();
         let mut deepest = f64::NEG_INFINITY;
         for step in 1..=1000 {
             let now = f64::from(step) * 1.0e-3;
@@ -64,7 +64,7 @@ fn nobody_is_ever_deeper_than_the_tolerance() {
                     deepest = deepest.max(reach - one.distance(*other));
                 }
                 for wall in &walls {
-                    deepest = deepest.max(spheres[a].radius - wall.from(*one).distance);
+                    deepest = deepest.max(spheres[a].radius - wall.signed_distance(*one).distance);
                 }
             }
         }
@@ -100,9 +100,10 @@ fn frames_and_subspaces_change_nothing_but_rounding() {
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = TimeVaryingConfig {
         tolerance: 1.0e-9,
-        finest_side: Some(1.0),
+        finest_cell_size: Some(1.0),
     };
-    let mut detector = TimeVarying::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
+    let mut detector =
+        TimeVaryingDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
     detector
         .advance(FRAME * FRAMES as f64, &mut motion)
         .unwrap();
@@ -112,7 +113,7 @@ fn frames_and_subspaces_change_nothing_but_rounding() {
         .map(|contact| (contact.sphere, contact.other, contact.time))
         .collect();
     assert_same(3, &expected, &found);
-    assert!(detector.sides().count() > 1);
+    assert!(detector.cell_sizes().count() > 1);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn one_thread_and_two_give_the_same_contacts_to_the_last_bit() {
             let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
             let settings = TimeVaryingConfig::default();
             let mut detector =
-                TimeVarying::new(&spheres, walls, &settings, 0.0, &mut motion).unwrap();
+                TimeVaryingDetector::new(&spheres, walls, &settings, 0.0, &mut motion).unwrap();
             detector.advance(2.0, &mut motion).unwrap();
             let met = |contact: &Contact| {
                 let Contact { sphere, other, .. } = *contact;

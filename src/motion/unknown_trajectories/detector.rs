@@ -9,12 +9,12 @@ use super::planner::{Candidate, End, Planner};
 use super::queue::{Event, Kind, Queue, Slot};
 use super::tracker::Tracker;
 use super::{
-    Detector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound, TimeVaryingConfig,
-    check_ahead,
+    CollisionDetector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound,
+    TimeVaryingConfig, check_ahead,
 };
 use crate::motion::MotionError;
 use crate::motion::error::check_positive;
-use crate::motion::swept::Wall;
+use crate::motion::time_of_impact::Wall;
 
 /// Events for each sphere within [`STILL`] after which time is said to stand still.
 const MOST_EVENTS: u64 = 1000;
@@ -25,9 +25,9 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 /// The detector of Kim, Guibas and Shin.
 ///
 /// ```
-/// use bevy_rapier_molecules::motion::Obstacle;
-/// use bevy_rapier_molecules::motion::time_varying::{
-///     Contact, Detector, MovingSphere, Probe, SphereMotion, TimeVarying, TimeVaryingConfig,
+/// use bevy_rapier_molecules::motion::CollisionPartner;
+/// use bevy_rapier_molecules::motion::unknown_trajectories::{
+///     Contact, CollisionDetector, MovingSphere, Probe, SphereMotion, TimeVaryingDetector, TimeVaryingConfig,
 /// };
 /// use glam::DVec3;
 ///
@@ -68,20 +68,20 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 /// let spheres = [0.0, GRAVITY].map(|acceleration| MovingSphere { radius: 1.0, acceleration });
 /// let mut ball = Falling { since: 0.0, height: 6.0, speed: 0.0, contacts: Vec::new() };
 /// let config = TimeVaryingConfig::default();
-/// let mut detector = TimeVarying::new(&spheres, Vec::new(), &config, 0.0, &mut ball)?;
+/// let mut detector = TimeVaryingDetector::new(&spheres, Vec::new(), &config, 0.0, &mut ball)?;
 /// detector.advance(2.0, &mut ball)?;
 /// // It has fallen by 4 nm when they touch.
 /// let expected = (2.0_f64 * 4.0 / GRAVITY).sqrt();
 /// assert_eq!(ball.contacts.len(), 1);
 /// let contact = ball.contacts[0];
-/// assert_eq!((contact.sphere, contact.other), (0, Obstacle::Sphere(1)));
+/// assert_eq!((contact.sphere, contact.other), (0, CollisionPartner::Sphere(1)));
 /// assert!((contact.time - expected).abs() < 1.0e-5, "{}", contact.time);
 /// assert!(contact.penetration < 2.0e-6);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct TimeVarying {
+pub struct TimeVaryingDetector {
     tracker: Tracker,
     grids: Grids,
     queue: Queue,
@@ -91,7 +91,7 @@ pub struct TimeVarying {
     still: (f64, u64),
 }
 
-impl TimeVarying {
+impl TimeVaryingDetector {
     /// Follows spheres from `start` s on.
     ///
     /// Spheres may overlap at the start; they are in contact at once if they approach.
@@ -115,7 +115,7 @@ impl TimeVarying {
             },
         );
         let extent = (high - low).max(DVec3::ZERO);
-        let finest = match config.finest_side {
+        let finest = match config.finest_cell_size {
             Some(side) => {
                 check_positive("side of the finest subspaces", side)?;
                 side
@@ -156,14 +156,14 @@ impl TimeVarying {
     }
 
     /// Sides of the subspaces, from fine to coarse, nm.
-    pub fn sides(&self) -> impl Iterator<Item = f64> + '_ {
+    pub fn cell_sizes(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.grids.count()).map(|k| self.grids.finest() * f64::from(1_u32 << k))
     }
 
     /// The subspaces that the bound of a sphere is in: their side, and the lowest and the
     /// highest corner of the box that they make up, nm.
     #[must_use]
-    pub fn subspaces(&self, sphere: u32) -> Option<(f64, [DVec3; 2])> {
+    pub fn cell_range(&self, sphere: u32) -> Option<(f64, [DVec3; 2])> {
         if sphere as usize >= self.ends.len() {
             return None;
         }
@@ -186,7 +186,7 @@ impl TimeVarying {
     ) -> Result<(), MotionError> {
         let count = self.ends.len() as u32;
         if sphere >= count {
-            return Err(MotionError::NoSuchSphere { sphere, count });
+            return Err(MotionError::IndexOutOfRange { sphere, count });
         }
         self.tracker.reset_after_jump(sphere, self.now, motion)?;
         self.renew(sphere);
@@ -351,7 +351,7 @@ impl TimeVarying {
             let (events, span) = (*events, event.time - *since);
             self.still.1 = 0;
             let sphere = event.sphere;
-            return Err(MotionError::Stuck {
+            return Err(MotionError::NoProgress {
                 sphere,
                 events,
                 span,
@@ -361,7 +361,7 @@ impl TimeVarying {
     }
 }
 
-impl Detector for TimeVarying {
+impl CollisionDetector for TimeVaryingDetector {
     fn time(&self) -> f64 {
         self.now
     }

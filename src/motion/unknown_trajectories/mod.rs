@@ -18,8 +18,8 @@
 //! 5. candidates later than the reset of either sphere are not queued: they would be found
 //!    anew then (section 3.3).
 //!
-//! [`TimeVarying`] does this, [`Hubbard`] is the broad phase of four-dimensional
-//! space-time bounds that it was compared with. Both are [`Detector`]s and give the same
+//! [`TimeVaryingDetector`] does this, [`HubbardDetector`] is the broad phase of four-dimensional
+//! space-time bounds that it was compared with. Both are [`CollisionDetector`]s and give the same
 //! contacts.
 //!
 //! # How deep, how late
@@ -47,12 +47,12 @@ mod sweep;
 mod tracker;
 
 pub use bound::TimeVaryingBound;
-pub use detector::TimeVarying;
-pub use hubbard::{Hubbard, HubbardConfig, HubbardSweep};
+pub use detector::TimeVaryingDetector;
+pub use hubbard::{HubbardConfig, HubbardDetector, HubbardSweep};
 
 use glam::DVec3;
 
-use super::{MotionError, Obstacle, TOLERANCE_NM};
+use super::{CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
 /// Where a sphere is, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +82,7 @@ pub struct Contact {
     /// The sphere, by its index; the smaller one of two.
     pub sphere: u32,
     /// What it touches.
-    pub other: Obstacle,
+    pub other: CollisionPartner,
     /// Unit vector from the sphere to what it touches, world frame.
     pub normal: DVec3,
     /// How fast they approach each other along the normal, nm/s; positive.
@@ -110,21 +110,21 @@ pub struct MovingSphere {
     pub acceleration: f64,
 }
 
-/// How a [`TimeVarying`] works.
+/// How a [`TimeVaryingDetector`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeVaryingConfig {
     /// How deep spheres may overlap before they are said to touch, nm. Default:
-    /// [`TOLERANCE_NM`], 1e-6.
+    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
     pub tolerance: f64,
     /// Side of the finest subspaces, nm. Default: what the cost model finds best.
-    pub finest_side: Option<f64>,
+    pub finest_cell_size: Option<f64>,
 }
 
 impl Default for TimeVaryingConfig {
     fn default() -> Self {
         Self {
-            tolerance: TOLERANCE_NM,
-            finest_side: None,
+            tolerance: OVERLAP_TOLERANCE_NM,
+            finest_cell_size: None,
         }
     }
 }
@@ -154,7 +154,7 @@ pub struct EventCounts {
 }
 
 /// Follows spheres from collision to collision.
-pub trait Detector {
+pub trait CollisionDetector {
     /// The time up to which all collisions are known, s.
     fn time(&self) -> f64;
 
@@ -173,7 +173,7 @@ pub trait Detector {
 /// Refuses a time that has passed.
 fn check_ahead(until: f64, now: f64) -> Result<(), MotionError> {
     if until.is_nan() || until < now {
-        return Err(MotionError::Past { time: until, now });
+        return Err(MotionError::TimeInPast { time: until, now });
     }
     Ok(())
 }

@@ -21,14 +21,18 @@ const ROUNDING_NM: f32 = 1.0e-3;
 
 /// A molecule with its atoms in cells and in proxies.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
+pub struct OverlapShape {
     template: Arc<MoleculeTemplate>,
     grid: LocalGrid,
     proxies: ProxySet,
 }
 
-impl Shape {
-    pub(crate) fn new(template: Arc<MoleculeTemplate>) -> Result<Self, ProxyError> {
+impl OverlapShape {
+    /// Builds the proxies and the cell grid of a template.
+    ///
+    /// # Errors
+    /// [`ProxyError`] if the template has no atoms, or too many.
+    pub fn new(template: Arc<MoleculeTemplate>) -> Result<Self, ProxyError> {
         let wanted = template.atom_count().div_ceil(ATOMS_PER_PROXY);
         let proxies = ProxySet::from_atoms(&*template, wanted.clamp(1, MOST_PROXIES), SEED)?;
         Ok(Self {

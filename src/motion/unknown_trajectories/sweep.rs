@@ -112,7 +112,7 @@ pub(super) struct Sweep {
 }
 
 /// Two bounds that meet, and when.
-pub(super) type Meeting = (f64, u32, u32);
+pub(super) type ParticleCollision = (f64, u32, u32);
 
 impl Sweep {
     pub(super) fn new(spheres: usize) -> Self {
@@ -153,14 +153,14 @@ impl Sweep {
         limit: f64,
         whole: bool,
         crossings: &mut u64,
-    ) -> Option<Meeting> {
+    ) -> Option<ParticleCollision> {
         self.swaps.clear();
         for axis in 0..3 {
             for at in 1..self.axes[axis].order.len() {
                 self.offer(axis, at, 0.0, limit);
             }
         }
-        let mut first: Option<Meeting> = None;
+        let mut first: Option<ParticleCollision> = None;
         while let Some(swap) = self.swaps.pop() {
             let axis = swap.axis as usize;
             let at = self.axes[axis].rank[swap.lower as usize] as usize;
