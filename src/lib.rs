@@ -161,6 +161,7 @@ pub mod detail;
 pub mod docking;
 pub mod dynamics;
 pub mod export;
+mod fibonacci_sphere;
 pub mod force;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -180,7 +181,6 @@ mod scatter;
 pub mod scenes;
 pub mod search;
 pub mod spheres;
-mod spiral;
 
 /// What most users need, by name.
 pub mod prelude {

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use rayon::prelude::*;
 
-use super::closest::closest_distance;
+use super::closest_distance::closest_distance;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, UniformGrid};

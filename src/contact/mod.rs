@@ -14,9 +14,9 @@
 //! molecule sums up its own.
 
 pub mod clashes;
-mod closest;
-mod table;
+mod closest_distance;
+mod contact_table;
 
-pub use closest::closest_distance;
-pub use table::ContactError;
-pub(crate) use table::{ContactSide, ContactTable};
+pub use closest_distance::closest_distance;
+pub use contact_table::ContactError;
+pub(crate) use contact_table::{ContactSide, ContactTable};

@@ -3,8 +3,8 @@
 use glam::Vec3;
 
 use super::{DockingError, Encounter, Motion, is_free};
+use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
-use crate::spiral::direction;
 
 /// Directions that are tried.
 const DIRECTIONS: u32 = 256;

@@ -10,7 +10,7 @@ use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
 use super::searched::{CountedSearch, counted_then_written};
 use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
 use crate::backend::DeviceError;
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 

@@ -10,10 +10,10 @@ use crate::dynamics::{DEEP_SHARE, WAKE_OVERLAP, WAKE_SPEED, contact_reduction};
 use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
 use crate::proxy::SEED_BLOCK;
 use crate::relax::{MAX_PUSH_NM, MAX_TURN};
-use crate::search::hierarchical_grid::levels::{MAX_LEVELS, OCTAVES};
+use crate::search::hierarchical_grid::{MAX_LEVELS, OCTAVES};
+use crate::search::uniform_grid::FOLLOWING_ROWS;
 use crate::search::uniform_grid::MAX_COMPARISONS;
-use crate::search::uniform_grid::cells::FOLLOWING_ROWS;
-use crate::search::uniform_grid::layout::PLAIN_SHIFT;
+use crate::search::uniform_grid::PLAIN_SHIFT;
 
 /// Threads of a workgroup, in every kernel: what WebGPU guarantees.
 pub(super) const GROUP_THREADS: u32 = 256;

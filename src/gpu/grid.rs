@@ -14,8 +14,8 @@ use super::sort::{SortPlan, SortSize};
 use super::sorted::SortedArrays;
 use super::timer::{PassTime, PassTimer};
 use crate::backend::DeviceError;
-use crate::search::uniform_grid::layout::GridLayout;
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::GridLayout;
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 

@@ -19,7 +19,7 @@ use super::shader::GROUPS;
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{GroupSearch, PairGroup, PairGroups};
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{GridCell, Pair, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 

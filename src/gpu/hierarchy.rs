@@ -14,8 +14,8 @@ use super::shader::{LEVEL_BIN, LEVEL_COUNT, LEVEL_WRITE};
 use super::sort::{SortPlan, SortSize};
 use super::sorted::SortedArrays;
 use crate::backend::DeviceError;
-use crate::search::hierarchical_grid::levels::{Levels, MAX_LEVELS, OCTAVES};
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::hierarchical_grid::{Levels, MAX_LEVELS, OCTAVES};
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{GridCell, PairBuffer, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 

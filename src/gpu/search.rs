@@ -13,8 +13,8 @@ use super::measure::{GpuMeasure, MeasurePlan, Measured, Measurer};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
 use crate::backend::DeviceError;
-use crate::search::uniform_grid::layout::GridLayout;
-use crate::search::uniform_grid::plan::Reach;
+use crate::search::uniform_grid::GridLayout;
+use crate::search::uniform_grid::Reach;
 use crate::search::{Pair, PairBuffer};
 use crate::spheres::SphereSet;
 

@@ -10,7 +10,7 @@ use super::device::GpuDevice;
 use super::measure::GpuMeasure;
 use super::sort::SortPlan;
 use crate::backend::DeviceError;
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 

@@ -7,8 +7,8 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{ProxyError, ProxySet};
+use crate::fibonacci_sphere::direction;
 use crate::molecule::{BodySpheres, LocalGrid};
-use crate::spiral::direction;
 
 /// Points that a volume is measured with, about. A box of a molecule is half full, so that
 /// the error is a fraction of a percent.

@@ -3,12 +3,12 @@
 use glam::{DVec3, Vec3};
 
 use super::hierarchical_grid::HierarchicalGrid;
-use super::hierarchical_grid::levels::{Levels, Sizes};
-use super::hierarchical_grid::walk::LevelWalks;
-use super::tasks::{Tasks, searched_by_tasks};
+use super::hierarchical_grid::level_walk::LevelWalks;
+use super::hierarchical_grid::{Levels, Sizes};
+use super::pair_tasks::{PairTasks, impl_pair_search};
 use super::two_level_grid::TwoLevelGrid;
-use super::uniform_grid::plan::ReachPlan;
-use super::uniform_grid::walk::Walk;
+use super::uniform_grid::ReachPlan;
+use super::uniform_grid::pair_walk::PairWalk;
 use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
@@ -90,11 +90,11 @@ impl AutoGrid {
 
 /// The walk over the grid that was chosen.
 enum Chosen<'a> {
-    One(Walk<'a>),
+    One(PairWalk<'a>),
     Several(LevelWalks<'a>),
 }
 
-impl Tasks for Chosen<'_> {
+impl PairTasks for Chosen<'_> {
     fn tasks(&self) -> usize {
         match self {
             Self::One(walk) => walk.tasks(),
@@ -137,7 +137,7 @@ impl PairSearch for AutoGrid {
         "auto-grid"
     }
 
-    searched_by_tasks!();
+    impl_pair_search!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         if self.mixed {

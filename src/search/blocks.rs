@@ -7,10 +7,10 @@ use std::ops::Range;
 use glam::Vec3;
 
 use super::Pair;
+use super::uniform_grid::pair_walk::{PairLister, scan_run};
 #[cfg(target_arch = "x86_64")]
-use super::uniform_grid::scan::Avx2;
-use super::uniform_grid::scan::{Columns, Comparison, Instructions, MOST_LANES, Query, Scalar};
-use super::uniform_grid::walk::{Lister, scan_run};
+use super::uniform_grid::simd::Avx2;
+use super::uniform_grid::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
 
 /// Spheres of several blocks, side by side.
 #[derive(Debug, Default)]
@@ -69,10 +69,10 @@ impl Blocks {
         let len = self.len();
         // A vector may be loaded from any sphere.
         for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
-            axis.resize(len + MOST_LANES, f32::INFINITY);
+            axis.resize(len + MAX_LANES, f32::INFINITY);
         }
-        self.owner.resize(len + MOST_LANES, 0);
-        self.index.resize(len + MOST_LANES, 0);
+        self.owner.resize(len + MAX_LANES, 0);
+        self.index.resize(len + MAX_LANES, 0);
         match self.instructions {
             Instructions::Scalar => self.compare_with::<Scalar>(touching, margin, list),
             #[cfg(target_arch = "x86_64")]
@@ -111,7 +111,7 @@ impl Blocks {
             owner: &self.owner,
             index: &self.index,
         };
-        let mut sink = Lister { list };
+        let mut sink = PairLister { list };
         for pair in touching {
             for one in pair.a.start as usize..pair.a.end as usize {
                 let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);
@@ -130,7 +130,7 @@ impl Blocks {
                     radius,
                 };
                 let run = pair.b.start as usize..pair.b.end as usize;
-                // SAFETY: the columns have MOST_LANES entries behind the last sphere, and
+                // SAFETY: the columns have MAX_LANES entries behind the last sphere, and
                 // `compare` chose `C`.
                 unsafe {
                     scan_run::<C, true, _>(&columns, &query, columns.index[one], run, &mut sink);

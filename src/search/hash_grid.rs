@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::boxes::overlap;
 use super::uniform_grid::MAX_COMPARISONS;
-use super::uniform_grid::layout::WIDENING;
-use super::uniform_grid::plan::ReachPlan;
+use super::uniform_grid::ReachPlan;
+use super::uniform_grid::WIDENING;
 use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 

@@ -6,10 +6,10 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::boxes::{BoxGrid, BoxSearch, BoxSet};
-use super::tasks::searched_by_tasks;
-use super::uniform_grid::plan::ReachPlan;
-use super::uniform_grid::sort::gather;
-use super::uniform_grid::walk::Walk;
+use super::pair_tasks::impl_pair_search;
+use super::uniform_grid::ReachPlan;
+use super::uniform_grid::pair_walk::PairWalk;
+use super::uniform_grid::sorted_spheres::gather;
 use super::{GridCell, PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::SphereSet;
 
@@ -146,7 +146,11 @@ impl TwoLevelGrid {
     }
 
     /// `None` if no pair is possible.
-    fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
+    fn build(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<Option<PairWalk<'_>>, SearchError> {
         self.searched = 0;
         self.grid.forget_layout();
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
@@ -161,7 +165,7 @@ impl TwoLevelGrid {
         spheres: &SphereSet,
         plan: &ReachPlan,
         margin: f32,
-    ) -> Result<Option<Walk<'_>>, SearchError> {
+    ) -> Result<Option<PairWalk<'_>>, SearchError> {
         let layout = plan.layout(spheres.len(), 0.0);
         if !self.choose(spheres, plan, margin) {
             self.searched = spheres.len();
@@ -301,7 +305,7 @@ impl PairSearch for TwoLevelGrid {
         "two-level-grid"
     }
 
-    searched_by_tasks!();
+    impl_pair_search!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.grid.cell_around(point)

@@ -11,7 +11,7 @@ use crate::gpu::atoms::{GpuAtoms, GpuPose};
 use crate::gpu::device::GpuDevice;
 use crate::molecule::BodySpheres;
 use crate::search::SearchError;
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 use crate::spheres::{SphereError, SphereExtent};
 
 /// Atoms that follow their molecules.

@@ -10,8 +10,8 @@ use crate::gpu::measure::GpuMeasure;
 use crate::gpu::search::GpuSearchParams;
 use crate::gpu::shader::{BIN, CONTACT_GATHER, CONTACTS};
 use crate::gpu::sort::{GpuSortParams, SortInput, SortPlan, SortSize, Sorter};
-use crate::search::uniform_grid::layout::GridLayout;
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::GridLayout;
+use crate::search::uniform_grid::ReachPlan;
 
 /// What the stages share with the rest of an iteration.
 pub(super) struct Shared<'a> {

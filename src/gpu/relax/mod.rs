@@ -36,7 +36,7 @@ use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 use crate::relax::engine::{CenterWeights, EngineScene, EngineStep, Motion, RelaxEngine};
 use crate::relax::{RelaxStatus, StageTimes};
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 
 /// Iterations whose passes are timed before the clocks are read: eight passes each.
 const TIMED_ITERATIONS: u32 = 48;

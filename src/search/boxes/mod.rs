@@ -21,16 +21,15 @@
 //!
 //! [`SpheresInBoxes`] makes a [`PairSearch`](super::PairSearch) of any of them.
 
+mod box_compare;
+mod box_grid;
+mod box_set;
 mod brute_force;
-mod grid;
-mod grid_compare;
-mod grid_oversize;
-mod set;
 mod spheres_in_boxes;
 
+pub use box_grid::BoxGrid;
+pub use box_set::{BoxError, BoxExtent, BoxSet, LARGEST_COORDINATE_NM};
 pub use brute_force::BruteForceBoxes;
-pub use grid::BoxGrid;
-pub use set::{BoxError, BoxExtent, BoxSet, LARGEST_COORDINATE_NM};
 pub use spheres_in_boxes::SpheresInBoxes;
 pub(in crate::search) use spheres_in_boxes::overlap;
 

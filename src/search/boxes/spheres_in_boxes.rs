@@ -6,7 +6,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::{BoxSearch, BoxSet};
-use crate::search::uniform_grid::plan::ReachPlan;
+use crate::search::uniform_grid::ReachPlan;
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{CHUNK, SphereSet};
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::search::uniform_grid::layout::GridLayout;
-use crate::search::uniform_grid::plan::{Reach, ReachPlan};
-use crate::search::uniform_grid::sort::CellMap;
+use crate::search::uniform_grid::GridLayout;
+use crate::search::uniform_grid::sorted_spheres::CellMap;
+use crate::search::uniform_grid::{Reach, ReachPlan};
 use crate::spheres::{CHUNK, SphereSet};
 
 /// Octaves of size that are told apart: the last takes all that is smaller still.
@@ -159,15 +159,15 @@ impl Levels {
 
     /// Levels for spheres of these sizes.
     pub(crate) fn of(sizes: &Sizes, plan: &ReachPlan) -> Self {
-        let groups = Groups::of(sizes);
+        let ranges = OctaveRanges::of(sizes);
         let mut levels = Self {
             top: sizes.top,
             margin: sizes.margin,
             ..Self::default()
         };
         // The finest first: who meets whom is decided from there.
-        for group in groups.groups[..groups.len].iter().rev() {
-            let found = &group.found;
+        for range in ranges.ranges[..ranges.len].iter().rev() {
+            let found = &range.found;
             let reach = match plan.reach {
                 Reach::Same { .. } => plan.longest,
                 Reach::Mixed { margin } => size_of(found.largest_radius, margin),
@@ -182,7 +182,7 @@ impl Levels {
                 look: (found.largest_radius + sizes.margin) * LOOK,
             };
             levels.cells += layout.cell_count();
-            levels.level_of[group.first..group.end].fill(levels.len as u8);
+            levels.level_of[range.first..range.end].fill(levels.len as u8);
             levels.len += 1;
         }
         levels
@@ -202,29 +202,29 @@ impl Levels {
 
 /// Octaves that share a level, and what is known of their spheres.
 #[derive(Clone, Copy)]
-struct Group {
+struct OctaveRange {
     first: usize,
     end: usize,
     found: Octave,
 }
 
 /// The octaves of all levels, the coarsest first.
-struct Groups {
-    groups: [Group; OCTAVES],
+struct OctaveRanges {
+    ranges: [OctaveRange; OCTAVES],
     len: usize,
 }
 
-impl Groups {
+impl OctaveRanges {
     fn of(sizes: &Sizes) -> Self {
         let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
         let few = total / FEWEST_SHARE;
-        let empty = Group {
+        let empty = OctaveRange {
             first: 0,
             end: 0,
             found: Octave::EMPTY,
         };
         let mut all = Self {
-            groups: [empty; OCTAVES],
+            ranges: [empty; OCTAVES],
             len: 0,
         };
         for (number, &octave) in sizes.octaves.iter().enumerate() {
@@ -232,7 +232,7 @@ impl Groups {
             // level. With no size at all cells have no width.
             let size = size_of(octave.largest_radius, sizes.margin);
             let joins = octave.count <= few || size < f32::MIN_POSITIVE;
-            all.groups[all.len] = Group {
+            all.ranges[all.len] = OctaveRange {
                 first: number,
                 end: number + 1,
                 found: octave,
@@ -244,21 +244,21 @@ impl Groups {
         }
         while all.len > MAX_LEVELS {
             // The emptiest of all but the coarsest joins the next coarser one.
-            let counts = all.groups[..all.len].iter().map(|group| group.found.count);
+            let counts = all.ranges[..all.len].iter().map(|range| range.found.count);
             let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
             all.join(emptiest.map_or(all.len - 1, |(at, _)| at));
         }
         all
     }
 
-    /// Joins group `at` with the next coarser one.
+    /// Joins range `at` with the next coarser one.
     fn join(&mut self, at: usize) {
-        let group = self.groups[at];
-        self.groups.copy_within(at + 1..self.len, at);
+        let range = self.ranges[at];
+        self.ranges.copy_within(at + 1..self.len, at);
         self.len -= 1;
-        let coarser = &mut self.groups[at - 1];
-        coarser.end = group.end;
-        coarser.found = coarser.found.merge(group.found);
+        let coarser = &mut self.ranges[at - 1];
+        coarser.end = range.end;
+        coarser.found = coarser.found.merge(range.found);
     }
 }
 

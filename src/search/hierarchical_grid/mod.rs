@@ -1,18 +1,22 @@
 //! A hierarchy of grids, for spheres of many sizes.
 
-pub(crate) mod levels;
-pub(super) mod walk;
+pub(super) mod level_walk;
+mod levels;
+
+pub(crate) use levels::Levels;
+pub(super) use levels::Sizes;
+#[cfg(feature = "gpu")]
+pub(crate) use levels::{MAX_LEVELS, OCTAVES};
 
 use glam::Vec3;
 
-use super::tasks::searched_by_tasks;
-use super::uniform_grid::plan::ReachPlan;
-use super::uniform_grid::scan::Instructions;
-use super::uniform_grid::sort::SortedSpheres;
+use super::pair_tasks::impl_pair_search;
+use super::uniform_grid::ReachPlan;
+use super::uniform_grid::simd::Instructions;
+use super::uniform_grid::sorted_spheres::SortedSpheres;
 use super::{GridCell, PairSearch, SearchError};
 use crate::spheres::SphereSet;
-use levels::Levels;
-use walk::LevelWalks;
+use level_walk::LevelWalks;
 
 /// Counting-sorted grids of several widths, searched against each other.
 ///
@@ -114,7 +118,7 @@ impl PairSearch for HierarchicalGrid {
         "hierarchical-grid"
     }
 
-    searched_by_tasks!();
+    impl_pair_search!();
 
     /// The cell of the finest level.
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

@@ -8,7 +8,7 @@
 //! a leaf is exact, and so is the coordinate of a plane: that a box is on one side of it
 //! can be told from numbers of 32 bits, as they are.
 
-use super::code::{CellBox, MOST_BITS};
+use super::locational_code::{CellBox, MAX_BITS};
 use crate::search::boxes::BoxExtent;
 
 /// Edge of a leaf, in median sides of a box, before it becomes a power of two.
@@ -34,7 +34,7 @@ impl Lattice {
         let longest = (high - low).max_element();
         let furthest = low.abs().max(high.abs()).max_element();
         // Between the two there may be one leaf more than the length says.
-        let least = longest / f64::from((1_u32 << MOST_BITS) - 1);
+        let least = longest / f64::from((1_u32 << MAX_BITS) - 1);
         // Numbers of leaves are exact in 64 bits.
         let exact = (furthest * f64::EPSILON).max(f64::from(f32::MIN_POSITIVE));
         let mut edge = power_of_two(least.max(exact).max(SIDES_PER_LEAF * side));
@@ -45,7 +45,7 @@ impl Lattice {
             let most = (0..3).map(|axis| last[axis] - first[axis]).max();
             let most = most.unwrap_or(0) as u64;
             let bits = most.checked_ilog2().map_or(0, |bit| bit + 1);
-            if bits <= MOST_BITS {
+            if bits <= MAX_BITS {
                 return Self {
                     edge,
                     per_nm,
@@ -152,7 +152,7 @@ mod tests {
         let scene = extent(Vec3::ZERO, Vec3::splat(100.0));
         let lattice = Lattice::new(&scene, 1.0);
         assert_eq!((lattice.edge, lattice.bits), (2.0, 6));
-        assert_eq!(Lattice::new(&scene, 0.0).bits, MOST_BITS);
+        assert_eq!(Lattice::new(&scene, 0.0).bits, MAX_BITS);
         assert_eq!(Lattice::new(&scene, 1.0e9).bits, 0);
     }
 }

@@ -1,10 +1,10 @@
 //! Linear kd-tree: cells of a tree as numbers in a sorted array.
 
-mod code;
 mod lattice;
-mod pieces;
-mod sort;
+mod locational_code;
+mod record_sort;
 mod split;
+mod sub_boxes;
 mod sweep;
 
 use std::time::Instant;
@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use super::boxes::{BoxError, BoxSearch, BoxSet};
 use super::uniform_grid::MAX_COMPARISONS;
-use super::uniform_grid::scan::{Instructions, LANES};
+use super::uniform_grid::simd::{Instructions, LANES};
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
-use code::Code;
 use lattice::Lattice;
-use pieces::{Block, PieceLists, PieceNumber};
-use sort::Sorter;
+use locational_code::Code;
+use record_sort::RecordSorter;
+use sub_boxes::{SubBoxBlock, SubBoxId, SubBoxLists};
 
 /// Records that one task sweeps from.
 const RECORDS_PER_TASK: usize = 2048;
@@ -27,14 +27,14 @@ const RECORDS_PER_TASK: usize = 2048;
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     code: Code,
-    piece: PieceNumber,
+    piece: SubBoxId,
 }
 
 /// What the sweep selects, before any box is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Selection {
-    /// Pieces of boxes, N to 8 N.
+    /// SplitBox of boxes, N to 8 N.
     pub sub_elements: usize,
     /// Volume of the cells of all pieces, nm³; a cell counts once for each piece.
     pub cell_volume: f64,
@@ -98,12 +98,12 @@ pub struct LinearKdTree {
     unique: Unique,
     instructions: Instructions,
     lattice: Lattice,
-    /// Pieces and records, before they are sorted.
-    made: PieceLists,
-    sorter: Sorter,
+    /// SplitBox and records, before they are sorted.
+    made: SubBoxLists,
+    sorter: RecordSorter,
     records: Vec<Record>,
     /// The pieces in the order of the records.
-    blocks: Vec<Block>,
+    blocks: Vec<SubBoxBlock>,
     /// For each record where those behind it cease to be in its cell.
     ends: Vec<u32>,
 }
@@ -116,8 +116,8 @@ impl Default for LinearKdTree {
             unique: Unique::ByCorner,
             instructions: Instructions::default(),
             lattice: Lattice::default(),
-            made: PieceLists::default(),
-            sorter: Sorter::default(),
+            made: SubBoxLists::default(),
+            sorter: RecordSorter::default(),
             records: Vec::new(),
             blocks: Vec::new(),
             ends: Vec::new(),
@@ -230,7 +230,7 @@ impl LinearKdTree {
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.crowded(boxes));
         }
-        pieces::gather(&self.made, &self.records, &mut self.blocks);
+        sub_boxes::gather(&self.made, &self.records, &mut self.blocks);
         Ok(())
     }
 

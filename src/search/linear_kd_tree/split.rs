@@ -5,19 +5,19 @@
 //! each of which fills more than half of its cell along one axis at least (section 4.1,
 //! property 1). A split that does not make the cells smaller on the whole is undone.
 
-use super::code::{CellBox, Cut};
+use super::locational_code::{CellBox, Cut};
 
 /// Most pieces of a box: two for each of three axes.
 const MOST_PIECES: usize = 8;
 
-/// Pieces of a box, in leaves. No two of their cells overlap.
+/// SplitBox of a box, in leaves. No two of their cells overlap.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct SplitBox {
     pieces: [CellBox; MOST_PIECES],
     len: usize,
 }
 
-impl Pieces {
+impl SplitBox {
     /// A box as a whole.
     pub(super) fn whole(cells: &CellBox) -> Self {
         let mut pieces = Self::default();
@@ -68,15 +68,15 @@ impl Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::super::code::{Code, MOST_BITS};
+    use super::super::locational_code::{Code, MAX_BITS};
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    const HALF: u32 = 1 << (MOST_BITS - 1);
+    const HALF: u32 = 1 << (MAX_BITS - 1);
 
     fn volume(piece: &CellBox) -> u64 {
-        Code::around(piece, MOST_BITS).volume(MOST_BITS)
+        Code::around(piece, MAX_BITS).volume(MAX_BITS)
     }
 
     #[test]
@@ -85,9 +85,9 @@ mod tests {
             low: [HALF - 3; 3],
             high: [HALF + 3; 3],
         };
-        let whole = Pieces::whole(&cells);
-        assert_eq!(volume(&whole.as_slice()[0]), 1 << (3 * MOST_BITS));
-        let pieces = Pieces::split(&cells);
+        let whole = SplitBox::whole(&cells);
+        assert_eq!(volume(&whole.as_slice()[0]), 1 << (3 * MAX_BITS));
+        let pieces = SplitBox::split(&cells);
         assert_eq!(pieces.as_slice().len(), 8);
         assert_eq!(pieces.as_slice().iter().map(volume).sum::<u64>(), 8 * 64);
     }
@@ -98,7 +98,7 @@ mod tests {
             low: [0; 3],
             high: [2 * HALF - 1; 3],
         };
-        assert_eq!(Pieces::split(&cells).as_slice(), [cells]);
+        assert_eq!(SplitBox::split(&cells).as_slice(), [cells]);
     }
 
     #[test]
@@ -107,17 +107,17 @@ mod tests {
         for _ in 0..300 {
             let low: [u32; 3] = std::array::from_fn(|_| HALF - 12 + random.random_range(0..20));
             let high = low.map(|low| low + random.random_range(0..9));
-            let pieces = Pieces::split(&CellBox { low, high });
+            let pieces = SplitBox::split(&CellBox { low, high });
             let codes = pieces.as_slice().iter();
-            let codes: Vec<Code> = codes.map(|piece| Code::around(piece, MOST_BITS)).collect();
+            let codes: Vec<Code> = codes.map(|piece| Code::around(piece, MAX_BITS)).collect();
             for x in low[0]..=high[0] {
                 for y in low[1]..=high[1] {
                     for z in low[2]..=high[2] {
                         let [low, high] = [[x, y, z]; 2];
-                        let leaf = Code::around(&CellBox { low, high }, MOST_BITS);
+                        let leaf = Code::around(&CellBox { low, high }, MAX_BITS);
                         let holding = codes
                             .iter()
-                            .filter(|code| **code <= leaf && leaf <= code.last(MOST_BITS));
+                            .filter(|code| **code <= leaf && leaf <= code.last(MAX_BITS));
                         assert_eq!(holding.count(), 1);
                     }
                 }

@@ -20,16 +20,16 @@
 //! Two twins: plain code for any processor, and 256-bit vectors. As numbers are only
 //! compared, both give the same.
 
-use super::pieces::Block;
+use super::sub_boxes::SubBoxBlock;
 use crate::search::Pair;
 #[cfg(target_arch = "x86_64")]
-use crate::search::uniform_grid::scan::Avx2;
-use crate::search::uniform_grid::scan::{Comparison, Instructions, LANES, Scalar};
+use crate::search::uniform_grid::simd::Avx2;
+use crate::search::uniform_grid::simd::{Comparison, Instructions, LANES, Scalar};
 
 /// Blocks that are compared before the list of pairs may have to grow.
 const BLOCKS_PER_ROOM: usize = 64;
 
-/// The piece that others are compared with; its fields are those of a [`Block`].
+/// The piece that others are compared with; its fields are those of a [`SubBoxBlock`].
 struct Query {
     low: [f32; 3],
     from: [f32; 3],
@@ -40,7 +40,7 @@ struct Query {
 
 impl Query {
     #[inline(always)]
-    fn new(block: &Block, lane: usize) -> Self {
+    fn new(block: &SubBoxBlock, lane: usize) -> Self {
         let [low, from, high] = [&block.low, &block.from, &block.high];
         Self {
             low: [low[0][lane], low[1][lane], low[2][lane]],
@@ -56,7 +56,7 @@ impl Query {
 /// says. Without `UNIQUE` a pair of boxes may come several times.
 pub(super) fn sweep<const UNIQUE: bool>(
     instructions: Instructions,
-    blocks: &[Block],
+    blocks: &[SubBoxBlock],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
@@ -77,7 +77,7 @@ pub(super) fn sweep<const UNIQUE: bool>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn compare_avx2<const UNIQUE: bool>(
-    blocks: &[Block],
+    blocks: &[SubBoxBlock],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
@@ -90,7 +90,7 @@ unsafe fn compare_avx2<const UNIQUE: bool>(
 /// The processor has the instructions.
 #[inline(always)]
 unsafe fn compare<C: Meeting, const UNIQUE: bool>(
-    blocks: &[Block],
+    blocks: &[SubBoxBlock],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
@@ -104,7 +104,7 @@ unsafe fn compare<C: Meeting, const UNIQUE: bool>(
         }
         let query = Query::new(&blocks[one / LANES], one % LANES);
         let (first, last) = (next / LANES, (end - 1) / LANES);
-        // Pieces of the first block that are not behind the query do not count, nor do
+        // SplitBox of the first block that are not behind the query do not count, nor do
         // those of the last that are outside.
         let mut counts = ALL << (next % LANES);
         let of_last = ALL >> (LANES - 1 - (end - 1) % LANES);
@@ -137,12 +137,12 @@ trait Meeting: Comparison {
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32;
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32;
 }
 
 impl Meeting for Scalar {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32 {
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
         let mut mask = 0;
         for k in 0..LANES {
             let mut hit = block.owner[k] != query.owner;
@@ -166,7 +166,7 @@ impl Meeting for Scalar {
 #[cfg(target_arch = "x86_64")]
 impl Meeting for Avx2 {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &Block) -> u32 {
+    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
         use std::arch::x86_64::*;
         // SAFETY: the caller promises AVX2; each array of a block is one vector, at a
         // multiple of its size.

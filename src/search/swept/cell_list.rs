@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::cells::{Cell, CellCut, Links};
+use super::cell_links::{Cell, CellLayout, CellLinks};
 use super::{Collision, SweptError, SweptSearch, SweptWork, check, collision};
 use crate::spheres::SphereSet;
 
@@ -72,8 +72,8 @@ pub struct CellList {
     /// Width of a cell that was asked for, nm.
     width: Option<f32>,
     refuses_misfits: bool,
-    cut: Option<CellCut>,
-    links: Links,
+    cut: Option<CellLayout>,
+    links: CellLinks,
     /// How far each sphere gets from its start, nm.
     reaches: Vec<f64>,
     sorted_reaches: Vec<f64>,
@@ -92,7 +92,7 @@ impl CellList {
             width: None,
             refuses_misfits: false,
             cut: None,
-            links: Links::default(),
+            links: CellLinks::default(),
             reaches: Vec::new(),
             sorted_reaches: Vec::new(),
             misfits: Vec::new(),
@@ -132,7 +132,7 @@ impl CellList {
     }
 
     /// Step 1: cells for these spheres.
-    fn plan(&mut self, start: &SphereSet, end: &SphereSet) -> Result<CellCut, SweptError> {
+    fn plan(&mut self, start: &SphereSet, end: &SphereSet) -> Result<CellLayout, SweptError> {
         self.reaches.clear();
         self.reaches.extend((0..start.len()).map(|index| {
             let way = end.center(index).as_dvec3() - start.center(index).as_dvec3();
@@ -144,13 +144,15 @@ impl CellList {
         let make = |width: f64| {
             let size = (extent.high - extent.low).max(glam::Vec3::ZERO);
             match self.version {
-                CellListVersion::A | CellListVersion::B => CellCut::cubes(width, size, start.len()),
-                CellListVersion::C => CellCut::slices(width, size, start.len()),
+                CellListVersion::A | CellListVersion::B => {
+                    CellLayout::cubes(width, size, start.len())
+                }
+                CellListVersion::C => CellLayout::slices(width, size, start.len()),
             }
         };
         let same_spheres = self.checked.len() == start.len();
         let cut = match self.cut {
-            // Links last as long as the cells do.
+            // CellLinks last as long as the cells do.
             Some(cut)
                 if same_spheres
                     && (self.width.is_some()
@@ -191,7 +193,7 @@ impl CellList {
         if limit > 0.0 { limit } else { 1.0 }
     }
 
-    fn find_misfits(&mut self, cut: &CellCut) -> Result<(), SweptError> {
+    fn find_misfits(&mut self, cut: &CellLayout) -> Result<(), SweptError> {
         let limit = 0.5 * cut.width * USABLE;
         self.misfits.clear();
         let reaches = self.reaches.iter().zip(0..);
@@ -217,7 +219,7 @@ impl CellList {
         self.misfits.binary_search(&sphere).is_ok()
     }
 
-    fn link(&mut self, cut: &CellCut, spheres: &SphereSet, sphere: u32) {
+    fn link(&mut self, cut: &CellLayout, spheres: &SphereSet, sphere: u32) {
         let index = sphere as usize;
         let (center, radius) = (spheres.center(index).as_dvec3(), spheres.radius(index));
         self.links.update(cut, sphere, center, f64::from(radius));
@@ -226,7 +228,7 @@ impl CellList {
     /// Step 3: checks a sphere against those with larger indices around it.
     fn check_around(
         &mut self,
-        cut: &CellCut,
+        cut: &CellLayout,
         (start, end): (&SphereSet, &SphereSet),
         sphere: u32,
         work: &mut SweptWork,
@@ -280,7 +282,7 @@ impl CellList {
 
 /// Which neighbors along an axis a sphere must look at, from −1 to 1.
 fn steps_along(
-    cut: &CellCut,
+    cut: &CellLayout,
     own: Cell,
     axis: usize,
     (center, motion, radius): (DVec3, DVec3, f64),

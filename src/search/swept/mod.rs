@@ -21,8 +21,8 @@
 //! hold many of them, and B may be quicker.
 
 mod brute_force;
+mod cell_links;
 mod cell_list;
-mod cells;
 mod contact_time;
 
 pub use brute_force::SweptBruteForce;
@@ -89,7 +89,7 @@ pub struct SweptWork {
     pub checks: u64,
     /// Cells that were looked into.
     pub cells: u64,
-    /// Links between cells and spheres that were made or unmade.
+    /// CellLinks between cells and spheres that were made or unmade.
     pub links: u64,
     /// Spheres that were too large or too fast for the cells.
     pub apart: u64,

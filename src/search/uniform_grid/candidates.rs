@@ -4,14 +4,14 @@
 //! shorter than a vector. They are copied together once, and every sphere of the cell
 //! walks over the same full vectors.
 
-use super::scan::{Columns, Comparison, MOST_LANES};
-use super::walk::Sink;
+use super::pair_walk::Sink;
+use super::simd::{Columns, Comparison, MAX_LANES};
 
 /// Most candidates that are copied; a fuller neighborhood is walked in place.
 pub(in crate::search) const MAX_CANDIDATES: usize = 512;
 
 /// Room for the candidates, and for a vector that starts at the last of them.
-const ROOM: usize = MAX_CANDIDATES + 2 * MOST_LANES;
+const ROOM: usize = MAX_CANDIDATES + 2 * MAX_LANES;
 
 /// Copies of the spheres around a cell, its own first.
 pub(in crate::search) struct Candidates {
@@ -56,7 +56,7 @@ impl Candidates {
         from: usize,
         to: usize,
     ) {
-        assert!(self.len + (to - from) <= MAX_CANDIDATES && to + MOST_LANES <= columns.x.len());
+        assert!(self.len + (to - from) <= MAX_CANDIDATES && to + MAX_LANES <= columns.x.len());
         let mut at = from;
         let mut into = self.len;
         // A vector at a time, and one in any case, since most runs are short. What is
@@ -84,7 +84,7 @@ impl Candidates {
     /// Makes the lanes behind the last candidate hit nothing.
     #[inline(always)]
     pub(in crate::search) fn finish(&mut self) {
-        self.x[self.len..self.len + MOST_LANES].fill(f32::INFINITY);
+        self.x[self.len..self.len + MAX_LANES].fill(f32::INFINITY);
     }
 
     #[inline(always)]
@@ -103,7 +103,7 @@ impl Candidates {
 #[inline(always)]
 fn copy<C: Comparison, T: Copy>(target: &mut [T; ROOM], into: usize, source: &[T], at: usize) {
     debug_assert!(into + C::LANES <= ROOM && at + C::LANES <= source.len());
-    // SAFETY: `append` asserts that the run fits with MOST_LANES entries to spare on both
+    // SAFETY: `append` asserts that the run fits with MAX_LANES entries to spare on both
     // sides, and the two do not overlap, being different objects.
     unsafe {
         let source = source.as_ptr().add(at);

@@ -1,26 +1,30 @@
 //! FFRNN: fixed-radius nearest neighbors on a counting-sorted uniform grid.
 
-pub(super) mod beyond;
-pub(super) mod candidates;
-pub(crate) mod cells;
-pub(crate) mod layout;
-pub(crate) mod plan;
-pub(super) mod scan;
-pub(super) mod sort;
-pub(crate) mod walk;
+mod candidates;
+pub(super) mod cell_walk;
+mod layout;
+pub(super) mod pair_walk;
+mod reach_plan;
+pub(super) mod simd;
+pub(super) mod sorted_spheres;
+
+#[cfg(feature = "gpu")]
+pub(crate) use cell_walk::FOLLOWING_ROWS;
+pub(crate) use layout::GridLayout;
+#[cfg(feature = "gpu")]
+pub(crate) use layout::PLAIN_SHIFT;
+pub(super) use layout::WIDENING;
+pub(crate) use reach_plan::{Reach, ReachPlan};
 
 use glam::Vec3;
 
-use super::tasks::searched_by_tasks;
+use super::pair_tasks::impl_pair_search;
 use super::{GridCell, MAX_REACH_NM, PairSearch, SearchError};
 use crate::spheres::SphereSet;
-use beyond::Nobody;
-use cells::CellWalk;
-use layout::GridLayout;
-use plan::ReachPlan;
-use scan::Instructions;
-use sort::SortedSpheres;
-use walk::{SPHERES_PER_TASK, Walk};
+use cell_walk::CellWalk;
+use pair_walk::{NoCoarserLevels, PairWalk, SPHERES_PER_TASK};
+use simd::Instructions;
+use sorted_spheres::SortedSpheres;
 
 /// Most comparisons within cells that a search begins: about a second of them.
 ///
@@ -111,7 +115,11 @@ impl UniformGrid {
     }
 
     /// Checks, and sorts the spheres into cells; `None` if no pair is possible.
-    fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<Walk<'_>>, SearchError> {
+    fn build(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+    ) -> Result<Option<PairWalk<'_>>, SearchError> {
         self.layout = None;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
@@ -124,7 +132,7 @@ impl UniformGrid {
         &mut self,
         spheres: &SphereSet,
         plan: &ReachPlan,
-    ) -> Result<Walk<'_>, SearchError> {
+    ) -> Result<PairWalk<'_>, SearchError> {
         let layout = plan.layout(spheres.len(), self.least_cell);
         self.sort(spheres, plan, layout, None)
     }
@@ -137,7 +145,7 @@ impl UniformGrid {
         plan: &ReachPlan,
         layout: GridLayout,
         indices: Option<&[u32]>,
-    ) -> Result<Walk<'_>, SearchError> {
+    ) -> Result<PairWalk<'_>, SearchError> {
         let reach = plan.reach;
         self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
@@ -145,14 +153,14 @@ impl UniformGrid {
             self.sorted.rename(indices);
         }
         self.sorted.check_crowding(plan.longest)?;
-        Ok(Walk {
+        Ok(PairWalk {
             cells: CellWalk {
                 sorted: &self.sorted,
                 cell_start: &self.sorted.cell_start,
                 layout,
                 per_task: SPHERES_PER_TASK,
             },
-            beyond: Nobody,
+            coarser: NoCoarserLevels,
             reach,
             largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
@@ -170,7 +178,7 @@ impl PairSearch for UniformGrid {
         "uniform-grid"
     }
 
-    searched_by_tasks!();
+    impl_pair_search!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.layout.map(|layout| layout.cell_around(point))

@@ -6,7 +6,7 @@
 //! paths of its two corners have in common at their front (section 5.3).
 
 /// Most bits of a coordinate. A path of all three, and its length, fit 64 bits.
-pub(super) const MOST_BITS: u32 = 19;
+pub(super) const MAX_BITS: u32 = 19;
 
 /// Bits that hold the length of a path.
 const LENGTH_BITS: u32 = 6;
@@ -140,13 +140,13 @@ mod tests {
         assert_eq!(interleave([1, 0, 0]), 0b100);
         assert_eq!(interleave([0, 1, 0]), 0b010);
         assert_eq!(interleave([0b11, 0b01, 0b10]), 0b101_110);
-        let most = (1 << MOST_BITS) - 1;
-        assert_eq!(interleave([most; 3]), (1 << (3 * MOST_BITS)) - 1);
+        let most = (1 << MAX_BITS) - 1;
+        assert_eq!(interleave([most; 3]), (1 << (3 * MAX_BITS)) - 1);
     }
 
     #[test]
     fn a_prefix_is_before_all_that_it_is_the_beginning_of() {
-        for bits in [1, 4, MOST_BITS] {
+        for bits in [1, 4, MAX_BITS] {
             let code = |low, high| Code::around(&CellBox { low, high }, bits);
             let half = 1 << (bits - 1);
             let most = 2 * half - 1;

@@ -22,7 +22,7 @@ pub(in crate::search) use scalar::Scalar;
 pub(in crate::search) const LANES: usize = 8;
 
 /// Spheres that the widest of the twins compares at once.
-pub(in crate::search) const MOST_LANES: usize = 16;
+pub(in crate::search) const MAX_LANES: usize = 16;
 
 /// Which of the twins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Default for Instructions {
     }
 }
 
-/// Columns that spheres are read from, each with [`MOST_LANES`] readable entries beyond
+/// Columns that spheres are read from, each with [`MAX_LANES`] readable entries beyond
 /// the last sphere.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct Columns<'a> {
@@ -93,7 +93,7 @@ pub(in crate::search) struct Query {
 
 /// Compares a query with consecutive spheres.
 pub(in crate::search) trait Comparison {
-    /// How many are compared at once, at most [`MOST_LANES`].
+    /// How many are compared at once, at most [`MAX_LANES`].
     const LANES: usize;
 
     /// Bit `k` is set if sphere `at + k` is in reach and has another owner.

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::layout::GridLayout;
-use super::sort::SortedSpheres;
+use super::sorted_spheres::SortedSpheres;
 
 /// Offsets in (y, z) of the four following rows.
 pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];

@@ -8,43 +8,42 @@
 
 use std::ops::Range;
 
-use super::beyond::{Beyond, Nobody};
 use super::candidates::{Candidates, MAX_CANDIDATES};
-use super::cells::CellWalk;
-use super::plan::Reach;
+use super::cell_walk::CellWalk;
+use super::reach_plan::Reach;
 #[cfg(target_arch = "x86_64")]
-use super::scan::{Avx2, Avx512};
-use super::scan::{Columns, Comparison, Instructions, MOST_LANES, Query, Scalar};
+use super::simd::{Avx2, Avx512};
+use super::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
 use crate::search::Pair;
-use crate::search::tasks::Tasks;
+use crate::search::pair_tasks::PairTasks;
 
 /// Spheres that one task walks, about.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
 
 /// A sorted grid, ready to be walked by several tasks at once.
-pub(in crate::search) struct Walk<'a, B = Nobody> {
+pub(in crate::search) struct PairWalk<'a, B = NoCoarserLevels> {
     pub(in crate::search) cells: CellWalk<'a>,
     /// Who else is met.
-    pub(in crate::search) beyond: B,
+    pub(in crate::search) coarser: B,
     pub(in crate::search) reach: Reach,
     /// Largest radius, nm.
     pub(in crate::search) largest_radius: f32,
     pub(in crate::search) instructions: Instructions,
 }
 
-impl<B: Beyond> Tasks for Walk<'_, B> {
+impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
     fn tasks(&self) -> usize {
         self.cells.tasks()
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.visit(task, &mut Lister { list });
+        self.visit(task, &mut PairLister { list });
         keep_headroom(list);
     }
 
     fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
         let mut sink = GapLister {
-            pairs: Lister { list },
+            pairs: PairLister { list },
             gaps,
         };
         self.visit(task, &mut sink);
@@ -59,7 +58,7 @@ impl<B: Beyond> Tasks for Walk<'_, B> {
     }
 }
 
-impl<B: Beyond> Walk<'_, B> {
+impl<B: CoarserLevels> PairWalk<'_, B> {
     /// Passes all hits of `task` to `sink`.
     fn visit<S: Sink>(&self, task: usize, sink: &mut S) {
         match (self.instructions, self.reach.is_mixed()) {
@@ -141,11 +140,11 @@ impl<B: Beyond> Walk<'_, B> {
                         let query = self.query::<MIXED>(&copies, one);
                         let own = columns.index[start + one];
                         let run = one + 1..candidates.len();
-                        // SAFETY: the copies have MOST_LANES entries behind the last, all
+                        // SAFETY: the copies have MAX_LANES entries behind the last, all
                         // out of reach, and `visit` chose `C`.
                         unsafe {
                             scan::<C, MIXED, true, S>(&copies, &query, own, run, sink);
-                            self.beyond
+                            self.coarser
                                 .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
                     }
@@ -163,7 +162,7 @@ impl<B: Beyond> Walk<'_, B> {
                         }
                         // SAFETY: as above.
                         unsafe {
-                            self.beyond
+                            self.coarser
                                 .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
                     }
@@ -191,6 +190,36 @@ impl<B: Beyond> Walk<'_, B> {
     }
 }
 
+/// The coarser levels that the spheres of a level are compared with, too.
+pub(in crate::search) trait CoarserLevels: Sync {
+    /// Passes the hits of `query`, which has index `own` in the set, to `sink`.
+    ///
+    /// # Safety
+    /// As [`Comparison::hits`] for all spheres of `columns`.
+    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
+        &self,
+        columns: &Columns<'_>,
+        query: &Query,
+        own: u32,
+        sink: &mut S,
+    );
+}
+
+/// A grid of a single level.
+pub(in crate::search) struct NoCoarserLevels;
+
+impl CoarserLevels for NoCoarserLevels {
+    #[inline(always)]
+    unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
+        &self,
+        _columns: &Columns<'_>,
+        _query: &Query,
+        _own: u32,
+        _sink: &mut S,
+    ) {
+    }
+}
+
 /// What becomes of the hits.
 pub(in crate::search) trait Sink {
     /// Whether the indices of the others are looked at.
@@ -199,7 +228,7 @@ pub(in crate::search) trait Sink {
     /// Where the hits of one sphere go: by value, so that it can stay in registers.
     type Room;
 
-    /// Room for the hits of a sphere among `most` others, and [`MOST_LANES`] to spare.
+    /// Room for the hits of a sphere among `most` others, and [`MAX_LANES`] to spare.
     fn open(&mut self, most: usize) -> Self::Room;
 
     /// Takes the hits of a sphere among as many others as `C` compares at once.
@@ -260,11 +289,11 @@ impl Sink for Counter {
 }
 
 /// Writes the hits down.
-pub(in crate::search) struct Lister<'a> {
+pub(in crate::search) struct PairLister<'a> {
     pub(in crate::search) list: &'a mut Vec<Pair>,
 }
 
-impl Sink for Lister<'_> {
+impl Sink for PairLister<'_> {
     const WANTS_INDICES: bool = true;
 
     /// Where the next pair goes.
@@ -297,7 +326,7 @@ impl Sink for Lister<'_> {
 
 /// Writes the hits and their gaps down.
 struct GapLister<'a> {
-    pairs: Lister<'a>,
+    pairs: PairLister<'a>,
     gaps: &'a mut Vec<f32>,
 }
 
@@ -325,7 +354,7 @@ impl Sink for GapLister<'_> {
         unsafe {
             C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
             *gap = gap.add(hits.mask.count_ones() as usize);
-            Lister::take::<C, MIXED>(pair, hits);
+            PairLister::take::<C, MIXED>(pair, hits);
         }
     }
 
@@ -337,11 +366,11 @@ impl Sink for GapLister<'_> {
     }
 }
 
-/// The end of a list, with room for `most` more entries and [`MOST_LANES`] to spare.
+/// The end of a list, with room for `most` more entries and [`MAX_LANES`] to spare.
 #[inline(always)]
 fn open<T>(list: &mut Vec<T>, most: usize) -> *mut T {
-    if list.capacity() - list.len() < most + MOST_LANES {
-        grow(list, most + MOST_LANES);
+    if list.capacity() - list.len() < most + MAX_LANES {
+        grow(list, most + MAX_LANES);
     }
     list.spare_capacity_mut().as_mut_ptr().cast()
 }
@@ -361,7 +390,7 @@ unsafe fn close<T>(list: &mut Vec<T>, next: *mut T) {
 
 /// Headroom for the next search, so that a few pairs more do not allocate.
 fn keep_headroom<T>(list: &mut Vec<T>) {
-    let headroom = list.len() / 8 + MOST_LANES;
+    let headroom = list.len() / 8 + MAX_LANES;
     if list.capacity() - list.len() < headroom {
         grow(list, headroom);
     }
@@ -370,13 +399,13 @@ fn keep_headroom<T>(list: &mut Vec<T>) {
 /// Makes room for `least` more: half as many again, less than a vector's own doubling.
 #[cold]
 fn grow<T>(list: &mut Vec<T>, least: usize) {
-    list.reserve_exact((list.len() / 2).max(32 * MOST_LANES).max(least));
+    list.reserve_exact((list.len() / 2).max(32 * MAX_LANES).max(least));
 }
 
 /// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
-/// `columns` have [`MOST_LANES`] entries behind the end of the run, and the processor has
+/// `columns` have [`MAX_LANES`] entries behind the end of the run, and the processor has
 /// the instructions.
 #[inline(always)]
 pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(

@@ -4,7 +4,7 @@
 //! compared, both give the same.
 
 use crate::search::Pair;
-use crate::search::uniform_grid::scan::{Instructions, LANES};
+use crate::search::uniform_grid::simd::{Instructions, LANES};
 
 /// Boxes in columns, with [`LANES`] readable entries beyond the last.
 #[derive(Clone, Copy)]

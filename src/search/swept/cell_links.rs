@@ -25,14 +25,14 @@ pub(super) type Cell = [i64; 3];
 
 /// How space is cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CellCut {
+pub(super) struct CellLayout {
     /// Width of a cell, nm.
     pub(super) width: f64,
     /// Cells along each axis, powers of two; one where space is not cut.
     along: [usize; 3],
 }
 
-impl CellCut {
+impl CellLayout {
     /// Cubes of `width` nm for `count` spheres in a space of `size` nm.
     pub(super) fn cubes(width: f64, size: Vec3, count: usize) -> Self {
         let budget = (count * CELLS_PER_SPHERE).max(MIN_CELLS);
@@ -111,20 +111,20 @@ struct CellsOfSphere {
     linked: bool,
 }
 
-/// Links between cells and spheres.
+/// CellLinks between cells and spheres.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links {
+pub(super) struct CellLinks {
     /// `particleList` of each cell.
     spheres: Vec<Vec<u32>>,
     /// `cellList` of each sphere.
     cells: Vec<CellsOfSphere>,
-    /// Links that were made or unmade.
+    /// CellLinks that were made or unmade.
     pub(super) changes: u64,
 }
 
-impl Links {
+impl CellLinks {
     /// Removes all links.
-    pub(super) fn clear(&mut self, cut: &CellCut, spheres: usize) {
+    pub(super) fn clear(&mut self, cut: &CellLayout, spheres: usize) {
         for list in &mut self.spheres {
             list.clear();
         }
@@ -138,8 +138,8 @@ impl Links {
         &self.spheres[place]
     }
 
-    /// Links a sphere with the cells that any part of it is in now, nm.
-    pub(super) fn update(&mut self, cut: &CellCut, sphere: u32, center: DVec3, radius: f64) {
+    /// CellLinks a sphere with the cells that any part of it is in now, nm.
+    pub(super) fn update(&mut self, cut: &CellLayout, sphere: u32, center: DVec3, radius: f64) {
         let now = CellsOfSphere {
             low: cut.cell(center - radius),
             high: cut.cell(center + radius),
@@ -153,7 +153,7 @@ impl Links {
     }
 
     /// Takes a sphere out of all its cells.
-    pub(super) fn remove(&mut self, cut: &CellCut, sphere: u32) {
+    pub(super) fn remove(&mut self, cut: &CellLayout, sphere: u32) {
         let before = std::mem::take(&mut self.cells[sphere as usize]);
         if before.linked {
             self.for_each_cell(cut, before, |list| {
@@ -166,7 +166,7 @@ impl Links {
 
     fn for_each_cell(
         &mut self,
-        cut: &CellCut,
+        cut: &CellLayout,
         cells: CellsOfSphere,
         mut change: impl FnMut(&mut Vec<u32>),
     ) {

@@ -4,17 +4,18 @@ use rayon::prelude::*;
 
 use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
-use crate::search::tasks::Tasks;
+use crate::search::pair_tasks::PairTasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
-use crate::search::uniform_grid::beyond::Beyond;
-use crate::search::uniform_grid::cells::CellWalk;
-use crate::search::uniform_grid::plan::ReachPlan;
-use crate::search::uniform_grid::scan::{Columns, Comparison, Instructions, Query};
-use crate::search::uniform_grid::sort::SortedSpheres;
-use crate::search::uniform_grid::walk::{SPHERES_PER_TASK, Sink, Walk, scan_run};
+use crate::search::uniform_grid::ReachPlan;
+use crate::search::uniform_grid::cell_walk::CellWalk;
+use crate::search::uniform_grid::pair_walk::{
+    CoarserLevels, PairWalk, SPHERES_PER_TASK, Sink, scan_run,
+};
+use crate::search::uniform_grid::simd::{Columns, Comparison, Instructions, Query};
+use crate::search::uniform_grid::sorted_spheres::SortedSpheres;
 
 /// The coarser levels that the spheres of a level reach into.
-pub(in crate::search) struct Coarser<'a> {
+pub(in crate::search) struct ReachedLevels<'a> {
     levels: &'a [Level],
     /// For each cell of all levels its first sphere, and one entry more.
     cell_start: &'a [u32],
@@ -30,7 +31,7 @@ struct Runs {
     len: usize,
 }
 
-impl Coarser<'_> {
+impl ReachedLevels<'_> {
     /// The runs of spheres of `level` that one at `center` (nm) with this `radius` (nm) may
     /// meet.
     #[inline(always)]
@@ -53,7 +54,7 @@ impl Coarser<'_> {
     }
 }
 
-impl Beyond for Coarser<'_> {
+impl CoarserLevels for ReachedLevels<'_> {
     // Runs are written down first: the loop around the comparisons must be plain, or they
     // are compiled without their instructions.
     #[inline(always)]
@@ -112,10 +113,10 @@ impl<'a> LevelWalks<'a> {
     }
 
     /// The walk over one level.
-    fn walk(&self, number: usize) -> Walk<'a, Coarser<'a>> {
+    fn walk(&self, number: usize) -> PairWalk<'a, ReachedLevels<'a>> {
         let level = &self.levels[number];
         let first = level.first_cell as usize;
-        Walk {
+        PairWalk {
             cells: CellWalk {
                 sorted: self.sorted,
                 // Behind its last cell comes the first of the next level.
@@ -123,7 +124,7 @@ impl<'a> LevelWalks<'a> {
                 layout: level.layout,
                 per_task: SPHERES_PER_TASK,
             },
-            beyond: Coarser {
+            coarser: ReachedLevels {
                 levels: &self.levels[number + 1..],
                 cell_start: &self.sorted.cell_start,
             },
@@ -159,8 +160,8 @@ impl<'a> LevelWalks<'a> {
                 };
                 let center = [columns.x[k], columns.y[k], columns.z[k]];
                 let radius = columns.radius.get(k).copied().unwrap_or(0.0);
-                for level in walk.beyond.levels {
-                    walk.beyond.runs(level, center, radius, &mut found);
+                for level in walk.coarser.levels {
+                    walk.coarser.runs(level, center, radius, &mut found);
                     let runs = found.runs[..found.len].iter();
                     met += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
                 }
@@ -179,14 +180,14 @@ impl<'a> LevelWalks<'a> {
     }
 
     /// The walk that a task belongs to, and its number there.
-    fn part(&self, task: usize) -> (Walk<'a, Coarser<'a>>, usize) {
+    fn part(&self, task: usize) -> (PairWalk<'a, ReachedLevels<'a>>, usize) {
         let firsts = &self.first_task[..self.levels.len()];
         let number = firsts.partition_point(|&first| first <= task) - 1;
         (self.walk(number), task - firsts[number])
     }
 }
 
-impl Tasks for LevelWalks<'_> {
+impl PairTasks for LevelWalks<'_> {
     fn tasks(&self) -> usize {
         self.first_task[self.levels.len()]
     }

@@ -21,14 +21,14 @@ const MOST_PARTS: usize = 4096;
 
 /// Memory that sorting works with.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sorter {
+pub(super) struct RecordSorter {
     /// Where each list writes in each part.
     offsets: Vec<u32>,
     /// Where each part starts, and the last one ends.
     starts: Vec<usize>,
 }
 
-impl Sorter {
+impl RecordSorter {
     /// Sorts the records of all `lists`, whose codes have `width` bits, into `sorted`.
     pub(super) fn sort(&mut self, lists: &[Vec<Record>], width: u32, sorted: &mut Vec<Record>) {
         let count = lists.iter().map(Vec::len).sum();

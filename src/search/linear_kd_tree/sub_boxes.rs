@@ -1,13 +1,13 @@
-//! Pieces of boxes: made in parallel, then put in the order of the tree.
+//! SplitBox of boxes: made in parallel, then put in the order of the tree.
 
 use rayon::prelude::*;
 
 use super::Record;
-use super::code::{CellBox, Code};
 use super::lattice::Lattice;
-use super::split::Pieces;
+use super::locational_code::{CellBox, Code};
+use super::split::SplitBox;
 use crate::search::boxes::BoxSet;
-use crate::search::uniform_grid::scan::LANES;
+use crate::search::uniform_grid::simd::LANES;
 
 /// Boxes that one task makes pieces of.
 const BOXES_PER_TASK: usize = 4096;
@@ -21,7 +21,7 @@ const BLOCKS_PER_TASK: usize = 256;
 /// A piece of a box, in one place of memory: they are put in order from all over it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
-pub(super) struct Piece {
+pub(super) struct SubBox {
     /// Where the piece starts, nm.
     start: [f32; 3],
     owner: u32,
@@ -31,14 +31,14 @@ pub(super) struct Piece {
     pub(super) element: u32,
 }
 
-/// Pieces and their records, a list of each for every task.
+/// SplitBox and their records, a list of each for every task.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PieceLists {
-    pieces: Vec<Vec<Piece>>,
+pub(super) struct SubBoxLists {
+    pieces: Vec<Vec<SubBox>>,
     records: Vec<Vec<Record>>,
 }
 
-impl PieceLists {
+impl SubBoxLists {
     /// Makes pieces of all boxes.
     pub(super) fn fill(&mut self, boxes: &BoxSet, lattice: &Lattice, splits: bool) {
         let tasks = boxes.len().div_ceil(BOXES_PER_TASK);
@@ -50,7 +50,7 @@ impl PieceLists {
             records.clear();
             let first = task * BOXES_PER_TASK;
             for index in first..(first + BOXES_PER_TASK).min(boxes.len()) {
-                let whole = Piece {
+                let whole = SubBox {
                     start: boxes.low(index).to_array(),
                     owner: boxes.owner(index),
                     high: boxes.high(index).to_array(),
@@ -58,15 +58,15 @@ impl PieceLists {
                 };
                 let cells = lattice.cells(whole.start, whole.high);
                 let parts = if splits {
-                    Pieces::split(&cells)
+                    SplitBox::split(&cells)
                 } else {
-                    Pieces::whole(&cells)
+                    SplitBox::whole(&cells)
                 };
                 for part in parts.as_slice() {
                     let (piece, cut) = whole.clip(&cells, part, lattice);
                     records.push(Record {
                         code: Code::around(part, lattice.bits),
-                        piece: PieceNumber::new(task, pieces.len(), cut),
+                        piece: SubBoxId::new(task, pieces.len(), cut),
                     });
                     pieces.push(piece);
                 }
@@ -86,7 +86,7 @@ impl PieceLists {
 
     /// A piece by the number that its record has for it.
     #[inline]
-    pub(super) fn piece(&self, number: PieceNumber) -> &Piece {
+    pub(super) fn piece(&self, number: SubBoxId) -> &SubBox {
         let (task, within) = number.place();
         &self.pieces[task][within]
     }
@@ -95,9 +95,9 @@ impl PieceLists {
 /// Which task made a piece, as which of its pieces, and along which axes the piece does not
 /// start where its box does.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PieceNumber(u64);
+pub(super) struct SubBoxId(u64);
 
-impl PieceNumber {
+impl SubBoxId {
     #[inline]
     fn new(task: usize, within: usize, cut: [bool; 3]) -> Self {
         let [x, y, z] = cut.map(u64::from);
@@ -118,7 +118,7 @@ impl PieceNumber {
     }
 }
 
-impl Piece {
+impl SubBox {
     /// The part of a box that is in some of its leaves, and along which axes it starts
     /// where the box is cut.
     #[inline]
@@ -140,7 +140,7 @@ impl Piece {
 /// Eight pieces side by side, as they are compared.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
-pub(super) struct Block {
+pub(super) struct SubBoxBlock {
     /// Where pieces start if their boxes do, along x, y and z, nm; −∞ if they are cut there.
     pub(super) low: [[f32; LANES]; 3],
     /// Where pieces start if they are cut there, nm; −∞ if they are not.
@@ -152,11 +152,11 @@ pub(super) struct Block {
     pub(super) element: [u32; LANES],
 }
 
-impl Block {
+impl SubBoxBlock {
     /// Takes the pieces of up to eight records; what is behind them is of no meaning.
-    fn take(&mut self, lists: &PieceLists, records: &[Record]) {
+    fn take(&mut self, lists: &SubBoxLists, records: &[Record]) {
         // All at once: each may have to come from far away.
-        let mut pieces = [Piece::default(); LANES];
+        let mut pieces = [SubBox::default(); LANES];
         for (piece, record) in pieces.iter_mut().zip(records) {
             *piece = *lists.piece(record.piece);
         }
@@ -177,8 +177,8 @@ impl Block {
 }
 
 /// Puts the pieces in the order of `records`.
-pub(super) fn gather(lists: &PieceLists, records: &[Record], blocks: &mut Vec<Block>) {
-    blocks.resize(records.len().div_ceil(LANES), Block::default());
+pub(super) fn gather(lists: &SubBoxLists, records: &[Record], blocks: &mut Vec<SubBoxBlock>) {
+    blocks.resize(records.len().div_ceil(LANES), SubBoxBlock::default());
     blocks
         .par_iter_mut()
         .zip(records.par_chunks(LANES))

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::MAX_COMPARISONS;
 use super::layout::GridLayout;
-use super::scan::{Columns, MOST_LANES};
+use super::simd::{Columns, MAX_LANES};
 use crate::scatter::ScatterTarget;
 use crate::search::SearchError;
 use crate::spheres::{CHUNK, SphereSet};
@@ -53,7 +53,7 @@ struct Member {
 
 /// The spheres of a [`SphereSet`], cell by cell.
 ///
-/// The arrays have [`MOST_LANES`] more entries than there are spheres, so that a vector
+/// The arrays have [`MAX_LANES`] more entries than there are spheres, so that a vector
 /// may be loaded from any of them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct SortedSpheres {
@@ -172,7 +172,7 @@ impl SortedSpheres {
     }
 
     fn resize(&mut self, spheres: usize, cells: usize, with_radii: bool) {
-        let padded = spheres + MOST_LANES;
+        let padded = spheres + MAX_LANES;
         let radii = if with_radii { padded } else { 0 };
         for (values, length) in [
             (&mut self.x, padded),

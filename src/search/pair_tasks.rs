@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
 
-/// Tasks that together find all pairs, each in an order of its own.
-pub(super) trait Tasks: Sync {
+/// PairTasks that together find all pairs, each in an order of its own.
+pub(super) trait PairTasks: Sync {
     /// Number of tasks: fixed by the scene, not by the number of threads.
     fn tasks(&self) -> usize;
 
@@ -23,9 +23,9 @@ pub(super) trait Tasks: Sync {
 }
 
 /// What a search that is cut into tasks has of [`PairSearch`](super::PairSearch), by its
-/// method `build(spheres, margin)`, which gives its [`Tasks`], or none if no pair is
+/// method `build(spheres, margin)`, which gives its [`PairTasks`], or none if no pair is
 /// possible.
-macro_rules! searched_by_tasks {
+macro_rules! impl_pair_search {
     () => {
         fn find_pairs(
             &mut self,
@@ -33,7 +33,7 @@ macro_rules! searched_by_tasks {
             margin: f32,
             pairs: &mut crate::search::PairBuffer,
         ) -> Result<crate::search::SearchTimes, SearchError> {
-            crate::search::tasks::list(pairs, || self.build(spheres, margin))
+            crate::search::pair_tasks::list(pairs, || self.build(spheres, margin))
         }
 
         fn find_gaps(
@@ -43,19 +43,19 @@ macro_rules! searched_by_tasks {
             pairs: &mut crate::search::PairBuffer,
             each: &(dyn Fn(usize, &[crate::search::Pair], &[f32]) + Sync),
         ) -> Result<crate::search::SearchTimes, SearchError> {
-            crate::search::tasks::list_gaps(pairs, each, || self.build(spheres, margin))
+            crate::search::pair_tasks::list_gaps(pairs, each, || self.build(spheres, margin))
         }
 
         fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
             let tasks = self.build(spheres, margin)?;
-            Ok(tasks.map_or(0, |tasks| crate::search::tasks::count(&tasks)))
+            Ok(tasks.map_or(0, |tasks| crate::search::pair_tasks::count(&tasks)))
         }
     };
 }
-pub(super) use searched_by_tasks;
+pub(super) use impl_pair_search;
 
 /// Fills `pairs` by the tasks that `build` makes; none if no pair is possible.
-pub(super) fn list<T: Tasks>(
+pub(super) fn list<T: PairTasks>(
     pairs: &mut PairBuffer,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
@@ -66,7 +66,7 @@ pub(super) fn list<T: Tasks>(
 }
 
 /// As [`list`], and calls `each` for each list with its gaps.
-pub(super) fn list_gaps<T: Tasks>(
+pub(super) fn list_gaps<T: PairTasks>(
     pairs: &mut PairBuffer,
     each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
@@ -82,7 +82,7 @@ pub(super) fn list_gaps<T: Tasks>(
 }
 
 /// Builds the tasks and walks them, and says how long each took.
-fn build_and_walk<T: Tasks>(
+fn build_and_walk<T: PairTasks>(
     pairs: &mut PairBuffer,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
     walk: impl FnOnce(&T, &mut PairBuffer) + Send,
@@ -103,7 +103,7 @@ fn build_and_walk<T: Tasks>(
 }
 
 /// Counts the pairs of all tasks.
-pub(super) fn count<T: Tasks>(tasks: &T) -> u64 {
+pub(super) fn count<T: PairTasks>(tasks: &T) -> u64 {
     let numbers = (0..tasks.tasks()).into_par_iter();
     numbers.map(|task| tasks.count(task)).sum()
 }
