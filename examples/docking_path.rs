@@ -18,10 +18,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
 use bevy_rapier_molecules::docking::log::Recorder;
-use bevy_rapier_molecules::docking::search::{Docking, WayConfig, motion_between};
-use bevy_rapier_molecules::docking::{Input, Part, ResponseMode, Session, TOLERANCE_NM};
+use bevy_rapier_molecules::docking::search::{DockingSearch, EscapePathConfig, motion_between};
+use bevy_rapier_molecules::docking::{
+    CONTACT_TOLERANCE_NM, ResponseMode, Role, Session, SessionInput,
+};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use clap::Parser;
@@ -93,14 +95,14 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let atoms = receptor.atom_count() + ligand.atom_count();
     let crystal = ligand.file_pose();
     let mut session = Session::new(receptor, ligand);
-    session.apply(&Input::Radii(arguments.radius_scale))?;
+    session.apply(&SessionInput::Radii(arguments.radius_scale))?;
 
     let begin = Instant::now();
-    let mut way = way_out(&session, &crystal, seed)?;
+    let mut way = escape_path(&session, &crystal, seed)?;
     let time = begin.elapsed();
     way.reverse();
     let steps = write_log(&arguments.file, &mut session, &way)?;
-    let end = session.pose(Part::Ligand);
+    let end = session.pose(Role::Ligand);
     let report = Report {
         head: Head::new(Some(seed), Device::default(), time),
         molecules: 2,
@@ -123,55 +125,55 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 }
 
 /// Poses of the ligand from where it belongs to the outside.
-fn way_out(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>, AnyError> {
-    let [large, small] = [Part::Receptor, Part::Ligand]
-        .map(|part| TypedMolecule::new(Arc::clone(session.template(part))));
+fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>, AnyError> {
+    let [large, small] = [Role::Receptor, Role::Ligand]
+        .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
     // No energy is asked for on a way; the coarsest will do.
     let coarse = EnergyConfig {
         spacing: 0.2,
         ..EnergyConfig::default()
     };
     let energy = EnergyGrid::new(&large, &small, &coarse)?;
-    let docking = Docking {
-        ligand: session.molecule(Part::Ligand),
-        receptor: session.molecule(Part::Receptor),
-        receptor_pose: session.pose(Part::Receptor),
+    let docking = DockingSearch {
+        ligand: session.molecule(Role::Ligand),
+        receptor: session.molecule(Role::Receptor),
+        receptor_pose: session.pose(Role::Receptor),
         energy: &energy,
     };
-    let config = WayConfig {
+    let config = EscapePathConfig {
         seed,
         branches: BRANCHES,
-        tolerance: TOLERANCE_NM,
+        tolerance: CONTACT_TOLERANCE_NM,
     };
-    let way = docking.way_out(crystal, &config)?;
+    let way = docking.escape_path(crystal, &config)?;
     let sentence = "no way out of the cavity was found: a smaller --radius-scale may help";
     Ok(way.ok_or_else(|| io::Error::new(ErrorKind::Interrupted, sentence))?)
 }
 
 /// Moves the ligand along the way and writes down how, in so many inputs.
 fn write_log(file: &Path, session: &mut Session, way: &[Pose]) -> Result<u32, AnyError> {
-    session.apply(&Input::Response(ResponseMode::Slide))?;
-    session.apply(&Input::Place(Part::Ligand, way[0]))?;
+    session.apply(&SessionInput::Response(ResponseMode::Slide))?;
+    session.apply(&SessionInput::Place(Role::Ligand, way[0]))?;
     let log = File::create(file)
         .map_err(|error| format!("cannot write '{}': {error}", file.display()))?;
     let mut recorder = Recorder::new(BufWriter::new(log), session)?;
     let mut inputs = 0;
-    let mut feed = |session: &mut Session, input: Input| -> Result<(), AnyError> {
+    let mut feed = |session: &mut Session, input: SessionInput| -> Result<(), AnyError> {
         inputs += 1;
         recorder.record(&input)?;
         session.apply(&input)?;
         Ok(())
     };
     for target in &way[1..] {
-        let whole = motion_between(&session.pose(Part::Ligand), target);
+        let whole = motion_between(&session.pose(Role::Ligand), target);
         let length = whole.translation.length() / STEP.0;
         let steps = length.max(whole.rotation.length() / STEP.1).ceil().max(1.0) as u32;
         for left in (1..=steps).rev() {
-            let rest = motion_between(&session.pose(Part::Ligand), target);
-            feed(session, Input::Move(rest.scaled(1.0 / left as f32)))?;
+            let rest = motion_between(&session.pose(Role::Ligand), target);
+            feed(session, SessionInput::Move(rest.scaled(1.0 / left as f32)))?;
         }
     }
-    feed(session, Input::Radii(1.0))?;
+    feed(session, SessionInput::Radii(1.0))?;
     recorder.finish(session)?;
     Ok(inputs)
 }

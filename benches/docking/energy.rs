@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bevy_rapier_molecules::docking::energy::{
-    EnergyConfig, EnergyGrid, TypedMolecule, direct_interaction,
+    EnergyConfig, EnergyGrid, ForceFieldMolecule, direct_interaction,
 };
 use bevy_rapier_molecules::pose::Pose;
 
@@ -14,7 +14,7 @@ use crate::{ROUNDS, Scene, micros};
 pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let scene = Scene::xylene();
     let [large, small] = [&scene.receptor, &scene.ligand]
-        .map(|molecule| TypedMolecule::new(Arc::clone(molecule.template())));
+        .map(|molecule| ForceFieldMolecule::new(Arc::clone(molecule.template())));
     let (config, home) = (EnergyConfig::default(), Pose::IDENTITY);
     let begin = Instant::now();
     let grid = EnergyGrid::new(&large, &small, &config).expect("the lattice fits");

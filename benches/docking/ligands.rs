@@ -5,8 +5,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::DockingMolecule;
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
+use bevy_rapier_molecules::docking::search::{DockingSearch, DockingSearchConfig};
 use bevy_rapier_molecules::molecule::{Atom, MoleculeTemplate, Residue};
 
 use crate::common::molecules::bundled;
@@ -190,9 +190,9 @@ impl Tally {
         self.atoms = ligand.atom_count();
         let crystal = ligand.template().file_pose().position;
         let [large, small] = [&receptor, &ligand]
-            .map(|molecule| TypedMolecule::new(Arc::clone(molecule.template())));
+            .map(|molecule| ForceFieldMolecule::new(Arc::clone(molecule.template())));
         let energy = EnergyGrid::new(&large, &small, &EnergyConfig::default())?;
-        let docking = Docking {
+        let docking = DockingSearch {
             ligand: &ligand,
             receptor: &receptor,
             receptor_pose: receptor.template().file_pose(),

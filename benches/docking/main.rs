@@ -17,7 +17,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_rapier_molecules::docking::{DockingMolecule, Encounter, Motion, interferes};
+use bevy_rapier_molecules::docking::{
+    DockingMolecule, DockingPair, RigidMotion, overlapping_atoms,
+};
 use bevy_rapier_molecules::pose::Pose;
 use common::interleave::{Rounds, interleave, ratio};
 use common::molecules::bundled;
@@ -119,7 +121,7 @@ struct Scene {
     receptor: DockingMolecule,
     ligand: DockingMolecule,
     /// Free poses at the surface, each with a motion.
-    poses: Vec<(Pose, Motion)>,
+    poses: Vec<(Pose, RigidMotion)>,
 }
 
 impl Scene {
@@ -135,10 +137,10 @@ impl Scene {
                 let outside = 0.7 * receptor.template().bounding_radius();
                 let start = Pose::new(vector(outside), Quat::from_scaled_axis(vector(2.0)));
                 let home = Pose::IDENTITY;
-                let pose = Encounter::new(&ligand, start, &receptor, home)
+                let pose = DockingPair::new(&ligand, start, &receptor, home)
                     .nearest_free_pose()
                     .expect("the poses are finite");
-                let motion = Motion {
+                let motion = RigidMotion {
                     translation: vector(STEP_NM),
                     rotation: vector(TURN),
                 };
@@ -161,12 +163,12 @@ impl Scene {
     /// Best times of brute force, overlap check and motion over all poses.
     fn race(&self, rounds: usize) -> [Duration; 3] {
         let home = Pose::IDENTITY;
-        let competitors: [&dyn Fn(&Pose, &Motion) -> usize; 3] = [
+        let competitors: [&dyn Fn(&Pose, &RigidMotion) -> usize; 3] = [
             &|pose, _| self.brute_force(pose),
-            &|pose, _| interferes(&self.ligand, pose, &self.receptor, &home).len(),
+            &|pose, _| overlapping_atoms(&self.ligand, pose, &self.receptor, &home).len(),
             &|pose, motion| {
-                Encounter::new(&self.ligand, *pose, &self.receptor, home)
-                    .move_to_touch(motion)
+                DockingPair::new(&self.ligand, *pose, &self.receptor, home)
+                    .sweep(motion)
                     .expect("the poses are free")
                     .pairs
                     .len()
@@ -179,7 +181,7 @@ impl Scene {
     fn best_of<const N: usize, T>(
         &self,
         rounds: usize,
-        mut competitors: [&dyn Fn(&Pose, &Motion) -> T; N],
+        mut competitors: [&dyn Fn(&Pose, &RigidMotion) -> T; N],
     ) -> [Duration; N] {
         let samples = interleave(
             Rounds::exactly(rounds),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
+use bevy_rapier_molecules::docking::search::{DockingSearch, DockingSearchConfig};
 
 use crate::Scene;
 use crate::common::{Column, Done, NoOptions, Run, cells};
@@ -32,11 +32,11 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     );
     for seed in 1..=seeds {
         let begin = Instant::now();
-        let [large, small] =
-            [receptor, ligand].map(|molecule| TypedMolecule::new(Arc::clone(molecule.template())));
+        let [large, small] = [receptor, ligand]
+            .map(|molecule| ForceFieldMolecule::new(Arc::clone(molecule.template())));
         let energy =
             EnergyGrid::new(&large, &small, &EnergyConfig::default()).expect("the lattice fits");
-        let docking = Docking {
+        let docking = DockingSearch {
             ligand,
             receptor,
             receptor_pose: home,

@@ -8,8 +8,8 @@ use bevy::shader::ShaderRef;
 use bevy::window::WindowRef;
 
 use super::arguments::Stereo;
-use super::switches::Switches;
 use super::view::{Eye, Front, place_eyes};
+use super::view_settings::Switches;
 
 const SHADER: Handle<Shader> = uuid_handle!("5f0f4b38-6a55-4a53-9d26-6f2f6a5f1d07");
 

@@ -6,14 +6,14 @@ use bevy::ecs::system::SystemParam;
 use bevy::input::mouse::AccumulatedMouseMotion;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use bevy_rapier_molecules::docking::hand::{Hand, Reach, arcball};
-use bevy_rapier_molecules::docking::{Input, Part, ResponseMode};
+use bevy_rapier_molecules::docking::controls::{ControlInput, ControlSettings, arcball};
+use bevy_rapier_molecules::docking::{ResponseMode, Role, SessionInput};
 
-use super::hands::{Hands, HandsPlugin};
+use super::keyboard::{Hands, HandsPlugin};
 use super::orbit::Orbit;
-use super::push::Pushed;
-use super::switches::{Moves, Switches, switch};
+use super::physics_push::Pushed;
 use super::view::Eye;
+use super::view_settings::{Moves, Switches, switch};
 use super::window::Docked;
 
 /// Motion for each pixel that the mouse moves, as a fraction of the view's distance.
@@ -50,19 +50,21 @@ fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
     for key in keys.get_just_pressed() {
         let settings = *docked.0.session.config();
         let input = match key {
-            KeyCode::KeyM | KeyCode::KeyJ => Input::Switch,
-            KeyCode::KeyC => Input::Collisions(!settings.collisions),
-            KeyCode::Digit1 => Input::Response(ResponseMode::Stop),
-            KeyCode::Digit2 => Input::Response(ResponseMode::Cue),
-            KeyCode::Digit3 => Input::Response(ResponseMode::Slide),
-            KeyCode::Digit4 => Input::Response(ResponseMode::Push),
-            KeyCode::KeyP => Input::Response(next_response(settings.response)),
-            KeyCode::Equal | KeyCode::NumpadAdd => Input::Radii(settings.radius_scale * RADII_STEP),
-            KeyCode::Minus | KeyCode::NumpadSubtract => {
-                Input::Radii(settings.radius_scale / RADII_STEP)
+            KeyCode::KeyM | KeyCode::KeyJ => SessionInput::SwitchMoved,
+            KeyCode::KeyC => SessionInput::Collisions(!settings.collisions),
+            KeyCode::Digit1 => SessionInput::Response(ResponseMode::Stop),
+            KeyCode::Digit2 => SessionInput::Response(ResponseMode::Cue),
+            KeyCode::Digit3 => SessionInput::Response(ResponseMode::Slide),
+            KeyCode::Digit4 => SessionInput::Response(ResponseMode::Push),
+            KeyCode::KeyP => SessionInput::Response(next_response(settings.response)),
+            KeyCode::Equal | KeyCode::NumpadAdd => {
+                SessionInput::Radii(settings.radius_scale * RADII_STEP)
             }
-            KeyCode::KeyG => Input::Guidance(!settings.guidance),
-            KeyCode::KeyH => Input::Free,
+            KeyCode::Minus | KeyCode::NumpadSubtract => {
+                SessionInput::Radii(settings.radius_scale / RADII_STEP)
+            }
+            KeyCode::KeyG => SessionInput::Guidance(!settings.guidance),
+            KeyCode::KeyH => SessionInput::MoveToFreePose,
             _ => continue,
         };
         if docked.0.to_play.is_empty() {
@@ -82,7 +84,7 @@ fn next_response(now: ResponseMode) -> ResponseMode {
 
 /// What the mouse drags in this frame: nm and radian, along and about right, up and near.
 #[derive(Resource, Default)]
-struct Dragged(Reach);
+struct Dragged(ControlInput);
 
 /// The ball that the mouse turns: in pixels, right and down.
 struct Ball {
@@ -150,7 +152,7 @@ fn drag(
             shift = Vec3::new(delta.x, -delta.y, 0.0) * scale;
         }
     }
-    dragged.0 = Reach { shift, turn };
+    dragged.0 = ControlInput { shift, turn };
 }
 
 /// Turns the view, or the light, by what all hands want together.
@@ -164,7 +166,7 @@ fn turn_by_hand(
     if switches.moves == Moves::Molecule || held.is_nothing() && dragged.is_nothing() {
         return;
     }
-    let motion = Hand::default().motion(&held, Quat::IDENTITY, time.delta_secs());
+    let motion = ControlSettings::default().motion(&held, Quat::IDENTITY, time.delta_secs());
     let turn = motion.rotation + dragged.turn;
     let right = motion.translation.x + turn.y;
     if switches.moves == Moves::Light {
@@ -206,7 +208,7 @@ fn move_by_hand(
     } else {
         screen
     };
-    let hand = Hand::default();
+    let hand = ControlSettings::default();
     let seconds = time.delta_secs().min(hand.longest_frame);
     let mut motion = hand.motion(&held, axes, seconds);
     motion.translation += axes * dragged.shift;
@@ -215,14 +217,14 @@ fn move_by_hand(
         let radius = session.template(moved).bounding_radius();
         pushed.driven = Some((moved, hand.velocity(&motion, seconds, radius)));
     } else {
-        docked.0.input(&Input::Move(motion));
+        docked.0.input(&SessionInput::Move(motion));
     }
 }
 
 /// Name of a molecule for people.
-pub fn name_of(part: Part) -> &'static str {
+pub fn name_of(part: Role) -> &'static str {
     match part {
-        Part::Receptor => "receptor",
-        Part::Ligand => "ligand",
+        Role::Receptor => "receptor",
+        Role::Ligand => "ligand",
     }
 }

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use super::background::BACKGROUND;
 use super::orbit::Orbit;
-use super::switches::Switches;
+use super::view_settings::Switches;
 use super::window::Docked;
 
 /// How fast the view rocks, radian/s.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
 use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
-use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
-use bevy_rapier_molecules::docking::{AtomPair, Input, Part, ResponseMode, Session};
+use bevy_rapier_molecules::docking::search::{DockingSearch, DockingSearchConfig};
+use bevy_rapier_molecules::docking::{AtomPair, ResponseMode, Role, Session, SessionInput};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
@@ -25,7 +25,7 @@ pub struct Dock {
     pub session: Session,
     recorder: Option<Recorder<BufWriter<File>>>,
     /// Inputs that are still to be played, the next one last.
-    pub to_play: Vec<Input>,
+    pub to_play: Vec<SessionInput>,
     played: Option<SessionLog>,
     /// Overlapping atoms of receptor and ligand.
     pub clashes: Vec<AtomPair>,
@@ -68,22 +68,22 @@ impl Dock {
         // A log is played with the energy, or without it, as it was recorded.
         let without = played.as_ref().map(|log| log.check(&session));
         if !matches!(without, Some(Ok(()))) {
-            let [receptor, ligand] = [Part::Receptor, Part::Ligand]
-                .map(|part| TypedMolecule::new(Arc::clone(session.template(part))));
+            let [receptor, ligand] = [Role::Receptor, Role::Ligand]
+                .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
             let energy = EnergyGrid::new(&receptor, &ligand, &EnergyConfig::default())?;
             session = session.with_energy(Arc::new(energy));
         }
         if let (Some(log), Some(file)) = (&played, &arguments.play) {
             log.check(&session).map_err(|error| in_file(file, &error))?;
         }
-        session.apply(&Input::Response(arguments.response.into()))?;
+        session.apply(&SessionInput::Response(arguments.response.into()))?;
         if arguments.start == Start::Outside && !arguments.search {
             let place = outside(&session);
-            session.apply(&Input::Place(Part::Ligand, place))?;
+            session.apply(&SessionInput::Place(Role::Ligand, place))?;
         }
         let inputs = played.as_ref().map_or(&[][..], SessionLog::inputs);
         let most = arguments.steps.unwrap_or(usize::MAX);
-        let mut to_play: Vec<Input> = inputs.iter().take(most).copied().collect();
+        let mut to_play: Vec<SessionInput> = inputs.iter().take(most).copied().collect();
         to_play.reverse();
         Ok(Self {
             clashes: session.clashes(),
@@ -108,7 +108,7 @@ impl Dock {
     }
 
     /// Takes an input in; what is refused becomes the message.
-    pub fn input(&mut self, input: &Input) {
+    pub fn input(&mut self, input: &SessionInput) {
         if let Some(recorder) = &mut self.recorder
             && let Err(error) = recorder.record(input)
         {
@@ -121,7 +121,7 @@ impl Dock {
                 self.blocked = report.blocked;
                 let moved = self.session.config().moved;
                 self.touching = report.pairs;
-                if moved == Part::Ligand {
+                if moved == Role::Ligand {
                     for pair in &mut self.touching {
                         std::mem::swap(&mut pair.a, &mut pair.b);
                     }
@@ -134,13 +134,13 @@ impl Dock {
 
     /// Takes an input of a user in. Bodies that were pressed against each other overlap a
     /// little, so that what comes after them begins with a free pose.
-    pub fn change(&mut self, input: &Input) {
+    pub fn change(&mut self, input: &SessionInput) {
         let pressed = self.pushes_bodies() && !self.clashes.is_empty();
         self.input(input);
         let settings = self.session.config();
         let stops = settings.collisions && settings.response != ResponseMode::Cue;
         if pressed && stops && !self.pushes_bodies() {
-            self.input(&Input::Free);
+            self.input(&SessionInput::MoveToFreePose);
         }
     }
 
@@ -153,12 +153,12 @@ impl Dock {
 
     /// Takes in where bodies have moved.
     pub fn carry(&mut self, poses: [Pose; 2]) {
-        self.input(&Input::Carried(poses));
+        self.input(&SessionInput::BodyPoses(poses));
     }
 
     /// Where both are: receptor and ligand.
     pub fn poses(&self) -> [Pose; 2] {
-        [Part::Receptor, Part::Ligand].map(|part| self.session.pose(part))
+        [Role::Receptor, Role::Ligand].map(|part| self.session.pose(part))
     }
 
     /// Plays so many inputs; whether some are left.
@@ -194,10 +194,10 @@ impl Dock {
         progress: &(dyn Fn(u32, u32) + Sync),
     ) -> Result<f64, AnyError> {
         let energy = self.session.energy().ok_or("there is no energy")?;
-        let docking = Docking {
-            ligand: self.session.molecule(Part::Ligand),
-            receptor: self.session.molecule(Part::Receptor),
-            receptor_pose: self.session.pose(Part::Receptor),
+        let docking = DockingSearch {
+            ligand: self.session.molecule(Role::Ligand),
+            receptor: self.session.molecule(Role::Receptor),
+            receptor_pose: self.session.pose(Role::Receptor),
             energy,
         };
         let config = DockingSearchConfig {
@@ -207,18 +207,18 @@ impl Dock {
         let found = docking.search(&config, progress)?;
         let best = found.first().ok_or("the search found no pose")?;
         let (pose, energy) = (best.pose, best.energy);
-        self.input(&Input::Place(Part::Ligand, pose));
+        self.input(&SessionInput::Place(Role::Ligand, pose));
         Ok(energy)
     }
 
     /// How far the ligand's center is from where its file has it, nm.
     pub fn distance_to_file(&self) -> f32 {
-        let place = self.session.pose(Part::Ligand).position;
+        let place = self.session.pose(Role::Ligand).position;
         place.distance(self.ligand_in_file.position)
     }
 
     /// Where an atom is in the world, nm.
-    pub fn place_of(&self, part: Part, atom: u32) -> Vec3 {
+    pub fn place_of(&self, part: Role, atom: u32) -> Vec3 {
         let template = self.session.molecule(part).template();
         let place = template.positions()[atom as usize];
         self.session.pose(part).transform_point(place)
@@ -231,14 +231,14 @@ impl Dock {
         let grid = begin.elapsed();
         let begin = Instant::now();
         let [receptor, ligand] =
-            [Part::Receptor, Part::Ligand].map(|part| self.session.molecule(part).template());
-        let all = |part: Part, template: &MoleculeTemplate| -> Vec<(Vec3, f32)> {
+            [Role::Receptor, Role::Ligand].map(|part| self.session.molecule(part).template());
+        let all = |part: Role, template: &MoleculeTemplate| -> Vec<(Vec3, f32)> {
             let places = (0..template.atom_count() as u32).map(|atom| self.place_of(part, atom));
             places.zip(template.radii().iter().copied()).collect()
         };
-        let large = all(Part::Receptor, receptor);
+        let large = all(Role::Receptor, receptor);
         let mut overlaps = 0;
-        for (place, radius) in all(Part::Ligand, ligand) {
+        for (place, radius) in all(Role::Ligand, ligand) {
             let near = |&&(other, reach): &&(Vec3, f32)| {
                 place.distance_squared(other) < (radius + reach) * (radius + reach)
             };
@@ -254,8 +254,8 @@ fn in_file(file: &Path, error: &LogError) -> String {
 
 /// Beside the receptor, to the right of who looks along −z.
 fn outside(session: &Session) -> Pose {
-    let receptor = session.pose(Part::Receptor).position;
-    let reach = |part: Part| session.molecule(part).template().bounding_radius();
-    let away = reach(Part::Receptor) + reach(Part::Ligand) + ROOM_NM;
+    let receptor = session.pose(Role::Receptor).position;
+    let reach = |part: Role| session.molecule(part).template().bounding_radius();
+    let away = reach(Role::Receptor) + reach(Role::Ligand) + ROOM_NM;
     Pose::from_translation(receptor + Vec3::X * away)
 }

@@ -4,9 +4,9 @@
 use bevy::input::InputSystems;
 use bevy::input::gamepad::{Gamepad, GamepadButton};
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::hand::Pad;
+use bevy_rapier_molecules::docking::controls::GamepadState;
 
-use super::hands::{Hands, read_keys};
+use super::keyboard::{Hands, read_keys};
 
 /// What is shown of it on the screen.
 pub const HELP: &str = "\
@@ -60,10 +60,10 @@ fn reach(pads: Query<&Gamepad>, mut hands: ResMut<Hands>) {
     }
 }
 
-fn read(pad: &Gamepad) -> Pad {
+fn read(pad: &Gamepad) -> GamepadState {
     let trigger = |button: GamepadButton| pad.get(button).unwrap_or(0.0);
     let shoulder = |button: GamepadButton| f32::from(u8::from(pad.pressed(button)));
-    Pad {
+    GamepadState {
         left: pad.left_stick(),
         right: pad.right_stick(),
         away: trigger(GamepadButton::LeftTrigger2),

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
-use bevy_rapier_molecules::docking::Part;
+use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::pose::Pose;
 use serde::Serialize;
 
@@ -49,8 +49,8 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
     let time = begin.elapsed();
     dock.finish()?;
     let session = &dock.session;
-    let name = |part: Part| session.template(part).name().to_owned();
-    let atoms = |part: Part| session.template(part).atom_count();
+    let name = |part: Role| session.template(part).name().to_owned();
+    let atoms = |part: Role| session.template(part).atom_count();
     let times = arguments.brute_force.then(|| {
         let runs = (0..9).map(|_| dock.time_checks());
         let best = runs.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1), a.2));
@@ -60,11 +60,11 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
     let report = Report {
         head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
         molecules: 2,
-        atoms: atoms(Part::Receptor) + atoms(Part::Ligand),
-        receptor: name(Part::Receptor),
-        ligand: name(Part::Ligand),
-        receptor_pose: session.pose(Part::Receptor),
-        ligand_pose: session.pose(Part::Ligand),
+        atoms: atoms(Role::Receptor) + atoms(Role::Ligand),
+        receptor: name(Role::Receptor),
+        ligand: name(Role::Ligand),
+        receptor_pose: session.pose(Role::Receptor),
+        ligand_pose: session.pose(Role::Ligand),
         distance_to_file_nm: dock.distance_to_file(),
         overlaps: dock.clashes.len(),
         energy_kj_per_mol: session.interaction().map(|now| now.energy()),

@@ -39,20 +39,20 @@ mod dock;
 mod fallback;
 #[cfg(feature = "gamepad")]
 mod gamepad;
-mod hands;
 mod headless;
+mod keyboard;
 #[path = "../common/orbit.rs"]
 mod orbit;
 mod overlay;
 #[path = "../common/panels.rs"]
 mod panels;
+mod physics_push;
 #[path = "../common/progress.rs"]
 mod progress;
-mod push;
 #[path = "../common/screen/mod.rs"]
 mod screen;
-mod switches;
 mod view;
+mod view_settings;
 mod window;
 
 fn main() -> ExitCode {

@@ -1,13 +1,13 @@
 //! Keys and figures, in the corners of the window.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::{Part, ResponseMode};
+use bevy_rapier_molecules::docking::{ResponseMode, Role};
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::Backend;
 
 use super::controls::name_of;
 use super::panels::{self, Figures};
-use super::switches::{Moves, Switches};
+use super::view_settings::{Moves, Switches};
 use super::window::Docked;
 
 /// Shows the overlay.
@@ -81,8 +81,8 @@ fn update(
     );
     let mut figures = format!(
         "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii times {:.2}",
-        dock.session.template(Part::Receptor).name(),
-        dock.session.template(Part::Ligand).name(),
+        dock.session.template(Role::Receptor).name(),
+        dock.session.template(Role::Ligand).name(),
         match switches.moves {
             Moves::Molecule => name_of(settings.moved),
             Moves::View => "the view",

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use bevy::camera::Viewport;
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::Part;
+use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 
 use super::arguments::Stereo;
 use super::background::BACKGROUND;
 use super::orbit::Orbit;
-use super::switches::Switches;
+use super::view_settings::Switches;
 use super::window::Docked;
 
 /// Opacity of a molecule that is seen through.
@@ -73,7 +73,7 @@ struct Light;
 
 /// A molecule on the screen.
 #[derive(Component)]
-struct Shown(Part);
+struct Shown(Role);
 
 /// Atoms that are pointed out, and one shape for each radius.
 #[derive(Component, Default)]
@@ -81,12 +81,12 @@ struct Marks(HashMap<u32, u32>);
 
 fn set_up(mut commands: Commands, docked: Res<Docked>) {
     let session = &docked.0.session;
-    let receptor = session.molecule(Part::Receptor).template();
+    let receptor = session.molecule(Role::Receptor).template();
     commands
         .spawn((
             Visibility::default(),
             Orbit {
-                focus: session.pose(Part::Receptor).position,
+                focus: session.pose(Role::Receptor).position,
                 distance: DISTANCE * receptor.bounding_radius(),
                 yaw: 0.0,
                 pitch: 0.15,
@@ -119,7 +119,7 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
         IsDefaultUiCamera,
         Front,
     ));
-    for part in [Part::Receptor, Part::Ligand] {
+    for part in [Role::Receptor, Role::Ligand] {
         commands.spawn((InstancedMolecules::default(), Shown(part)));
     }
     commands.spawn((InstancedMolecules::default(), Marks::default()));
@@ -174,8 +174,8 @@ fn show_molecules(
         crowd.opacity = if see_through { FAINT } else { 1.0 };
         crowd.molecules = vec![MoleculeInstance {
             group: match part {
-                Part::Receptor => RECEPTOR_GROUP,
-                Part::Ligand => LIGAND_GROUP,
+                Role::Receptor => RECEPTOR_GROUP,
+                Role::Ligand => LIGAND_GROUP,
             },
             ..MoleculeInstance::new(0, session.pose(part))
         }];
@@ -197,7 +197,7 @@ fn mark(
         &dock.clashes
     };
     let atoms = pairs.iter().filter(|_| lit).flat_map(|pair| {
-        let parts = [(Part::Receptor, pair.a), (Part::Ligand, pair.b)];
+        let parts = [(Role::Receptor, pair.a), (Role::Ligand, pair.b)];
         parts.map(|(part, atom)| {
             let radii = dock.session.molecule(part).template().radii();
             (dock.place_of(part, atom), radii[atom as usize] * LARGER)

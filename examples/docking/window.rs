@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::Part;
+use bevy_rapier_molecules::docking::Role;
 
 use super::anaglyph::AnaglyphPlugin;
 use super::arguments::Arguments;
@@ -14,11 +14,11 @@ use super::cues::CuesPlugin;
 use super::dock::Dock;
 use super::orbit::OrbitPlugin;
 use super::overlay::OverlayPlugin;
-use super::push::{PushPlugin, PushSystems, Pushed};
+use super::physics_push::{PushPlugin, PushSystems, Pushed};
 use super::screen::picture::{self, Shot};
 use super::screen::window;
-use super::switches::Switches;
 use super::view::ViewPlugin;
+use super::view_settings::Switches;
 
 /// Frames until a picture: in the first one, what was just spawned is not there yet.
 const FRAMES: u32 = 4;
@@ -84,7 +84,7 @@ fn play(mut docked: ResMut<Docked>) {
 fn give_bodies(docked: Res<Docked>, mut pushed: ResMut<Pushed>) {
     let dock = &docked.0;
     pushed.wanted = dock.pushes_bodies().then(|| {
-        [Part::Receptor, Part::Ligand].map(|part| {
+        [Role::Receptor, Role::Ligand].map(|part| {
             let template = Arc::clone(dock.session.molecule(part).template());
             (template, dock.session.pose(part))
         })

@@ -25,7 +25,7 @@ pub enum DockingError {
         penetration,
         fixed
     )]
-    StartsInside {
+    StartsOverlapping {
         /// Atom of the molecule that is moved, counted from zero.
         moving: u32,
         /// Atom of the other molecule, counted from zero.

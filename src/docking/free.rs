@@ -2,14 +2,14 @@
 
 use glam::Vec3;
 
-use super::{DockingError, Encounter, Motion, is_free};
+use super::{DockingError, DockingPair, RigidMotion, is_free};
 use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
 
 /// Directions that are tried.
 const DIRECTIONS: u32 = 256;
 
-impl Encounter<'_> {
+impl DockingPair<'_> {
     /// Nearest pose of the moved molecule, turned as it is, in which it does not overlap the
     /// other, among those that can be reached from outside.
     ///
@@ -17,12 +17,12 @@ impl Encounter<'_> {
     /// touches. A pose that is free is returned as it is.
     ///
     /// # Errors
-    /// As [`move_to_touch`](Self::move_to_touch), except that overlaps are what this is for.
+    /// As [`sweep`](Self::sweep), except that overlaps are what this is for.
     pub fn nearest_free_pose(&self) -> Result<Pose, DockingError> {
         let pose = self.pose;
         // Checks the input, whatever follows.
-        match self.move_to_touch(&Motion::default()) {
-            Err(DockingError::StartsInside { .. }) => {}
+        match self.sweep(&RigidMotion::default()) {
+            Err(DockingError::StartsOverlapping { .. }) => {}
             Err(error) => return Err(error),
             Ok(_) if is_free(self.moving, &pose, self.other, &self.other_pose) => {
                 return Ok(pose);
@@ -42,7 +42,7 @@ impl Encounter<'_> {
                 pose: Pose::new(pose.position + direction * far, pose.rotation),
                 ..*self
             };
-            let touch = outside.move_to_touch(&Motion::translation(-direction * far))?;
+            let touch = outside.sweep(&RigidMotion::translation(-direction * far))?;
             let distance = touch.pose.position.distance(pose.position);
             if distance < least {
                 least = distance;

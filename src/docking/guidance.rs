@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{DockingMolecule, Motion};
+use super::{DockingMolecule, RigidMotion};
 use crate::force::Body;
 use crate::pose::Pose;
 
@@ -16,9 +16,9 @@ pub(super) fn guide(
     pose: &Pose,
     force: Vec3,
     torque: Vec3,
-) -> Option<Motion> {
+) -> Option<RigidMotion> {
     let body = Body::new(molecule.template(), pose);
-    let motion = Motion {
+    let motion = RigidMotion {
         translation: force * body.inverse_mass,
         rotation: body.inverse_inertia * torque,
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::clearance::Clearance;
+use super::distance_field::DistanceField;
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
 /// A molecule that can be moved against another. Cheap to share: make one of a template.
@@ -12,7 +12,7 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 pub struct DockingMolecule {
     template: Arc<MoleculeTemplate>,
     grid: LocalGrid,
-    clearance: Clearance,
+    clearance: DistanceField,
 }
 
 impl DockingMolecule {
@@ -20,7 +20,7 @@ impl DockingMolecule {
     #[must_use]
     pub fn new(template: Arc<MoleculeTemplate>) -> Self {
         let grid = LocalGrid::new(template.positions(), template.radii());
-        let clearance = Clearance::new(template.positions(), template.radii());
+        let clearance = DistanceField::new(template.positions(), template.radii());
         Self {
             template,
             grid,
@@ -41,7 +41,7 @@ impl DockingMolecule {
     }
 
     /// The room around its atoms, in the body frame.
-    pub(super) fn clearance(&self) -> &Clearance {
+    pub(super) fn clearance(&self) -> &DistanceField {
         &self.clearance
     }
 

@@ -7,7 +7,7 @@
 
 use glam::{DQuat, DVec3};
 
-use super::motion::RelativeMotion;
+use super::rigid_motion::RelativeMotion;
 
 /// How one atom moves through the frame of a molecule that stands still.
 pub(super) trait AtomPath {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::slide::glide;
-use super::{AtomPair, DockingError, Encounter, Motion, interferes};
+use super::{AtomPair, DockingError, DockingPair, RigidMotion, overlapping_atoms};
 use crate::pose::Pose;
 
 /// What happens when a molecule that is moved meets another.
@@ -37,16 +37,20 @@ pub struct Response {
     pub blocked: bool,
 }
 
-impl Encounter<'_> {
+impl DockingPair<'_> {
     /// Moves the molecule along `motion` and answers what it meets.
     ///
     /// # Errors
-    /// As [`move_to_touch`](Self::move_to_touch); with [`ResponseMode::Cue`] overlaps are no
+    /// As [`sweep`](Self::sweep); with [`ResponseMode::Cue`] overlaps are no
     /// error.
-    pub fn respond(&self, mode: ResponseMode, motion: &Motion) -> Result<Response, DockingError> {
+    pub fn respond(
+        &self,
+        mode: ResponseMode,
+        motion: &RigidMotion,
+    ) -> Result<Response, DockingError> {
         let inverse_mass = match mode {
             ResponseMode::Stop => {
-                let touch = self.move_to_touch(motion)?;
+                let touch = self.sweep(motion)?;
                 return Ok(Response {
                     pose: touch.pose,
                     other_pose: self.other_pose,
@@ -59,7 +63,7 @@ impl Encounter<'_> {
                 return Ok(Response {
                     pose,
                     other_pose: self.other_pose,
-                    pairs: interferes(self.moving, &pose, self.other, &self.other_pose),
+                    pairs: overlapping_atoms(self.moving, &pose, self.other, &self.other_pose),
                     blocked: false,
                 });
             }
@@ -76,7 +80,7 @@ impl Encounter<'_> {
     }
 
     /// Where a motion ends that nothing stops.
-    pub(super) fn through(&self, motion: &Motion) -> Result<Pose, DockingError> {
+    pub(super) fn through(&self, motion: &RigidMotion) -> Result<Pose, DockingError> {
         let end = motion.pose_at(&self.pose, 1.0);
         if end.is_finite() {
             Ok(end)

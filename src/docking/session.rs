@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] is all that matters to where two molecules are: the same inputs lead to the
 //! same poses, bit for bit. What a window adds (views, colors, sounds, stereo) looks at it
-//! and feeds it [`Input`]s.
+//! and feeds it [`SessionInput`]s.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use thiserror::Error;
 use super::energy::{EnergyGrid, Interaction};
 use super::guidance::guide;
 use super::{
-    AtomPair, DockingError, DockingMolecule, Encounter, Motion, Response, ResponseMode, interferes,
+    AtomPair, DockingError, DockingMolecule, DockingPair, Response, ResponseMode, RigidMotion,
+    overlapping_atoms,
 };
 use crate::molecule::{MoleculeTemplate, TemplateError};
 use crate::pose::Pose;
@@ -23,7 +24,7 @@ const RADII: std::ops::RangeInclusive<f32> = 0.1..=4.0;
 
 /// One of the two molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Part {
+pub enum Role {
     /// The molecule that is docked to.
     Receptor,
     /// The molecule that is docked.
@@ -31,7 +32,7 @@ pub enum Part {
     Ligand,
 }
 
-impl Part {
+impl Role {
     /// The other one.
     #[must_use]
     pub const fn other(self) -> Self {
@@ -45,11 +46,11 @@ impl Part {
 /// What a user does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Input {
+pub enum SessionInput {
     /// Moves the molecule that is moved, nm and radian in the world frame.
-    Move(Motion),
+    Move(RigidMotion),
     /// Changes which molecule is moved.
-    Switch,
+    SwitchMoved,
     /// Turns collisions on or off.
     Collisions(bool),
     /// Changes what happens at a collision.
@@ -60,20 +61,20 @@ pub enum Input {
     /// Turns the soft pull of the energy after each motion on or off.
     Guidance(bool),
     /// Puts the moved molecule where [`Session::free_pose`] says.
-    Free,
+    MoveToFreePose,
     /// Puts a molecule somewhere in the world (nm), whatever is there.
-    Place(Part, Pose),
+    Place(Role, Pose),
     /// Both molecules are where the bodies of a physics engine have moved: the receptor and
     /// the ligand. So a log needs no physics to be played.
-    Carried([Pose; 2]),
+    BodyPoses([Pose; 2]),
 }
 
-/// How a session is switched. [`Input`]s change it.
+/// How a session is switched. [`SessionInput`]s change it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionConfig {
     /// Which molecule is moved. Default: the ligand.
-    pub moved: Part,
+    pub moved: Role,
     /// Whether molecules meet. Default: yes.
     pub collisions: bool,
     /// What happens when they do. Default: sliding.
@@ -87,7 +88,7 @@ pub struct SessionConfig {
 impl Default for SessionConfig {
     fn default() -> Self {
         Self {
-            moved: Part::Ligand,
+            moved: Role::Ligand,
             collisions: true,
             response: ResponseMode::default(),
             radius_scale: 1.0,
@@ -109,7 +110,7 @@ pub enum SessionError {
         moved: String,
         /// Name of the other.
         other: String,
-        /// The nearest pose that is free; [`Input::Free`] takes it.
+        /// The nearest pose that is free; [`SessionInput::MoveToFreePose`] takes it.
         free: Pose,
         /// How far away that is, nm.
         distance: f32,
@@ -134,7 +135,7 @@ pub enum SessionError {
 /// What an input led to.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct StepReport {
+pub struct InputReport {
     /// Atoms that touch or overlap: the moved molecule's and the other's.
     pub pairs: Vec<AtomPair>,
     /// Whether a motion was stopped before its end.
@@ -146,7 +147,7 @@ pub struct StepReport {
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::docking::log::{Recorder, SessionLog};
-/// use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
+/// use bevy_rapier_molecules::docking::{SessionInput, RigidMotion, Role, ResponseMode, Session};
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::Vec3;
 ///
@@ -157,30 +158,30 @@ pub struct StepReport {
 /// let beginning = session.clone();
 /// let mut recorder = Recorder::new(Vec::new(), &session)?;
 ///
-/// let above = session.pose(Part::Receptor).position + 5.0 * Vec3::Y;
+/// let above = session.pose(Role::Receptor).position + 5.0 * Vec3::Y;
 /// for input in [
-///     Input::Place(Part::Ligand, Pose::from_translation(above)),
-///     Input::Response(ResponseMode::Stop),
-///     Input::Move(Motion::translation(-10.0 * Vec3::Y)),
+///     SessionInput::Place(Role::Ligand, Pose::from_translation(above)),
+///     SessionInput::Response(ResponseMode::Stop),
+///     SessionInput::Move(RigidMotion::translation(-10.0 * Vec3::Y)),
 /// ] {
 ///     recorder.record(&input)?;
 ///     let report = session.apply(&input)?;
 ///     // Only the last one is stopped, and tells by which atoms.
-///     assert_eq!(report.blocked, matches!(input, Input::Move(_)));
+///     assert_eq!(report.blocked, matches!(input, SessionInput::Move(_)));
 ///     assert_eq!(report.blocked, !report.pairs.is_empty());
 /// }
 /// assert!(session.clashes().is_empty());
 /// // What makes no sense is refused, and changes nothing.
-/// let before = session.pose(Part::Ligand);
-/// let error = session.apply(&Input::Radii(100.0)).unwrap_err();
+/// let before = session.pose(Role::Ligand);
+/// let error = session.apply(&SessionInput::Radii(100.0)).unwrap_err();
 /// assert_eq!(error.to_string(), "radii can be multiplied by 0.1 to 4, and not by 100");
-/// assert_eq!(session.pose(Part::Ligand), before);
+/// assert_eq!(session.pose(Role::Ligand), before);
 ///
 /// // The log leads to the same pose, bit for bit.
 /// let text = String::from_utf8(recorder.finish(&session)?)?;
 /// let mut again = beginning;
 /// SessionLog::parse(&text)?.replay(&mut again)?;
-/// assert_eq!(again.pose(Part::Ligand), session.pose(Part::Ligand));
+/// assert_eq!(again.pose(Role::Ligand), session.pose(Role::Ligand));
 /// # Ok(())
 /// # }
 /// ```
@@ -218,19 +219,19 @@ impl Session {
 
     /// A molecule as it was at the start.
     #[must_use]
-    pub fn template(&self, part: Part) -> &Arc<MoleculeTemplate> {
+    pub fn template(&self, part: Role) -> &Arc<MoleculeTemplate> {
         &self.templates[part as usize]
     }
 
     /// A molecule with the radii that it has now.
     #[must_use]
-    pub fn molecule(&self, part: Part) -> &DockingMolecule {
+    pub fn molecule(&self, part: Role) -> &DockingMolecule {
         &self.molecules[part as usize]
     }
 
     /// Where a molecule is: its center of mass in the world, nm, and its rotation.
     #[must_use]
-    pub fn pose(&self, part: Part) -> Pose {
+    pub fn pose(&self, part: Role) -> Pose {
         self.poses[part as usize]
     }
 
@@ -250,14 +251,14 @@ impl Session {
     #[must_use]
     pub fn interaction(&self) -> Option<Interaction> {
         let energy = self.energy.as_ref()?;
-        Some(energy.interaction(&self.pose(Part::Ligand), &self.pose(Part::Receptor)))
+        Some(energy.interaction(&self.pose(Role::Ligand), &self.pose(Role::Receptor)))
     }
 
     /// Atoms of the receptor and the ligand that overlap now.
     #[must_use]
     pub fn clashes(&self) -> Vec<AtomPair> {
         let [receptor, ligand] = &self.molecules;
-        interferes(receptor, &self.poses[0], ligand, &self.poses[1])
+        overlapping_atoms(receptor, &self.poses[0], ligand, &self.poses[1])
     }
 
     /// Nearest pose of the moved molecule in which it overlaps nothing.
@@ -273,35 +274,37 @@ impl Session {
     ///
     /// # Errors
     /// [`SessionError`] says why the input does nothing.
-    pub fn apply(&mut self, input: &Input) -> Result<StepReport, SessionError> {
+    pub fn apply(&mut self, input: &SessionInput) -> Result<InputReport, SessionError> {
         match *input {
-            Input::Move(motion) => return self.move_by(&motion),
-            Input::Switch => self.config.moved = self.config.moved.other(),
-            Input::Collisions(on) => self.config.collisions = on,
-            Input::Response(mode) => self.config.response = mode,
-            Input::Radii(factor) => self.scale_radii(factor)?,
-            Input::Guidance(true) if self.energy.is_none() => return Err(SessionError::NoEnergy),
-            Input::Guidance(on) => self.config.guidance = on,
-            Input::Free => {
+            SessionInput::Move(motion) => return self.move_by(&motion),
+            SessionInput::SwitchMoved => self.config.moved = self.config.moved.other(),
+            SessionInput::Collisions(on) => self.config.collisions = on,
+            SessionInput::Response(mode) => self.config.response = mode,
+            SessionInput::Radii(factor) => self.scale_radii(factor)?,
+            SessionInput::Guidance(true) if self.energy.is_none() => {
+                return Err(SessionError::NoEnergy);
+            }
+            SessionInput::Guidance(on) => self.config.guidance = on,
+            SessionInput::MoveToFreePose => {
                 self.poses[self.config.moved as usize] = self.free_pose()?;
             }
-            Input::Place(part, pose) => {
+            SessionInput::Place(part, pose) => {
                 rigid(&pose)?;
                 self.poses[part as usize] = pose;
             }
-            Input::Carried(poses) => return self.carry(poses),
+            SessionInput::BodyPoses(poses) => return self.carry(poses),
         }
-        Ok(StepReport::default())
+        Ok(InputReport::default())
     }
 
     /// Bodies that push each other overlap a little while they do: those are the pairs.
-    fn carry(&mut self, poses: [Pose; 2]) -> Result<StepReport, SessionError> {
+    fn carry(&mut self, poses: [Pose; 2]) -> Result<InputReport, SessionError> {
         poses.iter().try_for_each(rigid)?;
         self.poses = poses;
         let encounter = self.encounter();
         let (pose, other) = (&encounter.pose, &encounter.other_pose);
-        let pairs = interferes(encounter.moving, pose, encounter.other, other);
-        Ok(StepReport {
+        let pairs = overlapping_atoms(encounter.moving, pose, encounter.other, other);
+        Ok(InputReport {
             pairs,
             blocked: false,
         })
@@ -321,9 +324,9 @@ impl Session {
         Ok(())
     }
 
-    fn encounter(&self) -> Encounter<'_> {
+    fn encounter(&self) -> DockingPair<'_> {
         let (moved, other) = (self.config.moved, self.config.moved.other());
-        Encounter::new(
+        DockingPair::new(
             self.molecule(moved),
             self.pose(moved),
             self.molecule(other),
@@ -331,7 +334,7 @@ impl Session {
         )
     }
 
-    fn move_by(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
+    fn move_by(&mut self, motion: &RigidMotion) -> Result<InputReport, SessionError> {
         let mut report = self.step(motion)?;
         if self.config.guidance
             && let Some(pull) = self.pull()
@@ -349,7 +352,7 @@ impl Session {
     }
 
     /// One motion and the answer to it.
-    fn step(&mut self, motion: &Motion) -> Result<StepReport, SessionError> {
+    fn step(&mut self, motion: &RigidMotion) -> Result<InputReport, SessionError> {
         let encounter = self.encounter();
         let response = if self.config.collisions {
             encounter.respond(self.config.response, motion)
@@ -365,7 +368,7 @@ impl Session {
         let moved = self.config.moved;
         self.poses[moved as usize] = response.pose;
         self.poses[moved.other() as usize] = response.other_pose;
-        Ok(StepReport {
+        Ok(InputReport {
             pairs: response.pairs,
             blocked: response.blocked,
         })
@@ -373,7 +376,7 @@ impl Session {
 
     /// What to tell a user instead of that a motion begins inside.
     fn explain(&self, error: DockingError) -> SessionError {
-        let DockingError::StartsInside { .. } = error else {
+        let DockingError::StartsOverlapping { .. } = error else {
             return SessionError::Docking(error);
         };
         let moved = self.config.moved;
@@ -389,14 +392,14 @@ impl Session {
     }
 
     /// The motion along which the energy pulls the moved molecule.
-    fn pull(&self) -> Option<Motion> {
+    fn pull(&self) -> Option<RigidMotion> {
         let now = self.interaction()?;
         let moved = self.config.moved;
         let (force, torque) = match moved {
-            Part::Ligand => (now.force, now.torque),
-            Part::Receptor => {
+            Role::Ligand => (now.force, now.torque),
+            Role::Receptor => {
                 // The opposite, about the receptor's own center.
-                let arm: Vec3 = self.pose(Part::Ligand).position - self.pose(moved).position;
+                let arm: Vec3 = self.pose(Role::Ligand).position - self.pose(moved).position;
                 (-now.force, -now.torque - arm.cross(now.force))
             }
         };

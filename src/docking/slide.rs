@@ -2,9 +2,9 @@
 
 use glam::Vec3;
 
-use super::interference::closer_than;
-use super::touch::normal_of;
-use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion};
+use super::conservative_advancement::normal_of;
+use super::overlap::closer_than;
+use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
 use crate::force::Body;
 use crate::pose::Pose;
 
@@ -33,14 +33,14 @@ pub struct SlideReport {
     pub blocked: bool,
 }
 
-impl Encounter<'_> {
+impl DockingPair<'_> {
     /// Moves the molecule along `motion`; where it touches the other, the part of the motion
     /// into the surface is taken out, and it goes on along it. Several contacts at once are
     /// obeyed at once. The molecule may turn as it slides, as its inertia lets it.
     ///
     /// # Errors
-    /// As [`move_to_touch`](Self::move_to_touch).
-    pub fn slide(&self, motion: &Motion) -> Result<SlideReport, DockingError> {
+    /// As [`sweep`](Self::sweep).
+    pub fn slide(&self, motion: &RigidMotion) -> Result<SlideReport, DockingError> {
         glide(self, motion, 0.0).map(|(report, _)| report)
     }
 }
@@ -51,8 +51,8 @@ impl Encounter<'_> {
 /// Both motions are seen from the other molecule, which does not turn, so that the way of
 /// the moved one past it is as exact as past one that stands still.
 pub(super) fn glide(
-    encounter: &Encounter,
-    motion: &Motion,
+    encounter: &DockingPair,
+    motion: &RigidMotion,
     inverse_mass: f32,
 ) -> Result<(SlideReport, Pose), DockingError> {
     let mut now = *encounter;
@@ -60,11 +60,11 @@ pub(super) fn glide(
     let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
     let whole = size(motion, now.moving);
     for _ in 0..MOST_PIECES {
-        let seen = Motion {
+        let seen = RigidMotion {
             translation: rest.translation - pushed,
             ..rest
         };
-        let touch = now.move_to_touch(&seen)?;
+        let touch = now.sweep(&seen)?;
         let carried = pushed * touch.fraction as f32;
         now.pose = Pose::new(touch.pose.position + carried, touch.pose.rotation);
         now.other_pose.position += carried;
@@ -107,7 +107,7 @@ pub(super) fn glide(
 }
 
 /// Furthest that any atom moves, about, nm.
-fn size(motion: &Motion, molecule: &DockingMolecule) -> f32 {
+fn size(motion: &RigidMotion, molecule: &DockingMolecule) -> f32 {
     let turn = motion.rotation.length() * molecule.template().bounding_radius();
     motion.translation.length() + turn
 }
@@ -125,12 +125,12 @@ struct Row {
 
 /// The motions nearest to those given, as inertia measures it, that lead into no contact.
 fn along(
-    (mut bent, mut pushed): (Motion, Vec3),
+    (mut bent, mut pushed): (RigidMotion, Vec3),
     pairs: &[AtomPair],
-    encounter: &Encounter,
+    encounter: &DockingPair,
     inverse_mass: f32,
-) -> (Motion, Vec3) {
-    let &Encounter {
+) -> (RigidMotion, Vec3) {
+    let &DockingPair {
         moving,
         pose,
         other,

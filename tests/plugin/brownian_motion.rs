@@ -1,7 +1,7 @@
 //! Molecules diffuse, and never overlap by an atom.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::{DockingMolecule, interferes};
+use bevy_rapier_molecules::docking::{DockingMolecule, overlapping_atoms};
 use bevy_rapier_molecules::motion::brownian::{Medium, hydrodynamic_radius};
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
@@ -161,7 +161,7 @@ fn a_crowd_in_a_compartment_stays_there_and_nothing_overlaps() {
         for (k, one) in now.iter().enumerate() {
             assert!(one.position.abs().max_element() < reach + 1.0e-3);
             for other in &now[k + 1..] {
-                let deepest = interferes(&body, one, &body, other);
+                let deepest = overlapping_atoms(&body, one, &body, other);
                 let deepest = deepest.iter().map(|pair| -pair.gap);
                 assert!(deepest.fold(0.0, f32::max) < ROUNDING_NM);
             }
@@ -283,7 +283,8 @@ fn molecules_that_pass_go_through_each_other_and_nobody_pushes_them() {
         let now = poses(&app, &molecules);
         for (k, one) in now.iter().enumerate() {
             let others = now[k + 1..].iter();
-            let inside = others.filter(|other| !interferes(&body, one, &body, other).is_empty());
+            let inside =
+                others.filter(|other| !overlapping_atoms(&body, one, &body, other).is_empty());
             overlapping += inside.count();
         }
         for molecule in &molecules {

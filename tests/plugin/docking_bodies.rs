@@ -6,16 +6,16 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_rapier_molecules::docking::log::{Recorder, SessionLog};
-use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
+use bevy_rapier_molecules::docking::{ResponseMode, RigidMotion, Role, Session, SessionInput};
 use bevy_rapier_molecules::prelude::*;
 
 use super::test_app::{FRAME, real, start};
-use push::{PushPlugin, Pushed};
+use physics_push::{PushPlugin, Pushed};
 
-#[path = "../../examples/docking/push.rs"]
-mod push;
+#[path = "../../examples/docking/physics_push.rs"]
+mod physics_push;
 
-const PARTS: [Part; 2] = [Part::Receptor, Part::Ligand];
+const PARTS: [Role; 2] = [Role::Receptor, Role::Ligand];
 
 /// Speed of the hand, nm/s.
 const SPEED: f32 = 0.8;
@@ -44,9 +44,11 @@ fn session() -> Session {
     let mut session = Session::new(receptor, ligand);
     for (part, place) in PARTS.into_iter().zip([Vec3::ZERO, Vec3::X * apart]) {
         let pose = Pose::from_translation(place);
-        session.apply(&Input::Place(part, pose)).unwrap();
+        session.apply(&SessionInput::Place(part, pose)).unwrap();
     }
-    session.apply(&Input::Response(ResponseMode::Push)).unwrap();
+    session
+        .apply(&SessionInput::Response(ResponseMode::Push))
+        .unwrap();
     session
 }
 
@@ -63,12 +65,12 @@ fn go_on(
             let template = Arc::clone(session.molecule(part).template());
             (template, session.pose(part))
         }));
-        let wanted = Motion::translation(velocity);
+        let wanted = RigidMotion::translation(velocity);
         pushed.driven = (velocity != Vec3::ZERO).then_some((session.config().moved, wanted));
         app.update();
         let reached = app.world().resource::<Pushed>().reached.unwrap();
         if reached != PARTS.map(|part| session.pose(part)) {
-            let input = Input::Carried(reached);
+            let input = SessionInput::BodyPoses(reached);
             recorder.record(&input).unwrap();
             session.apply(&input).unwrap();
         }
@@ -110,26 +112,26 @@ fn bodies_push_each_other_and_the_log_of_it_needs_no_physics() {
     assert!(deepest < 0.5 * smallest, "{deepest} of {smallest}");
     // Let go, they come to rest; then the other one is moved, away and back again.
     go_on(&mut app, &mut session, &mut recorder, (120, Vec3::ZERO));
-    let mut change = |session: &mut Session, input: Input| {
+    let mut change = |session: &mut Session, input: SessionInput| {
         recorder.record(&input).unwrap();
         session.apply(&input).unwrap();
     };
-    change(&mut session, Input::Switch);
-    let rest = session.pose(Part::Ligand).position;
+    change(&mut session, SessionInput::SwitchMoved);
+    let rest = session.pose(Role::Ligand).position;
     go_on(&mut app, &mut session, &mut recorder, (120, -inwards));
     assert!(
-        session.pose(Part::Ligand).position.distance(rest) > 0.2,
+        session.pose(Role::Ligand).position.distance(rest) > 0.2,
         "it is pushed along"
     );
     // Another mode goes on from there: what is pressed together is freed first.
-    let mut change = |session: &mut Session, input: Input| {
+    let mut change = |session: &mut Session, input: SessionInput| {
         recorder.record(&input).unwrap();
         session.apply(&input).unwrap();
     };
     for input in [
-        Input::Response(ResponseMode::Slide),
-        Input::Free,
-        Input::Move(Motion::translation(inwards * 0.1)),
+        SessionInput::Response(ResponseMode::Slide),
+        SessionInput::MoveToFreePose,
+        SessionInput::Move(RigidMotion::translation(inwards * 0.1)),
     ] {
         change(&mut session, input);
     }
@@ -146,7 +148,7 @@ fn bodies_push_each_other_and_the_log_of_it_needs_no_physics() {
 
 /// How deep an atom of the receptor and one of the ligand overlap, nm.
 fn depth(session: &Session, receptor: u32, ligand: u32) -> f32 {
-    let atom = |part: Part, atom: u32| {
+    let atom = |part: Role, atom: u32| {
         let template = session.molecule(part).template();
         let place = template.positions()[atom as usize];
         (
@@ -155,7 +157,7 @@ fn depth(session: &Session, receptor: u32, ligand: u32) -> f32 {
         )
     };
     let ((one, reach), (other, radius)) =
-        (atom(Part::Receptor, receptor), atom(Part::Ligand, ligand));
+        (atom(Role::Receptor, receptor), atom(Role::Ligand, ligand));
     reach + radius - one.distance(other)
 }
 
@@ -164,14 +166,16 @@ fn bodies_begin_anew_where_they_are_put_and_go_when_nobody_wants_them() {
     let (mut app, mut session) = (app(), session());
     let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
     go_on(&mut app, &mut session, &mut recorder, (30, Vec3::NEG_Y));
-    assert!(session.pose(Part::Ligand).position.y < -0.2);
+    assert!(session.pose(Role::Ligand).position.y < -0.2);
     let far = Pose::from_translation(Vec3::Y * 20.0);
-    session.apply(&Input::Place(Part::Ligand, far)).unwrap();
+    session
+        .apply(&SessionInput::Place(Role::Ligand, far))
+        .unwrap();
     // Other radii are other bodies, too.
-    session.apply(&Input::Radii(0.5)).unwrap();
+    session.apply(&SessionInput::Radii(0.5)).unwrap();
     go_on(&mut app, &mut session, &mut recorder, (10, Vec3::ZERO));
     // At rest: what it had of speed is gone.
-    assert!(session.pose(Part::Ligand).position.distance(far.position) < 1.0e-4);
+    assert!(session.pose(Role::Ligand).position.distance(far.position) < 1.0e-4);
     app.world_mut().resource_mut::<Pushed>().wanted = None;
     app.update();
     app.update();

@@ -7,13 +7,13 @@ use bevy::input::gamepad::{
     RawGamepadButtonChangedEvent, RawGamepadEvent,
 };
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::hand::Reach;
+use bevy_rapier_molecules::docking::controls::ControlInput;
 
-use self::hands::{Hands, HandsPlugin};
+use self::keyboard::{Hands, HandsPlugin};
 use self::pad::{GamepadPlugin, HELP};
 
-#[path = "../../examples/docking/hands.rs"]
-mod hands;
+#[path = "../../examples/docking/keyboard.rs"]
+mod keyboard;
 #[path = "../../examples/docking/gamepad.rs"]
 mod pad;
 
@@ -33,14 +33,14 @@ fn app() -> (App, Entity) {
     (app, pad)
 }
 
-fn tilt(app: &mut App, pad: Entity, axis: GamepadAxis, value: f32) -> Reach {
+fn tilt(app: &mut App, pad: Entity, axis: GamepadAxis, value: f32) -> ControlInput {
     let event = RawGamepadAxisChangedEvent::new(pad, axis, value);
     app.world_mut().write_message(RawGamepadEvent::Axis(event));
     app.update();
     app.world().resource::<Hands>().0
 }
 
-fn press(app: &mut App, pad: Entity, button: GamepadButton, value: f32) -> Reach {
+fn press(app: &mut App, pad: Entity, button: GamepadButton, value: f32) -> ControlInput {
     let event = RawGamepadButtonChangedEvent::new(pad, button, value);
     app.world_mut()
         .write_message(RawGamepadEvent::Button(event));
@@ -53,7 +53,7 @@ fn sticks_and_triggers_are_added_to_what_keys_want() {
     let (mut app, pad) = app();
     assert_eq!(
         tilt(&mut app, pad, GamepadAxis::LeftStickX, 0.1),
-        Reach::default()
+        ControlInput::default()
     );
     assert_eq!(
         tilt(&mut app, pad, GamepadAxis::LeftStickX, 1.0).shift,

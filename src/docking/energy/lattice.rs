@@ -3,9 +3,9 @@
 use glam::{DVec3, UVec3, Vec3};
 use rayon::prelude::*;
 
-use super::law::{EnergyConfig, coulomb_constant, soft_charge};
+use super::pair_potential::{EnergyConfig, coulomb_constant, soft_charge};
 use super::solvation::WIDTH_NM;
-use super::{AtomKind, EnergyError, TypedMolecule};
+use super::{EnergyError, ForceFieldMolecule, LennardJones};
 use crate::docking::molecule::corners;
 
 /// Maps that do not depend on the kind of a probe: charge, cost of solvation, volume.
@@ -50,8 +50,8 @@ impl Lattice {
     /// of solvation (which meets volumes) and of a unit volume (which meets costs), around a
     /// receptor.
     pub fn new(
-        receptor: &TypedMolecule,
-        probes: &[AtomKind],
+        receptor: &ForceFieldMolecule,
+        probes: &[LennardJones],
         config: &EnergyConfig,
     ) -> Result<Self, EnergyError> {
         config.check()?;
@@ -94,7 +94,11 @@ impl Lattice {
     }
 }
 
-fn sources(receptor: &TypedMolecule, probes: &[AtomKind], config: &EnergyConfig) -> Vec<Source> {
+fn sources(
+    receptor: &ForceFieldMolecule,
+    probes: &[LennardJones],
+    config: &EnergyConfig,
+) -> Vec<Source> {
     let positions = receptor.template().positions().iter();
     let source = |(index, center): (usize, &Vec3)| {
         let (kind, solvation) = (receptor.kinds()[index], receptor.solvation()[index]);
@@ -109,7 +113,7 @@ fn sources(receptor: &TypedMolecule, probes: &[AtomKind], config: &EnergyConfig)
     positions.enumerate().map(source).collect()
 }
 
-fn well(kind: &AtomKind, probe: &AtomKind, config: &EnergyConfig) -> Well {
+fn well(kind: &LennardJones, probe: &LennardJones, config: &EnergyConfig) -> Well {
     let law = kind.with(probe, config);
     let (energy, slope) = law.lennard_jones(law.soft_square());
     Well {

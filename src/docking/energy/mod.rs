@@ -3,7 +3,7 @@
 //! The technique of Pattabiraman, Levitt, Ferrin and Langridge (*Computer graphics in
 //! real-time docking with energy calculation and minimization*, 1985), which Turk names as
 //! what his system lacks:
-//! 1. [`TypedMolecule`]: each atom gets a well of Lennard-Jones by its element and a
+//! 1. [`ForceFieldMolecule`]: each atom gets a well of Lennard-Jones by its element and a
 //!    partial charge by its residue, and a cost of solvation by both;
 //! 2. [`EnergyGrid`]: around the receptor, the energy of a lone atom of each kind that the
 //!    ligand has, of a unit charge, and of what it costs that water leaves, is summed up once
@@ -13,7 +13,7 @@
 //!    that energy and force belong together exactly.
 //!
 //! A lattice is too coarse for the steep part of the energy. As Turk proposes, hard spheres
-//! cover that part, and the energy is bent over where they begin (see [`PairLaw`]).
+//! cover that part, and the energy is bent over where they begin (see [`SoftLennardJones`]).
 //! [`direct_interaction`] is the sum over all pairs in 64 bits that the lattice is compared
 //! with: where no atoms overlap, each of the three energies is off by less than 1.5 kJ/mol
 //! and a twentieth of itself, with the default spacing, for p-xylene and lysozyme.
@@ -24,24 +24,24 @@
 //! Energies are kJ/mol, forces kJ/(mol·nm), torques kJ/mol, charges those of the proton.
 
 mod bonds;
-mod charges;
-mod direct;
+mod direct_sum;
+mod energy_grid;
 mod error;
-mod grid;
-mod kinds;
+mod force_field_molecule;
 mod lattice;
-mod law;
-mod residues;
+mod lennard_jones;
+mod pair_potential;
+mod partial_charges;
+mod residue_charges;
 mod solvation;
-mod typed;
 
-pub use direct::direct_interaction;
+pub use direct_sum::direct_interaction;
+pub use energy_grid::EnergyGrid;
 pub use error::EnergyError;
-pub use grid::EnergyGrid;
-pub use kinds::AtomKind;
-pub use law::{EnergyConfig, PairLaw};
+pub use force_field_molecule::ForceFieldMolecule;
+pub use lennard_jones::LennardJones;
+pub use pair_potential::{EnergyConfig, SoftLennardJones};
 pub use solvation::Solvation;
-pub use typed::TypedMolecule;
 
 use glam::Vec3;
 

@@ -75,5 +75,5 @@ pub enum LogError {
     #[error(
         "the log leads elsewhere than when it was recorded: on another kind of machine, numbers may be rounded in another way"
     )]
-    Elsewhere,
+    DifferentEnd,
 }

@@ -11,7 +11,7 @@
 //! end 3 5bd0f1e2a3948576
 //! ```
 //!
-//! After the head, a line is an [`Input`](super::Input). Numbers are written so that reading
+//! After the head, a line is an [`SessionInput`](super::SessionInput). Numbers are written so that reading
 //! them gives the same bits. What bodies of a physics engine did is recorded as the poses
 //! that they reached (`carried`, receptor and ligand), so that playing needs no physics. The
 //! head has the molecules' digests, numbers of atoms and names; the last line has the number
@@ -19,7 +19,7 @@
 //! such line, and is told from a whole one by that.
 
 mod error;
-mod line;
+mod input_text;
 mod read;
 mod record;
 
@@ -28,7 +28,7 @@ pub use read::SessionLog;
 pub use record::Recorder;
 
 use super::energy::EnergyGrid;
-use super::{Part, Session};
+use super::{Role, Session};
 use crate::molecule::MoleculeTemplate;
 
 /// First word of a log.
@@ -76,7 +76,7 @@ fn molecule_digest(molecule: &MoleculeTemplate) -> u64 {
 
 /// A digest of where both molecules are.
 fn pose_digest(session: &Session) -> u64 {
-    let parts = [Part::Receptor, Part::Ligand].into_iter();
+    let parts = [Role::Receptor, Role::Ligand].into_iter();
     let digest = parts.fold(Digest::new(), |digest, part| {
         let pose = session.pose(part);
         let digest = digest.numbers(&pose.position.to_array());

@@ -1,7 +1,7 @@
 //! Reading a log, and playing it back.
 
-use super::{LogError, MAGIC, VERSION, energy_words, line, molecule_digest, pose_digest};
-use crate::docking::{Input, Session};
+use super::{LogError, MAGIC, VERSION, energy_words, input_text, molecule_digest, pose_digest};
+use crate::docking::{Session, SessionInput};
 
 /// Longest part of a line that an error repeats, characters.
 const SHOWN: usize = 60;
@@ -15,7 +15,7 @@ pub struct SessionLog {
     /// Receptor and ligand.
     molecules: [Molecule; 2],
     energy: String,
-    inputs: Vec<Input>,
+    inputs: Vec<SessionInput>,
     end: u64,
 }
 
@@ -64,9 +64,9 @@ impl SessionLog {
         };
         let molecules = [molecule(head("receptor")?)?, molecule(head("ligand")?)?];
         let energy = head("energy")?.0.to_owned();
-        let found: Result<Vec<Input>, LogError> = lines
+        let found: Result<Vec<SessionInput>, LogError> = lines
             .filter(|(_, number)| *number < count)
-            .map(|(text, number)| line::read(text).map_err(|why| bad(text, number, why)))
+            .map(|(text, number)| input_text::read(text).map_err(|why| bad(text, number, why)))
             .collect();
         let found = found?;
         if found.len() != inputs {
@@ -86,7 +86,7 @@ impl SessionLog {
 
     /// The inputs, in their order.
     #[must_use]
-    pub fn inputs(&self) -> &[Input] {
+    pub fn inputs(&self) -> &[SessionInput] {
         &self.inputs
     }
 
@@ -95,7 +95,7 @@ impl SessionLog {
     /// # Errors
     /// [`LogError::OtherMolecule`] or [`LogError::OtherEnergy`].
     pub fn check(&self, session: &Session) -> Result<(), LogError> {
-        for ((part, which), logged) in line::PARTS.into_iter().zip(&self.molecules) {
+        for ((part, which), logged) in input_text::PARTS.into_iter().zip(&self.molecules) {
             let given = session.template(which);
             if molecule_digest(given) != logged.digest || given.atom_count() != logged.atoms {
                 return Err(LogError::OtherMolecule {
@@ -120,7 +120,7 @@ impl SessionLog {
     /// Plays the log to its end.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and [`LogError::Elsewhere`] if it ends elsewhere than when
+    /// As [`check`](Self::check), and [`LogError::DifferentEnd`] if it ends elsewhere than when
     /// it was recorded.
     pub fn replay(&self, session: &mut Session) -> Result<(), LogError> {
         self.check(session)?;
@@ -131,7 +131,7 @@ impl SessionLog {
         if self.ends_like(session) {
             Ok(())
         } else {
-            Err(LogError::Elsewhere)
+            Err(LogError::DifferentEnd)
         }
     }
 

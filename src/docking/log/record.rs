@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{MAGIC, VERSION, energy_words, line, molecule_digest, pose_digest};
-use crate::docking::{Input, Session, SessionConfig};
+use super::{MAGIC, VERSION, energy_words, input_text, molecule_digest, pose_digest};
+use crate::docking::{Session, SessionConfig, SessionInput};
 
 /// Writes a session down, line by line, as it goes on.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl<W: Write> Recorder<W> {
     /// If it cannot be written.
     pub fn new(mut writer: W, session: &Session) -> io::Result<Self> {
         writeln!(writer, "{MAGIC} {VERSION}")?;
-        for (word, part) in line::PARTS {
+        for (word, part) in input_text::PARTS {
             let molecule = session.template(part);
             let (digest, atoms) = (molecule_digest(molecule), molecule.atom_count());
             // A name is the rest of its line.
@@ -31,15 +31,15 @@ impl<W: Write> Recorder<W> {
         writeln!(writer, "energy {energy}")?;
         let mut recorder = Self { writer, inputs: 0 };
         let config = session.config();
-        for (_, part) in line::PARTS {
-            recorder.record(&Input::Place(part, session.pose(part)))?;
+        for (_, part) in input_text::PARTS {
+            recorder.record(&SessionInput::Place(part, session.pose(part)))?;
         }
-        recorder.record(&Input::Radii(config.radius_scale))?;
-        recorder.record(&Input::Response(config.response))?;
-        recorder.record(&Input::Collisions(config.collisions))?;
-        recorder.record(&Input::Guidance(config.guidance))?;
+        recorder.record(&SessionInput::Radii(config.radius_scale))?;
+        recorder.record(&SessionInput::Response(config.response))?;
+        recorder.record(&SessionInput::Collisions(config.collisions))?;
+        recorder.record(&SessionInput::Guidance(config.guidance))?;
         if config.moved != SessionConfig::default().moved {
-            recorder.record(&Input::Switch)?;
+            recorder.record(&SessionInput::SwitchMoved)?;
         }
         Ok(recorder)
     }
@@ -48,9 +48,9 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn record(&mut self, input: &Input) -> io::Result<()> {
+    pub fn record(&mut self, input: &SessionInput) -> io::Result<()> {
         self.inputs += 1;
-        writeln!(self.writer, "{}", line::write(input))
+        writeln!(self.writer, "{}", input_text::write(input))
     }
 
     /// Writes the last line, which says where `session` ended, and gives the writer back.

@@ -5,13 +5,13 @@
 //!    first: in a tight cavity not one rotation in a thousand is free.
 //! 2. From there the ligand is shaken with steps and energies that become smaller and
 //!    smaller; where a step would lead into the receptor it
-//!    [slides](crate::docking::Encounter::slide) (`anneal.rs`).
+//!    [slides](crate::docking::DockingPair::slide) (`anneal.rs`).
 //! 3. Atoms get their size. Where they overlap then, the ligand is shaken until they do
 //!    not, or is given up.
 //! 4. The best are shaken once more, for longer.
 //!
 //! Many binding sites are closed in a rigid structure: into the cavity of T4 lysozyme L99A,
-//! which breathes in reality, [no way is found](Docking::way_out) unless atoms are made half
+//! which breathes in reality, [no way is found](DockingSearch::escape_path) unless atoms are made half
 //! as large. So restarts begin anywhere inside the
 //! sphere around the receptor where there is room, and not only outside. Nothing is known
 //! about where the ligand belongs but the two molecules.
@@ -24,11 +24,11 @@
 //! Each restart has random numbers of its own, and results are compared in the order of the
 //! restarts: the same seed finds the same poses on any number of threads.
 
-mod anneal;
-mod start;
-mod way;
+mod escape_path;
+mod simulated_annealing;
+mod start_pose;
 
-pub use way::{WayConfig, motion_between};
+pub use escape_path::{EscapePathConfig, motion_between};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,10 +39,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use self::anneal::{Shaking, grow};
-use self::start::Starts;
+use self::simulated_annealing::{Shaking, grow};
+use self::start_pose::Starts;
 use super::energy::EnergyGrid;
-use super::{DockingError, DockingMolecule, TOLERANCE_NM};
+use super::{CONTACT_TOLERANCE_NM, DockingError, DockingMolecule};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -66,7 +66,7 @@ pub struct DockingSearchConfig {
     pub finalists: u32,
     /// Steps of those. Default: 600.
     pub final_steps: u32,
-    /// How close atoms come before they touch, nm. Default: [`TOLERANCE_NM`].
+    /// How close atoms come before they touch, nm. Default: [`CONTACT_TOLERANCE_NM`].
     pub tolerance: f32,
 }
 
@@ -78,7 +78,7 @@ impl Default for DockingSearchConfig {
             steps: 150,
             finalists: 24,
             final_steps: 600,
-            tolerance: TOLERANCE_NM,
+            tolerance: CONTACT_TOLERANCE_NM,
         }
     }
 }
@@ -123,8 +123,8 @@ pub struct DockedPose {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
-/// use bevy_rapier_molecules::docking::search::{Docking, DockingSearchConfig};
+/// use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
+/// use bevy_rapier_molecules::docking::search::{DockingSearch, DockingSearchConfig};
 /// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 /// use bevy_rapier_molecules::prelude::*;
 ///
@@ -134,10 +134,10 @@ pub struct DockedPose {
 /// let ligand = Arc::new(file("p_xylene.pdb")?);
 /// // Coarser than the default, for haste.
 /// let config = EnergyConfig { spacing: 0.1, ..EnergyConfig::default() };
-/// let kinds = [&receptor, &ligand].map(|one| TypedMolecule::new(Arc::clone(one)));
+/// let kinds = [&receptor, &ligand].map(|one| ForceFieldMolecule::new(Arc::clone(one)));
 /// let energy = EnergyGrid::new(&kinds[0], &kinds[1], &config)?;
 /// let [receptor, ligand] = [receptor, ligand].map(DockingMolecule::new);
-/// let docking = Docking {
+/// let docking = DockingSearch {
 ///     ligand: &ligand,
 ///     receptor: &receptor,
 ///     receptor_pose: Pose::IDENTITY,
@@ -160,7 +160,7 @@ pub struct DockedPose {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Docking<'a> {
+pub struct DockingSearch<'a> {
     /// The molecule that is moved.
     pub ligand: &'a DockingMolecule,
     /// The molecule that stands still.
@@ -171,7 +171,7 @@ pub struct Docking<'a> {
     pub energy: &'a EnergyGrid,
 }
 
-impl Docking<'_> {
+impl DockingSearch<'_> {
     /// The poses with the lowest energies that were found, best first; one for each finalist.
     ///
     /// `progress` is told how many of how many runs are done, from any thread.
@@ -284,7 +284,7 @@ struct Small {
 }
 
 impl Small {
-    fn new(docking: &Docking) -> Self {
+    fn new(docking: &DockingSearch) -> Self {
         let small = |molecule: &DockingMolecule| {
             let template = MoleculeTemplate::clone(molecule.template());
             match template.with_scaled_radii(SMALL) {

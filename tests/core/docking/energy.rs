@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::energy::{
-    EnergyConfig, EnergyError, EnergyGrid, TypedMolecule, direct_interaction,
+    EnergyConfig, EnergyError, EnergyGrid, ForceFieldMolecule, direct_interaction,
 };
-use bevy_rapier_molecules::docking::{Encounter, Motion, is_free};
+use bevy_rapier_molecules::docking::{DockingPair, RigidMotion, is_free};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
@@ -19,20 +19,20 @@ use crate::docking::fixtures::{ball, ligand_and_receptor, molecule, random_pose}
 /// energy.
 const ENERGY_OFF: (f64, f64) = (1.5, 0.05);
 
-fn typed(template: &Arc<MoleculeTemplate>) -> TypedMolecule {
-    TypedMolecule::new(Arc::clone(template))
+fn typed(template: &Arc<MoleculeTemplate>) -> ForceFieldMolecule {
+    ForceFieldMolecule::new(Arc::clone(template))
 }
 
-fn without_hydrogens(file: &str) -> TypedMolecule {
+fn without_hydrogens(file: &str) -> ForceFieldMolecule {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
     let options = LoadOptions {
         hydrogens: false,
         ..LoadOptions::default()
     };
-    TypedMolecule::new(Arc::new(load(&path, &options).unwrap()))
+    ForceFieldMolecule::new(Arc::new(load(&path, &options).unwrap()))
 }
 
-fn sum(molecule: &TypedMolecule) -> f32 {
+fn sum(molecule: &ForceFieldMolecule) -> f32 {
     molecule.charges().iter().sum()
 }
 
@@ -96,7 +96,7 @@ fn the_lattice_says_what_the_sum_over_all_pairs_says() {
     let (mut near, mut squares, mut forces) = (0, 0.0, [0.0, 0.0]);
     for _ in 0..300 {
         let pose = random_pose(&mut random, 2.4);
-        let Ok(pose) = Encounter::new(&ligand, pose, &receptor, home).nearest_free_pose() else {
+        let Ok(pose) = DockingPair::new(&ligand, pose, &receptor, home).nearest_free_pose() else {
             panic!("poses are finite");
         };
         let read = grid.interaction(&pose, &home);
@@ -171,10 +171,10 @@ fn forces_and_torques_are_slopes_of_the_energy() {
                 let ends = [0.5, -0.5].map(|part| grid.energy(&motion.pose_at(&pose, part), &home));
                 (ends[0] - ends[1]) / f64::from(step)
             };
-            let along = slope(Motion::translation(axis * step));
+            let along = slope(RigidMotion::translation(axis * step));
             off += (along + f64::from(here.force.dot(axis))).powi(2);
             all += along.powi(2);
-            let about = slope(Motion::rotation(axis * step));
+            let about = slope(RigidMotion::rotation(axis * step));
             turn_off += (about + f64::from(here.torque.dot(axis))).powi(2);
             turn_all += about.powi(2);
         }

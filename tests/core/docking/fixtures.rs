@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::docking::{DockingMolecule, Motion};
+use bevy_rapier_molecules::docking::{DockingMolecule, RigidMotion};
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
 };
@@ -53,10 +53,10 @@ pub fn random_pose(random: &mut impl Rng, furthest: f32) -> Pose {
 }
 
 /// A motion, sometimes tiny and sometimes extremely fast.
-pub fn random_motion(random: &mut impl Rng) -> Motion {
+pub fn random_motion(random: &mut impl Rng) -> RigidMotion {
     let longest = [0.02, 0.3, 3.0, 30.0][random.random_range(0..4)];
     let turn = [0.0, 0.01, 0.5, 6.0][random.random_range(0..4)];
-    Motion {
+    RigidMotion {
         translation: random_vector(random, longest),
         rotation: random_vector(random, turn),
     }

@@ -1,7 +1,7 @@
 //! Four answers to a collision.
 
 use bevy_rapier_molecules::docking::{
-    DockingError, DockingMolecule, Encounter, Motion, ResponseMode, interferes,
+    DockingError, DockingMolecule, DockingPair, ResponseMode, RigidMotion, overlapping_atoms,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
@@ -16,8 +16,8 @@ fn encounter<'a>(
     moving: &'a DockingMolecule,
     pose: Pose,
     other: &'a DockingMolecule,
-) -> Encounter<'a> {
-    Encounter::new(moving, pose, other, Pose::IDENTITY)
+) -> DockingPair<'a> {
+    DockingPair::new(moving, pose, other, Pose::IDENTITY)
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
         }
         let motion = random_motion(&mut random);
         let here = encounter(&ligand, pose, &receptor);
-        let touch = Encounter::new(&ligand, pose, &receptor, home)
-            .move_to_touch(&motion)
+        let touch = DockingPair::new(&ligand, pose, &receptor, home)
+            .sweep(&motion)
             .unwrap();
         let stopped = here.respond(ResponseMode::Stop, &motion).unwrap();
         assert_eq!((stopped.pose, stopped.other_pose), (touch.pose, home));
@@ -46,9 +46,9 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
         assert_eq!(through.pose, motion.pose_at(&pose, 1.0));
         assert_eq!(
             through.pairs,
-            interferes(&ligand, &through.pose, &receptor, &home)
+            overlapping_atoms(&ligand, &through.pose, &receptor, &home)
         );
-        let slid = Encounter::new(&ligand, pose, &receptor, home)
+        let slid = DockingPair::new(&ligand, pose, &receptor, home)
             .slide(&motion)
             .unwrap();
         let sliding = here.respond(ResponseMode::Slide, &motion).unwrap();
@@ -62,7 +62,7 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
 fn a_ball_that_pushes_its_like_shares_its_motion_with_it() {
     let (one, other) = (ball(0.1), ball(0.1));
     let start = Pose::from_translation(Vec3::X * -0.5);
-    let motion = Motion::translation(Vec3::X * 1.3);
+    let motion = RigidMotion::translation(Vec3::X * 1.3);
     let pushed = encounter(&one, start, &other)
         .respond(ResponseMode::Push, &motion)
         .unwrap();
@@ -92,7 +92,7 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
         let heavy = turn % 2 == 0;
         let here = if heavy {
             motion.rotation = Vec3::ZERO;
-            Encounter {
+            DockingPair {
                 other_pose: pose,
                 ..encounter(&receptor, Pose::IDENTITY, &ligand)
             }
@@ -128,11 +128,11 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
 fn only_a_cue_can_begin_inside_and_no_motion_may_be_infinite() {
     let (one, other) = (ball(0.1), ball(0.1));
     let inside = encounter(&one, Pose::from_translation(Vec3::X * 0.1), &other);
-    let motion = Motion::translation(Vec3::X);
+    let motion = RigidMotion::translation(Vec3::X);
     for mode in [ResponseMode::Stop, ResponseMode::Slide, ResponseMode::Push] {
         assert!(matches!(
             inside.respond(mode, &motion),
-            Err(DockingError::StartsInside { .. })
+            Err(DockingError::StartsOverlapping { .. })
         ));
     }
     assert!(
@@ -142,7 +142,7 @@ fn only_a_cue_can_begin_inside_and_no_motion_may_be_infinite() {
             .pairs
             .is_empty()
     );
-    let endless = Motion::translation(Vec3::X * f32::INFINITY);
+    let endless = RigidMotion::translation(Vec3::X * f32::INFINITY);
     for mode in [
         ResponseMode::Stop,
         ResponseMode::Cue,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
 use bevy_rapier_molecules::docking::search::{
-    DockedPose, Docking, DockingSearchConfig, DockingSearchError,
+    DockedPose, DockingSearch, DockingSearchConfig, DockingSearchError,
 };
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
 use bevy_rapier_molecules::pose::Pose;
@@ -16,7 +16,7 @@ use crate::docking::fixtures::{ligand_and_receptor, molecule};
 
 fn energy(ligand: &DockingMolecule, receptor: &DockingMolecule) -> EnergyGrid {
     let [large, small] =
-        [receptor, ligand].map(|molecule| TypedMolecule::new(Arc::clone(molecule.template())));
+        [receptor, ligand].map(|molecule| ForceFieldMolecule::new(Arc::clone(molecule.template())));
     EnergyGrid::new(&large, &small, &EnergyConfig::default()).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds
         receptor.template().file_pose(),
     );
     let energy = energy(&ligand, &receptor);
-    let docking = Docking {
+    let docking = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
         receptor_pose: home,
@@ -68,7 +68,7 @@ fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds
 fn the_same_seed_finds_the_same_poses_on_any_number_of_threads() {
     let (ligand, receptor) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let energy = energy(&ligand, &receptor);
-    let docking = Docking {
+    let docking = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
         receptor_pose: Pose::from_translation(Vec3::new(1.0, 2.0, 3.0)),
@@ -91,7 +91,7 @@ fn the_same_seed_finds_the_same_poses_on_any_number_of_threads() {
 fn settings_and_poses_that_make_no_sense_are_refused() {
     let (ligand, receptor) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let energy = energy(&ligand, &receptor);
-    let mut docking = Docking {
+    let mut docking = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
         receptor_pose: Pose::IDENTITY,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, TypedMolecule};
+use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
 use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
-use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session, SessionError};
+use bevy_rapier_molecules::docking::{
+    ResponseMode, RigidMotion, Role, Session, SessionError, SessionInput,
+};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
@@ -21,23 +23,23 @@ fn session() -> Session {
 }
 
 fn with_energy(session: Session) -> Session {
-    let [large, small] = [Part::Receptor, Part::Ligand]
-        .map(|part| TypedMolecule::new(Arc::clone(session.template(part))));
+    let [large, small] = [Role::Receptor, Role::Ligand]
+        .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
     let energy = EnergyGrid::new(&large, &small, &EnergyConfig::default()).unwrap();
     session.with_energy(Arc::new(energy))
 }
 
 /// Anything that a user might do.
-fn random_input(random: &mut impl Rng) -> Input {
+fn random_input(random: &mut impl Rng) -> SessionInput {
     match random.random_range(0..32) {
-        0 => Input::Switch,
-        1 => Input::Collisions(random.random()),
-        2 => Input::Radii(random.random_range(0.5..1.5)),
-        3 => Input::Guidance(random.random()),
-        4 => Input::Free,
-        5 => Input::Place(Part::Ligand, random_pose(random, 2.0)),
-        6 => Input::Radii(-1.0),
-        12 | 13 => Input::Carried([random_pose(random, 0.5), random_pose(random, 3.0)]),
+        0 => SessionInput::SwitchMoved,
+        1 => SessionInput::Collisions(random.random()),
+        2 => SessionInput::Radii(random.random_range(0.5..1.5)),
+        3 => SessionInput::Guidance(random.random()),
+        4 => SessionInput::MoveToFreePose,
+        5 => SessionInput::Place(Role::Ligand, random_pose(random, 2.0)),
+        6 => SessionInput::Radii(-1.0),
+        12 | 13 => SessionInput::BodyPoses([random_pose(random, 0.5), random_pose(random, 3.0)]),
         7..12 => {
             let modes = [
                 ResponseMode::Stop,
@@ -45,9 +47,9 @@ fn random_input(random: &mut impl Rng) -> Input {
                 ResponseMode::Slide,
                 ResponseMode::Push,
             ];
-            Input::Response(modes[random.random_range(0..4)])
+            SessionInput::Response(modes[random.random_range(0..4)])
         }
-        _ => Input::Move(random_motion(random)),
+        _ => SessionInput::Move(random_motion(random)),
     }
 }
 
@@ -58,9 +60,9 @@ fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String)
     for _ in 0..inputs {
         let input = random_input(&mut random);
         recorder.record(&input).unwrap();
-        let before = (session.pose(Part::Receptor), session.pose(Part::Ligand));
+        let before = (session.pose(Role::Receptor), session.pose(Role::Ligand));
         if session.apply(&input).is_err() {
-            let after = (session.pose(Part::Receptor), session.pose(Part::Ligand));
+            let after = (session.pose(Role::Receptor), session.pose(Role::Ligand));
             assert_eq!(before, after, "{input:?} failed and changed something");
         }
     }
@@ -69,7 +71,7 @@ fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String)
 }
 
 fn poses(session: &Session) -> [Pose; 2] {
-    [Part::Receptor, Part::Ligand].map(|part| session.pose(part))
+    [Role::Receptor, Role::Ligand].map(|part| session.pose(part))
 }
 
 #[test]
@@ -85,8 +87,8 @@ fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
         let mut again = begin;
         // Where a session was before does not matter.
         again
-            .apply(&Input::Place(
-                Part::Receptor,
+            .apply(&SessionInput::Place(
+                Role::Receptor,
                 Pose::from_translation(Vec3::ONE),
             ))
             .unwrap();
@@ -100,11 +102,11 @@ fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
 fn a_session_that_goes_on_can_be_recorded_from_where_it_is() {
     let mut middle = session();
     for input in [
-        Input::Switch,
-        Input::Response(ResponseMode::Push),
-        Input::Radii(0.8),
-        Input::Place(
-            Part::Ligand,
+        SessionInput::SwitchMoved,
+        SessionInput::Response(ResponseMode::Push),
+        SessionInput::Radii(0.8),
+        SessionInput::Place(
+            Role::Ligand,
             Pose::new(Vec3::X * 4.0, Quat::from_rotation_z(1.0)),
         ),
     ] {
@@ -149,7 +151,7 @@ fn a_log_of_another_molecule_is_refused_by_its_name() {
         .clone()
         .with_scaled_radii(1.01)
         .unwrap();
-    let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Part::Ligand)));
+    let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Role::Ligand)));
     let refused = log.replay(&mut other).unwrap_err();
     assert!(matches!(
         refused,
@@ -212,7 +214,7 @@ fn logs_that_make_no_sense_are_refused_with_the_line() {
     let last = end.pop().unwrap();
     end.push(if last == '0' { '1' } else { '0' });
     let played = SessionLog::parse(&end).unwrap().replay(&mut session());
-    assert_eq!(played, Err(LogError::Elsewhere));
+    assert_eq!(played, Err(LogError::DifferentEnd));
 }
 
 #[test]
@@ -220,17 +222,20 @@ fn poses_of_bodies_are_recorded_and_played_without_physics() {
     let mut pushed = session();
     let mut recorder = Recorder::new(Vec::new(), &pushed).unwrap();
     let mut random = Pcg64::seed_from_u64(11);
-    let mut inputs = vec![Input::Response(ResponseMode::Push)];
+    let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((0..30).map(|_| {
         // Some overlap, as bodies do that are pressed against each other.
-        Input::Carried([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
+        SessionInput::BodyPoses([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
     }));
-    inputs.extend([Input::Response(ResponseMode::Slide), Input::Free]);
+    inputs.extend([
+        SessionInput::Response(ResponseMode::Slide),
+        SessionInput::MoveToFreePose,
+    ]);
     let (mut free, mut overlapping) = (0, 0);
     for input in &inputs {
         recorder.record(input).unwrap();
         let report = pushed.apply(input).unwrap();
-        if let Input::Carried(poses) = input {
+        if let SessionInput::BodyPoses(poses) = input {
             assert_eq!(self::poses(&pushed), *poses);
             assert_eq!(report.pairs.len(), pushed.clashes().len());
             overlapping += usize::from(!report.pairs.is_empty());
@@ -247,10 +252,10 @@ fn poses_of_bodies_are_recorded_and_played_without_physics() {
     assert_eq!(poses(&again), poses(&pushed));
     // Another mode goes on from there.
     again
-        .apply(&Input::Move(Motion::translation(Vec3::X * 0.1)))
+        .apply(&SessionInput::Move(RigidMotion::translation(Vec3::X * 0.1)))
         .unwrap();
     let not_finite = Pose::from_translation(Vec3::NAN);
-    let refused = again.apply(&Input::Carried([Pose::IDENTITY, not_finite]));
+    let refused = again.apply(&SessionInput::BodyPoses([Pose::IDENTITY, not_finite]));
     assert!(matches!(refused, Err(SessionError::Docking(_))));
 }
 
@@ -258,54 +263,54 @@ fn poses_of_bodies_are_recorded_and_played_without_physics() {
 fn molecules_that_overlap_at_the_start_are_offered_the_nearest_free_pose() {
     let mut session = session();
     session
-        .apply(&Input::Place(Part::Receptor, Pose::IDENTITY))
+        .apply(&SessionInput::Place(Role::Receptor, Pose::IDENTITY))
         .unwrap();
     session
-        .apply(&Input::Place(Part::Ligand, Pose::IDENTITY))
+        .apply(&SessionInput::Place(Role::Ligand, Pose::IDENTITY))
         .unwrap();
     assert!(!session.clashes().is_empty());
-    let motion = Input::Move(Motion::translation(Vec3::X * 0.1));
+    let motion = SessionInput::Move(RigidMotion::translation(Vec3::X * 0.1));
     let Err(SessionError::Overlapping { free, distance, .. }) = session.apply(&motion) else {
         panic!("the molecules overlap");
     };
     assert!(distance > 0.0 && distance < 1.5, "{distance}");
-    session.apply(&Input::Free).unwrap();
-    assert_eq!(session.pose(Part::Ligand), free);
+    session.apply(&SessionInput::MoveToFreePose).unwrap();
+    assert_eq!(session.pose(Role::Ligand), free);
     assert!(session.clashes().is_empty());
     session.apply(&motion).unwrap();
     // Without collisions nothing has to be free.
-    session.apply(&Input::Collisions(false)).unwrap();
+    session.apply(&SessionInput::Collisions(false)).unwrap();
     session
-        .apply(&Input::Place(Part::Ligand, Pose::IDENTITY))
+        .apply(&SessionInput::Place(Role::Ligand, Pose::IDENTITY))
         .unwrap();
     session.apply(&motion).unwrap();
-    assert_eq!(session.pose(Part::Ligand).position, Vec3::X * 0.1);
+    assert_eq!(session.pose(Role::Ligand).position, Vec3::X * 0.1);
 }
 
 #[test]
 fn guidance_leads_downhill_whichever_molecule_is_moved_and_needs_an_energy() {
     assert_eq!(
-        session().apply(&Input::Guidance(true)),
+        session().apply(&SessionInput::Guidance(true)),
         Err(SessionError::NoEnergy)
     );
-    for moved in [Part::Ligand, Part::Receptor] {
+    for moved in [Role::Ligand, Role::Receptor] {
         let mut session = with_energy(session());
         session
-            .apply(&Input::Place(Part::Receptor, Pose::IDENTITY))
+            .apply(&SessionInput::Place(Role::Receptor, Pose::IDENTITY))
             .unwrap();
         session
-            .apply(&Input::Place(
-                Part::Ligand,
+            .apply(&SessionInput::Place(
+                Role::Ligand,
                 Pose::from_translation(Vec3::X * 0.6),
             ))
             .unwrap();
-        session.apply(&Input::Free).unwrap();
-        if moved == Part::Receptor {
-            session.apply(&Input::Switch).unwrap();
+        session.apply(&SessionInput::MoveToFreePose).unwrap();
+        if moved == Role::Receptor {
+            session.apply(&SessionInput::SwitchMoved).unwrap();
         }
-        session.apply(&Input::Guidance(true)).unwrap();
+        session.apply(&SessionInput::Guidance(true)).unwrap();
         let energy = |session: &Session| session.interaction().unwrap().energy();
-        let still = Input::Move(Motion::default());
+        let still = SessionInput::Move(RigidMotion::default());
         let (mut before, first) = (energy(&session), energy(&session));
         for _ in 0..200 {
             session.apply(&still).unwrap();
@@ -314,8 +319,8 @@ fn guidance_leads_downhill_whichever_molecule_is_moved_and_needs_an_energy() {
         }
         assert!(before < first - 2.0, "{first} {before}");
         let (one, other) = (
-            session.molecule(Part::Receptor),
-            session.molecule(Part::Ligand),
+            session.molecule(Role::Receptor),
+            session.molecule(Role::Ligand),
         );
         let [home, pose] = poses(&session);
         assert!(smallest_gap(one, &home, other, &pose) > 0.0);

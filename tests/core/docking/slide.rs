@@ -1,6 +1,6 @@
 //! Sliding.
 
-use bevy_rapier_molecules::docking::{Encounter, Motion};
+use bevy_rapier_molecules::docking::{DockingPair, RigidMotion};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 use rand::SeedableRng;
@@ -14,9 +14,9 @@ use crate::docking::fixtures::{
 fn a_ball_slides_round_another_and_goes_on() {
     let (one, other) = (ball(0.1), ball(0.3));
     let mut pose = Pose::from_translation(Vec3::new(-1.0, 0.05, 0.0));
-    let step = Motion::translation(Vec3::X * 0.05);
+    let step = RigidMotion::translation(Vec3::X * 0.05);
     for _ in 0..80 {
-        let report = Encounter::new(&one, pose, &other, Pose::IDENTITY)
+        let report = DockingPair::new(&one, pose, &other, Pose::IDENTITY)
             .slide(&step)
             .unwrap();
         assert!(smallest_gap(&one, &report.pose, &other, &Pose::IDENTITY) > 0.0);
@@ -31,8 +31,8 @@ fn a_ball_that_meets_another_head_on_is_blocked_and_not_inside() {
     let one = ball(0.1);
     let other = ball(0.2);
     let start = Pose::from_translation(Vec3::NEG_X);
-    let motion = Motion::translation(Vec3::X * 2.0);
-    let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
+    let motion = RigidMotion::translation(Vec3::X * 2.0);
+    let report = DockingPair::new(&one, start, &other, Pose::IDENTITY)
         .slide(&motion)
         .unwrap();
     assert!(report.blocked && report.pairs.len() == 1);
@@ -51,12 +51,12 @@ fn a_drug_slides_over_its_receptor_without_ever_being_inside_and_further_than_it
             continue;
         }
         let motion = random_motion(&mut random);
-        let slid = Encounter::new(&ligand, pose, &receptor, home)
+        let slid = DockingPair::new(&ligand, pose, &receptor, home)
             .slide(&motion)
             .unwrap();
         assert!(smallest_gap(&ligand, &slid.pose, &receptor, &home) > 0.0);
-        let stopped = Encounter::new(&ligand, pose, &receptor, home)
-            .move_to_touch(&motion)
+        let stopped = DockingPair::new(&ligand, pose, &receptor, home)
+            .sweep(&motion)
             .unwrap();
         if stopped.fraction < 0.9 {
             contacts += 1;

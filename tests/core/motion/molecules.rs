@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::docking::{DockingMolecule, interferes};
+use bevy_rapier_molecules::docking::{DockingMolecule, overlapping_atoms};
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::motion::brownian::{
     BrownianMolecule, BrownianMolecules, Medium, MoveRules,
@@ -60,7 +60,7 @@ fn atoms_of_different_molecules_never_overlap() {
     assert!(collisions > 100, "{collisions}");
     for (a, one) in crowd.molecules().iter().enumerate() {
         for other in &crowd.molecules()[a + 1..] {
-            assert!(interferes(&body, &one.pose, &body, &other.pose).is_empty());
+            assert!(overlapping_atoms(&body, &one.pose, &body, &other.pose).is_empty());
         }
     }
     // They move and turn, but not as far as they would alone.
@@ -132,7 +132,7 @@ fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
     let body = DockingMolecule::new(ubiquitin());
     for (a, one) in crowd.molecules().iter().enumerate() {
         for other in &crowd.molecules()[a + 1..] {
-            assert!(interferes(&body, &one.pose, &body, &other.pose).is_empty());
+            assert!(overlapping_atoms(&body, &one.pose, &body, &other.pose).is_empty());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::log::Recorder;
-use bevy_rapier_molecules::docking::{Input, Motion, Part, ResponseMode, Session};
+use bevy_rapier_molecules::docking::{ResponseMode, RigidMotion, Role, Session, SessionInput};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
@@ -65,7 +65,7 @@ fn a_session_without_inputs_is_recorded_and_played() {
 }
 
 /// The log of what those two are told, and where that leads.
-fn log_of(name: &str, inputs: &[Input]) -> (String, Session) {
+fn log_of(name: &str, inputs: &[SessionInput]) -> (String, Session) {
     let [receptor, ligand] = SMALL.map(|file| {
         let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
         Arc::new(load(path, &LoadOptions::default()).unwrap())
@@ -84,11 +84,11 @@ fn log_of(name: &str, inputs: &[Input]) -> (String, Session) {
 #[test]
 fn molecules_push_each_other_without_a_window() {
     let mut inputs = vec![
-        Input::Place(Part::Receptor, Pose::IDENTITY),
-        Input::Place(Part::Ligand, Pose::from_translation(Vec3::X * 3.0)),
-        Input::Response(ResponseMode::Push),
+        SessionInput::Place(Role::Receptor, Pose::IDENTITY),
+        SessionInput::Place(Role::Ligand, Pose::from_translation(Vec3::X * 3.0)),
+        SessionInput::Response(ResponseMode::Push),
     ];
-    inputs.extend([Input::Move(Motion::translation(Vec3::NEG_X * 0.2)); 20]);
+    inputs.extend([SessionInput::Move(RigidMotion::translation(Vec3::NEG_X * 0.2)); 20]);
     let (log, session) = log_of("push.log", &inputs);
     let arguments = [
         &SMALL[..],
@@ -104,7 +104,7 @@ fn molecules_push_each_other_without_a_window() {
     // The lipid gave way.
     let moved = report["receptor_pose"]["position"][0].as_f64().unwrap();
     assert!(moved < -0.05, "{moved}");
-    let place = session.pose(Part::Receptor).position;
+    let place = session.pose(Role::Receptor).position;
     assert_eq!(moved as f32, place.x);
 }
 
@@ -114,15 +114,15 @@ fn where_bodies_went_is_played_without_physics() {
         let angle = f32::from(k) / 7.0;
         let receptor = Pose::new(Vec3::Y * angle, Quat::from_rotation_x(angle));
         let ligand = Pose::new(Vec3::X * (3.0 - angle), Quat::from_rotation_y(-angle));
-        Input::Carried([receptor, ligand])
+        SessionInput::BodyPoses([receptor, ligand])
     };
-    let mut inputs = vec![Input::Response(ResponseMode::Push)];
+    let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((1..9).map(carried));
     let (log, session) = log_of("carried.log", &inputs);
     let arguments = [&SMALL[..], &["--headless", "--play", &log, "--report", "-"]].concat();
     let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
-    let place = session.pose(Part::Ligand).position.to_array();
+    let place = session.pose(Role::Ligand).position.to_array();
     for (axis, number) in place.into_iter().enumerate() {
         let said = report["ligand_pose"]["position"][axis].as_f64().unwrap();
         assert_eq!(said as f32, number);

@@ -11,9 +11,9 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::Docking;
-use super::start::random_in_ball;
-use crate::docking::{DockingError, Encounter, Motion, TOLERANCE_NM};
+use super::DockingSearch;
+use super::start_pose::random_in_ball;
+use crate::docking::{CONTACT_TOLERANCE_NM, DockingError, DockingPair, RigidMotion};
 use crate::pose::Pose;
 
 /// Longest branch, nm and radian.
@@ -37,21 +37,21 @@ const STRAIGHT: u32 = 8;
 /// How to look for a way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct WayConfig {
+pub struct EscapePathConfig {
     /// Where random numbers begin. Default: 1.
     pub seed: u64,
     /// Most branches that are tried. Default: 1,000,000.
     pub branches: u32,
-    /// How close atoms come before they touch, nm. Default: [`TOLERANCE_NM`].
+    /// How close atoms come before they touch, nm. Default: [`CONTACT_TOLERANCE_NM`].
     pub tolerance: f32,
 }
 
-impl Default for WayConfig {
+impl Default for EscapePathConfig {
     fn default() -> Self {
         Self {
             seed: 1,
             branches: 1_000_000,
-            tolerance: TOLERANCE_NM,
+            tolerance: CONTACT_TOLERANCE_NM,
         }
     }
 }
@@ -61,16 +61,16 @@ struct Node {
     from: usize,
 }
 
-impl Docking<'_> {
+impl DockingSearch<'_> {
     /// Poses from `start` to one outside of the sphere around the receptor; the motion from
     /// each to the next meets nothing. None if no way is found, which proves nothing.
     ///
     /// # Errors
-    /// As [`Encounter::move_to_touch`].
-    pub fn way_out(
+    /// As [`DockingPair::sweep`].
+    pub fn escape_path(
         &self,
         start: &Pose,
-        config: &WayConfig,
+        config: &EscapePathConfig,
     ) -> Result<Option<Vec<Pose>>, DockingError> {
         let mut random = Pcg64::seed_from_u64(config.seed);
         let outside =
@@ -108,7 +108,7 @@ impl Docking<'_> {
             // Where no pose has been before: is there a straight way from here?
             for _ in 0..if first { STRAIGHT } else { 0 } {
                 let direction = random_in_ball(&mut random).normalize_or(Vec3::X);
-                let motion = Motion::translation(direction * (2.0 * outside));
+                let motion = RigidMotion::translation(direction * (2.0 * outside));
                 if self.free_share(&pose, &motion, config)? >= 1.0 {
                     nodes.push(Node {
                         pose: motion.pose_at(&pose, 1.0),
@@ -125,18 +125,22 @@ impl Docking<'_> {
     fn free_share(
         &self,
         pose: &Pose,
-        motion: &Motion,
-        config: &WayConfig,
+        motion: &RigidMotion,
+        config: &EscapePathConfig,
     ) -> Result<f64, DockingError> {
-        let encounter = Encounter {
+        let encounter = DockingPair {
             tolerance: config.tolerance,
-            ..Encounter::new(self.ligand, *pose, self.receptor, self.receptor_pose)
+            ..DockingPair::new(self.ligand, *pose, self.receptor, self.receptor_pose)
         };
-        Ok(encounter.move_to_touch(motion)?.fraction)
+        Ok(encounter.sweep(motion)?.fraction)
     }
 
     /// Leaves out what is not needed: from each pose the furthest one that can be reached.
-    fn shortened(&self, way: Vec<Pose>, config: &WayConfig) -> Result<Vec<Pose>, DockingError> {
+    fn shortened(
+        &self,
+        way: Vec<Pose>,
+        config: &EscapePathConfig,
+    ) -> Result<Vec<Pose>, DockingError> {
         let mut short = vec![way[0]];
         let mut here = 0;
         while here + 1 < way.len() {
@@ -155,10 +159,10 @@ impl Docking<'_> {
     }
 }
 
-fn branch(random: &mut impl Rng) -> Motion {
+fn branch(random: &mut impl Rng) -> RigidMotion {
     // Short branches get through where long ones do not.
     let size = random.random_range(0.05..1.0_f32);
-    Motion {
+    RigidMotion {
         translation: random_in_ball(random) * (BRANCH.0 * size),
         rotation: random_in_ball(random) * (BRANCH.1 * size),
     }
@@ -181,10 +185,10 @@ fn back(nodes: &[Node]) -> Vec<Pose> {
 
 /// The straight motion that leads from one pose to another, turning the shorter way.
 #[must_use]
-pub fn motion_between(from: &Pose, to: &Pose) -> Motion {
+pub fn motion_between(from: &Pose, to: &Pose) -> RigidMotion {
     let turn: DQuat = to.rotation.as_dquat() * from.rotation.as_dquat().inverse();
     let turn = if turn.w < 0.0 { -turn } else { turn };
-    Motion {
+    RigidMotion {
         translation: to.position - from.position,
         rotation: turn.normalize().to_scaled_axis().as_vec3(),
     }

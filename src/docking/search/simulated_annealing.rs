@@ -2,9 +2,9 @@
 
 use rand::{Rng, RngExt};
 
-use super::start::random_in_ball;
-use super::{Bodies, Docking};
-use crate::docking::{DockingError, Encounter, Motion, interferes, is_free};
+use super::start_pose::random_in_ball;
+use super::{Bodies, DockingSearch};
+use crate::docking::{DockingError, DockingPair, RigidMotion, is_free, overlapping_atoms};
 use crate::pose::Pose;
 
 /// Radian for each nm: what moves an atom of a small ligand about as far.
@@ -47,7 +47,7 @@ impl Shaking {
     /// Shakes from a free pose; the best pose on the way and its energy, kJ/mol.
     pub fn run(
         &self,
-        docking: &Docking,
+        docking: &DockingSearch,
         bodies: Bodies,
         start: Pose,
         random: &mut impl Rng,
@@ -58,7 +58,7 @@ impl Shaking {
         for step in 0..self.steps {
             let rest = 1.0 - step as f32 / self.steps as f32;
             let length = self.last_step + (self.first_step - self.last_step) * rest;
-            let motion = Motion {
+            let motion = RigidMotion {
                 translation: random_in_ball(random) * length,
                 rotation: random_in_ball(random) * (length * TURN_PER_NM),
             };
@@ -86,21 +86,21 @@ impl Shaking {
         bodies: Bodies,
         home: &Pose,
         pose: &Pose,
-        motion: &Motion,
+        motion: &RigidMotion,
     ) -> Result<Pose, DockingError> {
         let Bodies { ligand, receptor } = bodies;
         let end = motion.pose_at(pose, 1.0);
         if is_free(ligand, &end, receptor, home) {
             return Ok(end);
         }
-        let encounter = Encounter {
+        let encounter = DockingPair {
             tolerance: self.tolerance,
-            ..Encounter::new(ligand, *pose, receptor, *home)
+            ..DockingPair::new(ligand, *pose, receptor, *home)
         };
         match encounter.slide(motion) {
             Ok(report) => Ok(report.pose),
             // Rounding alone: a pose that just touches counts as free, or as not.
-            Err(DockingError::StartsInside { .. }) => Ok(*pose),
+            Err(DockingError::StartsOverlapping { .. }) => Ok(*pose),
             Err(error) => Err(error),
         }
     }
@@ -113,11 +113,11 @@ const GROWING_STEPS: u32 = 300;
 const GROWING_STEP_NM: f32 = 0.03;
 
 /// Shakes a ligand that overlaps the receptor until it does not; none if it cannot.
-pub(super) fn grow(docking: &Docking, start: Pose, random: &mut impl Rng) -> Option<Pose> {
+pub(super) fn grow(docking: &DockingSearch, start: Pose, random: &mut impl Rng) -> Option<Pose> {
     let home = &docking.receptor_pose;
     // How deep atoms overlap, squared and summed up, nm².
     let depth = |pose: &Pose| {
-        let pairs = interferes(docking.ligand, pose, docking.receptor, home);
+        let pairs = overlapping_atoms(docking.ligand, pose, docking.receptor, home);
         pairs.iter().map(|pair| pair.gap * pair.gap).sum::<f32>()
     };
     let mut here = (start, depth(&start));
@@ -127,7 +127,7 @@ pub(super) fn grow(docking: &Docking, start: Pose, random: &mut impl Rng) -> Opt
         }
         let rest = 1.0 - step as f32 / GROWING_STEPS as f32;
         let length = GROWING_STEP_NM * rest * random.random::<f32>();
-        let motion = Motion {
+        let motion = RigidMotion {
             translation: random_in_ball(random) * length,
             rotation: random_in_ball(random) * (length * TURN_PER_NM),
         };

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use super::bonds::bonds;
-use super::charges::charges;
-use super::{AtomKind, EnergyError, Solvation};
+use super::partial_charges::charges;
+use super::{EnergyError, LennardJones, Solvation};
 use crate::molecule::{Element, MoleculeTemplate};
 
 /// A molecule with a well of Lennard-Jones, a partial charge and a cost of solvation for
 /// each atom.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TypedMolecule {
+pub struct ForceFieldMolecule {
     template: Arc<MoleculeTemplate>,
-    kinds: Vec<AtomKind>,
+    kinds: Vec<LennardJones>,
     charges: Vec<f32>,
     solvation: Vec<Solvation>,
     bonds: Vec<Vec<u32>>,
 }
 
-impl TypedMolecule {
+impl ForceFieldMolecule {
     /// Wells by elements and bonds; charges of amino acids by CHARMM22's tables, and of
     /// everything else by its bonds, so that it is neutral.
     #[must_use]
@@ -27,7 +27,7 @@ impl TypedMolecule {
         let elements = template.elements();
         let kinds = elements.iter().zip(&bonds).map(|(&element, bonded)| {
             let around: Vec<Element> = bonded.iter().map(|&k| elements[k as usize]).collect();
-            AtomKind::of(element, &around)
+            LennardJones::of(element, &around)
         });
         let mut typed = Self {
             kinds: kinds.collect(),
@@ -99,7 +99,7 @@ impl TypedMolecule {
 
     /// Wells of the atoms.
     #[must_use]
-    pub fn kinds(&self) -> &[AtomKind] {
+    pub fn kinds(&self) -> &[LennardJones] {
         &self.kinds
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::docking::log::SessionLog;
-use bevy_rapier_molecules::docking::{Input, Part, ResponseMode, Session};
+use bevy_rapier_molecules::docking::{ResponseMode, Role, Session, SessionInput};
 
 use crate::docking::fixtures::{ligand_and_receptor, smallest_gap};
 
@@ -22,17 +22,17 @@ fn the_recorded_path_leads_p_xylene_from_outside_into_the_cavity_without_ever_ov
     let (mut moves, mut furthest) = (0, 0.0_f32);
     for input in log.inputs() {
         session.apply(input).unwrap();
-        if let Input::Move(motion) = input {
+        if let SessionInput::Move(motion) = input {
             moves += 1;
             // No jumps: each motion is short.
             assert!(motion.translation.length() < 0.05 && motion.rotation.length() < 0.25);
             assert_eq!(session.config().response, ResponseMode::Slide);
             assert!(session.config().collisions);
             let (small, large) = (
-                session.molecule(Part::Ligand),
-                session.molecule(Part::Receptor),
+                session.molecule(Role::Ligand),
+                session.molecule(Role::Receptor),
             );
-            let [pose, home] = [Part::Ligand, Part::Receptor].map(|part| session.pose(part));
+            let [pose, home] = [Role::Ligand, Role::Receptor].map(|part| session.pose(part));
             assert!(smallest_gap(small, &pose, large, &home) > 0.0);
             furthest = furthest.max(pose.position.distance(home.position));
         }
@@ -43,7 +43,7 @@ fn the_recorded_path_leads_p_xylene_from_outside_into_the_cavity_without_ever_ov
     // With atoms of their own size again, at the crystal's pose.
     assert_eq!(session.config().radius_scale, 1.0);
     assert!(session.clashes().is_empty());
-    let end = session.pose(Part::Ligand);
+    let end = session.pose(Role::Ligand);
     assert!(end.position.distance(crystal.position) < 0.2);
     assert!(
         log.ends_like(&session),

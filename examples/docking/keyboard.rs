@@ -2,11 +2,11 @@
 
 use bevy::input::InputSystems;
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::hand::Reach;
+use bevy_rapier_molecules::docking::controls::ControlInput;
 
 /// What hands want in this frame, whatever they hold.
 #[derive(Resource, Default)]
-pub struct Hands(pub Reach);
+pub struct Hands(pub ControlInput);
 
 /// Reads the keys.
 pub struct HandsPlugin;
@@ -19,7 +19,7 @@ impl Plugin for HandsPlugin {
 }
 
 pub fn read_keys(keys: Res<ButtonInput<KeyCode>>, mut hands: ResMut<Hands>) {
-    hands.0 = Reach {
+    hands.0 = ControlInput {
         shift: Vec3::new(
             held(&keys, KeyCode::ArrowLeft, KeyCode::ArrowRight),
             held(&keys, KeyCode::ArrowDown, KeyCode::ArrowUp),

@@ -7,7 +7,7 @@
 //! root of two, and a shallow well: a stand-in, good enough to be in the way.
 //! Pairs have the sum of their half distances and the geometric mean of their depths.
 
-use super::law::{EnergyConfig, PairLaw};
+use super::pair_potential::{EnergyConfig, SoftLennardJones};
 use crate::molecule::Element;
 
 /// kJ in a kcal: the tables have the latter.
@@ -18,14 +18,14 @@ const OTHER_DEPTH: f64 = 0.05;
 
 /// A well of Lennard-Jones as an atom brings it to a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtomKind {
+pub struct LennardJones {
     /// Half of the distance at which two such atoms have the lowest energy, nm.
     pub half_distance: f64,
     /// Depth of the well between two such atoms, kJ/mol.
     pub depth: f64,
 }
 
-impl AtomKind {
+impl LennardJones {
     const fn new(half_distance_angstrom: f64, depth_kcal: f64) -> Self {
         Self {
             half_distance: half_distance_angstrom / 10.0,
@@ -60,8 +60,8 @@ impl AtomKind {
 
     /// The law of two atoms.
     #[must_use]
-    pub fn with(&self, other: &Self, config: &EnergyConfig) -> PairLaw {
-        PairLaw {
+    pub fn with(&self, other: &Self, config: &EnergyConfig) -> SoftLennardJones {
+        SoftLennardJones {
             distance: self.half_distance + other.half_distance,
             depth: (self.depth * other.depth).sqrt(),
             soft: f64::from(config.soft),

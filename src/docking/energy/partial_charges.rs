@@ -4,9 +4,9 @@
 //! bond moves some charge from one end to the other, by the elements there, as the tables
 //! of amino acids do for like bonds. So molecules without tables are neutral: a charge that
 //! a ligand has as a whole is not seen, and can be
-//! [given](super::TypedMolecule::with_charges).
+//! [given](super::ForceFieldMolecule::with_charges).
 
-use super::residues::{
+use super::residue_charges::{
     CHAIN, FIRST, FIRST_GLYCINE, FIRST_PROLINE, GLYCINE, Group, LAST, PROLINE, side_chain,
 };
 use crate::molecule::{Element, MoleculeTemplate};

@@ -90,7 +90,7 @@ pub(super) type EnergyAndSlope = (f64, f64);
 
 /// The energy of two atoms of given kinds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PairLaw {
+pub struct SoftLennardJones {
     /// Distance at which Lennard-Jones is lowest, nm.
     pub distance: f64,
     /// Depth there, kJ/mol.
@@ -99,7 +99,7 @@ pub struct PairLaw {
     pub soft: f64,
 }
 
-impl PairLaw {
+impl SoftLennardJones {
     /// Lennard-Jones at the squared distance `s`, nm², without the step.
     pub(super) fn lennard_jones(&self, s: f64) -> EnergyAndSlope {
         let soft = self.soft_square();
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn slopes_are_derivatives_and_nothing_jumps() {
         let config = EnergyConfig::default();
-        let pair = PairLaw {
+        let pair = SoftLennardJones {
             distance: 0.38,
             depth: 0.4,
             soft: 0.8,
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_well_is_where_and_as_deep_as_it_should_be() {
-        let pair = PairLaw {
+        let pair = SoftLennardJones {
             distance: 0.35,
             depth: 0.7,
             soft: 0.9,

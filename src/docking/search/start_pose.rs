@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use glam::{Quat, Vec3, Vec4};
 use rand::{Rng, RngExt};
 
-use super::{Docking, Small};
+use super::{DockingSearch, Small};
 use crate::docking::is_free;
 use crate::pose::Pose;
 
@@ -24,7 +24,7 @@ const TURNS: u32 = 192;
 
 /// Draws poses that are free for molecules with small atoms.
 pub(super) struct Starts<'a> {
-    docking: &'a Docking<'a>,
+    docking: &'a DockingSearch<'a>,
     small: &'a Small,
     /// Radius of the sphere about the receptor's center of mass in which points lie, nm.
     reach: f32,
@@ -33,7 +33,7 @@ pub(super) struct Starts<'a> {
 }
 
 impl<'a> Starts<'a> {
-    pub fn new(docking: &'a Docking<'a>, small: &'a Small) -> Self {
+    pub fn new(docking: &'a DockingSearch<'a>, small: &'a Small) -> Self {
         let ligand = docking.ligand.template();
         let receptor = docking.receptor.template();
         Self {

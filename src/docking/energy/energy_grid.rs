@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::lattice::{COMMON_MAPS, Lattice};
-use super::{AtomKind, EnergyConfig, EnergyError, Interaction, TypedMolecule};
+use super::{EnergyConfig, EnergyError, ForceFieldMolecule, Interaction, LennardJones};
 use crate::pose::Pose;
 
 /// Energies around a receptor for the atoms of one ligand.
@@ -37,11 +37,11 @@ impl EnergyGrid {
     /// [`EnergyError`] if a setting makes no sense, or the lattice would take more memory
     /// than the settings allow.
     pub fn new(
-        receptor: &TypedMolecule,
-        ligand: &TypedMolecule,
+        receptor: &ForceFieldMolecule,
+        ligand: &ForceFieldMolecule,
         config: &EnergyConfig,
     ) -> Result<Self, EnergyError> {
-        let mut probes: Vec<AtomKind> = Vec::new();
+        let mut probes: Vec<LennardJones> = Vec::new();
         let mut atoms = Vec::with_capacity(ligand.kinds().len());
         for (k, kind) in ligand.kinds().iter().enumerate() {
             let known = probes.iter().position(|probe| probe == kind);

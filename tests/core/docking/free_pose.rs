@@ -1,6 +1,6 @@
 //! Out of an overlap.
 
-use bevy_rapier_molecules::docking::Encounter;
+use bevy_rapier_molecules::docking::DockingPair;
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
 
@@ -10,7 +10,7 @@ use crate::docking::fixtures::{ball, ligand_and_receptor, smallest_gap};
 fn a_ball_leaves_by_about_the_shortest_way() {
     let (one, other) = (ball(0.1), ball(0.3));
     let inside = Pose::from_translation(Vec3::new(0.2, 0.1, -0.1));
-    let free = Encounter::new(&one, inside, &other, Pose::IDENTITY)
+    let free = DockingPair::new(&one, inside, &other, Pose::IDENTITY)
         .nearest_free_pose()
         .unwrap();
     let gap = smallest_gap(&one, &free, &other, &Pose::IDENTITY);
@@ -24,12 +24,12 @@ fn a_drug_deep_in_its_receptor_is_freed_and_a_free_one_is_left_alone() {
     let (ligand, receptor) = ligand_and_receptor();
     let inside = Pose::new(Vec3::ZERO, Quat::from_rotation_x(0.3));
     assert!(smallest_gap(&ligand, &inside, &receptor, &Pose::IDENTITY) < 0.0);
-    let free = Encounter::new(&ligand, inside, &receptor, Pose::IDENTITY)
+    let free = DockingPair::new(&ligand, inside, &receptor, Pose::IDENTITY)
         .nearest_free_pose()
         .unwrap();
     assert!(smallest_gap(&ligand, &free, &receptor, &Pose::IDENTITY) > 0.0);
     assert_eq!(free.rotation, inside.rotation);
-    let again = Encounter::new(&ligand, free, &receptor, Pose::IDENTITY)
+    let again = DockingPair::new(&ligand, free, &receptor, Pose::IDENTITY)
         .nearest_free_pose()
         .unwrap();
     assert_eq!(again, free);

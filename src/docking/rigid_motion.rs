@@ -9,14 +9,14 @@ use crate::pose::Pose;
 /// A motion along a straight line with a rotation at constant speed about the molecule's
 /// center of mass, both in the world frame. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Motion {
+pub struct RigidMotion {
     /// How far the center moves, nm.
     pub translation: Vec3,
     /// Axis of the rotation times its angle in radian.
     pub rotation: Vec3,
 }
 
-impl Motion {
+impl RigidMotion {
     /// A motion without a rotation, nm.
     #[must_use]
     pub const fn translation(translation: Vec3) -> Self {
@@ -77,7 +77,7 @@ pub(super) struct RelativeMotion {
 
 impl RelativeMotion {
     /// The `motion` of a molecule at `moving` as one at `fixed` sees it.
-    pub fn new(moving: &Pose, fixed: &Pose, motion: &Motion) -> Result<Self, DockingError> {
+    pub fn new(moving: &Pose, fixed: &Pose, motion: &RigidMotion) -> Result<Self, DockingError> {
         let poses = [
             ("pose of the moved molecule", moving),
             ("pose of the other molecule", fixed),

@@ -1,6 +1,6 @@
 //! All pairs of atoms that overlap.
 
-use bevy_rapier_molecules::docking::{DockingMolecule, interferes, is_free};
+use bevy_rapier_molecules::docking::{DockingMolecule, is_free, overlapping_atoms};
 use bevy_rapier_molecules::pose::Pose;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -12,7 +12,7 @@ const ROUNDING_NM: f64 = 2.0e-6;
 
 /// Whether what is found is what brute force finds; returns how much that is.
 fn check(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose) -> usize {
-    let found = interferes(a, pose_a, b, pose_b);
+    let found = overlapping_atoms(a, pose_a, b, pose_b);
     assert!(found.is_sorted_by_key(|pair| (pair.a, pair.b)));
     assert_eq!(is_free(a, pose_a, b, pose_b), found.is_empty());
     let (one, other) = (atoms(a, pose_a), atoms(b, pose_b));

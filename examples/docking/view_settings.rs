@@ -2,7 +2,7 @@
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::Part;
+use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::prelude::ColorMode;
 
 use super::arguments::{Arguments, Stereo};
@@ -29,7 +29,7 @@ pub struct Switches {
     /// Whether motions are along the axes of the moved molecule, not of the screen.
     pub object_space: bool,
     /// Which molecule is seen through.
-    pub transparent: Option<Part>,
+    pub transparent: Option<Role>,
     /// Whether overlapping atoms flash, and the background when a collision begins.
     pub flash: bool,
     /// Whether the terminal beeps at a collision.
@@ -53,7 +53,7 @@ impl From<&Arguments> for Switches {
         Self {
             moves: Moves::Molecule,
             object_space: false,
-            transparent: arguments.transparent.then_some(Part::Receptor),
+            transparent: arguments.transparent.then_some(Role::Receptor),
             flash: true,
             beep: false,
             rocking: 0.0,
@@ -82,9 +82,9 @@ impl Switches {
             KeyCode::KeyO => self.object_space = !self.object_space,
             KeyCode::KeyT => {
                 self.transparent = match self.transparent {
-                    None => Some(Part::Receptor),
-                    Some(Part::Receptor) => Some(Part::Ligand),
-                    Some(Part::Ligand) => None,
+                    None => Some(Role::Receptor),
+                    Some(Role::Receptor) => Some(Role::Ligand),
+                    Some(Role::Ligand) => None,
                 };
             }
             KeyCode::KeyF => self.flash = !self.flash,

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::hand::Hand;
-use bevy_rapier_molecules::docking::{Motion, Part};
+use bevy_rapier_molecules::docking::controls::ControlSettings;
+use bevy_rapier_molecules::docking::{RigidMotion, Role};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -72,7 +72,7 @@ pub struct Pushed {
     /// those that they have reached begin anew, at rest.
     pub wanted: Option<[(Arc<MoleculeTemplate>, Pose); 2]>,
     /// Which one a hand moves, and how fast: nm/s and radian/s. None lets go.
-    pub driven: Option<(Part, Motion)>,
+    pub driven: Option<(Role, RigidMotion)>,
     /// Where the bodies are after this frame, receptor and ligand, if there are any.
     pub reached: Option<[Pose; 2]>,
     /// Which molecules they are.
@@ -96,7 +96,7 @@ impl Pushed {
 }
 
 #[derive(Component, Clone, Copy)]
-struct Body(Part);
+struct Body(Role);
 
 /// Spawns the bodies that are wanted, and removes those that are not.
 fn make_bodies(
@@ -114,7 +114,7 @@ fn make_bodies(
     let pushed = &mut *pushed;
     pushed.reached = None;
     pushed.made = pushed.wanted.as_ref().map(|wanted| {
-        for ((template, pose), part) in wanted.iter().zip([Part::Receptor, Part::Ligand]) {
+        for ((template, pose), part) in wanted.iter().zip([Role::Receptor, Role::Ligand]) {
             commands.spawn((
                 Body(part),
                 Molecule(templates.add(MoleculeTemplate::clone(template))),
@@ -136,22 +136,22 @@ fn drive(time: Res<Time>, pushed: Res<Pushed>, mut bodies: Query<(&Body, &mut Ve
         return;
     };
     for (_, mut velocity) in bodies.iter_mut().filter(|(body, _)| body.0 == driven) {
-        let now = Motion {
+        let now = RigidMotion {
             translation: velocity.linear,
             rotation: velocity.angular,
         };
-        let next = Hand::default().pull(&now, &wanted, time.delta_secs());
+        let next = ControlSettings::default().pull(&now, &wanted, time.delta_secs());
         velocity.linear = next.translation;
         velocity.angular = next.rotation;
     }
 }
 
 fn read_bodies(mut pushed: ResMut<Pushed>, bodies: Query<(&Body, &Transform)>) {
-    let place = |part: Part| {
+    let place = |part: Role| {
         let (_, place) = bodies.iter().find(|(body, _)| body.0 == part)?;
         Some(Pose::new(place.translation, place.rotation))
     };
-    let both = place(Part::Receptor).zip(place(Part::Ligand));
+    let both = place(Role::Receptor).zip(place(Role::Ligand));
     let reached = both.map(|(receptor, ligand)| [receptor, ligand]);
     if pushed.reached != reached {
         pushed.reached = reached;

@@ -2,12 +2,12 @@
 //!
 //! Turk's users found that joysticks moved molecules about the wrong axes, and asked for a
 //! twist about the vertical, and for motion along the axes of the object rather than those
-//! of the screen. So a [`Reach`] has parts along and about right, up and near, whoever
-//! makes it, and [`Hand::motion`] is told which way those axes point.
+//! of the screen. So a [`ControlInput`] has parts along and about right, up and near, whoever
+//! makes it, and [`ControlSettings::motion`] is told which way those axes point.
 
 use glam::{Quat, Vec2, Vec3};
 
-use super::Motion;
+use super::RigidMotion;
 
 /// How far a stick may be off its middle and still be let go.
 const DEAD_ZONE: f32 = 0.15;
@@ -15,14 +15,14 @@ const DEAD_ZONE: f32 = 0.15;
 /// How much a hand wants of its full speed, from −1 to 1 along each axis: right, up, and
 /// near, which is towards the viewer. Default: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reach {
+pub struct ControlInput {
     /// Along the axes, from −1 to 1.
     pub shift: Vec3,
     /// About the axes, from −1 to 1, counterclockwise for who looks against them.
     pub turn: Vec3,
 }
 
-impl Reach {
+impl ControlInput {
     /// Whether nothing is wanted.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
@@ -30,7 +30,7 @@ impl Reach {
     }
 }
 
-impl std::ops::AddAssign for Reach {
+impl std::ops::AddAssign for ControlInput {
     fn add_assign(&mut self, other: Self) {
         self.shift += other.shift;
         self.turn += other.turn;
@@ -39,7 +39,7 @@ impl std::ops::AddAssign for Reach {
 
 /// Two sticks, two triggers and two shoulder buttons, as they are read. Default: all let go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pad {
+pub struct GamepadState {
     /// Left stick, from −1 to 1, right and up: moves.
     pub left: Vec2,
     /// Right stick: turns about the vertical and the horizontal.
@@ -53,13 +53,13 @@ pub struct Pad {
     pub roll: f32,
 }
 
-impl Pad {
+impl GamepadState {
     /// What the pad wants.
     #[must_use]
-    pub fn reach(&self) -> Reach {
-        let [left, right] = [self.left, self.right].map(beyond_dead_zone);
-        let pull = |trigger: f32| beyond_dead_zone(Vec2::new(trigger, 0.0)).x;
-        Reach {
+    pub fn reach(&self) -> ControlInput {
+        let [left, right] = [self.left, self.right].map(apply_dead_zone);
+        let pull = |trigger: f32| apply_dead_zone(Vec2::new(trigger, 0.0)).x;
+        ControlInput {
             shift: left.extend(pull(self.near) - pull(self.away)),
             // A stick that is pushed away tips the molecule over, away from the viewer.
             turn: Vec3::new(-right.y, right.x, pull(self.roll)),
@@ -70,7 +70,7 @@ impl Pad {
 /// A stick without the range in which it is let go: 0 there, and growing evenly to length
 /// 1 at its rim. What is not finite is let go, too.
 #[must_use]
-pub fn beyond_dead_zone(stick: Vec2) -> Vec2 {
+pub fn apply_dead_zone(stick: Vec2) -> Vec2 {
     let length = stick.length();
     if !length.is_finite() || length <= DEAD_ZONE {
         return Vec2::ZERO;
@@ -106,7 +106,7 @@ fn on_ball(place: Vec2) -> Vec3 {
 
 /// How fast a hand is, and how firm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hand {
+pub struct ControlSettings {
     /// Speed at full reach, nm/s.
     ///
     /// Default: 0.8.
@@ -130,7 +130,7 @@ pub struct Hand {
     pub fastest: f32,
 }
 
-impl Default for Hand {
+impl Default for ControlSettings {
     fn default() -> Self {
         Self {
             speed: 0.8,
@@ -142,12 +142,12 @@ impl Default for Hand {
     }
 }
 
-impl Hand {
+impl ControlSettings {
     /// The motion of a frame of so many seconds, along axes that are turned by `axes`.
     #[must_use]
-    pub fn motion(&self, reach: &Reach, axes: Quat, seconds: f32) -> Motion {
+    pub fn motion(&self, reach: &ControlInput, axes: Quat, seconds: f32) -> RigidMotion {
         let seconds = seconds.min(self.longest_frame).max(0.0);
-        Motion {
+        RigidMotion {
             translation: axes * reach.shift * self.speed * seconds,
             rotation: axes * reach.turn * self.turning * seconds,
         }
@@ -156,9 +156,9 @@ impl Hand {
     /// The velocity (nm/s and radian/s) at which a body of this bounding radius (nm) would
     /// make a motion in so many seconds, or a slower one.
     #[must_use]
-    pub fn velocity(&self, motion: &Motion, seconds: f32, radius: f32) -> Motion {
+    pub fn velocity(&self, motion: &RigidMotion, seconds: f32, radius: f32) -> RigidMotion {
         if seconds.is_nan() || seconds <= 0.0 || !motion.is_finite() {
-            return Motion::default();
+            return RigidMotion::default();
         }
         let wanted = motion.scaled(seconds.recip());
         let speed = wanted.translation.length() + wanted.rotation.length() * radius;
@@ -173,10 +173,10 @@ impl Hand {
     /// after so many seconds. It comes closer by the same share in the same time, however
     /// long the frames are.
     #[must_use]
-    pub fn pull(&self, velocity: &Motion, wanted: &Motion, seconds: f32) -> Motion {
+    pub fn pull(&self, velocity: &RigidMotion, wanted: &RigidMotion, seconds: f32) -> RigidMotion {
         let kept = (-self.grip * seconds.max(0.0)).exp();
         let towards = |now: Vec3, wanted: Vec3| wanted + (now - wanted) * kept;
-        Motion {
+        RigidMotion {
             translation: towards(velocity.translation, wanted.translation),
             rotation: towards(velocity.rotation, wanted.rotation),
         }

@@ -1,7 +1,7 @@
-//! Motion until touch.
+//! RigidMotion until touch.
 
 use bevy_rapier_molecules::docking::{
-    DockingError, DockingMolecule, Encounter, Motion, TOLERANCE_NM, is_free,
+    CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, DockingPair, RigidMotion, is_free,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Quat, Vec3};
@@ -20,10 +20,15 @@ const PLACES: u32 = 24;
 const ROUNDING_NM: f64 = 5.0e-6;
 
 /// Moves and checks all that can be checked for any motion; returns whether it touched.
-fn check(moving: &DockingMolecule, pose: &Pose, fixed: &DockingMolecule, motion: &Motion) -> bool {
+fn check(
+    moving: &DockingMolecule,
+    pose: &Pose,
+    fixed: &DockingMolecule,
+    motion: &RigidMotion,
+) -> bool {
     let home = Pose::IDENTITY;
-    let report = Encounter::new(moving, *pose, fixed, home)
-        .move_to_touch(motion)
+    let report = DockingPair::new(moving, *pose, fixed, home)
+        .sweep(motion)
         .unwrap();
     assert!((0.0..=1.0).contains(&report.fraction));
     let gap = smallest_gap(moving, &report.pose, fixed, &home);
@@ -40,7 +45,7 @@ fn check(moving: &DockingMolecule, pose: &Pose, fixed: &DockingMolecule, motion:
     let touched = !report.pairs.is_empty();
     if touched {
         assert!(
-            gap <= f64::from(TOLERANCE_NM) + ROUNDING_NM,
+            gap <= f64::from(CONTACT_TOLERANCE_NM) + ROUNDING_NM,
             "stopped {gap} nm short"
         );
         assert!((report.normal.unwrap().length() - 1.0).abs() < 1.0e-5);
@@ -99,9 +104,9 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
     for _ in 0..1500 {
         let pose = free_pose(&mut random, &ligand, &receptor);
         let longest = if touched % 2 == 0 { 5.0 } else { 100.0 };
-        let motion = Motion::translation(random_vector(&mut random, longest));
-        let report = Encounter::new(&ligand, pose, &receptor, Pose::IDENTITY)
-            .move_to_touch(&motion)
+        let motion = RigidMotion::translation(random_vector(&mut random, longest));
+        let report = DockingPair::new(&ligand, pose, &receptor, Pose::IDENTITY)
+            .sweep(&motion)
             .unwrap();
         let (one, other) = (atoms(&ligand, &pose), atoms(&receptor, &Pose::IDENTITY));
         let step = motion.translation.as_dvec3();
@@ -114,7 +119,10 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
             });
             times.fold(1.0, f64::min)
         };
-        let (early, late) = (first(f64::from(TOLERANCE_NM) + ROUNDING_NM), first(0.0));
+        let (early, late) = (
+            first(f64::from(CONTACT_TOLERANCE_NM) + ROUNDING_NM),
+            first(0.0),
+        );
         assert!(
             report.fraction >= early.min(1.0) - 1.0e-9 && report.fraction <= late,
             "{} is not in {early}..{late}",
@@ -130,9 +138,9 @@ fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometer() {
     let (one, other) = (ball(0.15), ball(0.2));
     let start = Pose::new(Vec3::new(-10.0, 0.1, 0.0), Quat::IDENTITY);
     for length in [20.0_f32, 1.0e4, 1.0e12] {
-        let motion = Motion::translation(Vec3::X * length);
-        let report = Encounter::new(&one, start, &other, Pose::IDENTITY)
-            .move_to_touch(&motion)
+        let motion = RigidMotion::translation(Vec3::X * length);
+        let report = DockingPair::new(&one, start, &other, Pose::IDENTITY)
+            .sweep(&motion)
             .unwrap();
         let meeting = 10.0 - (0.35_f64 * 0.35 - 0.01).sqrt();
         let traveled = report.fraction * f64::from(length);
@@ -161,10 +169,10 @@ fn a_turning_arm_stops_at_a_pin() {
     let ahead = Quat::from_axis_angle(axis, 1.2) * *position;
     let fixed = Pose::new(ahead * 1.2, Quat::IDENTITY);
     for turn in [3.0_f32, 60.0, 6000.0] {
-        let motion = Motion::rotation(axis * turn);
+        let motion = RigidMotion::rotation(axis * turn);
         let start = Pose::IDENTITY;
-        let report = Encounter::new(&arm, start, &pin, fixed)
-            .move_to_touch(&motion)
+        let report = DockingPair::new(&arm, start, &pin, fixed)
+            .sweep(&motion)
             .unwrap();
         let gap = smallest_gap(&arm, &report.pose, &pin, &fixed);
         assert!(gap > 0.0 && gap < 1.1e-4, "{gap} after {}", report.fraction);
@@ -180,9 +188,9 @@ fn what_touches_may_leave_and_slide_along_but_not_go_on() {
     let (one, other) = (ball(0.1), ball(0.1));
     let start = Pose::from_translation(Vec3::new(-1.0, 0.0, 0.0));
     let home = Pose::IDENTITY;
-    let there = Motion::translation(Vec3::X);
-    let touch = Encounter::new(&one, start, &other, home)
-        .move_to_touch(&there)
+    let there = RigidMotion::translation(Vec3::X);
+    let touch = DockingPair::new(&one, start, &other, home)
+        .sweep(&there)
         .unwrap();
     assert_eq!(touch.pairs.len(), 1);
     for (step, free) in [
@@ -192,9 +200,9 @@ fn what_touches_may_leave_and_slide_along_but_not_go_on() {
         (Vec3::X, false),
         (Vec3::new(0.5, 1.0, 0.0), false),
     ] {
-        let motion = Motion::translation(step);
-        let next = Encounter::new(&one, touch.pose, &other, home)
-            .move_to_touch(&motion)
+        let motion = RigidMotion::translation(step);
+        let next = DockingPair::new(&one, touch.pose, &other, home)
+            .sweep(&motion)
             .unwrap();
         assert_eq!(next.fraction == 1.0, free, "{step}");
         if !free {
@@ -209,15 +217,15 @@ fn bad_input_is_answered_with_what_is_wrong() {
     let (one, other) = (ball(0.1), ball(0.1));
     let home = Pose::IDENTITY;
     let inside = Pose::from_translation(Vec3::X * 0.15);
-    let go = |pose: &Pose, motion: Motion, tolerance: f32| {
-        let encounter = Encounter {
+    let go = |pose: &Pose, motion: RigidMotion, tolerance: f32| {
+        let encounter = DockingPair {
             tolerance,
-            ..Encounter::new(&one, *pose, &other, home)
+            ..DockingPair::new(&one, *pose, &other, home)
         };
-        encounter.move_to_touch(&motion)
+        encounter.sweep(&motion)
     };
-    let error = go(&inside, Motion::default(), TOLERANCE_NM).unwrap_err();
-    let DockingError::StartsInside {
+    let error = go(&inside, RigidMotion::default(), CONTACT_TOLERANCE_NM).unwrap_err();
+    let DockingError::StartsOverlapping {
         moving: 0,
         fixed: 0,
         penetration,
@@ -228,22 +236,22 @@ fn bad_input_is_answered_with_what_is_wrong() {
     assert!((penetration - 0.05).abs() < 1.0e-6);
     assert!(error.to_string().contains("begin from a free pose"));
     let away = Pose::from_translation(Vec3::X);
-    let bad = Motion::translation(Vec3::splat(f32::NAN));
+    let bad = RigidMotion::translation(Vec3::splat(f32::NAN));
     assert!(matches!(
-        go(&away, bad, TOLERANCE_NM),
+        go(&away, bad, CONTACT_TOLERANCE_NM),
         Err(DockingError::NotFinite { what: "motion" })
     ));
     let nowhere = Pose::from_translation(Vec3::INFINITY);
     let no_rotation = Pose::new(Vec3::X, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
     for bad in [nowhere, no_rotation] {
         assert!(matches!(
-            go(&bad, Motion::default(), TOLERANCE_NM),
+            go(&bad, RigidMotion::default(), CONTACT_TOLERANCE_NM),
             Err(DockingError::BadPose { .. })
         ));
     }
     for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(matches!(
-            go(&away, Motion::default(), tolerance),
+            go(&away, RigidMotion::default(), tolerance),
             Err(DockingError::BadTolerance { .. })
         ));
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use glam::{Quat, Vec3};
 
-use crate::docking::{Input, Motion, Part, ResponseMode};
+use crate::docking::{ResponseMode, RigidMotion, Role, SessionInput};
 use crate::pose::Pose;
 
 /// Words of the response modes.
@@ -16,8 +16,8 @@ const MODES: [(&str, ResponseMode); 4] = [
 ];
 
 /// Words of the parts.
-pub(super) const PARTS: [(&str, Part); 2] =
-    [("receptor", Part::Receptor), ("ligand", Part::Ligand)];
+pub(super) const PARTS: [(&str, Role); 2] =
+    [("receptor", Role::Receptor), ("ligand", Role::Ligand)];
 
 /// Words of switches.
 const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
@@ -28,7 +28,7 @@ fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static 
 }
 
 /// An input as a line, without its end.
-pub(super) fn write(input: &Input) -> String {
+pub(super) fn write(input: &SessionInput) -> String {
     let mut line = String::new();
     let mut numbers = |head: &str, numbers: &[f32]| {
         line.push_str(head);
@@ -38,51 +38,55 @@ pub(super) fn write(input: &Input) -> String {
         }
     };
     match input {
-        Input::Move(motion) => {
+        SessionInput::Move(motion) => {
             let [x, y, z] = motion.translation.to_array();
             let [u, v, w] = motion.rotation.to_array();
             numbers("move", &[x, y, z, u, v, w]);
         }
-        Input::Place(part, pose) => {
+        SessionInput::Place(part, pose) => {
             let head = format!("place {}", word(&PARTS, *part));
             numbers(&head, &of_pose(pose));
         }
-        Input::Carried(poses) => {
+        SessionInput::BodyPoses(poses) => {
             numbers("carried", poses.map(|pose| of_pose(&pose)).as_flattened());
         }
-        Input::Radii(factor) => numbers("radii", &[*factor]),
-        Input::Switch => line.push_str("switch"),
-        Input::Free => line.push_str("free"),
-        Input::Collisions(on) => line = format!("collisions {}", word(&SWITCHES, *on)),
-        Input::Guidance(on) => line = format!("guidance {}", word(&SWITCHES, *on)),
-        Input::Response(mode) => line = format!("response {}", word(&MODES, *mode)),
+        SessionInput::Radii(factor) => numbers("radii", &[*factor]),
+        SessionInput::SwitchMoved => line.push_str("switch"),
+        SessionInput::MoveToFreePose => line.push_str("free"),
+        SessionInput::Collisions(on) => line = format!("collisions {}", word(&SWITCHES, *on)),
+        SessionInput::Guidance(on) => line = format!("guidance {}", word(&SWITCHES, *on)),
+        SessionInput::Response(mode) => line = format!("response {}", word(&MODES, *mode)),
     }
     line
 }
 
 /// Reads a line; the error says what is wrong.
-pub(super) fn read(line: &str) -> Result<Input, &'static str> {
+pub(super) fn read(line: &str) -> Result<SessionInput, &'static str> {
     let mut words = line.split_ascii_whitespace();
     let head = words.next().unwrap_or_default();
     let input = match head {
         "move" => {
             let [x, y, z, u, v, w] = numbers(&mut words)?;
-            Input::Move(Motion {
+            SessionInput::Move(RigidMotion {
                 translation: Vec3::new(x, y, z),
                 rotation: Vec3::new(u, v, w),
             })
         }
         "place" => {
             let part = choice(&PARTS, words.next(), "neither receptor nor ligand")?;
-            Input::Place(part, pose(&mut words)?)
+            SessionInput::Place(part, pose(&mut words)?)
         }
-        "carried" => Input::Carried([pose(&mut words)?, pose(&mut words)?]),
-        "radii" => Input::Radii(numbers::<1>(&mut words)?[0]),
-        "switch" => Input::Switch,
-        "free" => Input::Free,
-        "collisions" => Input::Collisions(choice(&SWITCHES, words.next(), "neither on nor off")?),
-        "guidance" => Input::Guidance(choice(&SWITCHES, words.next(), "neither on nor off")?),
-        "response" => Input::Response(choice(&MODES, words.next(), "an unknown response")?),
+        "carried" => SessionInput::BodyPoses([pose(&mut words)?, pose(&mut words)?]),
+        "radii" => SessionInput::Radii(numbers::<1>(&mut words)?[0]),
+        "switch" => SessionInput::SwitchMoved,
+        "free" => SessionInput::MoveToFreePose,
+        "collisions" => {
+            SessionInput::Collisions(choice(&SWITCHES, words.next(), "neither on nor off")?)
+        }
+        "guidance" => {
+            SessionInput::Guidance(choice(&SWITCHES, words.next(), "neither on nor off")?)
+        }
+        "response" => SessionInput::Response(choice(&MODES, words.next(), "an unknown response")?),
         _ => return Err("an unknown input"),
     };
     match words.next() {
@@ -133,17 +137,24 @@ mod tests {
     fn what_is_written_is_read_again_bit_for_bit() {
         let odd = Vec3::new(-0.0, 1.0e-30, 0.1 + 0.2);
         let pose = Pose::new(odd * 1.0e30, Quat::from_rotation_x(0.3));
-        let motion = Motion {
+        let motion = RigidMotion {
             translation: odd,
             rotation: Vec3::new(f32::MIN_POSITIVE, f32::MAX, -1.0 / 3.0),
         };
-        let mut inputs = vec![Input::Move(motion), Input::Switch, Input::Free];
-        inputs.extend(PARTS.map(|(_, part)| Input::Place(part, pose)));
-        inputs.extend(MODES.map(|(_, mode)| Input::Response(mode)));
-        inputs.extend([true, false].map(Input::Collisions));
-        inputs.extend([true, false].map(Input::Guidance));
-        inputs.push(Input::Radii(0.7));
-        inputs.push(Input::Carried([pose, Pose::from_translation(-odd)]));
+        let mut inputs = vec![
+            SessionInput::Move(motion),
+            SessionInput::SwitchMoved,
+            SessionInput::MoveToFreePose,
+        ];
+        inputs.extend(PARTS.map(|(_, part)| SessionInput::Place(part, pose)));
+        inputs.extend(MODES.map(|(_, mode)| SessionInput::Response(mode)));
+        inputs.extend([true, false].map(SessionInput::Collisions));
+        inputs.extend([true, false].map(SessionInput::Guidance));
+        inputs.push(SessionInput::Radii(0.7));
+        inputs.push(SessionInput::BodyPoses([
+            pose,
+            Pose::from_translation(-odd),
+        ]));
         for input in inputs {
             let line = write(&input);
             let again = read(&line).unwrap();

@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, Vec3};
 
-use super::interference::closer_than;
-use super::motion::RelativeMotion;
+use super::overlap::closer_than;
 use super::path::{AtomPath, Carried, Passed, open_for};
-use super::{AtomPair, DockingError, DockingMolecule, Encounter, Motion};
+use super::rigid_motion::RelativeMotion;
+use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
 use crate::pose::Pose;
 
 /// How close atoms come before they touch, nm, unless told otherwise.
-pub const TOLERANCE_NM: f32 = 1.0e-4;
+pub const CONTACT_TOLERANCE_NM: f32 = 1.0e-4;
 
 /// Share of the tolerance that is always left open, so that rounding ends inside no one.
 const KEPT_OPEN: f64 = 0.5;
@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 100_000;
 /// Where a motion ended.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct TouchReport {
+pub struct SweepReport {
     /// Fraction of the motion that was possible, from 0 to 1; one if nothing was touched.
     pub fraction: f64,
     /// Where the molecule is now, world frame, nm.
@@ -35,7 +35,7 @@ pub struct TouchReport {
     pub normal: Option<Vec3>,
 }
 
-impl Encounter<'_> {
+impl DockingPair<'_> {
     /// Moves the molecule along `motion` until it touches the other, or to the end.
     ///
     /// However fast the motion is, no atom passes another: it ends with the nearest atoms no
@@ -45,7 +45,7 @@ impl Encounter<'_> {
     /// # Errors
     /// [`DockingError`] if a number is not finite, the tolerance is not positive, or the
     /// molecules overlap at the start.
-    pub fn move_to_touch(&self, motion: &Motion) -> Result<TouchReport, DockingError> {
+    pub fn sweep(&self, motion: &RigidMotion) -> Result<SweepReport, DockingError> {
         let &Self {
             moving,
             other,
@@ -93,7 +93,7 @@ impl Encounter<'_> {
                     } else {
                         (index, atom)
                     };
-                    return Err(DockingError::StartsInside {
+                    return Err(DockingError::StartsOverlapping {
                         moving,
                         fixed,
                         penetration: depth as f32,
@@ -102,7 +102,7 @@ impl Encounter<'_> {
             }
         }
         let pose = motion.pose_at(&self.pose, limit);
-        let mut report = TouchReport {
+        let mut report = SweepReport {
             fraction: limit,
             pose,
             pairs: Vec::new(),

@@ -22,7 +22,7 @@ const STEPS: f32 = 255.0;
 
 /// Lower bounds of the distance to the nearest surface.
 #[derive(Clone, Debug)]
-pub(super) struct Clearance {
+pub(super) struct DistanceField {
     low: Vec3,
     high: Vec3,
     voxel: f32,
@@ -33,7 +33,7 @@ pub(super) struct Clearance {
     steps: Vec<u8>,
 }
 
-impl Clearance {
+impl DistanceField {
     /// Measures the room around atoms with `positions` and `radii`, nm.
     pub fn new(positions: &[Vec3], radii: &[f32]) -> Self {
         let largest = radii.iter().copied().fold(0.0, f32::max);
@@ -143,7 +143,7 @@ mod tests {
             |side: f32| Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)));
         let positions: Vec<Vec3> = (0..200).map(|_| point(1.0)).collect();
         let radii: Vec<f32> = (0..200).map(|k| 0.05 + 0.01 * (k % 15) as f32).collect();
-        let map = Clearance::new(&positions, &radii);
+        let map = DistanceField::new(&positions, &radii);
         for _ in 0..20_000 {
             let point = point(2.5);
             let nearest = positions
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn nothing_is_far_from_everything_and_odd_points_do_no_harm() {
-        let nothing = Clearance::new(&[], &[]);
+        let nothing = DistanceField::new(&[], &[]);
         assert_eq!(nothing.at(Vec3::ONE), f32::INFINITY);
-        let one = Clearance::new(&[Vec3::ZERO], &[0.1]);
+        let one = DistanceField::new(&[Vec3::ZERO], &[0.1]);
         assert_eq!(one.at(Vec3::ZERO), 0.0);
         assert!(one.at(Vec3::X * 1000.0) > 900.0);
         assert!(one.at(Vec3::INFINITY) > 0.0);
-        let far = Clearance::new(&[Vec3::splat(-1.0e5), Vec3::splat(1.0e5)], &[0.1, 0.1]);
+        let far = DistanceField::new(&[Vec3::splat(-1.0e5), Vec3::splat(1.0e5)], &[0.1, 0.1]);
         assert!(far.at(Vec3::splat(1.0e5)) == 0.0 && far.steps.len() <= MOST_VOXELS as usize);
     }
 }

@@ -22,7 +22,7 @@ pub struct AtomPair {
 ///
 /// Costs a look into the cells of the larger molecule for each atom of the smaller one.
 #[must_use]
-pub fn interferes(
+pub fn overlapping_atoms(
     a: &DockingMolecule,
     pose_a: &Pose,
     b: &DockingMolecule,

@@ -2,16 +2,16 @@
 
 use glam::DVec3;
 
-use super::law::{coulomb, product, step};
-use super::{EnergyConfig, Interaction, TypedMolecule};
+use super::pair_potential::{coulomb, product, step};
+use super::{EnergyConfig, ForceFieldMolecule, Interaction};
 use crate::pose::Pose;
 
 /// What a receptor does to a ligand, summed over all pairs of atoms in 64 bits.
 #[must_use]
 pub fn direct_interaction(
-    ligand: &TypedMolecule,
+    ligand: &ForceFieldMolecule,
     pose: &Pose,
-    receptor: &TypedMolecule,
+    receptor: &ForceFieldMolecule,
     receptor_pose: &Pose,
     config: &EnergyConfig,
 ) -> Interaction {
@@ -54,7 +54,7 @@ pub fn direct_interaction(
 }
 
 /// Atoms in the world, nm.
-fn places(molecule: &TypedMolecule, pose: &Pose) -> Vec<DVec3> {
+fn places(molecule: &ForceFieldMolecule, pose: &Pose) -> Vec<DVec3> {
     let rotation = pose.rotation.as_dquat().normalize();
     let positions = molecule.template().positions().iter();
     positions
