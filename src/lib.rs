@@ -76,7 +76,7 @@
 //! | respond | what contacts and springs do to each molecule | [`contact`], [`force`], [`compartment`], [`dynamics`] |
 //! | apply | poses in a relaxer; impulses on bodies in a Rapier world, which then steps | [`relax`], [`plugin`] |
 //!
-//! # Rooms
+//! # Modules
 //!
 //! Arrows between rooms point one way: each uses only those further down.
 //!

@@ -1,17 +1,20 @@
-//! The house is as its page says: arrows between rooms point one way, rooms are small,
-//! nothing in them panics, and what comes from outside is free and comes once.
+//! Rules of the architecture: dependencies between modules point one way, the library does not
+//! panic on purpose, licenses are permissive, and shared dependencies exist in one version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Largest package that a registry takes is 10 MB packed; unpacked text is several times
-/// as large.
-const MOST_PACKAGE_BYTES: u64 = 24_000_000;
+/// Upper limit of the unpacked package. Registries accept 10 MB packed, and text packs to a
+/// fraction of its size.
+const MAX_PACKAGE_BYTES: u64 = 24_000_000;
 
-/// Licenses that let anyone use the crate with its dependencies.
-const FREE: [&str; 15] = [
+/// Largest number of names in the prelude.
+const MAX_PRELUDE_NAMES: usize = 45;
+
+/// Accepted licenses of dependencies.
+const PERMISSIVE: [&str; 15] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -29,8 +32,8 @@ const FREE: [&str; 15] = [
     "Zlib",
 ];
 
-/// Crates whose types cross the border of ours: two versions would not fit together.
-const ONCE: [&str; 9] = [
+/// Crates whose types appear in the public API or are shared with Bevy: exactly one version.
+const SINGLE_VERSION: [&str; 9] = [
     "bevy",
     "bevy_rapier3d",
     "egui",
@@ -46,7 +49,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files below `folder` whose names end with one of `endings`, in order.
+/// All files below `folder` with one of the extensions, sorted.
 fn files(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -65,7 +68,7 @@ fn files(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// The code of a file: without its tests, which stand last, and without comments.
+/// The code of a file without comments and without the tests at its end.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let lines = text
@@ -75,17 +78,17 @@ fn code(path: &Path) -> String {
     code.map(|line| format!("{line}\n")).collect()
 }
 
-/// The room of a file: `search` for `src/search/mod.rs`.
-fn room(path: &Path) -> String {
+/// The top-level module of a file: `search` for `src/search/mod.rs`.
+fn module_of(path: &Path) -> String {
     let inside = path.strip_prefix(root().join("src")).unwrap();
     let first = inside.components().next().unwrap().as_os_str();
     first.to_str().unwrap().trim_end_matches(".rs").to_string()
 }
 
-/// The rooms in the order of the table on the crate's page, the lowest last.
-fn rooms_from_the_top() -> Vec<String> {
+/// The modules in the order of the table in the crate docs: the lowest layer last.
+fn modules_from_the_top() -> Vec<String> {
     let page = fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let rows = page.lines().skip_while(|line| *line != "//! # Rooms");
+    let rows = page.lines().skip_while(|line| *line != "//! # Modules");
     let names = rows.filter_map(|row| {
         let cell = row.strip_prefix("//! | ")?.split('|').next()?.trim();
         let name = cell.trim_matches(['[', ']', '`']);
@@ -95,45 +98,90 @@ fn rooms_from_the_top() -> Vec<String> {
 }
 
 #[test]
-fn rooms_use_only_those_further_down() {
-    let order = rooms_from_the_top();
+fn modules_use_only_lower_modules() {
+    let order = modules_from_the_top();
     assert!(order.len() > 15, "{order:?}");
-    // What is not on the page serves all, and stands below.
-    let floor = |room: &str| order.iter().position(|name| name == room);
+    // Modules missing from the table are private helpers, below all others.
+    let layer = |module: &str| order.iter().position(|name| name == module);
     let mut upward = BTreeSet::new();
     for path in files("src", &["rs"]) {
-        let from = room(&path);
+        let from = module_of(&path);
         if from == "lib" {
             continue;
         }
         for rest in code(&path).split("crate::").skip(1) {
             let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
             let to = &rest[..end.unwrap_or(rest.len())];
-            let Some(target) = floor(to) else { continue };
-            if to != from && floor(&from).is_none_or(|own| target < own) {
+            let Some(target) = layer(to) else { continue };
+            if to != from && layer(&from).is_none_or(|own| target < own) {
                 upward.insert(format!("{} uses {to}", path.display()));
             }
         }
     }
-    assert!(upward.is_empty(), "arrows that turn round: {upward:#?}");
+    assert!(upward.is_empty(), "upward dependencies: {upward:#?}");
 }
 
 #[test]
-fn every_room_is_on_the_page() {
-    let order = rooms_from_the_top();
+fn the_crate_docs_list_every_public_module() {
+    let order = modules_from_the_top();
     let public = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     for line in public
         .lines()
         .filter_map(|line| line.strip_prefix("pub mod "))
     {
-        let room = line.trim_end_matches([';', ' ', '{']);
-        let described = order.iter().any(|name| name == room) || room == "prelude";
-        assert!(described, "the crate's page does not say what {room} does");
+        let module = line.trim_end_matches([';', ' ', '{']);
+        let described = order.iter().any(|name| name == module) || module == "prelude";
+        assert!(described, "the crate docs do not list {module}");
     }
 }
 
 #[test]
-fn nothing_in_the_library_panics_on_purpose() {
+fn the_prelude_is_short() {
+    let page = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let (_, prelude) = page.split_once("pub mod prelude {").unwrap();
+    let (prelude, _) = prelude.split_once("\n}").unwrap();
+    let imports = prelude.split("pub use ").skip(1).map(|rest| {
+        let path = rest.split(';').next().unwrap();
+        path.rsplit("::").next().unwrap()
+    });
+    let names = imports.flat_map(|names| {
+        let names = names.trim_matches(['{', '}', ' ', '\n']);
+        names.split(',').filter(|name| !name.trim().is_empty())
+    });
+    let count = names.count();
+    assert!((20..=MAX_PRELUDE_NAMES).contains(&count), "{count} names");
+}
+
+/// The files that a page links to in backquotes, such as `src/search/mod.rs`.
+fn paths_in(page: &str) -> BTreeSet<String> {
+    let folders = [
+        "src/",
+        "shaders/",
+        "examples/",
+        "tests/",
+        "benches/",
+        "scripts/",
+    ];
+    let quoted = page.split('`').skip(1).step_by(2);
+    let paths = quoted.filter(|text| folders.iter().any(|folder| text.starts_with(folder)));
+    let plain = paths.filter(|path| !path.contains(['*', ' ', '<']));
+    plain.map(str::to_string).collect()
+}
+
+#[test]
+fn the_guides_name_files_that_exist() {
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let missing: Vec<String> = paths_in(&text)
+            .into_iter()
+            .filter(|path| !root().join(path).exists())
+            .collect();
+        assert!(missing.is_empty(), "{page}: {missing:#?}");
+    }
+}
+
+#[test]
+fn the_library_does_not_panic_on_purpose() {
     let words = [
         ".unwrap()",
         ".expect(\"",
@@ -154,7 +202,7 @@ fn nothing_in_the_library_panics_on_purpose() {
     }
 }
 
-/// Name, version and license of all crates that are built for this machine.
+/// Name, version and license of all dependencies on this platform.
 fn packages() -> BTreeSet<[String; 3]> {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
@@ -170,7 +218,7 @@ fn packages() -> BTreeSet<[String; 3]> {
     );
     let lines = String::from_utf8(output.stdout).unwrap();
     let packages = lines.lines().filter_map(|line| {
-        // A star marks what was told before.
+        // A star marks packages already listed.
         let (package, license) = line.trim_end_matches(" (*)").split_once('|')?;
         let mut words = package.split(' ');
         Some([words.next()?, words.next()?, license].map(str::to_string))
@@ -178,48 +226,48 @@ fn packages() -> BTreeSet<[String; 3]> {
     packages.collect()
 }
 
-/// Whether one may choose free licenses throughout: `(MIT OR X) AND Zlib`.
-fn is_free(expression: &str) -> bool {
+/// Whether an SPDX expression can be met with permissive licenses only: `(MIT OR X) AND Zlib`.
+fn is_permissive(expression: &str) -> bool {
     let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let mut parts = expression.split(" AND ");
     parts.all(|part| {
         part.split(" OR ")
-            .any(|license| FREE.contains(&license.trim()))
+            .any(|license| PERMISSIVE.contains(&license.trim()))
     })
 }
 
 #[test]
-fn expressions_of_licenses_are_understood() {
-    for free in [
+fn license_expressions_are_parsed() {
+    for expression in [
         "MIT",
         "GPL-3.0 OR MIT",
         "(MIT OR X) AND Unicode-3.0",
         "MIT/X",
     ] {
-        assert!(is_free(free), "{free}");
+        assert!(is_permissive(expression), "{expression}");
     }
-    for bound in ["GPL-3.0", "MIT AND GPL-3.0", ""] {
-        assert!(!is_free(bound), "{bound}");
+    for expression in ["GPL-3.0", "MIT AND GPL-3.0", ""] {
+        assert!(!is_permissive(expression), "{expression}");
     }
 }
 
 #[test]
-fn dependencies_are_free_and_those_that_must_fit_come_once() {
+fn dependencies_are_permissive_and_shared_ones_have_one_version() {
     let packages = packages();
     assert!(packages.len() > 100);
     let mut versions = BTreeMap::<&str, BTreeSet<&str>>::new();
     for [name, version, license] in &packages {
-        assert!(is_free(license), "{name} has the license {license:?}");
+        assert!(is_permissive(license), "{name} has the license {license:?}");
         versions.entry(name).or_default().insert(version);
     }
-    for name in ONCE {
+    for name in SINGLE_VERSION {
         let found = versions.get(name).map_or(0, BTreeSet::len);
         assert_eq!(found, 1, "{name}: {:?}", versions.get(name));
     }
 }
 
 #[test]
-fn the_package_is_whole_and_small() {
+fn the_package_is_complete_and_small() {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
         .args(["package", "--list", "--allow-dirty"])
@@ -230,6 +278,7 @@ fn the_package_is_whole_and_small() {
     let list = String::from_utf8(output.stdout).unwrap();
     let listed: BTreeSet<&str> = list.lines().collect();
     let wanted = [
+        "ARCHITECTURE.md",
         "CHANGELOG.md",
         "LICENSE-APACHE",
         "LICENSE-MIT",
@@ -242,7 +291,7 @@ fn the_package_is_whole_and_small() {
         assert!(listed.contains(name), "{name} is not in the package");
     }
     let sizes = listed.iter().map(|name| fs::metadata(root().join(name)));
-    // What cargo makes itself is not there yet.
+    // Files that cargo generates do not exist yet.
     let bytes: u64 = sizes.flatten().map(|file| file.len()).sum();
-    assert!(bytes < MOST_PACKAGE_BYTES, "{bytes} bytes");
+    assert!(bytes < MAX_PACKAGE_BYTES, "{bytes} bytes");
 }
