@@ -100,7 +100,7 @@ pub struct MoleculeWorld {
     /// Impulses of springs in this substep, by member.
     pub(super) springs: Vec<(u32, Impulse)>,
     pub(super) ledger: TouchLedger,
-    pub(super) switch: MoleculePairFilter,
+    pub(super) filter: MoleculePairFilter,
     pub(super) times: MoleculeTimes,
     /// Whether the last search failed: said once, not every substep.
     pub(super) failing: bool,
@@ -230,7 +230,7 @@ pub(super) fn adopt_context(
         return;
     }
     let dispatcher =
-        MoleculeDispatcher::new(molecules.switch.clone()).chain(DefaultQueryDispatcher);
+        MoleculeDispatcher::new(molecules.filter.clone()).chain(DefaultQueryDispatcher);
     simulation.narrow_phase = NarrowPhase::with_query_dispatcher(dispatcher);
 }
 
@@ -245,10 +245,10 @@ pub(super) fn switch_model(
 ) {
     let crowd = *model == ContactModel::Crowd;
     for (mut world, mut colliders, mut bodies) in &mut contexts {
-        if world.switch.get() == crowd {
+        if world.filter.is_excluded() == crowd {
             continue;
         }
-        world.switch.set(crowd);
+        world.filter.set_excluded(crowd);
         world.collected = false;
         if !crowd {
             // A substep of no length forgets the contacts: they would be answered once more

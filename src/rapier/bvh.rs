@@ -1,12 +1,12 @@
-//! Rapier's own broad phase on the same boxes, to compare with.
+//! Rapier's broad phase as a box search, for comparison.
 //!
-//! What a user of plain Rapier gets: a collider for each box, a body for each owner, and
+//! This is what plain Rapier does: one collider per box, one body per owner, and
 //! [`BroadPhaseBvh`], the tree that Rapier keeps from step to step. Only colliders that
-//! moved are handed over. With the feature `parallel` it is Rapier's parallel build.
+//! moved are updated. With the feature `parallel`, it is Rapier's parallel build.
 //!
-//! Rapier keeps its boxes larger than they are, so that small movements change nothing,
-//! and tells only what begins and ceases to overlap. The pairs of now are kept here, and
-//! those whose boxes do not overlap yet are left out of the result.
+//! Rapier enlarges its boxes so that small movements change nothing, and reports only pairs
+//! that start or stop overlapping. The current pairs are kept here, and pairs of which only
+//! the enlarged boxes overlap are left out of the result.
 
 use std::fmt;
 use std::time::Instant;
@@ -23,21 +23,21 @@ use crate::search::{Pair, PairBuffer, SearchError, SearchTimes};
 
 /// Rapier's broad phase as a [`BoxSearch`].
 ///
-/// Of its [`SearchTimes`], `walk` is Rapier's update alone, and `build` what it takes to
-/// hand the boxes over; listing the pairs is in neither, since Rapier does not do it.
+/// In its [`SearchTimes`], `walk` is Rapier's update and `build` the update of the
+/// colliders. Neither includes listing the pairs, which Rapier does not do.
 #[derive(Default)]
 pub struct RapierBvh {
     world: World,
-    /// The boxes of the last search.
+    /// The boxes of the previous search.
     boxes: BoxSet,
     handles: Vec<ColliderHandle>,
     modified: Vec<ColliderHandle>,
     events: Vec<BroadPhasePairEvent>,
-    /// For each box its partners with larger indices.
+    /// For each box, its partners with larger indices.
     partners: Vec<Vec<u32>>,
 }
 
-/// What Rapier needs of a world.
+/// The parts of a Rapier world that a broad phase needs.
 #[derive(Default)]
 struct World {
     parameters: IntegrationParameters,
@@ -47,7 +47,7 @@ struct World {
 }
 
 impl RapierBvh {
-    /// A world without boxes yet.
+    /// An empty world.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -59,14 +59,8 @@ impl RapierBvh {
         cfg!(feature = "parallel")
     }
 
-    /// Pairs that Rapier would go on with: those of its larger boxes.
-    #[must_use]
-    pub fn candidates(&self) -> usize {
-        self.partners.iter().map(Vec::len).sum()
-    }
-
-    /// A new world with a collider for each box.
-    fn start_afresh(&mut self, boxes: &BoxSet) {
+    /// Builds a new world with one collider per box.
+    fn rebuild(&mut self, boxes: &BoxSet) {
         self.world = World::default();
         self.handles.clear();
         let World {
@@ -77,15 +71,15 @@ impl RapierBvh {
             let body = *owners
                 .entry(boxes.owner(index))
                 .or_insert_with(|| bodies.insert(RigidBodyBuilder::dynamic()));
-            // Asleep until Rapier has seen to it that they are new.
+            // Disabled until Rapier has processed them as new.
             let collider = ColliderBuilder::cuboid(0.0, 0.0, 0.0)
                 .density(0.0)
                 .enabled(false);
             let handle = colliders.insert_with_parent(collider, body, bodies);
             self.handles.push(handle);
         }
-        // Marks of novelty are Rapier's own to remove: colliders that keep them would be
-        // taken for new ones in every step.
+        // Only Rapier can clear the change flags. Colliders that keep them would count as
+        // new in every step.
         CollisionPipeline::new().step(
             0.0,
             &mut IslandManager::new(),
@@ -105,13 +99,13 @@ impl RapierBvh {
         }
     }
 
-    /// Moves the colliders of boxes that have changed.
-    fn hand_over(&mut self, boxes: &BoxSet, all: bool) {
+    /// Updates the colliders of boxes that have changed, or of all boxes.
+    fn update_colliders(&mut self, boxes: &BoxSet, all: bool) {
         self.modified.clear();
         for (index, handle) in self.handles.iter().enumerate() {
             let (low, high) = (boxes.low(index), boxes.high(index));
-            let same = |before: &BoxSet| before.low(index) == low && before.high(index) == high;
-            if !all && same(&self.boxes) {
+            let unchanged = |old: &BoxSet| old.low(index) == low && old.high(index) == high;
+            if !all && unchanged(&self.boxes) {
                 continue;
             }
             let (center, half) = center_and_half(low, high);
@@ -126,8 +120,8 @@ impl RapierBvh {
         self.boxes.clone_from(boxes);
     }
 
-    /// Keeps the pairs of now.
-    fn take_events(&mut self) {
+    /// Updates the current pairs.
+    fn apply_events(&mut self) {
         let pair_of = |pair: &ColliderPair| {
             let index = |handle: ColliderHandle| handle.into_raw_parts().0;
             Pair::new(index(pair.collider1), index(pair.collider2))
@@ -151,12 +145,11 @@ impl fmt::Debug for RapierBvh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RapierBvh")
             .field("boxes", &self.boxes.len())
-            .field("candidates", &self.candidates())
             .finish_non_exhaustive()
     }
 }
 
-/// A center and half the sides that hold a box whatever rounding does, nm.
+/// Center and half extents (nm) that contain a box despite rounding.
 fn center_and_half(low: Vec3, high: Vec3) -> (Vec3, Vec3) {
     let (low, high) = (low.as_dvec3(), high.as_dvec3());
     let center = (0.5 * (low + high)).as_vec3();
@@ -181,12 +174,12 @@ impl BoxSearch for RapierBvh {
         pairs.clear();
         boxes.extent()?;
         let start = Instant::now();
-        let others = self.handles.len() != boxes.len() || self.boxes.owner != boxes.owner;
-        if others {
-            self.start_afresh(boxes);
+        let is_new = self.handles.len() != boxes.len() || self.boxes.owner != boxes.owner;
+        if is_new {
+            self.rebuild(boxes);
         }
-        self.hand_over(boxes, others);
-        let handed_over = Instant::now();
+        self.update_colliders(boxes, is_new);
+        let updated = Instant::now();
         self.events.clear();
         let world = &mut self.world;
         world.broad_phase.update(
@@ -198,13 +191,13 @@ impl BoxSearch for RapierBvh {
             &mut self.events,
         );
         let times = SearchTimes {
-            build: handed_over - start,
-            walk: handed_over.elapsed(),
+            build: updated - start,
+            walk: updated.elapsed(),
         };
-        self.take_events();
+        self.apply_events();
         let list = &mut pairs.start(1)[0];
         for (a, partners) in self.partners.iter_mut().enumerate() {
-            // What came when is history, and the order must not tell it.
+            // The result must not depend on the order of the events.
             partners.sort_unstable();
             let overlapping = partners.iter().filter(|b| boxes.overlap(a, **b as usize));
             list.extend(overlapping.map(|&b| Pair { a: a as u32, b }));

@@ -1,17 +1,17 @@
-//! A shape as its convex parts near a place.
+//! Iteration over the convex parts of a parry shape.
 
 use rapier3d::parry::bounding_volume::Aabb;
 use rapier3d::parry::math::Pose3;
 use rapier3d::parry::shape::{Cuboid, Shape};
 
-/// What is called with a part's number, pose and shape.
+/// Callback that receives the id, the pose and the shape of a part.
 type Visit<'a> = dyn FnMut(u32, Option<&Pose3>, &dyn Shape) + 'a;
 
-/// Visits the parts of `shape` whose boxes meet `region`, all in the shape's frame.
+/// Visits the parts of `shape` whose boxes intersect `region`, in the frame of the shape.
 ///
-/// `visit` gets a number that stays with the part, the part's pose in the shape's
-/// frame (`None` is the identity), and the part. A shape without parts is its only
-/// part.
+/// `visit` receives an id that stays the same for a part, the pose of the part in the frame
+/// of the shape (`None` is the identity), and the part. A shape without parts is its own
+/// single part.
 pub(super) fn visit_parts(shape: &dyn Shape, region: &Aabb, visit: &mut Visit) {
     if let Some(field) = shape.as_heightfield() {
         field.map_elements_in_local_aabb(region, &mut |id, triangle| visit(id, None, triangle));
@@ -38,7 +38,7 @@ pub(super) fn visit_parts(shape: &dyn Shape, region: &Aabb, visit: &mut Visit) {
     }
 }
 
-/// Whether a shape is more than its only part.
+/// Whether a shape consists of several parts.
 pub(super) fn has_parts(shape: &dyn Shape) -> bool {
     shape.as_composite_shape().is_some()
         || shape.as_heightfield().is_some()

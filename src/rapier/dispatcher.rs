@@ -1,6 +1,8 @@
-//! Answers parry's questions about pairs with a molecule.
+//! The query dispatcher for pairs with a molecule.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::{Quat, Vec3};
 use rapier3d::parry::math::Pose3;
@@ -11,58 +13,77 @@ use rapier3d::parry::query::{
 };
 use rapier3d::parry::shape::Shape;
 
+use super::MoleculeShape;
 use super::distance::{closest_points, intersects, nearest};
-use super::manifolds::{self, AtomContact, Written};
-use super::nonlinear_cast::{Sweep, sweep};
+use super::manifolds::{self, AtomContact, ManifoldWriter};
+use super::nonlinear_cast::{RelativeMotion, cast_nonlinear};
 use super::shape_cast::cast;
-use super::{MoleculePairFilter, MoleculeShape};
 
 thread_local! {
-    /// Contacts of the pair at hand; kept so that a step allocates nothing for them.
+    /// Contacts of the current pair, reused so that a step does not allocate.
     static CONTACTS: RefCell<Vec<AtomContact>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Answers parry's questions about pairs with a [`MoleculeShape`], and about no others.
+/// Excludes pairs of two molecules from the narrow phase, for an engine that resolves
+/// their contacts itself. Default: pairs are included, and Rapier's solver resolves them.
 ///
-/// Put it in front of parry's own dispatcher:
-/// `MoleculeDispatcher::new(switch).chain(DefaultQueryDispatcher)`. The other shape
-/// may be any shape of parry, another molecule, or any custom shape; a custom shape
-/// that is not convex should be a composite of shapes that are.
+/// Clones share one state, so the filter can change while a narrow phase owns the
+/// dispatcher.
+#[derive(Clone, Debug, Default)]
+pub struct MoleculePairFilter(Arc<AtomicBool>);
+
+impl MoleculePairFilter {
+    /// With `true`, two molecules give no contact manifolds and no continuous collisions.
+    ///
+    /// Rapier updates a pair only after its relative pose has changed enough, or a collider
+    /// has changed other than by moving. In a running world, also mark the colliders as
+    /// changed, for instance by setting their shape again, and wake their bodies.
+    pub fn set_excluded(&self, excluded: bool) {
+        self.0.store(excluded, Ordering::Relaxed);
+    }
+
+    /// Whether pairs of molecules are excluded.
+    #[must_use]
+    pub fn is_excluded(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Handles queries on pairs with at least one [`MoleculeShape`]; all others are
+/// `Unsupported`.
 ///
-/// In a manifold, `Face(k)` as feature of a point stands for atom `k` of the molecule
-/// on that side, and for part `k` of another shape (triangle, voxel, child of a
-/// compound; 0 if it has no parts). `subshape1` and `subshape2` are those of the
-/// deepest point. Points and normals are in the frames of the whole shapes.
+/// Chain it in front of parry's own dispatcher:
+/// `MoleculeDispatcher::new(filter).chain(DefaultQueryDispatcher)`. The other shape may be
+/// any shape of parry, another molecule, or a custom shape; a custom shape that is not
+/// convex should be a composite of convex shapes.
+///
+/// In a manifold, the feature `Face(k)` of a point is atom `k` of the molecule on that side,
+/// or part `k` of another shape (triangle, voxel, child of a compound; 0 if it has no
+/// parts). `subshape1` and `subshape2` are those of the deepest point. Points and normals
+/// are in the frames of the two shapes.
 #[derive(Clone, Debug, Default)]
 pub struct MoleculeDispatcher {
-    crowd: MoleculePairFilter,
+    filter: MoleculePairFilter,
 }
 
 impl MoleculeDispatcher {
-    /// A dispatcher that heeds `crowd`: while it is on, pairs of molecules give no
-    /// manifolds and no hits of continuous collision detection. Other questions are
-    /// answered as ever.
+    /// A dispatcher with a filter for pairs of molecules. Queries other than contact
+    /// manifolds and nonlinear shape casts ignore the filter.
     #[must_use]
-    pub fn new(crowd: MoleculePairFilter) -> Self {
-        Self { crowd }
+    pub fn new(filter: MoleculePairFilter) -> Self {
+        Self { filter }
     }
 
-    /// The switch that this dispatcher heeds.
-    #[must_use]
-    pub fn crowd(&self) -> &MoleculePairFilter {
-        &self.crowd
-    }
-
-    /// Whether contacts of this pair are handled by the crowd.
-    fn left_to_crowd(&self, pair: &Pair) -> bool {
-        self.crowd.get() && pair.other_molecule().is_some()
+    fn excludes(&self, pair: &Pair) -> bool {
+        self.filter.is_excluded() && pair.other_molecule().is_some()
     }
 }
 
-/// A molecule and another shape, and which of them came first.
+/// A molecule and another shape, in that order.
 struct Pair<'a> {
     molecule: &'a MoleculeShape,
     other: &'a dyn Shape,
+    /// The other shape was the first of the two.
     flipped: bool,
 }
 
@@ -80,6 +101,11 @@ impl<'a> Pair<'a> {
         })
     }
 
+    /// Brings a result for (molecule, other) into the order of the caller.
+    fn in_order<T>(&self, result: T, flip: impl FnOnce(T) -> T) -> T {
+        if self.flipped { flip(result) } else { result }
+    }
+
     fn other_molecule(&self) -> Option<&'a MoleculeShape> {
         self.other.as_shape()
     }
@@ -93,7 +119,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Collects the contacts nearer than `prediction` in the frame of the molecule.
+    /// Collects the contacts closer than `prediction`, in the frame of the molecule.
     fn collect(&self, pose: &Pose3, prediction: f32, contacts: &mut Vec<AtomContact>) {
         contacts.clear();
         if !(pose.is_finite() && prediction >= 0.0) {
@@ -124,7 +150,7 @@ impl<'a> Pair<'a> {
     /// The deepest contact, in the frame of the molecule.
     fn deepest(&self, pose: &Pose3, prediction: f32) -> Option<AtomContact> {
         let found = nearest(self.molecule, self.other, pose, prediction.next_up())?;
-        let apart = AtomContact {
+        let contact = AtomContact {
             atom: found.atom,
             other: 0,
             on_atom: found.on_atom,
@@ -134,12 +160,12 @@ impl<'a> Pair<'a> {
             direction: 0,
         };
         if found.gap > 0.0 {
-            return Some(apart);
+            return Some(contact);
         }
         CONTACTS.with_borrow_mut(|contacts| {
             self.collect(pose, 0.0, contacts);
-            let deepest = contacts.iter().min_by(|a, b| a.deeper(b)).copied();
-            Some(deepest.unwrap_or(apart))
+            let deepest = contacts.iter().min_by(|a, b| a.cmp_depth(b)).copied();
+            Some(deepest.unwrap_or(contact))
         })
     }
 }
@@ -178,11 +204,7 @@ impl QueryDispatcher for MoleculeDispatcher {
                 pose.rotation.inverse() * -found.normal,
                 found.dist,
             );
-            if pair.flipped {
-                contact.flipped()
-            } else {
-                contact
-            }
+            pair.in_order(contact, Contact::flipped)
         }))
     }
 
@@ -195,11 +217,7 @@ impl QueryDispatcher for MoleculeDispatcher {
     ) -> Result<ClosestPoints, Unsupported> {
         let pair = Pair::new(g1, g2)?;
         let points = closest_points(pair.molecule, pair.other, &pair.pose(pos12), max_dist);
-        Ok(if pair.flipped {
-            points.flipped()
-        } else {
-            points
-        })
+        Ok(pair.in_order(points, |points| points.flipped()))
     }
 
     fn cast_shapes(
@@ -212,18 +230,14 @@ impl QueryDispatcher for MoleculeDispatcher {
     ) -> Result<Option<ShapeCastHit>, Unsupported> {
         let pair = Pair::new(g1, g2)?;
         let pose = pair.pose(pos12);
-        // The velocity of the other shape, seen from the molecule.
+        // The velocity of the other shape in the frame of the molecule.
         let velocity = if pair.flipped {
             -(pos12.rotation.inverse() * local_vel12)
         } else {
             local_vel12
         };
         let hit = cast(pair.molecule, pair.other, &pose, velocity, options).map(|found| found.1);
-        Ok(if pair.flipped {
-            hit.map(ShapeCastHit::swapped)
-        } else {
-            hit
-        })
+        Ok(hit.map(|hit| pair.in_order(hit, ShapeCastHit::swapped)))
     }
 
     fn cast_shapes_nonlinear(
@@ -237,27 +251,23 @@ impl QueryDispatcher for MoleculeDispatcher {
         stop_at_penetration: bool,
     ) -> Result<Option<ShapeCastHit>, Unsupported> {
         let pair = Pair::new(g1, g2)?;
-        if self.left_to_crowd(&pair) {
+        if self.excludes(&pair) {
             return Ok(None);
         }
-        let (of_molecule, of_other) = if pair.flipped {
+        let (molecule, other) = if pair.flipped {
             (motion2, motion1)
         } else {
             (motion1, motion2)
         };
-        let motions = Sweep {
-            molecule: of_molecule,
-            other: of_other,
+        let motion = RelativeMotion {
+            molecule,
+            other,
             start: start_time,
             end: end_time,
             stop_at_penetration,
         };
-        let hit = sweep(pair.molecule, pair.other, &motions);
-        Ok(if pair.flipped {
-            hit.map(ShapeCastHit::swapped)
-        } else {
-            hit
-        })
+        let hit = cast_nonlinear(pair.molecule, pair.other, &motion);
+        Ok(hit.map(|hit| pair.in_order(hit, ShapeCastHit::swapped)))
     }
 }
 
@@ -276,39 +286,39 @@ where
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
         let pair = Pair::new(g1, g2)?;
-        if self.left_to_crowd(&pair) {
+        if self.excludes(&pair) {
             manifolds::clear(manifolds, workspace);
             return Ok(());
         }
         let pose = pair.pose(pos12);
-        // Faces of ordinary shapes lie along their axes, so that the contacts with one
-        // face have one direction there.
-        let directions = match pair.other_molecule() {
+        // In the frame of an ordinary shape, all contacts with one of its faces have the
+        // same direction.
+        let direction_frame = match pair.other_molecule() {
             Some(_) => Quat::IDENTITY,
             None => pose.rotation,
         };
-        let how = Written {
+        let writer = ManifoldWriter {
             pose,
             flipped: pair.flipped,
             prediction,
-            directions,
+            direction_frame,
         };
         CONTACTS.with_borrow_mut(|contacts| {
             pair.collect(&pose, prediction, contacts);
             if let Some(other) = pair.other_molecule() {
-                manifolds::molecule_vs_molecule::turn_deep_contacts(
+                manifolds::molecule_vs_molecule::blend_deep_normals(
                     pair.molecule,
                     other,
                     &pose,
                     contacts,
                 );
             }
-            manifolds::write(contacts, &how, manifolds, workspace);
+            writer.write(contacts, manifolds, workspace);
         });
         Ok(())
     }
 
-    /// A molecule is never convex, so this is for other dispatchers.
+    /// A molecule is never convex.
     fn contact_manifold_convex_convex(
         &self,
         _: &Pose3,

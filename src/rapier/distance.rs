@@ -1,9 +1,8 @@
-//! Which atoms are near another shape, and which is nearest.
+//! Distances between the atoms of a molecule and another shape.
 //!
-//! Everything rests on one bound. The distance of a point to a shape changes no
-//! faster than the point moves. A node of the molecule's tree with center `c` and
-//! half diagonal `R` holds the balls of all its atoms, so no ball of it is nearer to
-//! the shape than `distance(c) − R`.
+//! All traversals use one bound. The distance from a point to a shape changes no faster
+//! than the point moves. A BVH node with center `c` and half diagonal `R` contains the
+//! balls of all its atoms, so none of them is closer to the shape than `distance(c) − R`.
 
 use glam::Vec3;
 use rapier3d::parry::math::Pose3;
@@ -17,36 +16,37 @@ use super::MoleculeShape;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nearest {
     pub atom: u32,
-    /// From surface to surface, not positive if they touch or overlap.
+    /// Distance between the surfaces; zero or negative if they touch or overlap.
     pub gap: f32,
-    /// On the atom's surface.
+    /// Point on the surface of the atom.
     pub on_atom: Vec3,
-    /// On, or with an overlap also inside of, the other shape.
+    /// Point on the other shape, or inside it if they overlap.
     pub on_other: Vec3,
     /// Unit vector from the atom towards the other shape.
     pub normal: Vec3,
 }
 
-/// Center and half diagonal of a node's box.
+/// Center and half diagonal of the box of a node.
 #[inline]
-pub(super) fn ball_around(node: &BvhNode) -> (Vec3, f32) {
+pub(super) fn bounding_ball(node: &BvhNode) -> (Vec3, f32) {
     let (low, high) = (node.mins(), node.maxs());
     (0.5 * (low + high), 0.5 * high.distance(low))
 }
 
-/// Visits every atom whose surface may be nearer than `reach` to `other`, which has
-/// `pose` in the body frame, until `visit` asks to stop with `true`.
+/// Visits every atom whose surface may be closer than `max_gap` to `other`, which has
+/// `pose` in the body frame, until `visit` returns `true`. It may also visit atoms that
+/// are a little further away.
 pub(super) fn visit_atoms_near(
     molecule: &MoleculeShape,
     other: &dyn Shape,
     pose: &Pose3,
-    reach: f32,
+    max_gap: f32,
     mut visit: impl FnMut(u32) -> bool,
 ) {
     molecule.tree().traverse(|node| {
-        let (center, radius) = ball_around(node);
+        let (center, radius) = bounding_ball(node);
         let distance = other.distance_to_point(pose, center, true);
-        if distance.is_nan() || distance > radius + reach {
+        if distance.is_nan() || distance > radius + max_gap {
             return TraversalAction::Prune;
         }
         match node.leaf_data() {
@@ -69,18 +69,18 @@ pub(super) fn intersects(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pos
     found
 }
 
-/// The atom nearest to `other`, which has `pose` in the body frame, if it is nearer
-/// than `max` nm.
+/// The atom nearest to `other`, which has `pose` in the body frame, if it is closer than
+/// `max_gap` nm.
 pub(super) fn nearest(
     molecule: &MoleculeShape,
     other: &dyn Shape,
     pose: &Pose3,
-    max: f32,
+    max_gap: f32,
 ) -> Option<Nearest> {
     let (atom, (gap, on_other)) = molecule.tree().find_best(
-        max,
+        max_gap,
         |node, _| {
-            let (center, radius) = ball_around(node);
+            let (center, radius) = bounding_ball(node);
             other.distance_to_point(pose, center, true) - radius
         },
         |index, _| {
@@ -106,14 +106,15 @@ pub(super) fn nearest(
     })
 }
 
-/// Closest points of a molecule and `other` in their own frames, if nearer than `max`.
+/// Closest points of a molecule and `other`, each in its own frame, if they are closer
+/// than `max_gap` nm.
 pub(super) fn closest_points(
     molecule: &MoleculeShape,
     other: &dyn Shape,
     pose: &Pose3,
-    max: f32,
+    max_gap: f32,
 ) -> ClosestPoints {
-    match nearest(molecule, other, pose, max.next_up()) {
+    match nearest(molecule, other, pose, max_gap.next_up()) {
         None => ClosestPoints::Disjoint,
         Some(found) if found.gap <= 0.0 => ClosestPoints::Intersecting,
         Some(found) => {

@@ -1,4 +1,6 @@
-//! A molecule as a parry shape.
+//! A molecule as a parry shape: rays, points, and a composite of balls.
+//!
+//! The feature of every result is `Face(k)`, where `k` is the index of the atom.
 
 use std::f32::consts::FRAC_PI_4;
 use std::fmt;
@@ -8,41 +10,42 @@ use std::sync::Arc;
 use glam::Vec3;
 use rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
 use rapier3d::parry::mass_properties::MassProperties;
+use rapier3d::parry::math::Pose3;
 use rapier3d::parry::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
-use rapier3d::parry::query::Ray;
+use rapier3d::parry::query::details::NormalConstraints;
+use rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use rapier3d::parry::shape::{
-    CompositeShape, CompositeShapeRef, FeatureId, Shape, ShapeType, TypedShape,
+    Ball, CompositeShape, CompositeShapeRef, FeatureId, Shape, ShapeType, TypedCompositeShape,
+    TypedShape,
 };
 
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
-/// Half the side (nm) of the box that stands for a molecule without atoms.
-///
-/// Parry's trees need boxes that are not inside out.
-const NOTHING: f32 = 1.0e-6;
+/// Half extent (nm) of the box of a molecule without atoms. Parry's BVH needs valid boxes.
+const EMPTY_HALF_EXTENT: f32 = 1.0e-6;
 
-/// Where a ray or a moving shape meets a molecule, body frame.
+/// Where a ray or a moving shape hits a molecule, body frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtomHit {
     /// Index of the atom in its template.
     pub atom: u32,
-    /// Time of impact: how many times the direction of the ray (nm), or the velocity of the
-    /// shape, fits into the way to it.
+    /// Time of impact, in units of the direction of the ray (nm) or of the velocity of the
+    /// shape.
     pub time: f32,
-    /// Outward unit normal of the atom where it is hit, body frame.
+    /// Outward unit normal of the atom at the hit, body frame.
     pub normal: Vec3,
 }
 
-/// A molecule as a parry shape: the union of its atoms' balls, in the body frame, nm.
+/// A molecule as a parry shape: the union of the balls of its atoms, body frame, nm.
 ///
-/// The origin is the center of mass. Building it costs a tree and a grid over the
-/// atoms, so build one for a template and give every molecule a clone of the same
-/// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape
-/// itself are cheap as well. The [module](super) page has an example.
+/// The origin is the center of mass. Construction builds a BVH and a grid over the atoms,
+/// so build one shape per template and give every molecule a clone of the same
+/// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape itself are
+/// cheap too. See the [module docs](super) for an example.
 #[derive(Clone)]
-pub struct MoleculeShape(Arc<Parts>);
+pub struct MoleculeShape(Arc<ShapeData>);
 
-struct Parts {
+struct ShapeData {
     template: Arc<MoleculeTemplate>,
     tree: Bvh,
     grid: LocalGrid,
@@ -60,51 +63,49 @@ impl MoleculeShape {
             .zip(radii)
             .map(|(&center, &radius)| Aabb::from_half_extents(center, Vec3::splat(radius)))
             .collect();
-        let nothing = Aabb::from_half_extents(Vec3::ZERO, Vec3::splat(NOTHING));
+        let empty = Aabb::from_half_extents(Vec3::ZERO, Vec3::splat(EMPTY_HALF_EXTENT));
         let aabb = boxes
             .iter()
             .copied()
             .reduce(|a, b| Aabb::new(a.mins.min(b.mins), a.maxs.max(b.maxs)))
-            .unwrap_or(nothing);
+            .unwrap_or(empty);
         let smallest_radius = radii.iter().copied().fold(f32::INFINITY, f32::min);
-        Self(Arc::new(Parts {
+        Self(Arc::new(ShapeData {
             tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes),
             grid: LocalGrid::new(positions, radii),
             aabb,
             smallest_radius: if smallest_radius.is_finite() {
                 smallest_radius
             } else {
-                NOTHING
+                EMPTY_HALF_EXTENT
             },
             template,
         }))
     }
 
-    /// The template whose atoms these are.
+    /// The template of the molecule.
     #[must_use]
     pub fn template(&self) -> &Arc<MoleculeTemplate> {
         &self.0.template
     }
 
-    /// The cells over the atoms, body frame.
-    #[must_use]
-    pub fn grid(&self) -> &LocalGrid {
-        &self.0.grid
-    }
-
-    /// The tree over the boxes of the atoms, body frame; leaf `k` is atom `k`.
-    #[must_use]
-    pub fn tree(&self) -> &Bvh {
-        &self.0.tree
-    }
-
-    /// Box of all atoms' balls, body frame, nm.
+    /// Bounding box of all atoms, body frame, nm.
     #[must_use]
     pub fn aabb(&self) -> &Aabb {
         &self.0.aabb
     }
 
-    /// Center and radius (nm) of one atom, if there is such an atom.
+    /// The cells over the atoms, body frame.
+    pub(super) fn grid(&self) -> &LocalGrid {
+        &self.0.grid
+    }
+
+    /// The BVH over the boxes of the atoms, body frame; leaf `k` is atom `k`.
+    pub(super) fn tree(&self) -> &Bvh {
+        &self.0.tree
+    }
+
+    /// Center and radius (nm) of an atom, if the index is valid.
     #[inline]
     pub(super) fn atom(&self, index: u32) -> Option<(Vec3, f32)> {
         let template = &self.0.template;
@@ -115,11 +116,11 @@ impl MoleculeShape {
         ))
     }
 
-    /// The first atom that a body-frame ray (nm) meets within `max_time`, in units of the
-    /// ray's direction.
+    /// The first atom that a body-frame ray (nm) hits within `max_time`, in units of the
+    /// direction of the ray.
     ///
-    /// With `solid`, a ray that starts inside of an atom hits that atom at once;
-    /// without, atoms are hollow and it hits their far side.
+    /// With `solid`, a ray that starts inside an atom hits that atom at time zero;
+    /// otherwise atoms are hollow and it hits their far side.
     #[must_use]
     pub fn atom_hit_by_ray(&self, ray: &Ray, max_time: f32, solid: bool) -> Option<AtomHit> {
         let (atom, hit) =
@@ -131,24 +132,24 @@ impl MoleculeShape {
         })
     }
 
-    /// The atom whose surface is nearest to a body-frame point (nm), and the distance
-    /// to it (nm): negative inside of the atom.
+    /// The atom whose surface is nearest to a body-frame point (nm), and the signed
+    /// distance to it (nm): negative inside the atom.
     ///
-    /// A point inside of several atoms belongs to the one it is deepest in.
+    /// Inside several atoms, this is the one in which the point is deepest.
     #[must_use]
     pub fn nearest_atom(&self, point: Vec3) -> Option<(u32, f32)> {
         self.nearest_atom_within(point, f32::MAX)
     }
 
-    /// As [`nearest_atom`](Self::nearest_atom), of atoms nearer than `max` nm only.
+    /// As [`nearest_atom`](Self::nearest_atom), among atoms closer than `max_distance` nm.
     #[must_use]
-    pub fn nearest_atom_within(&self, point: Vec3, max: f32) -> Option<(u32, f32)> {
-        let deepest = -self.0.grid.largest_radius();
+    pub fn nearest_atom_within(&self, point: Vec3, max_distance: f32) -> Option<(u32, f32)> {
+        let min_distance = -self.0.grid.largest_radius();
         self.0.tree.find_best(
-            max,
+            max_distance,
             |node: &BvhNode, _| {
                 let outside = point.distance(point.clamp(node.mins(), node.maxs()));
-                if outside > 0.0 { outside } else { deepest }
+                if outside > 0.0 { outside } else { min_distance }
             },
             |index, _| {
                 let (center, radius) = self.atom(index)?;
@@ -157,9 +158,8 @@ impl MoleculeShape {
         )
     }
 
-    /// Indices of the atoms that touch or overlap a ball, in ascending order.
-    ///
-    /// Center and radius are in the body frame, nm.
+    /// Indices of the atoms that touch or overlap a ball (body frame, nm), in ascending
+    /// order.
     #[must_use]
     pub fn atoms_touching_ball(&self, center: Vec3, radius: f32) -> Vec<u32> {
         let mut found = Vec::new();
@@ -169,6 +169,27 @@ impl MoleculeShape {
         });
         found.sort_unstable();
         found
+    }
+
+    /// Projection on the surface of the nearest atom that is closer than `max_distance`.
+    ///
+    /// From inside, this is the surface of the atom in which the point is deepest. It may
+    /// lie inside another atom, since atoms of a molecule overlap.
+    fn project(
+        &self,
+        point: Vec3,
+        solid: bool,
+        max_distance: f32,
+    ) -> Option<(PointProjection, u32)> {
+        let (index, distance) = self.nearest_atom_within(point, max_distance)?;
+        let (center, radius) = self.atom(index)?;
+        let inside = distance <= 0.0;
+        let projected = if inside && solid {
+            point
+        } else {
+            center + (point - center).normalize_or(Vec3::Y) * radius
+        };
+        Some((PointProjection::new(inside, projected), index))
     }
 }
 
@@ -187,7 +208,7 @@ impl Shape for MoleculeShape {
     }
 
     fn compute_local_bounding_sphere(&self) -> BoundingSphere {
-        let radius = self.0.template.bounding_radius().max(NOTHING);
+        let radius = self.0.template.bounding_radius().max(EMPTY_HALF_EXTENT);
         BoundingSphere::new(Vec3::ZERO, radius)
     }
 
@@ -195,17 +216,17 @@ impl Shape for MoleculeShape {
         Box::new(self.clone())
     }
 
-    /// Molecules have their size: any scale but one is refused.
+    /// Returns `None` for any scale other than one: the size of a molecule is fixed.
     fn scale_dyn(&self, scale: Vec3, _: u32) -> Option<Box<dyn Shape>> {
         scale
             .abs_diff_eq(Vec3::ONE, 1.0e-6)
             .then(|| self.clone_dyn())
     }
 
-    /// The template's mass (Da) and inertia (Da·nm²), both times `density`.
+    /// Mass (Da) and inertia (Da·nm²) of the template, multiplied by `density`.
     ///
-    /// So `density` has no unit here: one is the real molecule. A body that already
-    /// has its molecule's mass wants a collider with density zero.
+    /// `density` is dimensionless: 1 is the real molecule. Use a collider with density
+    /// zero on a body that already has the mass of the molecule.
     fn mass_properties(&self, density: f32) -> MassProperties {
         let template = &self.0.template;
         MassProperties::with_principal_inertia_frame(
@@ -224,8 +245,8 @@ impl Shape for MoleculeShape {
         TypedShape::Custom(self)
     }
 
-    /// The smallest atom's radius, nm: a molecule that moves less in a step cannot
-    /// lose an atom behind a wall.
+    /// Radius of the smallest atom, nm: if a molecule moves less per step, no atom tunnels
+    /// through a wall.
     fn ccd_thickness(&self) -> f32 {
         self.0.smallest_radius
     }
@@ -238,12 +259,107 @@ impl Shape for MoleculeShape {
         Some(self)
     }
 
-    /// The normal of atom `k`, which is feature `Face(k)`, towards a point.
+    /// The normal of atom `k`, feature `Face(k)`, towards a point.
     fn feature_normal_at_point(&self, feature: FeatureId, point: Vec3) -> Option<Vec3> {
         let FeatureId::Face(index) = feature else {
             return None;
         };
         let (center, _) = self.atom(index)?;
         (point - center).try_normalize()
+    }
+}
+
+impl RayCast for MoleculeShape {
+    fn cast_local_ray(&self, ray: &Ray, max_time_of_impact: f32, solid: bool) -> Option<f32> {
+        let (_, time) = CompositeShapeRef(self).cast_local_ray(ray, max_time_of_impact, solid)?;
+        Some(time)
+    }
+
+    fn cast_local_ray_and_get_normal(
+        &self,
+        ray: &Ray,
+        max_time_of_impact: f32,
+        solid: bool,
+    ) -> Option<RayIntersection> {
+        let hit = self.atom_hit_by_ray(ray, max_time_of_impact, solid)?;
+        Some(RayIntersection::new(
+            hit.time,
+            hit.normal,
+            FeatureId::Face(hit.atom),
+        ))
+    }
+}
+
+impl PointQuery for MoleculeShape {
+    fn project_local_point_with_max_dist(
+        &self,
+        point: Vec3,
+        solid: bool,
+        max_dist: f32,
+    ) -> Option<PointProjection> {
+        let (projection, _) = self.project(point, solid, max_dist.next_up())?;
+        (projection.point.distance(point) <= max_dist).then_some(projection)
+    }
+
+    /// Returns the point itself if it is not finite or the molecule has no atoms.
+    fn project_local_point(&self, point: Vec3, solid: bool) -> PointProjection {
+        self.project(point, solid, f32::MAX)
+            .map_or(PointProjection::new(false, point), |found| found.0)
+    }
+
+    fn project_local_point_and_get_feature(&self, point: Vec3) -> (PointProjection, FeatureId) {
+        match self.project(point, false, f32::MAX) {
+            Some((projection, atom)) => (projection, FeatureId::Face(atom)),
+            None => (PointProjection::new(false, point), FeatureId::Unknown),
+        }
+    }
+
+    /// Distance to the nearest atom; inside, zero if `solid` and negative otherwise.
+    fn distance_to_local_point(&self, point: Vec3, solid: bool) -> f32 {
+        let distance = self.nearest_atom(point).map_or(f32::MAX, |found| found.1);
+        if solid { distance.max(0.0) } else { distance }
+    }
+
+    fn contains_local_point(&self, point: Vec3) -> bool {
+        self.grid()
+            .visit_touching(point, 0.0, |_| ControlFlow::Break(()))
+            .is_break()
+    }
+}
+
+impl CompositeShape for MoleculeShape {
+    fn map_part_at(
+        &self,
+        shape_id: u32,
+        f: &mut dyn FnMut(Option<&Pose3>, &dyn Shape, Option<&dyn NormalConstraints>),
+    ) {
+        let _ = self.map_untyped_part_at(shape_id, f);
+    }
+
+    fn bvh(&self) -> &Bvh {
+        self.tree()
+    }
+}
+
+impl TypedCompositeShape for MoleculeShape {
+    type PartShape = Ball;
+    type PartNormalConstraints = ();
+
+    fn map_typed_part_at<T>(
+        &self,
+        shape_id: u32,
+        mut f: impl FnMut(Option<&Pose3>, &Ball, Option<&()>) -> T,
+    ) -> Option<T> {
+        let (center, radius) = self.atom(shape_id)?;
+        let pose = Pose3::from_translation(center);
+        Some(f(Some(&pose), &Ball::new(radius), None))
+    }
+
+    fn map_untyped_part_at<T>(
+        &self,
+        shape_id: u32,
+        mut f: impl FnMut(Option<&Pose3>, &dyn Shape, Option<&dyn NormalConstraints>) -> T,
+    ) -> Option<T> {
+        self.map_typed_part_at(shape_id, |pose, ball, _| f(pose, ball, None))
     }
 }

@@ -1,13 +1,12 @@
-//! A molecule and a shape moving and turning: when do they meet?
+//! Time of impact of a molecule and a shape that translate and rotate.
 //!
-//! This is what Rapier's continuous collision detection asks for custom shapes.
-//! Parry's own answer casts the bounding sphere of the other shape against every
-//! node, which a large floor always meets, so that each atom of a protein would be
-//! swept. Here:
-//! 1. nodes of the molecule's tree are visited in the order in which they could meet
-//!    the shape at all: their distance divided by the fastest they can approach;
-//! 2. each atom advances by the same quotient (conservative advancement), until it
-//!    touches or the best time so far is up.
+//! Rapier's continuous collision detection calls this for custom shapes. Parry's own
+//! algorithm casts the bounding sphere of the other shape against every BVH node; a large
+//! floor always hits, so that each atom of a protein would be cast. Here:
+//! 1. BVH nodes are visited in the order of the earliest time at which they could hit the
+//!    shape: their distance divided by an upper bound on the approach speed;
+//! 2. each atom advances by the same quotient (conservative advancement), until it touches
+//!    or passes the earliest time found.
 
 use glam::Vec3;
 use rapier3d::parry::math::Pose3;
@@ -15,16 +14,16 @@ use rapier3d::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus
 use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
-use super::distance::ball_around;
+use super::distance::bounding_ball;
 
-/// Surfaces nearer than this (nm) touch: a thousandth of an atom.
-const TOUCH: f32 = 1.0e-4;
+/// Gap (nm) below which surfaces touch: a thousandth of an atom.
+const TOUCH_DISTANCE: f32 = 1.0e-4;
 
-/// Most steps towards a touch; an atom that grazes the shape is stopped where it is.
-const MOST_STEPS: usize = 128;
+/// Maximum steps of conservative advancement; an atom that grazes the shape stops there.
+const MAX_STEPS: usize = 128;
 
-/// Two rigid motions over a span of time, nm and the caller's unit of time.
-pub(super) struct Sweep<'a> {
+/// Two rigid motions over an interval, in nm and the caller's unit of time.
+pub(super) struct RelativeMotion<'a> {
     pub molecule: &'a NonlinearRigidMotion,
     pub other: &'a NonlinearRigidMotion,
     pub start: f32,
@@ -32,7 +31,7 @@ pub(super) struct Sweep<'a> {
     pub stop_at_penetration: bool,
 }
 
-impl Sweep<'_> {
+impl RelativeMotion<'_> {
     /// Pose of the molecule in the frame of the other shape.
     fn pose_at(&self, time: f32) -> Pose3 {
         self.other
@@ -40,54 +39,54 @@ impl Sweep<'_> {
             .inv_mul(&self.molecule.position_at_time(time))
     }
 
-    /// Bound on the speed, seen from the other shape, of any body-frame point within
-    /// `radius` of `center`.
+    /// Upper bound on the speed, in the frame of the other shape, of any body-frame point
+    /// within `radius` of `center`.
     ///
-    /// A turning observer sees distant points fly by, and they are most distant after
-    /// the whole span.
-    fn fastest(&self, center: Vec3, radius: f32) -> f32 {
+    /// In a rotating frame the speed grows with the distance, which is largest at the end
+    /// of the interval.
+    fn max_speed(&self, center: Vec3, radius: f32) -> f32 {
         let (a, b) = (self.molecule, self.other);
         let arm = (center - a.local_center).length() + radius;
-        let plain = (a.linvel - b.linvel).length() + a.angvel.length() * arm;
-        let turning = b.angvel.length();
-        if turning == 0.0 {
-            return plain;
+        let speed = (a.linvel - b.linvel).length() + a.angvel.length() * arm;
+        let frame_rate = b.angvel.length();
+        if frame_rate == 0.0 {
+            return speed;
         }
-        let apart = (a.start * a.local_center).distance(b.start * b.local_center);
-        let most = (a.linvel - b.linvel).length() * self.end.abs().max(self.start.abs());
-        plain + turning * (apart + most + arm)
+        let distance = (a.start * a.local_center).distance(b.start * b.local_center);
+        let drift = (a.linvel - b.linvel).length() * self.end.abs().max(self.start.abs());
+        speed + frame_rate * (distance + drift + arm)
     }
 }
 
-/// First meeting of a molecule and another shape on their way.
+/// First impact of a molecule and another shape, with the molecule as the first shape.
 ///
-/// Atoms that touch the shape from the start count only with `stop_at_penetration`:
-/// otherwise those are left to the contacts they already have. The molecule is the
-/// first shape of the hit.
-pub(super) fn sweep(
+/// Atoms that touch the shape at the start count only with `stop_at_penetration`;
+/// otherwise existing contacts handle them.
+pub(super) fn cast_nonlinear(
     molecule: &MoleculeShape,
     other: &dyn Shape,
-    sweep: &Sweep,
+    motion: &RelativeMotion,
 ) -> Option<ShapeCastHit> {
-    let first = sweep.pose_at(sweep.start);
+    let start_pose = motion.pose_at(motion.start);
     let (atom, (time, status)) = molecule.tree().find_best(
-        sweep.end,
+        motion.end,
         |node, _| {
-            let (center, radius) = ball_around(node);
-            let gap = other.distance_to_local_point(first * center, true) - radius - TOUCH;
+            let (center, radius) = bounding_ball(node);
+            let gap =
+                other.distance_to_local_point(start_pose * center, true) - radius - TOUCH_DISTANCE;
             if gap > 0.0 {
-                sweep.start + gap / sweep.fastest(center, radius)
+                motion.start + gap / motion.max_speed(center, radius)
             } else {
-                sweep.start
+                motion.start
             }
         },
-        |atom, best| sweep_atom(molecule, other, sweep, atom, best),
+        |atom, best| cast_atom(molecule, other, motion, atom, best),
     )?;
     let (center, radius) = molecule.atom(atom)?;
-    let pose = sweep.pose_at(time);
-    let seen = pose * center;
-    let projection = other.project_local_point(seen, false);
-    let outwards = (seen - projection.point).normalize_or(Vec3::Y);
+    let pose = motion.pose_at(time);
+    let local = pose * center;
+    let projection = other.project_local_point(local, false);
+    let outwards = (local - projection.point).normalize_or(Vec3::Y);
     let normal2 = if projection.is_inside {
         -outwards
     } else {
@@ -104,30 +103,30 @@ pub(super) fn sweep(
     })
 }
 
-/// When one atom meets the shape, if before `end`.
-fn sweep_atom(
+/// Time at which one atom hits the shape, if before `end`.
+fn cast_atom(
     molecule: &MoleculeShape,
     other: &dyn Shape,
-    sweep: &Sweep,
+    motion: &RelativeMotion,
     atom: u32,
     end: f32,
 ) -> Option<(f32, ShapeCastStatus)> {
     let (center, radius) = molecule.atom(atom)?;
-    let fastest = sweep.fastest(center, 0.0);
-    let mut time = sweep.start;
-    for step in 0..MOST_STEPS {
-        let seen = sweep.pose_at(time) * center;
-        let gap = other.distance_to_local_point(seen, true) - radius;
-        if gap <= TOUCH {
+    let max_speed = motion.max_speed(center, 0.0);
+    let mut time = motion.start;
+    for step in 0..MAX_STEPS {
+        let local = motion.pose_at(time) * center;
+        let gap = other.distance_to_local_point(local, true) - radius;
+        if gap <= TOUCH_DISTANCE {
             return match step {
-                0 if sweep.stop_at_penetration => {
+                0 if motion.stop_at_penetration => {
                     Some((time, ShapeCastStatus::PenetratingOrWithinTargetDist))
                 }
                 0 => None,
                 _ => Some((time, ShapeCastStatus::Converged)),
             };
         }
-        time += gap / fastest;
+        time += gap / max_speed;
         if time.is_nan() || time >= end {
             return None;
         }

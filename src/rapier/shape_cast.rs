@@ -1,4 +1,4 @@
-//! A shape moving straight towards a molecule: when do they meet?
+//! Linear shape casts against a molecule.
 
 use glam::Vec3;
 use rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
@@ -9,16 +9,16 @@ use rapier3d::parry::query::{
 use rapier3d::parry::shape::{CompositeShapeRef, HalfSpace, Shape};
 
 use super::convex_parts::visit_parts;
-use super::distance::{ball_around, nearest};
+use super::distance::{bounding_ball, nearest};
 use super::{AtomHit, MoleculeShape};
 
 impl MoleculeShape {
-    /// The first atom that a moving shape meets within `max_time`.
+    /// The first atom that a moving shape hits within `max_time`.
     ///
-    /// The shape starts at `pose` (nm) and moves with `velocity` (nm a unit of time),
-    /// both in the body frame, without turning. A shape that overlaps atoms at the
-    /// start hits one of them at once: the deepest, or if the centers of several lie
-    /// inside of the shape, the largest of those.
+    /// The shape starts at `pose` (nm) and moves with `velocity` (nm per unit of time)
+    /// without rotating, both in the body frame. A shape that overlaps atoms at the start
+    /// hits one of them at time zero: the deepest, or the largest of those whose centers lie
+    /// inside the shape.
     #[must_use]
     pub fn atom_hit_by_shape(
         &self,
@@ -54,9 +54,9 @@ impl MoleculeShape {
     }
 }
 
-/// First meeting of a molecule and `other`, which starts at `pose` and moves with
-/// `velocity`, both in the body frame: the atom that is hit, and the hit with the
-/// molecule as its first shape.
+/// First impact between a molecule and `other`, which starts at `pose` and moves with
+/// `velocity`, both in the body frame: the atom, and the hit with the molecule as its first
+/// shape.
 pub(super) fn cast(
     molecule: &MoleculeShape,
     other: &dyn Shape,
@@ -73,7 +73,7 @@ pub(super) fn cast(
     }
 }
 
-/// Atom by atom over the molecule's tree, each by parry's cast of a ball.
+/// Casts each atom with parry's ball cast, over the BVH of the molecule.
 fn cast_part(
     molecule: &MoleculeShape,
     part: &dyn Shape,
@@ -84,11 +84,11 @@ fn cast_part(
     CompositeShapeRef(molecule).cast_shape(&DefaultQueryDispatcher, pose, velocity, part, options)
 }
 
-/// The lowest atom over the plane decides.
+/// Casts the atom that is lowest above the plane.
 ///
-/// With `n` the outward normal of the half-space and `q` a point of its face, the
-/// height of an atom at time `t` is `n·(c − q − v t) − r`, so that it meets the face,
-/// less the target distance, at `t = height(0) / n·v`.
+/// With `n` the outward normal of the half-space and `q` a point of its face, the height of
+/// an atom at time `t` is `n·(c − q − v t) − r`. It reaches the face, less the target
+/// distance, at `t = height(0) / n·v`.
 fn cast_half_space(
     molecule: &MoleculeShape,
     half_space: &HalfSpace,
@@ -101,7 +101,7 @@ fn cast_half_space(
     let (atom, height) = molecule.tree().find_best(
         f32::MAX,
         |node, _| {
-            let (center, radius) = ball_around(node);
+            let (center, radius) = bounding_ball(node);
             height(center) - radius
         },
         |index, _| {
@@ -110,16 +110,16 @@ fn cast_half_space(
         },
     )?;
     let (center, radius) = molecule.atom(atom)?;
-    let above = height - options.target_distance;
-    let approach = normal.dot(velocity);
-    let penetrating = above <= 0.0;
+    let gap = height - options.target_distance;
+    let approach_speed = normal.dot(velocity);
+    let penetrating = gap <= 0.0;
     let time = if penetrating {
-        if !options.stop_at_penetration && approach < 0.0 {
+        if !options.stop_at_penetration && approach_speed < 0.0 {
             return None;
         }
         0.0
-    } else if approach > 0.0 {
-        above / approach
+    } else if approach_speed > 0.0 {
+        gap / approach_speed
     } else {
         return None;
     };
@@ -127,13 +127,13 @@ fn cast_half_space(
         return None;
     }
     let on_atom = center - normal * radius;
-    // The point of the face under the atom at that time, seen from the half-space.
+    // The point of the face under the atom at the impact, in the frame of the half-space.
     let moved = Pose3::from_parts(pose.translation + velocity * time, pose.rotation);
-    let seen = moved.inverse_transform_point(on_atom);
+    let local = moved.inverse_transform_point(on_atom);
     let hit = ShapeCastHit {
         time_of_impact: time,
         witness1: on_atom,
-        witness2: seen - half_space.normal * half_space.normal.dot(seen),
+        witness2: local - half_space.normal * half_space.normal.dot(local),
         normal1: -normal,
         normal2: half_space.normal,
         status: if penetrating {
@@ -145,11 +145,11 @@ fn cast_half_space(
     Some((atom, hit))
 }
 
-/// Part by part of a height field or voxels along the path of the molecule.
+/// Casts against the parts of a height field or of voxels along the path of the molecule.
 ///
-/// Parry's own walks over such cells are not used. That over a height field ends
-/// early where the motion is level; that over voxels gave later hits than a loop over
-/// all voxels does.
+/// Parry's own traversals are not used: the one over a height field ends early if the
+/// motion is horizontal, and the one over voxels returns later hits than a loop over all
+/// voxels.
 fn cast_cells(
     molecule: &MoleculeShape,
     cells: &dyn Shape,
@@ -157,7 +157,7 @@ fn cast_cells(
     velocity: Vec3,
     mut options: ShapeCastOptions,
 ) -> Option<(u32, ShapeCastHit)> {
-    // In the frame of the cells, the molecule moves the other way.
+    // In the frame of the cells, the molecule moves in the opposite direction.
     let start = molecule
         .aabb()
         .transform_by(&pose.inverse())
@@ -176,18 +176,18 @@ fn cast_cells(
         let inner = inner.copied().unwrap_or(Pose3::IDENTITY);
         if let Some((atom, hit)) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
             options.max_time_of_impact = hit.time_of_impact;
-            // Seen from the part so far, and wanted from the whole.
+            // From the frame of the part to that of the shape.
             first = Some((atom, hit.swapped().transform1_by(&inner).swapped()));
         }
     });
     first
 }
 
-/// A time after which a box that moves has passed another, whatever the direction.
+/// Upper bound on the time that a moving box needs to pass another, in any direction.
 fn time_to_pass(moving: &Aabb, resting: &Aabb, motion: Vec3) -> f32 {
-    let way = moving.center().distance(resting.center())
+    let length = moving.center().distance(resting.center())
         + moving.half_extents().length()
         + resting.half_extents().length();
     let speed = motion.length();
-    if speed > 0.0 { way / speed } else { 0.0 }
+    if speed > 0.0 { length / speed } else { 0.0 }
 }

@@ -1,30 +1,30 @@
-//! One atom touching something.
+//! A contact of a single atom.
 
 use glam::Vec3;
 
-/// One atom of the first shape's molecule against an atom or a part of another shape.
+/// A contact between an atom of a molecule and an atom or part of another shape.
 ///
-/// All vectors are in the frame of the molecule that the contact is seen from, nm.
+/// All vectors are in the body frame of the molecule, nm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::rapier) struct AtomContact {
     /// Index of the atom in its template.
     pub atom: u32,
-    /// Index of the other molecule's atom, or number of the other shape's part.
+    /// Index of the atom of the other molecule, or id of the part of the other shape.
     pub other: u32,
-    /// On the surface of the atom.
+    /// Point on the surface of the atom.
     pub on_atom: Vec3,
-    /// On the surface of the other.
+    /// Point on the surface of the other shape.
     pub on_other: Vec3,
-    /// Unit vector from the atom towards the other.
+    /// Unit vector from the atom towards the other shape.
     pub normal: Vec3,
     /// `(on_other − on_atom)·normal`: negative if they overlap.
     pub dist: f32,
-    /// Which of the 26 directions the normal has; set when manifolds are written.
+    /// Direction of the normal, one of 26; set when manifolds are written.
     pub direction: u8,
 }
 
 impl AtomContact {
-    /// The same contact seen from the other side, with frames left as they are.
+    /// The same contact with its sides swapped, in the same frame.
     pub fn flipped(self) -> Self {
         Self {
             atom: self.other,
@@ -36,8 +36,8 @@ impl AtomContact {
         }
     }
 
-    /// Deepest first; ties in the order of the indices.
-    pub fn deeper(&self, other: &Self) -> std::cmp::Ordering {
+    /// Orders contacts by depth, deepest first, then by indices.
+    pub fn cmp_depth(&self, other: &Self) -> std::cmp::Ordering {
         self.dist
             .total_cmp(&other.dist)
             .then_with(|| (self.atom, self.other).cmp(&(other.atom, other.other)))

@@ -1,16 +1,16 @@
-//! Many atom contacts as few manifolds.
+//! Contact manifolds of a molecule, built from its atom contacts.
 //!
-//! 1. All atom contacts nearer than the prediction distance are collected
+//! 1. Collect all atom contacts closer than the prediction distance
 //!    ([`molecule_vs_molecule`], [`molecule_vs_shape`]).
-//! 2. Each belongs to one of 26 directions: those of the faces, edges and corners of
-//!    a cube. Directions are fixed, so that a contact seldom changes its manifold.
-//! 3. A direction with contacts is a manifold. Its normal is the mean of theirs,
-//!    deeper ones weighing more; none is further than about 30° from the middle.
-//! 4. At most four points are kept ([`reduction`]), since Rapier solves no more.
+//! 2. Assign each to one of 26 directions: the faces, edges and corners of a cube. The
+//!    directions are fixed, so a contact rarely changes its manifold.
+//! 3. Build one manifold per direction. Its normal is the mean of its contact normals,
+//!    weighted by depth; all are within about 30° of the direction.
+//! 4. Keep at most four points ([`reduction`]), the maximum that Rapier solves.
 //!
-//! The distance of a point is that of the two surfaces, never a projection of it, so
-//! that no penetration is invented. Points are named by atom indices, by which they
-//! find the impulses of the step before.
+//! The distance of a point is the distance between the surfaces, never a projection, so no
+//! penetration is invented. The features of a point are atom indices, which identify its
+//! impulse of the previous step.
 
 mod atom_contact;
 pub(super) mod molecule_vs_molecule;
@@ -19,21 +19,20 @@ mod reduction;
 mod write;
 
 pub(super) use atom_contact::AtomContact;
-pub(super) use write::{Written, clear, write};
+pub(super) use write::{ManifoldWriter, clear};
 
 use glam::Vec3;
 
-/// Ratio to the largest component above which a component counts: tan 22.5°.
-const COUNTS: f32 = 0.414_213_57;
+/// Ratio to the largest component above which a component is significant: tan 22.5°.
+const SIGNIFICANT_RATIO: f32 = 0.414_213_57;
 
-/// The direction, of 26, that a unit vector belongs to, as a number from 0 to 26.
-///
-/// Thirteen would be no direction at all, which only a zero vector has.
+/// The direction of a unit vector, one of 26, as a number from 0 to 26. Only the zero vector
+/// has number 13.
 fn direction(normal: Vec3) -> u8 {
-    let least = COUNTS * normal.abs().max_element();
+    let threshold = SIGNIFICANT_RATIO * normal.abs().max_element();
     let trit = |component: f32| match component {
-        c if c > least => 2,
-        c if c < -least => 0,
+        c if c > threshold => 2,
+        c if c < -threshold => 0,
         _ => 1,
     };
     9 * trit(normal.x) + 3 * trit(normal.y) + trit(normal.z)

@@ -9,18 +9,17 @@ use rapier3d::parry::math::Pose3;
 use super::atom_contact::AtomContact;
 use crate::rapier::MoleculeShape;
 
-/// Depth, in units of the smaller atom's radius, from which on the line between two
-/// centers is no longer trusted to show the way out.
+/// Depth, relative to the radius of the smaller atom, beyond which the line between two
+/// centers is no longer a reliable separation direction.
 ///
-/// With 0.5, eight proteins dropped on each other with overlaps of up to 0.2 nm were
-/// apart within seconds; with 1.0 some stayed interlocked.
-const DEEP: f32 = 0.5;
+/// With 0.5, eight proteins dropped on each other with overlaps of up to 0.2 nm separated
+/// within seconds; with 1.0 some stayed interlocked.
+const DEEP_RATIO: f32 = 0.5;
 
-/// Adds all pairs of atoms that are nearer than `prediction` nm.
+/// Collects all pairs of atoms that are closer than `prediction` nm, in the frame of `a`.
 ///
-/// `pose` is that of `b` in the frame of `a`, and the contacts are seen from `a`.
-/// The smaller molecule's atoms inside of the larger one's box are looked up in the
-/// larger one's grid.
+/// `pose` is the pose of `b` in the frame of `a`. The atoms of the smaller molecule inside
+/// the box of the larger one are looked up in the grid of the larger one.
 pub(in crate::rapier) fn collect(
     a: &MoleculeShape,
     b: &MoleculeShape,
@@ -32,58 +31,60 @@ pub(in crate::rapier) fn collect(
         collect_small_large(a, b, pose, prediction, contacts);
         return;
     }
-    let first = contacts.len();
     collect_small_large(b, a, &pose.inverse(), prediction, contacts);
-    for contact in &mut contacts[first..] {
-        let seen = contact.flipped();
+    for contact in contacts {
+        let flipped = contact.flipped();
         *contact = AtomContact {
-            on_atom: pose * seen.on_atom,
-            on_other: pose * seen.on_other,
-            normal: pose.rotation * seen.normal,
-            ..seen
+            on_atom: pose * flipped.on_atom,
+            on_other: pose * flipped.on_other,
+            normal: pose.rotation * flipped.normal,
+            ..flipped
         };
     }
 }
 
-/// Turns the normals of deep contacts towards the way out of the whole overlap.
+/// Blends the normals of deep contacts towards the separation direction of the molecules.
 ///
-/// Where two atoms have all but passed through each other, the line between their
-/// centers says little about where out is: it may even point further in, and then the
-/// contacts of two interlocked surfaces hold each other fast. The way out is the way
-/// in which the overlap shrinks fastest, the sum of normals weighted with depth (the
-/// gradient of the sum of squared depths); as far as the normals do not agree on one,
-/// it is the way from center to center. A contact follows it by the share of [`DEEP`]
-/// that it is deep, so that shallow contacts stay as they are; only those that point
-/// the other way, and so would hold the rest fast, follow as far as the deepest does.
-pub(in crate::rapier) fn turn_deep_contacts(
+/// When two atoms have almost passed through each other, the line between their centers may
+/// point further in, and the contacts of two interlocked surfaces block each other. The
+/// separation direction is the one in which the overlap shrinks fastest: the sum of the
+/// normals weighted by depth (the gradient of the sum of squared depths). To the extent that
+/// the normals disagree, it is the line between the centers of mass. The blend factor of a
+/// contact is its depth relative to [`DEEP_RATIO`], so shallow contacts keep their normals.
+/// Contacts that point the opposite way use the factor of the deepest one.
+pub(in crate::rapier) fn blend_deep_normals(
     a: &MoleculeShape,
     b: &MoleculeShape,
     pose: &Pose3,
     contacts: &mut [AtomContact],
 ) {
-    let share = |contact: &AtomContact| match (a.atom(contact.atom), b.atom(contact.other)) {
-        (Some((_, ra)), Some((_, rb))) => (-contact.dist / (DEEP * ra.min(rb))).clamp(0.0, 1.0),
+    let blend_factor = |contact: &AtomContact| match (a.atom(contact.atom), b.atom(contact.other)) {
+        (Some((_, ra)), Some((_, rb))) => {
+            (-contact.dist / (DEEP_RATIO * ra.min(rb))).clamp(0.0, 1.0)
+        }
         _ => 0.0,
     };
-    let (mut sum, mut total, mut largest) = (Vec3::ZERO, 0.0, 0.0_f32);
+    let (mut sum, mut total, mut max_factor) = (Vec3::ZERO, 0.0, 0.0_f32);
     for contact in contacts.iter().filter(|contact| contact.dist < 0.0) {
         sum -= contact.normal * contact.dist;
         total -= contact.dist;
-        largest = largest.max(share(contact));
+        max_factor = max_factor.max(blend_factor(contact));
     }
-    if largest == 0.0 {
+    if max_factor == 0.0 {
         return;
     }
-    let apart = pose.translation.normalize_or(Vec3::Y);
+    let between_centers = pose.translation.normalize_or(Vec3::Y);
     let agreement = sum.length() / total;
-    let out = (sum / total + (1.0 - agreement) * apart).normalize_or(apart);
+    let separation =
+        (sum / total + (1.0 - agreement) * between_centers).normalize_or(between_centers);
     for contact in contacts {
-        let share = if contact.normal.dot(out) < 0.0 {
-            largest
+        let factor = if contact.normal.dot(separation) < 0.0 {
+            max_factor
         } else {
-            share(contact)
+            blend_factor(contact)
         };
-        contact.normal = contact.normal.lerp(out, share).normalize_or(out);
+        let blended = contact.normal.lerp(separation, factor);
+        contact.normal = blended.normalize_or(separation);
     }
 }
 
@@ -95,25 +96,25 @@ fn collect_small_large(
     contacts: &mut Vec<AtomContact>,
 ) {
     let region = large.aabb().transform_by(pose).loosened(prediction);
-    // Centers lie at least this far outside of the box that their balls meet.
-    let reach = small.grid().largest_radius();
+    // An atom that touches the box has its center at most this far outside.
+    let margin = small.grid().largest_radius();
     let inverse = pose.inverse();
-    let apart = pose.translation.normalize_or(Vec3::Y);
+    let between_centers = pose.translation.normalize_or(Vec3::Y);
     small
         .grid()
-        .visit_in_box(region.mins - reach, region.maxs + reach, |atom| {
-            let seen = inverse * atom.center;
+        .visit_in_box(region.mins - margin, region.maxs + margin, |atom| {
+            let local = inverse * atom.center;
             let _ = large
                 .grid()
-                .visit_touching(seen, atom.radius + prediction, |other| {
-                    // Differences are taken in the frame of the large molecule, where
-                    // they were compared, and only then turned.
-                    let between = other.center - seen;
+                .visit_touching(local, atom.radius + prediction, |other| {
+                    // The difference is taken in the frame of the large molecule, where
+                    // the grid compared the atoms, and rotated afterwards.
+                    let between = other.center - local;
                     let distance = between.length();
                     let normal = if distance > f32::MIN_POSITIVE {
                         pose.rotation * (between / distance)
                     } else {
-                        apart
+                        between_centers
                     };
                     contacts.push(AtomContact {
                         atom: atom.index,

@@ -1,4 +1,4 @@
-//! Contacts between the atoms of a molecule and any other shape.
+//! Contacts between the atoms of a molecule and another shape.
 
 use glam::Vec3;
 use rapier3d::parry::bounding_volume::BoundingVolume;
@@ -10,14 +10,12 @@ use crate::rapier::MoleculeShape;
 use crate::rapier::convex_parts::{has_parts, visit_parts};
 use crate::rapier::distance::visit_atoms_near;
 
-/// A point this far (nm) above the tangent plane of a deeper contact is a place of
-/// its own: far above rounding, far below an atom.
-const APART: f32 = 1.0e-4;
+/// Height (nm) above the tangent plane of a deeper contact from which a contact is separate:
+/// far above rounding, far below an atom.
+const SEPARATE_HEIGHT: f32 = 1.0e-4;
 
-/// Adds all contacts of atoms and convex parts of `other` that are nearer than
-/// `prediction` nm.
-///
-/// `pose` is that of `other` in the body frame, in which the contacts are.
+/// Collects all contacts between atoms and convex parts of `other` that are closer than
+/// `prediction` nm, in the body frame. `pose` is the pose of `other` in the body frame.
 pub(in crate::rapier) fn collect(
     molecule: &MoleculeShape,
     other: &dyn Shape,
@@ -25,7 +23,6 @@ pub(in crate::rapier) fn collect(
     prediction: f32,
     contacts: &mut Vec<AtomContact>,
 ) {
-    let first = contacts.len();
     let region = molecule
         .aabb()
         .transform_by(&pose.inverse())
@@ -33,23 +30,21 @@ pub(in crate::rapier) fn collect(
     visit_parts(other, &region, &mut |id, part_pose, part| {
         let pose = part_pose.map_or(*pose, |inner| *pose * *inner);
         visit_atoms_near(molecule, part, &pose, prediction, |atom| {
-            contacts.extend(atom_and_part(molecule, atom, part, &pose, id));
+            contacts.extend(atom_vs_part(molecule, atom, part, &pose, id));
             false
         });
     });
-    // Walks visit atoms that are near; which of them are near enough shows here.
-    retain_from(contacts, first, |contact| contact.dist <= prediction);
+    contacts.retain(|contact| contact.dist <= prediction);
     if has_parts(other) {
-        remove_ghosts(contacts, first);
+        remove_ghost_contacts(contacts);
     }
 }
 
-/// The contact of one atom with a convex part that has `pose` in the body frame.
+/// The contact of an atom with a convex part, which has `pose` in the body frame.
 ///
-/// With `p` the point of the part's surface that is nearest to the center `c`, the
-/// normal is `p − c` from outside and `c − p` from inside, where the way out of the
-/// part is the way back to its surface.
-fn atom_and_part(
+/// With `p` the point of the surface of the part nearest to the center `c`, the normal is
+/// along `p − c` if `c` is outside the part and along `c − p` if it is inside.
+fn atom_vs_part(
     molecule: &MoleculeShape,
     atom: u32,
     part: &dyn Shape,
@@ -61,14 +56,14 @@ fn atom_and_part(
     let between = projection.point - center;
     let distance = between.length();
     let (normal, signed) = if distance > f32::EPSILON {
-        let way = between / distance;
+        let towards_surface = between / distance;
         if projection.is_inside {
-            (-way, -distance)
+            (-towards_surface, -distance)
         } else {
-            (way, distance)
+            (towards_surface, distance)
         }
     } else {
-        // The center lies on the surface: the surface itself must say where out is.
+        // The center lies on the surface: use the normal of the surface.
         let outwards = part
             .feature_normal_at_point(feature, pose.inverse_transform_point(projection.point))
             .filter(|normal| normal.is_normalized())
@@ -89,38 +84,26 @@ fn atom_and_part(
     })
 }
 
-/// Removes contacts with inner edges: of two triangles of a flat floor, only the one
-/// under the atom is really there.
+/// Removes ghost contacts with inner edges: of two triangles of a flat floor, only the one
+/// under the atom is a real contact.
 ///
-/// Where an atom touches several parts, a contact stays if its point lies above the
-/// tangent planes of all deeper ones, as that of a wall does over a floor. Points in
-/// or below such a plane belong to the same flat or convex place.
-fn remove_ghosts(contacts: &mut Vec<AtomContact>, first: usize) {
-    contacts[first..].sort_unstable_by(|a, b| a.atom.cmp(&b.atom).then_with(|| a.deeper(b)));
-    let mut kept = first;
-    let mut of_atom = first;
-    for at in first..contacts.len() {
-        let contact = contacts[at];
-        if of_atom < kept && contacts[of_atom].atom != contact.atom {
-            of_atom = kept;
+/// Where an atom touches several parts, a contact stays if its point lies above the tangent
+/// planes of all deeper ones, as for a wall above a floor. Points in or below such a plane
+/// belong to the same flat or convex region.
+fn remove_ghost_contacts(contacts: &mut Vec<AtomContact>) {
+    contacts.sort_unstable_by(|a, b| a.atom.cmp(&b.atom).then_with(|| a.cmp_depth(b)));
+    let mut kept = 0;
+    let mut atom_start = 0;
+    for index in 0..contacts.len() {
+        let contact = contacts[index];
+        if atom_start < kept && contacts[atom_start].atom != contact.atom {
+            atom_start = kept;
         }
-        let real = contacts[of_atom..kept]
-            .iter()
-            .all(|deeper| (deeper.on_other - contact.on_other).dot(deeper.normal) > APART);
-        if real {
+        let is_real = contacts[atom_start..kept].iter().all(|deeper| {
+            (deeper.on_other - contact.on_other).dot(deeper.normal) > SEPARATE_HEIGHT
+        });
+        if is_real {
             contacts[kept] = contact;
-            kept += 1;
-        }
-    }
-    contacts.truncate(kept);
-}
-
-/// `Vec::retain` for the elements from `first` on.
-fn retain_from(contacts: &mut Vec<AtomContact>, first: usize, keep: impl Fn(&AtomContact) -> bool) {
-    let mut kept = first;
-    for at in first..contacts.len() {
-        if keep(&contacts[at]) {
-            contacts[kept] = contacts[at];
             kept += 1;
         }
     }
@@ -144,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_edge_goes_and_a_wall_stays() {
+    fn inner_edges_are_removed_and_walls_stay() {
         let floor = contact(1, Vec3::ZERO, Vec3::NEG_Y, -0.01);
         let edge = contact(
             1,
@@ -155,7 +138,7 @@ mod tests {
         let wall = contact(1, Vec3::new(0.1, 0.1, 0.0), Vec3::X, 0.0);
         let second = contact(0, Vec3::X * 0.05, Vec3::NEG_Y, 0.01);
         let mut contacts = vec![edge, wall, floor, second];
-        remove_ghosts(&mut contacts, 0);
+        remove_ghost_contacts(&mut contacts);
         assert_eq!(contacts, [second, floor, wall]);
     }
 }

@@ -10,32 +10,19 @@ use rapier3d::parry::shape::PackedFeatureId;
 
 use super::atom_contact::AtomContact;
 use super::direction;
-use super::reduction::{MOST_POINTS, choose};
+use super::reduction::select_points;
 
-/// Most indices that parry's feature names have room for.
-const NAME_MASK: u32 = 0x3fff_ffff;
+/// Bits of an index that fit into a feature id of parry.
+const FEATURE_MASK: u32 = 0x3fff_ffff;
 
-/// How contacts are to be written.
-pub(in crate::rapier) struct Written {
-    /// Pose of the other shape in the frame that the contacts are in.
-    pub pose: Pose3,
-    /// The other shape is the first of the pair.
-    pub flipped: bool,
-    /// Distance (nm) up to which contacts were collected.
-    pub prediction: f32,
-    /// Rotation to the contacts' frame from the one in which directions are fixed.
-    pub directions: Quat,
-}
-
-/// Tells Rapier that the number of a pair's manifolds is not constant.
+/// Marks the pair as one whose number of manifolds changes.
 ///
-/// Rapier's solver remembers manifolds by their number. Only for pairs that have a
-/// workspace does it look again at what became of them; without one, a manifold that
-/// is gone would stay in its lists.
+/// Rapier's solver refers to manifolds by index and updates these references only for pairs
+/// with a workspace. Without one, removed manifolds would stay in its lists.
 #[derive(Clone, Copy)]
-struct ManifoldsComeAndGo;
+struct VariableManifoldCount;
 
-impl WorkspaceData for ManifoldsComeAndGo {
+impl WorkspaceData for VariableManifoldCount {
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
         TypedWorkspaceData::Custom
     }
@@ -50,107 +37,117 @@ pub(in crate::rapier) fn clear<M, C>(
     manifolds: &mut Vec<ContactManifold<M, C>>,
     workspace: &mut Option<ContactManifoldsWorkspace>,
 ) {
-    *workspace = (!manifolds.is_empty()).then(|| ManifoldsComeAndGo.into());
+    *workspace = (!manifolds.is_empty()).then(|| VariableManifoldCount.into());
     manifolds.clear();
 }
 
-/// Replaces the manifolds of a pair by those of `contacts`, which are sorted on the
-/// way. What Rapier stored with a point stays with it as long as the point is there.
-pub(in crate::rapier) fn write<M, C>(
-    contacts: &mut [AtomContact],
-    how: &Written,
-    manifolds: &mut Vec<ContactManifold<M, C>>,
-    workspace: &mut Option<ContactManifoldsWorkspace>,
-) where
-    M: Default + Clone,
-    C: Default + Copy,
-{
-    let inverse = how.directions.inverse();
-    for contact in contacts.iter_mut() {
-        contact.direction = direction(inverse * contact.normal);
-    }
-    contacts.sort_unstable_by(|a, b| a.direction.cmp(&b.direction).then_with(|| a.deeper(b)));
-
-    let before: Vec<TrackedContact<C>> = manifolds
-        .iter()
-        .flat_map(|manifold| manifold.points.iter().copied())
-        .collect();
-    let old_count = manifolds.len();
-    let mut count = 0;
-    for patch in contacts.chunk_by(|a, b| a.direction == b.direction) {
-        if count == manifolds.len() {
-            manifolds.push(ContactManifold::new());
-        }
-        write_patch(patch, how, &before, &mut manifolds[count]);
-        count += 1;
-    }
-    manifolds.truncate(count);
-    let constant = count == old_count && count <= 1;
-    *workspace = (!constant).then(|| ManifoldsComeAndGo.into());
+/// Writes the manifolds of a pair.
+pub(in crate::rapier) struct ManifoldWriter {
+    /// Pose of the other shape in the frame of the contacts.
+    pub pose: Pose3,
+    /// The other shape is the first of the pair.
+    pub flipped: bool,
+    /// Prediction distance (nm) up to which contacts were collected.
+    pub prediction: f32,
+    /// Rotation to the frame of the contacts from the one in which directions are fixed.
+    pub direction_frame: Quat,
 }
 
-/// Writes contacts of one direction, deepest first, into one manifold.
-fn write_patch<M, C: Default + Copy>(
-    patch: &[AtomContact],
-    how: &Written,
-    before: &[TrackedContact<C>],
-    manifold: &mut ContactManifold<M, C>,
-) {
-    let normal = mean_normal(patch, how.prediction);
-    let find = |contact: &AtomContact| {
-        let (name1, name2) = names(contact, how.flipped);
-        before
+impl ManifoldWriter {
+    /// Replaces the manifolds of a pair by those of `contacts`, and sorts `contacts`. Points
+    /// that persist keep the data that Rapier has stored with them.
+    pub fn write<M, C>(
+        &self,
+        contacts: &mut [AtomContact],
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        workspace: &mut Option<ContactManifoldsWorkspace>,
+    ) where
+        M: Default + Clone,
+        C: Default + Copy,
+    {
+        let inverse = self.direction_frame.inverse();
+        for contact in contacts.iter_mut() {
+            contact.direction = direction(inverse * contact.normal);
+        }
+        contacts
+            .sort_unstable_by(|a, b| a.direction.cmp(&b.direction).then_with(|| a.cmp_depth(b)));
+
+        let previous: Vec<TrackedContact<C>> = manifolds
             .iter()
-            .find(|old| old.fid1 == name1 && old.fid2 == name2)
-    };
-    let (count, chosen): (usize, [usize; MOST_POINTS]) =
-        choose(patch, normal, |contact| find(contact).is_some());
-
-    manifold.points.clear();
-    for &index in &chosen[..count] {
-        let contact = &patch[index];
-        let (name1, name2) = names(contact, how.flipped);
-        let on_other = how.pose.inverse_transform_point(contact.on_other);
-        let (point1, point2) = if how.flipped {
-            (on_other, contact.on_atom)
-        } else {
-            (contact.on_atom, on_other)
-        };
-        let mut point = TrackedContact::new(point1, point2, name1, name2, contact.dist);
-        if let Some(old) = find(contact) {
-            point.data = old.data;
+            .flat_map(|manifold| manifold.points.iter().copied())
+            .collect();
+        let old_count = manifolds.len();
+        let mut count = 0;
+        for patch in contacts.chunk_by(|a, b| a.direction == b.direction) {
+            if count == manifolds.len() {
+                manifolds.push(ContactManifold::new());
+            }
+            self.write_patch(patch, &previous, &mut manifolds[count]);
+            count += 1;
         }
-        manifold.points.push(point);
+        manifolds.truncate(count);
+        let constant = count == old_count && count <= 1;
+        *workspace = (!constant).then(|| VariableManifoldCount.into());
     }
-    let towards_molecule = how.pose.rotation.inverse() * -normal;
-    let deepest = &patch[0];
-    if how.flipped {
-        (manifold.local_n1, manifold.local_n2) = (towards_molecule, normal);
-        (manifold.subshape1, manifold.subshape2) = (deepest.other, deepest.atom);
-    } else {
-        (manifold.local_n1, manifold.local_n2) = (normal, towards_molecule);
-        (manifold.subshape1, manifold.subshape2) = (deepest.atom, deepest.other);
+
+    /// Writes the contacts of one direction, deepest first, into one manifold.
+    fn write_patch<M, C: Default + Copy>(
+        &self,
+        patch: &[AtomContact],
+        previous: &[TrackedContact<C>],
+        manifold: &mut ContactManifold<M, C>,
+    ) {
+        let normal = self.mean_normal(patch);
+        let find = |contact: &AtomContact| {
+            let features = self.features(contact);
+            let mut matching = previous.iter();
+            matching.find(|old| (old.fid1, old.fid2) == features)
+        };
+        let (count, selected) = select_points(patch, normal, |contact| find(contact).is_some());
+
+        manifold.points.clear();
+        for &index in &selected[..count] {
+            let contact = &patch[index];
+            let (feature1, feature2) = self.features(contact);
+            let on_other = self.pose.inverse_transform_point(contact.on_other);
+            let (point1, point2) = self.in_order(contact.on_atom, on_other);
+            let mut point = TrackedContact::new(point1, point2, feature1, feature2, contact.dist);
+            if let Some(old) = find(contact) {
+                point.data = old.data;
+            }
+            manifold.points.push(point);
+        }
+        let towards_molecule = self.pose.rotation.inverse() * -normal;
+        let deepest = &patch[0];
+        (manifold.local_n1, manifold.local_n2) = self.in_order(normal, towards_molecule);
+        (manifold.subshape1, manifold.subshape2) = self.in_order(deepest.atom, deepest.other);
+        manifold.subshape_poses = None;
     }
-    manifold.subshape_poses = None;
-}
 
-/// Mean of the normals, each with the depth below the prediction distance as weight,
-/// so that a contact that comes or goes there does not turn the mean.
-fn mean_normal(patch: &[AtomContact], prediction: f32) -> Vec3 {
-    let sum: Vec3 = patch
-        .iter()
-        .map(|contact| contact.normal * (prediction - contact.dist))
-        .sum();
-    sum.try_normalize().unwrap_or(patch[0].normal)
-}
+    /// Mean of the normals, weighted by the depth below the prediction distance, so that
+    /// contacts that appear or vanish there do not change the mean.
+    fn mean_normal(&self, patch: &[AtomContact]) -> Vec3 {
+        let sum: Vec3 = patch
+            .iter()
+            .map(|contact| contact.normal * (self.prediction - contact.dist))
+            .sum();
+        sum.try_normalize().unwrap_or(patch[0].normal)
+    }
 
-/// Names of the two sides of a contact, first shape first.
-fn names(contact: &AtomContact, flipped: bool) -> (PackedFeatureId, PackedFeatureId) {
-    let atom = PackedFeatureId::face(contact.atom & NAME_MASK);
-    let other = PackedFeatureId::face(contact.other & NAME_MASK);
-    if flipped {
-        (other, atom)
-    } else {
-        (atom, other)
+    /// Features of the two sides of a contact, in the order of the pair.
+    fn features(&self, contact: &AtomContact) -> (PackedFeatureId, PackedFeatureId) {
+        self.in_order(
+            PackedFeatureId::face(contact.atom & FEATURE_MASK),
+            PackedFeatureId::face(contact.other & FEATURE_MASK),
+        )
+    }
+
+    /// Brings (molecule, other) into the order of the pair.
+    fn in_order<T>(&self, molecule: T, other: T) -> (T, T) {
+        if self.flipped {
+            (other, molecule)
+        } else {
+            (molecule, other)
+        }
     }
 }

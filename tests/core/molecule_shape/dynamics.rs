@@ -32,11 +32,11 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self::with_switch(MoleculePairFilter::default())
+        Self::with_filter(MoleculePairFilter::default())
     }
 
-    fn with_switch(switch: MoleculePairFilter) -> Self {
-        let dispatcher = MoleculeDispatcher::new(switch).chain(DefaultQueryDispatcher);
+    fn with_filter(filter: MoleculePairFilter) -> Self {
+        let dispatcher = MoleculeDispatcher::new(filter).chain(DefaultQueryDispatcher);
         Self {
             pipeline: PhysicsPipeline::new(),
             islands: IslandManager::new(),
@@ -299,15 +299,15 @@ fn a_heap_of_lipids_falls_to_rest() {
 fn the_crowd_switch_lets_molecules_fall_through_each_other() {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
-    let switch = MoleculePairFilter::default();
-    let mut world = World::with_switch(switch.clone());
+    let filter = MoleculePairFilter::default();
+    let mut world = World::with_filter(filter.clone());
     world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
     let size = molecule.aabb().extents().y;
     let lower = world.add(&shape, Vec3::Y * (0.6 * size));
     let upper = world.add(&shape, Vec3::Y * (1.7 * size));
     world.run(0.5);
     assert!(world.bodies[upper].translation().y > world.bodies[lower].translation().y);
-    switch.set(true);
+    filter.set_excluded(true);
     for (_, collider) in world.colliders.iter_mut() {
         collider.set_shape(collider.shared_shape().clone());
     }
@@ -319,7 +319,7 @@ fn the_crowd_switch_lets_molecules_fall_through_each_other() {
         let lowest = world.lowest(handle, &molecule);
         assert!(lowest.abs() < 0.02, "not on the floor but at {lowest} nm");
     }
-    switch.set(false);
+    filter.set_excluded(false);
     world.run(0.1);
 }
 

@@ -138,8 +138,8 @@ fn pairs_without_a_molecule_are_left_to_others() {
 fn the_crowd_switch_silences_molecule_pairs_only() {
     let shape = small();
     let (ball, pose) = (Ball::new(0.5), Pose3::translation(0.4, 0.0, 0.0));
-    let switch = MoleculePairFilter::default();
-    let dispatcher = MoleculeDispatcher::new(switch.clone());
+    let filter = MoleculePairFilter::default();
+    let dispatcher = MoleculeDispatcher::new(filter.clone());
     let mut molecules = Manifolds::new();
     let mut workspace = None;
     let mut count = |other: &dyn Shape| {
@@ -149,13 +149,13 @@ fn the_crowd_switch_silences_molecule_pairs_only() {
         molecules.len()
     };
     assert!(count(&shape) > 0);
-    switch.set(true);
-    assert!(switch.get());
+    filter.set_excluded(true);
+    assert!(filter.is_excluded());
     assert_eq!(count(&shape), 0);
     assert!(count(&ball) > 0);
-    switch.set(false);
+    filter.set_excluded(false);
     assert!(count(&shape) > 0);
-    switch.set(true);
+    filter.set_excluded(true);
 
     let moving = NonlinearRigidMotion::new(
         Pose3::translation(5.0, 0.0, 0.0),
