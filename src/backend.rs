@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "plugin")]
 use bevy::reflect::prelude::*;
@@ -200,6 +201,85 @@ impl DeviceError {
     }
 }
 
+/// Work that a device does until it fails, after which the CPU does it.
+///
+/// The fallback of the relaxer and of the crowd's contacts: both ask [`as_mut`](Self::as_mut)
+/// for the device first, and [`fail`](Self::fail) hands them what can be rescued from it and
+/// records the error for reports.
+pub(crate) struct Offload<W> {
+    work: Option<W>,
+    error: Option<DeviceError>,
+}
+
+impl<W> Offload<W> {
+    /// Nothing is offloaded.
+    pub fn none() -> Self {
+        Self {
+            work: None,
+            error: None,
+        }
+    }
+
+    /// Starts work on a device. Forgets the error of an earlier one.
+    pub fn start(&mut self, work: W) {
+        *self = Self {
+            work: Some(work),
+            error: None,
+        };
+    }
+
+    /// The work on the device; none if the CPU does it.
+    pub fn as_ref(&self) -> Option<&W> {
+        self.work.as_ref()
+    }
+
+    /// As [`as_ref`](Self::as_ref), mutable.
+    pub fn as_mut(&mut self) -> Option<&mut W> {
+        self.work.as_mut()
+    }
+
+    /// Hands the work over to the CPU although nothing failed.
+    pub fn stop(&mut self) -> Option<W> {
+        self.work.take()
+    }
+
+    /// Hands the work over to the CPU after an error, which is recorded.
+    pub fn fail(&mut self, error: DeviceError) -> Option<W> {
+        self.error = Some(error);
+        self.work.take()
+    }
+
+    /// The error after which the CPU took over.
+    pub fn error(&self) -> Option<&DeviceError> {
+        self.error.as_ref()
+    }
+
+    /// Takes the error after which the CPU took over.
+    pub fn take_error(&mut self) -> Option<DeviceError> {
+        self.error.take()
+    }
+}
+
+/// A solver on a device, behind a lock so that results can be read back through `&self`.
+///
+/// Device solvers report failures as errors and stay usable after a panic elsewhere, so
+/// poisoning is ignored.
+pub(crate) struct DeviceCell<S: ?Sized>(Mutex<Box<S>>);
+
+impl<S: ?Sized> DeviceCell<S> {
+    pub fn new(solver: Box<S>) -> Self {
+        Self(Mutex::new(solver))
+    }
+
+    pub fn get_mut(&mut self) -> &mut S {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Box<S>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,5 +291,19 @@ mod tests {
         }
         let error = "cuda".parse::<Backend>().unwrap_err();
         assert!(error.to_string().contains("\"cuda\""));
+    }
+
+    #[test]
+    fn a_failed_device_hands_its_work_over_and_is_recorded() {
+        let mut offload = Offload::none();
+        assert!(offload.as_ref().is_none());
+        offload.start("work");
+        assert_eq!(offload.fail(DeviceError::OutOfMemory), Some("work"));
+        assert!(offload.as_mut().is_none());
+        assert_eq!(offload.error(), Some(&DeviceError::OutOfMemory));
+        offload.start("more work");
+        assert_eq!(offload.error(), None, "an earlier device does not count");
+        assert_eq!(offload.stop(), Some("more work"));
+        assert_eq!(offload.take_error(), None);
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::contact_solver::Problem;
-use super::device_session::Offload;
+use super::device_session::DeviceSession;
 use super::fallback_search::{FallbackSearch, Finder};
 use super::group_search::GroupSearch;
 use super::pair_grouper::PairGrouper;
@@ -16,7 +16,7 @@ use super::{
     ContactMaterial, ContactMember, ContactSide, ContactSolver, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, InteractionGroups, MovingBody,
 };
-use crate::backend::DeviceError;
+use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{SphereError, SphereSet};
@@ -82,7 +82,7 @@ pub struct CrowdContacts {
     pub config: ContactSolverConfig,
     pub(super) search: FallbackSearch,
     /// Who finds and solves contacts in place of us.
-    pub(super) offload: Option<Offload>,
+    pub(super) offload: Offload<DeviceSession>,
     pub(super) members: Vec<ContactMember>,
     /// Members that do not touch each other, the smaller index first.
     pub(super) exempt: BTreeSet<[u32; 2]>,
@@ -119,7 +119,7 @@ impl CrowdContacts {
         Self {
             config: ContactSolverConfig::default(),
             search: FallbackSearch::new(Finder::Pairs(search)),
-            offload: None,
+            offload: Offload::none(),
             members: Vec::new(),
             exempt: BTreeSet::new(),
             aside: Vec::new(),
@@ -141,18 +141,21 @@ impl CrowdContacts {
     /// contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
         self.stop_engine();
+        self.offload.take_error();
         self.search = FallbackSearch::new(Finder::Pairs(search));
     }
 
     /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_engine();
+        self.offload.take_error();
         self.search = FallbackSearch::new(Finder::Groups(search));
     }
 
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
-        self.search.take_error()
+        let error = self.offload.take_error();
+        error.or_else(|| self.search.take_error())
     }
 
     /// The members.
@@ -172,7 +175,7 @@ impl CrowdContacts {
             member.material = material;
             member.groups = groups;
         }
-        if let Some(offload) = &mut self.offload {
+        if let Some(offload) = self.offload.as_mut() {
             offload.forget_surfaces();
         }
     }
@@ -231,7 +234,7 @@ impl CrowdContacts {
             changed = true;
         }
         // An engine moves them by itself.
-        if self.offload.is_none() {
+        if self.offload.as_ref().is_none() {
             self.place();
         }
         Ok(changed)
@@ -303,7 +306,7 @@ impl CrowdContacts {
     /// Forgets the contacts of the last substep.
     pub(super) fn forget_contacts(&mut self) {
         self.solver.forget();
-        if let Some(offload) = &mut self.offload {
+        if let Some(offload) = self.offload.as_mut() {
             offload.forget();
         }
     }

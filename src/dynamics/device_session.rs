@@ -6,7 +6,7 @@
 //!
 //! A device that is lost takes them along: see [`Past`].
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::crowd_contacts::{CrowdContacts, CrowdContactsError};
 use super::device_solver::{
@@ -14,13 +14,13 @@ use super::device_solver::{
 };
 use super::past::Past;
 use super::{ContactConstraint, CrowdTouch};
-use crate::backend::DeviceError;
+use crate::backend::{DeviceCell, DeviceError};
 use crate::search::{SearchError, SearchTimes};
 
 /// An engine at work.
-pub(super) struct Offload {
+pub(super) struct DeviceSession {
     /// Behind a lock, so that a crowd that is only looked at can fetch contacts.
-    engine: Mutex<Box<dyn DeviceSolver>>,
+    engine: DeviceCell<dyn DeviceSolver>,
     name: &'static str,
     /// Whether the contacts of the last substep are with it.
     carries: bool,
@@ -41,14 +41,9 @@ pub(super) struct Offload {
     fetched: OnceLock<Vec<ContactConstraint>>,
 }
 
-impl Offload {
+impl DeviceSession {
     fn engine(&mut self) -> &mut dyn DeviceSolver {
-        let engine = self.engine.get_mut();
-        engine.unwrap_or_else(PoisonError::into_inner).as_mut()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Box<dyn DeviceSolver>> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+        self.engine.get_mut()
     }
 
     pub fn name(&self) -> &'static str {
@@ -56,7 +51,7 @@ impl Offload {
     }
 
     pub fn cell_around(&self, point: glam::Vec3) -> Option<crate::search::GridCell> {
-        self.locked().cell_around(point)
+        self.engine.lock().cell_around(point)
     }
 
     /// The members have changed.
@@ -79,7 +74,7 @@ impl Offload {
     /// substep will notice.
     pub fn contacts(&self) -> &[ContactConstraint] {
         self.fetched.get_or_init(|| {
-            let carried = self.locked().contacts();
+            let carried = self.engine.lock().contacts();
             carried.map(|carried| carried.contacts).unwrap_or_default()
         })
     }
@@ -109,11 +104,10 @@ impl CrowdContacts {
     /// [`set_search`](Self::set_search).
     pub fn set_device_solver(&mut self, engine: Box<dyn DeviceSolver>, tells: bool) {
         self.stop_engine();
-        // What the former one failed of says nothing about this one.
         self.take_device_error();
-        self.offload = Some(Offload {
+        self.offload.start(DeviceSession {
             name: engine.name(),
-            engine: Mutex::new(engine),
+            engine: DeviceCell::new(engine),
             carries: false,
             detected: false,
             tells,
@@ -130,7 +124,7 @@ impl CrowdContacts {
     /// Lets the processor solve the contacts again, from where the engine was.
     pub(super) fn stop_engine(&mut self) {
         self.bring_back();
-        if self.offload.take().is_some() {
+        if self.offload.stop().is_some() {
             self.place();
         }
     }
@@ -162,7 +156,7 @@ impl CrowdContacts {
     }
 
     fn try_detect(&mut self) -> Result<DeviceDetection, SearchError> {
-        let Some(offload) = &mut self.offload else {
+        let Some(offload) = self.offload.as_mut() else {
             return Ok(DeviceDetection::default());
         };
         offload.detected = false;
@@ -233,7 +227,7 @@ impl CrowdContacts {
     }
 
     fn try_respond(&mut self, dt: f32) -> Result<(), DeviceError> {
-        let Some(offload) = &mut self.offload else {
+        let Some(offload) = self.offload.as_mut() else {
             return Ok(());
         };
         offload.detected = false;
@@ -313,10 +307,10 @@ impl CrowdContacts {
 
     /// Leaves the device, which has failed, with the contacts that it had.
     fn give_up(&mut self, error: DeviceError) {
-        let Some(mut offload) = self.offload.take() else {
+        let Some(mut offload) = self.offload.fail(error) else {
             return;
         };
-        self.search.give_up(error);
+        self.search.use_cpu();
         self.place();
         if !offload.carries {
             return;

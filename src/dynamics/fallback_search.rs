@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::group_search::GroupSearch;
 use super::pair_grouper::PairGrouper;
-use crate::backend::DeviceError;
+use crate::backend::{DeviceError, Offload};
 use crate::search::{AutoGrid, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
@@ -26,42 +26,45 @@ impl Finder {
 /// Another search, and in its place an [`AutoGrid`] as soon as the device that it runs on
 /// fails: the spheres are searched all the same, and no caller notices.
 pub(super) struct FallbackSearch {
-    finder: Finder,
+    finder: Offload<Finder>,
+    cpu: AutoGrid,
     /// Pairs, as far as they come from the search.
     pairs: PairBuffer,
-    error: Option<DeviceError>,
 }
 
 impl FallbackSearch {
     pub fn new(finder: Finder) -> Self {
-        Self {
-            finder,
+        let mut search = Self {
+            finder: Offload::none(),
+            cpu: AutoGrid::new(),
             pairs: PairBuffer::new(),
-            error: None,
-        }
+        };
+        search.finder.start(finder);
+        search
     }
 
     /// Takes the error after which the CPU replaced the device.
     pub fn take_error(&mut self) -> Option<DeviceError> {
-        self.error.take()
+        self.finder.take_error()
     }
 
-    /// Searches on the processor from now on, since a device has failed.
-    pub fn give_up(&mut self, error: DeviceError) {
-        self.error = Some(error);
-        self.finder = Finder::Pairs(Box::new(AutoGrid::new()));
+    /// Searches with an [`AutoGrid`] on the CPU from now on.
+    pub fn use_cpu(&mut self) {
+        self.finder.stop();
     }
 
     /// Name of the search.
     pub fn name(&self) -> &'static str {
-        self.finder.name()
+        let cpu = self.cpu.name();
+        self.finder.as_ref().map_or(cpu, Finder::name)
     }
 
     /// The cell around `point`, nm, in the last search.
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        match &self.finder {
-            Finder::Pairs(search) => search.cell_around(point),
-            Finder::Groups(search) => search.cell_around(point),
+        match self.finder.as_ref() {
+            Some(Finder::Pairs(search)) => search.cell_around(point),
+            Some(Finder::Groups(search)) => search.cell_around(point),
+            None => self.cpu.cell_around(point),
         }
     }
 
@@ -80,7 +83,7 @@ impl FallbackSearch {
         let Err(SearchError::Device(error)) = result else {
             return result;
         };
-        self.give_up(error);
+        self.finder.fail(error);
         self.find_once(spheres, margin, groups)
     }
 
@@ -90,9 +93,12 @@ impl FallbackSearch {
         margin: f32,
         groups: &mut PairGrouper,
     ) -> Result<SearchTimes, SearchError> {
-        match &mut self.finder {
-            Finder::Pairs(search) => groups.find(&mut **search, spheres, margin, &mut self.pairs),
-            Finder::Groups(search) => groups.find_grouped(&mut **search, spheres, margin),
+        match self.finder.as_mut() {
+            Some(Finder::Pairs(search)) => {
+                groups.find(&mut **search, spheres, margin, &mut self.pairs)
+            }
+            Some(Finder::Groups(search)) => groups.find_grouped(&mut **search, spheres, margin),
+            None => groups.find(&mut self.cpu, spheres, margin, &mut self.pairs),
         }
     }
 }

@@ -35,7 +35,7 @@ impl CrowdContacts {
         before: Option<&[ContactMember]>,
     ) -> Result<(), CrowdContactsError> {
         self.bring_back();
-        if let Some(offload) = &mut self.offload {
+        if let Some(offload) = self.offload.as_mut() {
             offload.forget_members();
         }
         let owners = std::mem::take(&mut self.active);

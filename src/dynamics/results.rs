@@ -78,7 +78,7 @@ impl CrowdContacts {
     /// the search has no cells.
     #[must_use]
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        match &self.offload {
+        match self.offload.as_ref() {
             Some(offload) => offload.cell_around(point),
             None => self.search.cell_around(point),
         }
@@ -87,7 +87,7 @@ impl CrowdContacts {
     /// Name of the search, or of the engine that also solves.
     #[must_use]
     pub fn search_name(&self) -> &'static str {
-        match &self.offload {
+        match self.offload.as_ref() {
             Some(offload) => offload.name(),
             None => self.search.name(),
         }
