@@ -1,4 +1,5 @@
-//! A closed triangle mesh: distances by parry's tree of boxes, samples by its parts.
+//! [`ClosedMesh`]: a closed triangle mesh, with distances from parry's BVH and samples from
+//! the parts of its parallel surfaces.
 
 use std::sync::Arc;
 
@@ -10,67 +11,68 @@ use rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 use super::mesh_validation::ValidatedMesh;
 use super::parallel_surface::ParallelSurfaces;
 use super::rounded_solid::Solid;
-use super::{CompartmentError, SurfacePoint, direction};
+use super::{CompartmentError, DistanceAndNormal, direction};
 
-/// Distance from the surface below which the way to the nearest point is too short
-/// for a direction, as a fraction of the size of the mesh.
-const SHORTEST_ARM: f32 = 1.0e-5;
+/// Distance from the surface below which the vector to the closest point is too short for a
+/// direction, as a fraction of the size of the mesh.
+const MIN_DISTANCE: f32 = 1.0e-5;
 
-/// How far the nearest point of a sample may be from where it came from, as a
-/// fraction of the size of the mesh.
+/// Distance between the closest point of a sample and its origin up to which they count as the
+/// same point, as a fraction of the size of the mesh.
 const SAME_POINT: f32 = 2.0e-5;
 
-/// How often a sample is refused before a point that is near enough is taken.
-const ATTEMPTS: usize = 64;
+/// Rejected samples after which the last one is projected onto the surface.
+const MAX_ATTEMPTS: usize = 64;
 
 /// A closed mesh in its own frame.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedMesh {
-    mesh: Arc<TriMesh>,
-    parts: Arc<ParallelSurfaces>,
+    trimesh: Arc<TriMesh>,
+    parallel: Arc<ParallelSurfaces>,
     center: Vec3,
     size: f32,
 }
 
 impl ClosedMesh {
-    /// The mesh of these vertices (nm), if it is closed.
+    /// Builds and validates the mesh of these vertices (nm).
     pub(super) fn new(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Result<Self, CompartmentError> {
-        let checked = ValidatedMesh::new(vertices, triangles)?;
-        let parts = Arc::new(ParallelSurfaces::new(&checked));
-        // With pseudo-normals, which tell inside from outside at edges and vertices.
-        let mesh = TriMesh::with_flags(checked.vertices, checked.triangles, TriMeshFlags::ORIENTED)
+        let mesh = ValidatedMesh::new(vertices, triangles)?;
+        let parallel = Arc::new(ParallelSurfaces::new(&mesh));
+        // Pseudo-normals decide between inside and outside at edges and vertices.
+        let trimesh = TriMesh::with_flags(mesh.vertices, mesh.triangles, TriMeshFlags::ORIENTED)
             .map_err(|_| CompartmentError::EmptyMesh)?;
         Ok(Self {
-            mesh: Arc::new(mesh),
-            parts,
-            center: checked.center,
-            size: checked.size,
+            trimesh: Arc::new(trimesh),
+            parallel,
+            center: mesh.center,
+            size: mesh.size,
         })
     }
 
-    /// The mesh, welded, with its triangles counter-clockwise seen from outside.
-    pub(super) fn triangles(&self) -> Arc<TriMesh> {
-        Arc::clone(&self.mesh)
+    /// The welded mesh, with triangles counter-clockwise seen from outside.
+    pub(super) fn trimesh(&self) -> Arc<TriMesh> {
+        Arc::clone(&self.trimesh)
     }
 
-    fn nearest(&self, point: Vec3) -> (PointProjection, (u32, TrianglePointLocation)) {
-        self.mesh.project_local_point_and_get_location(point, false)
+    fn project(&self, point: Vec3) -> (PointProjection, (u32, TrianglePointLocation)) {
+        self.trimesh
+            .project_local_point_and_get_location(point, false)
     }
 
-    /// The direction that is outwards at a place of the mesh: the normal of a
-    /// triangle, or the mean of those that meet there.
+    /// Outward direction at a location of the mesh: the normal of the triangle, or the mean of
+    /// those that meet there.
     fn pseudo_normal(&self, triangle: u32, location: TrianglePointLocation) -> Option<Vec3> {
-        let normals = self.mesh.pseudo_normals()?;
+        let normals = self.trimesh.pseudo_normals()?;
         let normal = match location {
             TrianglePointLocation::OnVertex(corner) => {
-                let vertex = self.mesh.indices()[triangle as usize][corner as usize];
+                let vertex = self.trimesh.indices()[triangle as usize][corner as usize];
                 normals.vertices_pseudo_normal[vertex as usize]
             }
             TrianglePointLocation::OnEdge(edge, _) => {
                 normals.edges_pseudo_normal[triangle as usize][edge as usize]
             }
             TrianglePointLocation::OnFace(..) | TrianglePointLocation::OnSolid => {
-                self.mesh.triangle(triangle).scaled_normal()
+                self.trimesh.triangle(triangle).scaled_normal()
             }
         };
         direction(normal)
@@ -78,18 +80,18 @@ impl ClosedMesh {
 }
 
 impl Solid for ClosedMesh {
-    fn surface(&self, point: Vec3) -> SurfacePoint {
-        let (nearest, (triangle, location)) = self.nearest(point);
-        let sign = if nearest.is_inside { -1.0 } else { 1.0 };
-        let arm = point - nearest.point;
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
+        let (closest, (triangle, location)) = self.project(point);
+        let sign = if closest.is_inside { -1.0 } else { 1.0 };
+        let arm = point - closest.point;
         let distance = sign * arm.length();
         let out = direction(arm).map(|out| out * sign);
-        let normal = if distance.abs() > SHORTEST_ARM * self.size {
+        let normal = if distance.abs() > MIN_DISTANCE * self.size {
             out
         } else {
             self.pseudo_normal(triangle, location).or(out)
         };
-        SurfacePoint {
+        DistanceAndNormal {
             distance,
             normal: normal.unwrap_or(Vec3::Y),
         }
@@ -100,26 +102,26 @@ impl Solid for ClosedMesh {
     }
 
     fn area_at(&self, offset: f32) -> f32 {
-        self.parts.area_at(offset)
+        self.parallel.area_at(offset)
     }
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let same = SAME_POINT * self.size;
         let mut point = self.center;
-        for _ in 0..ATTEMPTS {
-            let Some((start, out)) = self.parts.propose(offset, random) else {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some((start, out)) = self.parallel.propose(offset, random) else {
                 break;
             };
             point = start + out * offset;
-            let nearest = self.nearest(point).0;
-            // At a sharp vertex a cap may reach round to the other side.
-            let same_side = offset.abs() <= same || nearest.is_inside == (offset < 0.0);
-            if same_side && nearest.point.distance(start) <= same {
+            let closest = self.project(point).0;
+            // At a sharp vertex, a cap may reach around to the other side.
+            let same_side = offset.abs() <= same || closest.is_inside == (offset < 0.0);
+            if same_side && closest.point.distance(start) <= same {
                 return point;
             }
         }
-        // Next to nothing is left of the surface at this offset.
-        let surface = self.surface(point);
+        // Almost nothing is left of the surface at this offset.
+        let surface = self.distance_and_normal(point);
         point + surface.normal * (offset - surface.distance)
     }
 }

@@ -1,4 +1,4 @@
-//! Where a molecule belongs: in a surface, inside of it, or outside.
+//! [`Confinement`]: where a molecule belongs, and [`Excess`], how far it is off.
 
 use glam::Vec3;
 
@@ -16,7 +16,7 @@ use crate::pose::Pose;
 /// let inside = Confinement::Inside { distance: 1.0 }.checked()?;
 /// let excess = |x: f32| inside.excess(&cell, &Pose::from_translation(Vec3::X * x));
 /// assert!(excess(3.9).is_in_place());
-/// assert!((excess(4.5).height - 0.5).abs() < 1e-5, "too far out by so much, nm");
+/// assert!((excess(4.5).height - 0.5).abs() < 1e-5, "0.5 nm too far out");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,28 +24,28 @@ use crate::pose::Pose;
 pub enum Confinement {
     /// In the surface, upright: a lipid or a membrane protein.
     Surface(Placement),
-    /// In the volume, any way round: what is dissolved in a cell.
+    /// In the volume, with any orientation: a protein in a cell.
     ///
-    /// A compartment that is nowhere as deep as that distance cannot hold the molecule:
-    /// it is drawn to the deepest place and trembles there.
+    /// If the compartment is nowhere that deep, the molecule is pulled to the deepest point and
+    /// jitters there.
     Inside {
-        /// Least depth of the center of mass below the surface, nm. Negative if it may
-        /// stick out by as much.
+        /// Minimum depth of the center of mass below the surface, nm. Negative if the center
+        /// of mass may be outside by as much.
         distance: f32,
     },
-    /// Anywhere but in the volume: the compartment excludes it.
+    /// Outside the volume, with any orientation.
     Outside {
-        /// Least height of the center of mass above the surface, nm. Negative if it may
-        /// dip in by as much.
+        /// Minimum height of the center of mass above the surface, nm. Negative if the center
+        /// of mass may be inside by as much.
         distance: f32,
     },
 }
 
 impl Confinement {
-    /// Checks that distances are finite and placements possible.
+    /// Validates the distance or placement.
     ///
     /// # Errors
-    /// [`PlacementError`] if not.
+    /// [`PlacementError`] if the distance is not finite or the placement is invalid.
     pub fn checked(self) -> Result<Self, PlacementError> {
         match self {
             Self::Surface(placement) => placement.checked().map(Self::Surface),
@@ -59,57 +59,41 @@ impl Confinement {
         }
     }
 
-    /// The same for all of a molecule and not only its center of mass: distances
-    /// become larger by its bounding radius (nm). In a surface nothing changes.
-    #[must_use]
-    pub fn of_whole_molecule(self, bounding_radius: f32) -> Self {
-        match self {
-            Self::Surface(_) => self,
-            Self::Inside { distance } => Self::Inside {
-                distance: distance + bounding_radius,
-            },
-            Self::Outside { distance } => Self::Outside {
-                distance: distance + bounding_radius,
-            },
-        }
-    }
-
-    /// By how much a molecule at `pose` is out of place, beyond what it may be.
+    /// How far a molecule at `pose` exceeds its leeways.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
         let arm = pose.position - compartment.center();
-        let in_volume = |height: fn(f32, f32) -> f32, distance: f32| {
-            let surface = compartment.surface(pose.position);
+        let in_volume = |excess_height: fn(f32, f32) -> f32, distance: f32| {
+            let surface = compartment.distance_and_normal(pose.position);
             Excess {
                 normal: surface.normal,
-                height: height(surface.distance, distance),
+                height: excess_height(surface.distance, distance),
                 arm,
                 up: Vec3::ZERO,
                 axis: Vec3::ZERO,
                 tilt: 0.0,
-                lean: 0.0,
+                total_tilt: 0.0,
             }
         };
-        match self {
+        match *self {
             Self::Surface(placement) => {
                 let deviation = placement.deviation(compartment, pose);
                 let beyond = (deviation.height.abs() - placement.leeway).max(0.0);
-                let tilt = (deviation.tilt - placement.tilt_leeway).max(0.0);
                 Excess {
                     normal: deviation.normal,
                     height: beyond.copysign(deviation.height),
                     arm,
                     up: deviation.up,
                     axis: deviation.upright_axis(),
-                    tilt,
-                    lean: deviation.tilt,
+                    tilt: (deviation.tilt - placement.tilt_leeway).max(0.0),
+                    total_tilt: deviation.tilt,
                 }
             }
             Self::Inside { distance } => {
-                in_volume(|above, distance| (above + distance).max(0.0), *distance)
+                in_volume(|above, distance| (above + distance).max(0.0), distance)
             }
             Self::Outside { distance } => {
-                in_volume(|above, distance| (above - distance).min(0.0), *distance)
+                in_volume(|above, distance| (above - distance).min(0.0), distance)
             }
         }
     }
@@ -121,28 +105,29 @@ impl From<Placement> for Confinement {
     }
 }
 
-/// By how much a molecule is out of place, beyond its leeways. World frame.
+/// How far a molecule exceeds its leeways. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Excess {
     /// Outward unit normal of the surface.
     pub normal: Vec3,
-    /// How far the center of mass is beyond its leeway along `normal`, nm: positive if
-    /// it is too far out, negative if too far in, zero if it is in place.
+    /// Distance of the center of mass beyond its leeway along `normal`, nm: positive if it is
+    /// too far out, negative if too far in, zero if it is in place.
     pub height: f32,
     /// From the center of the compartment to the center of mass, nm.
     pub arm: Vec3,
-    /// The molecule's up vector; zero if any way round will do.
+    /// The molecule's up vector; zero if any orientation is allowed.
     pub up: Vec3,
-    /// Unit axis of the shortest turn that brings the head up; zero if there is none.
+    /// Unit axis of the shortest rotation that turns the molecule upright; zero if it is
+    /// upright.
     pub axis: Vec3,
-    /// Angle that the head leans by beyond its leeway, radian: zero if it is in place.
+    /// Tilt beyond its leeway, radian: zero if it is in place.
     pub tilt: f32,
-    /// The whole angle that the head leans by, radian.
-    pub lean: f32,
+    /// Total tilt, radian.
+    pub total_tilt: f32,
 }
 
 impl Excess {
-    /// Whether the molecule is in place, give or take rounding.
+    /// Whether the molecule is within its leeways, up to rounding.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.height.abs() <= HEIGHT_SLACK_NM && self.tilt <= TILT_SLACK
@@ -155,16 +140,16 @@ mod tests {
     use crate::compartment::{Leaflet, SphereShell};
     use glam::Quat;
 
-    fn height(belonging: Confinement, distance: f32) -> f32 {
+    fn height(confinement: Confinement, distance: f32) -> f32 {
         let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
         let pose = Pose::from_translation(Vec3::X * (5.0 + distance));
-        let excess = belonging.excess(&shell, &pose);
-        assert_eq!((excess.tilt, excess.lean), (0.0, 0.0));
+        let excess = confinement.excess(&shell, &pose);
+        assert_eq!((excess.tilt, excess.total_tilt), (0.0, 0.0));
         excess.height
     }
 
     #[test]
-    fn volumes_hold_on_one_side_only() {
+    fn volumes_confine_on_one_side_only() {
         let inside = Confinement::Inside { distance: 1.0 };
         assert_eq!(height(inside, -4.0), 0.0);
         assert_eq!(height(inside, -1.0), 0.0);
@@ -172,8 +157,6 @@ mod tests {
         let outside = Confinement::Outside { distance: 1.0 };
         assert_eq!(height(outside, 7.0), 0.0);
         assert_eq!(height(outside, 0.5), -0.5);
-        assert_eq!(height(outside.of_whole_molecule(0.5), 0.5), -1.0);
-        assert_eq!(height(inside.of_whole_molecule(0.5), -1.0), 0.5);
     }
 
     #[test]
@@ -186,21 +169,21 @@ mod tests {
             leeway: 0.5,
             tilt_leeway: 0.25,
         };
-        let belonging = Confinement::from(placement).checked().unwrap();
-        let at = |height: f32, lean: f32| {
-            let pose = Pose::new(Vec3::Y * (6.0 + height), Quat::from_rotation_x(lean));
-            belonging.excess(&shell, &pose)
+        let confinement = Confinement::from(placement).checked().unwrap();
+        let at = |height: f32, tilt: f32| {
+            let pose = Pose::new(Vec3::Y * (6.0 + height), Quat::from_rotation_x(tilt));
+            confinement.excess(&shell, &pose)
         };
         assert!(at(0.4, -0.2).is_in_place());
         assert_eq!((at(0.4, -0.2).height, at(0.4, -0.2).tilt), (0.0, 0.0));
         let out = at(-1.5, 1.25);
         assert!((out.height + 1.0).abs() < 1e-5 && (out.tilt - 1.0).abs() < 1e-5);
-        assert!((out.lean - 1.25).abs() < 1e-5 && (out.axis + Vec3::X).length() < 1e-5);
+        assert!((out.total_tilt - 1.25).abs() < 1e-5 && (out.axis + Vec3::X).length() < 1e-5);
         assert!(!out.is_in_place());
     }
 
     #[test]
-    fn distances_that_are_none_are_refused() {
+    fn non_finite_distances_are_rejected() {
         for distance in [f32::NAN, f32::INFINITY] {
             assert!(Confinement::Inside { distance }.checked().is_err());
             assert!(Confinement::Outside { distance }.checked().is_err());

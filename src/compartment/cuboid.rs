@@ -1,4 +1,4 @@
-//! A box about its center, along its own axes.
+//! [`Cuboid`]: a box centered at the origin, along the axes.
 
 use std::f32::consts::{PI, TAU};
 
@@ -6,7 +6,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::rounded_solid::Solid;
-use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
+use super::{CompartmentError, DistanceAndNormal, direction, sample_unit_sphere};
 
 /// A box with positive half extents.
 #[derive(Clone, Copy, Debug)]
@@ -20,17 +20,17 @@ impl Cuboid {
         Ok(Self { half })
     }
 
-    /// The half extents and the rounding of the surface moved outwards by `offset`:
-    /// outside, the box is rounded; inside, it is a smaller box.
-    fn moved(&self, offset: f32) -> (Vec3, f32) {
+    /// Half extents and rounding of the surface at `offset`: a rounded box outside, a smaller
+    /// box inside.
+    fn offset(&self, offset: f32) -> (Vec3, f32) {
         let shrunk = (self.half + offset.min(0.0)).max(Vec3::ZERO);
         (shrunk, offset.max(0.0))
     }
 
-    /// Areas of the parts of a box rounded by r: the faces across each axis, the
-    /// quarter cylinders along each axis (four make a whole one), and the eight
-    /// corners, which make a sphere.
-    fn parts(half: Vec3, radius: f32) -> [f32; 7] {
+    /// Areas of the parts of a box rounded by `radius`: the faces perpendicular to each axis,
+    /// the quarter cylinders along each axis (four make a full one), and the eight corners,
+    /// which make a sphere.
+    fn part_areas(half: Vec3, radius: f32) -> [f32; 7] {
         let faces = 8.0 * Vec3::new(half.y * half.z, half.z * half.x, half.x * half.y);
         let strips = 2.0 * TAU * radius * half;
         let corners = 4.0 * PI * radius * radius;
@@ -46,18 +46,18 @@ fn signs(vector: Vec3) -> Vec3 {
 }
 
 impl Solid for Cuboid {
-    fn surface(&self, point: Vec3) -> SurfacePoint {
-        // How far the point is beyond each pair of faces.
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
+        // Distance beyond each pair of faces.
         let beyond = point.abs() - self.half;
         let outside = beyond.max(Vec3::ZERO);
         if let Some(out) = direction(outside) {
-            return SurfacePoint {
+            return DistanceAndNormal {
                 distance: outside.length(),
                 normal: out * signs(point),
             };
         }
         let axis = beyond.max_position();
-        SurfacePoint {
+        DistanceAndNormal {
             distance: beyond[axis],
             normal: Vec3::AXES[axis] * signs(point),
         }
@@ -71,30 +71,30 @@ impl Solid for Cuboid {
         if self.half.min_element() + offset <= 0.0 {
             return 0.0;
         }
-        let (half, radius) = self.moved(offset);
-        Self::parts(half, radius).iter().sum()
+        let (half, radius) = self.offset(offset);
+        Self::part_areas(half, radius).iter().sum()
     }
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
-        let (half, radius) = self.moved(offset);
-        let parts = Self::parts(half, radius);
-        let mut left = random.random::<f32>() * parts.iter().sum::<f32>();
-        let part = parts
+        let (half, radius) = self.offset(offset);
+        let areas = Self::part_areas(half, radius);
+        let mut left = random.random::<f32>() * areas.iter().sum::<f32>();
+        let part = areas
             .iter()
             .position(|area| {
                 left -= area;
                 left < 0.0
             })
-            // Rounding, or a box that has vanished.
+            // After rounding, or if nothing is left of the box.
             .unwrap_or(0);
         let axis = Vec3::AXES[part % 3];
-        let anywhere = Vec3::from_array(std::array::from_fn(|_| random.random()));
-        let inside = half * (2.0 * anywhere - 1.0);
+        let fractions = Vec3::from_array(std::array::from_fn(|_| random.random()));
+        let inside = half * (2.0 * fractions - 1.0);
         let out = sample_unit_sphere(random.random(), random.random());
         match part {
-            // A face: anywhere across, and on one of the two sides along.
+            // A face: anywhere across the axis, on one of the two sides along it.
             0..3 => inside * (Vec3::ONE - axis) + axis * signs(out) * (half + radius),
-            // A strip: anywhere along, and on a circle across, cut into quarters.
+            // A strip: anywhere along the axis, on a circle cut into quarters across it.
             3..6 => {
                 let (sine, cosine) = (TAU * random.random::<f32>()).sin_cos();
                 let across =

@@ -1,74 +1,60 @@
-//! Why a compartment cannot exist.
+//! [`CompartmentError`].
 
 use glam::Vec3;
 use thiserror::Error;
 
 use crate::pose::Pose;
 
-/// Why a compartment cannot exist.
+/// Why a compartment is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CompartmentError {
-    /// The radius is not a positive number.
-    #[error("a sphere shell needs a positive radius, not {radius} nm")]
-    BadRadius {
-        /// The radius that was given, nm.
-        radius: f32,
-    },
-    /// The center is not finite.
-    #[error("a sphere shell needs a finite center, not {center} nm")]
-    BadCenter {
-        /// The center that was given, nm.
-        center: Vec3,
-    },
-    /// The pose is NaN or infinite, or its rotation is not a rotation.
+    /// The pose is NaN or infinite, or its rotation is not a unit quaternion.
     #[error(
         "a compartment needs a finite position and a unit rotation, not {} nm and {}",
         pose.position, pose.rotation
     )]
     BadPose {
-        /// The pose that was given.
+        /// The given pose.
         pose: Pose,
     },
-    /// A length of a shape is not what it must be.
-    #[error("the {what} of a compartment must be {allowed}, and is {value} nm")]
+    /// A length of a shape is out of range.
+    #[error("the {what} of a compartment must be {allowed}, but is {value} nm")]
     BadExtent {
         /// Which length.
         what: &'static str,
-        /// What it may be.
+        /// The allowed range.
         allowed: &'static str,
-        /// The length that was given, nm.
+        /// The given length, nm.
         value: f32,
     },
-    /// The shape has no inside that a distance could tell from its outside.
+    /// The shape does not enclose a volume.
     #[error(
-        "a {kind} does not enclose a volume that a compartment could be; use a ball, cuboid, capsule, cylinder, cone, convex polyhedron or closed mesh"
+        "a {kind} does not enclose a volume; use a ball, cuboid, capsule, cylinder, cone, convex polyhedron or closed mesh"
     )]
     NotSolid {
-        /// What kind of shape it is.
+        /// The kind of shape.
         kind: &'static str,
     },
     /// The mesh has no triangles.
-    #[error("a mesh without triangles encloses nothing")]
+    #[error("the mesh has no triangles")]
     EmptyMesh,
     /// A vertex of the mesh is not finite.
-    #[error("vertex {vertex} of the mesh is at {position}, which is not finite")]
+    #[error("vertex {vertex} of the mesh is not finite: {position}")]
     BadVertex {
         /// Index of the vertex.
         vertex: usize,
-        /// Where it is, nm.
+        /// Its position, nm.
         position: Vec3,
     },
-    /// A triangle has a corner that does not exist.
-    #[error(
-        "triangle {triangle} of the mesh has a corner {vertex}, and there are {count} vertices"
-    )]
+    /// A triangle refers to a vertex that does not exist.
+    #[error("triangle {triangle} of the mesh refers to vertex {vertex}, but there are {count}")]
     NoSuchVertex {
         /// Index of the triangle.
         triangle: usize,
-        /// The corner that does not exist.
+        /// The missing vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         count: usize,
     },
     /// A triangle has no area.
@@ -77,31 +63,31 @@ pub enum CompartmentError {
         /// Index of the triangle.
         triangle: usize,
     },
-    /// An edge belongs to one triangle only: the mesh has a hole there.
+    /// An edge belongs to one triangle only: the mesh has a hole.
     #[error(
-        "the mesh is open: no triangle meets triangle {triangle} at its edge from vertex {} to {}",
+        "the mesh is open: no other triangle shares the edge from vertex {} to {} of triangle {triangle}",
         edge[0], edge[1]
     )]
     OpenEdge {
         /// Index of the triangle.
         triangle: usize,
-        /// The vertices at the two ends.
+        /// The vertices at both ends.
         edge: [u32; 2],
     },
-    /// Two triangles run along an edge in the same direction: one is turned inside
-    /// out, or more than two meet there.
+    /// Two triangles traverse an edge in the same direction: one has the wrong winding, or the
+    /// edge belongs to more than two triangles.
     #[error(
-        "triangles {} and {} of the mesh both run from vertex {} to {}: \
-         one is inside out, or more than two meet there",
+        "triangles {} and {} of the mesh both contain the edge from vertex {} to {}: \
+         one has the wrong winding, or more than two share the edge",
         triangles[0], triangles[1], edge[0], edge[1]
     )]
-    CrowdedEdge {
+    NonManifoldEdge {
         /// Indices of the two triangles.
         triangles: [usize; 2],
-        /// The vertices at the two ends.
+        /// The vertices at both ends.
         edge: [u32; 2],
     },
-    /// The mesh is closed, and flat.
+    /// The mesh is closed, but flat.
     #[error("the mesh encloses no volume")]
     NoVolume,
 }
@@ -109,25 +95,21 @@ pub enum CompartmentError {
 impl CompartmentError {
     /// Checks that named lengths (nm) are finite and positive.
     pub(super) fn check_positive(lengths: &[(&'static str, f32)]) -> Result<(), Self> {
-        Self::check(lengths, "a positive number", |value| value > 0.0)
+        Self::check(lengths, "positive and finite", |value| value > 0.0)
     }
 
     /// Checks that named lengths (nm) are finite and not negative.
     pub(super) fn check_not_negative(lengths: &[(&'static str, f32)]) -> Result<(), Self> {
-        Self::check(lengths, "a number that is not negative", |value| {
-            value >= 0.0
-        })
+        Self::check(lengths, "finite and not negative", |value| value >= 0.0)
     }
 
     fn check(
         lengths: &[(&'static str, f32)],
         allowed: &'static str,
-        good: fn(f32) -> bool,
+        is_valid: fn(f32) -> bool,
     ) -> Result<(), Self> {
-        match lengths
-            .iter()
-            .find(|(_, value)| !(value.is_finite() && good(*value)))
-        {
+        let mut lengths = lengths.iter();
+        match lengths.find(|(_, value)| !(value.is_finite() && is_valid(*value))) {
             None => Ok(()),
             Some(&(what, value)) => Err(Self::BadExtent {
                 what,

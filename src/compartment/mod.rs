@@ -1,43 +1,36 @@
-//! Where molecules belong: surfaces and volumes that hold them.
+//! Compartments: closed surfaces and volumes that molecules are confined to.
 //!
-//! A shape and a pose go in; distances, normals, areas and random points of its surface come
-//! out, and by how much a molecule is out of its place. Everything is in the world frame and
-//! nm unless it says otherwise; distances are positive outside and negative inside. Nothing
-//! here moves anything: springs do (`force`).
+//! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and
+//! a uniformly random point. A molecule either sits in the surface ([`Placement`]: leaflet,
+//! depth, up) or stays on one side of it. [`Confinement`] is either of the two; [`Excess`] is
+//! how far a molecule violates it. Nothing here moves molecules: the springs of
+//! [`force`](crate::force) do.
 //!
-//! All of it is pure: the same question gets the same bits. Shapes that enclose nothing,
-//! lengths that cannot be and meshes with holes are refused with a [`CompartmentError`] that
-//! names the vertex, triangle or edge, impossible placements with a [`PlacementError`].
-//!
-//! A [`Surface`] answers three questions about its surface: how far is a
-//! point, which way is outwards, and where is a random point. Everything that
-//! springs and scenes need follows from these.
-//!
-//! | compartment | what it is |
+//! | compartment | shape |
 //! |---|---|
 //! | [`SphereShell`] | the exact and fast sphere of a vesicle |
-//! | [`ShapeCompartment`] | a box, a capsule, a closed mesh, any solid parry shape |
+//! | [`ShapeCompartment`] | box, capsule, closed mesh, or any solid parry shape |
 //!
-//! A molecule either sits in the surface ([`Placement`]: leaflet, depth, up) or
-//! stays on one side of it; [`Confinement`] is either of these, and [`Excess`] is what
-//! a spring has to take back.
+//! Everything is in the world frame and nm unless noted. Distances are positive outside and
+//! negative inside. Queries are pure functions. Open meshes and invalid shapes are rejected
+//! with a [`CompartmentError`] that names the vertex, triangle or edge; invalid placements with
+//! a [`PlacementError`].
 //!
-//! Lipids on a sphere, uniformly spread, and held at their distance with their heads up, are
-//! those of J. Pauschenwein (2022, section 4.1 with Algorithm 4.2, and section 4.3); other
-//! shapes, volumes and the two sides are ours.
+//! Uniformly sampled lipids on a sphere, held at their distance with their heads up, follow
+//! J. Pauschenwein (2022, section 4.1 with Algorithm 4.2, and section 4.3). Other shapes,
+//! volumes and the two sides are ours.
 //!
 //! # Parallel surfaces
 //!
-//! Leaflets lie on surfaces that are moved outwards or inwards by an offset. All
-//! points at signed distance *r* from a solid *K* with area *A* form its parallel
-//! surface; outside a convex *K* its area is Steiner's polynomial
+//! Leaflets lie on surfaces that are offset outwards or inwards. All points at signed distance
+//! *r* from a solid *K* with area *A* form its parallel surface. Outside a convex *K*, its area
+//! is Steiner's polynomial
 //!
 //! A(r) = A + 2 M r + 4π r²,
 //!
-//! where M is the integral of the mean curvature. It has three kinds of parts:
-//! copies of the faces, shifted; strips of cylinders along the edges; and pieces of
-//! spheres at the vertices. The files of this room compute areas and samples by
-//! these parts.
+//! where M is the integral of the mean curvature. It has three kinds of parts: translated
+//! copies of the faces, cylinder strips along the edges, and sphere caps at the vertices. Areas
+//! and samples are computed from these parts.
 
 mod closed_mesh;
 mod confinement;
@@ -69,64 +62,62 @@ use rand::Rng;
 
 use crate::pose::Pose;
 
-/// A surface seen from a point.
+/// Signed distance and normal of a surface, at some point in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfacePoint {
+pub struct DistanceAndNormal {
     /// Distance of the point from the surface, nm: positive outside, negative inside.
     pub distance: f32,
-    /// Unit vector that points outwards at the surface point nearest to the point.
+    /// Outward unit normal at the surface point closest to the point.
     pub normal: Vec3,
 }
 
-/// A surface in the world that molecules are arranged along. Lengths in nm.
+/// A closed surface in the world that molecules are arranged along. Lengths in nm.
 pub trait Surface: Send + Sync + std::fmt::Debug {
-    /// Distance of `point` from the surface: positive outside, negative inside.
-    fn signed_distance(&self, point: Vec3) -> f32;
-
-    /// Unit vector that points outwards at the surface point nearest to `point`.
+    /// Signed distance of `point`, and the outward normal at the closest surface point.
     ///
-    /// Where several surface points are nearest, it is that of one of them: it is
-    /// finite and of unit length everywhere, the center, edges and the surface itself
-    /// included.
-    fn normal(&self, point: Vec3) -> Vec3;
+    /// The normal is finite and of unit length everywhere, including the center, edges and the
+    /// surface itself. If several surface points are closest, it belongs to one of them.
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal;
 
-    /// Distance and normal in one go, for those who need both: springs do, for every
-    /// molecule in every substep.
-    fn surface(&self, point: Vec3) -> SurfacePoint {
-        SurfacePoint {
-            distance: self.signed_distance(point),
-            normal: self.normal(point),
-        }
+    /// Distance of `point` from the surface: positive outside, negative inside.
+    fn signed_distance(&self, point: Vec3) -> f32 {
+        self.distance_and_normal(point).distance
     }
 
-    /// The point that the surface is around, nm.
+    /// Outward unit normal at the surface point closest to `point`.
+    fn normal(&self, point: Vec3) -> Vec3 {
+        self.distance_and_normal(point).normal
+    }
+
+    /// Center of the enclosed volume.
     fn center(&self) -> Vec3;
 
-    /// Area (nm²) of the surface moved outwards by `offset`; zero if it vanishes.
+    /// Area (nm²) of the surface offset outwards by `offset`; zero if nothing is left of it.
     fn area_at(&self, offset: f32) -> f32;
 
-    /// A uniformly distributed point of the surface moved outwards by `offset`; some
-    /// point inside if it vanishes.
+    /// A uniformly distributed point of the surface offset outwards by `offset`; some point
+    /// inside if nothing is left of it.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
 
-    /// Center and radius (nm) if this is exactly a sphere: what a device that knows no
-    /// other surface asks for.
+    /// Center and radius (nm) if this is exactly a sphere, the only surface that the GPU
+    /// relaxer supports.
     fn as_sphere(&self) -> Option<(Vec3, f32)> {
         None
     }
 
-    /// The same surface with its own frame at `pose` in the world, wherever it is now.
-    /// Cheap: what is large is shared.
+    /// The same surface with its own frame at `pose` in the world, instead of its current
+    /// pose. Cheap: the shape is shared.
     ///
     /// # Errors
-    /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is none.
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
+    /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is not a unit
+    /// quaternion.
+    fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 
-/// Squares of lengths between which a vector can be normalized as it is.
+/// Squared lengths for which a vector can be normalized without overflow or underflow.
 const SAFE_SQUARES: std::ops::Range<f32> = 1.0e-30..1.0e30;
 
-/// The direction of a vector, however short or long; none if it is zero or not finite.
+/// The direction of a vector of any length; `None` if it is zero or not finite.
 pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     let squared = vector.length_squared();
     if SAFE_SQUARES.contains(&squared) {
@@ -136,7 +127,7 @@ pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
 }
 
-/// The pose with its rotation made a unit quaternion to the last digit.
+/// Validates a pose and normalizes its rotation.
 fn checked_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
     if pose.is_rigid() {
         Ok(Pose::new(pose.position, pose.rotation.normalize()))

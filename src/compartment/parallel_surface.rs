@@ -1,14 +1,13 @@
-//! The parts of the surfaces parallel to a mesh: shifted faces, strips along edges,
-//! caps at vertices.
+//! [`ParallelSurfaces`]: the parts of the surfaces parallel to a mesh.
 //!
-//! Every point p of the surface at offset r has a nearest point q on the mesh. If q
-//! lies in a triangle, p is q shifted by r along its normal. If q lies on an edge, p
-//! is on a strip of the cylinder of radius |r| about it, between the normals of the
-//! two triangles; only edges that bulge have such a strip outside, and only those
-//! that are dented have one inside. If q is a vertex, p is on the sphere of radius
-//! |r| about it, in a cap that holds the normals of all its triangles. A point
-//! proposed uniformly on these parts, and refused if its nearest point is not the one
-//! it came from, is thus uniform on the parallel surface, whatever the mesh.
+//! Every point p of the surface at offset r has a closest point q on the mesh. If q lies in a
+//! triangle, p is q translated by r along its normal. If q lies on an edge, p is on a strip of
+//! the cylinder of radius |r| about it, between the normals of the two triangles; only convex
+//! edges have such a strip outside, and only concave ones have one inside. If q is a vertex, p
+//! is on the sphere of radius |r| about it, in a cap that contains the normals of all its
+//! triangles. A point that is proposed uniformly on these parts, and rejected if its closest
+//! point is not the one it was made from, is therefore uniform on the parallel surface of any
+//! mesh.
 
 use std::f32::consts::TAU;
 
@@ -17,31 +16,31 @@ use rand::{Rng, RngExt};
 
 use super::mesh_validation::ValidatedMesh;
 
-/// A point of the mesh and the unit vector that leads from there outwards.
+/// A point of the mesh and the outward unit direction from there.
 pub(super) type Proposal = (Vec3, Vec3);
 
-/// Parts of one kind, picked by their size.
+/// Items that are picked with probabilities proportional to their weights.
 #[derive(Clone, Debug)]
-struct Shares<T> {
-    parts: Vec<T>,
-    /// Sum of the sizes of each part and of those before.
+struct Weighted<T> {
+    items: Vec<T>,
+    /// Inclusive prefix sums of the weights.
     sums: Vec<f64>,
 }
 
-impl<T> Default for Shares<T> {
+impl<T> Default for Weighted<T> {
     fn default() -> Self {
         Self {
-            parts: Vec::new(),
+            items: Vec::new(),
             sums: Vec::new(),
         }
     }
 }
 
-impl<T> Shares<T> {
-    fn push(&mut self, part: T, size: f64) {
-        if size > 0.0 {
-            self.sums.push(self.total() + size);
-            self.parts.push(part);
+impl<T> Weighted<T> {
+    fn push(&mut self, item: T, weight: f64) {
+        if weight > 0.0 {
+            self.sums.push(self.total() + weight);
+            self.items.push(item);
         }
     }
 
@@ -52,7 +51,7 @@ impl<T> Shares<T> {
     fn pick(&self, random: &mut dyn Rng) -> Option<&T> {
         let at = random.random::<f64>() * self.total();
         let index = self.sums.partition_point(|&sum| sum <= at);
-        self.parts.get(index).or(self.parts.last())
+        self.items.get(index).or(self.items.last())
     }
 }
 
@@ -67,7 +66,7 @@ struct Edge {
     ends: [Vec3; 2],
     /// Normal on one side.
     normal: Vec3,
-    /// Turn about `along` that leads to the normal on the other side, radian.
+    /// Rotation about `along` to the normal on the other side, radian.
     angle: f32,
     along: Vec3,
 }
@@ -75,25 +74,28 @@ struct Edge {
 #[derive(Clone, Debug)]
 struct Vertex {
     position: Vec3,
-    /// Middle of the cap that holds all normals, and the cosine to its rim.
+    /// Center of the cap that contains all normals.
     normal: Vec3,
+    /// Cosine of the angle between the center and the rim of the cap.
     rim: f32,
 }
 
-/// All parts of the parallel surfaces of a mesh.
+/// The parts of all parallel surfaces of a mesh.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParallelSurfaces {
-    faces: Shares<Face>,
-    /// Edges that bulge outwards, and those that are dented.
-    edges: [Shares<Edge>; 2],
-    vertices: Shares<Vertex>,
-    /// 2π times the Euler characteristic: what Gauss and Bonnet say of the curvature.
+    /// By area.
+    faces: Weighted<Face>,
+    /// Convex and concave edges, by length times angle.
+    edges: [Weighted<Edge>; 2],
+    /// By solid angle of the cap.
+    vertices: Weighted<Vertex>,
+    /// Total Gaussian curvature, 2π times the Euler characteristic (Gauss–Bonnet).
     curvature: f64,
 }
 
 impl ParallelSurfaces {
     pub(super) fn new(mesh: &ValidatedMesh) -> Self {
-        let mut parts = Self::default();
+        let mut surfaces = Self::default();
         let corners =
             |triangle: usize| mesh.triangles[triangle].map(|corner| mesh.vertices[corner as usize]);
         let normals: Vec<Vec3> = (0..mesh.triangles.len())
@@ -105,47 +107,43 @@ impl ParallelSurfaces {
         for (triangle, &normal) in normals.iter().enumerate() {
             let [a, b, c] = corners(triangle);
             let area = 0.5 * f64::from((b - a).cross(c - a).length());
-            let face = Face {
-                corners: [a, b, c],
-                normal,
-            };
-            parts.faces.push(face, area);
+            let corners = [a, b, c];
+            surfaces.faces.push(Face { corners, normal }, area);
             for (edge, &other) in mesh.neighbors[triangle].iter().enumerate() {
-                // Each edge once.
+                // Add each edge once.
                 if (triangle as u32) < other {
                     let ends = [[a, b], [b, c], [c, a]][edge];
-                    parts.add_edge(ends, [normal, normals[other as usize]]);
+                    surfaces.add_edge(ends, [normal, normals[other as usize]]);
                 }
             }
         }
-        parts.add_vertices(mesh, &normals);
-        // Three edges a triangle, each shared by two.
+        surfaces.add_vertices(mesh, &normals);
+        // Three edges per triangle, each shared by two.
         let (vertices, triangles) = (mesh.vertices.len() as f64, mesh.triangles.len() as f64);
-        parts.curvature = std::f64::consts::TAU * (vertices - 0.5 * triangles);
-        parts
+        surfaces.curvature = std::f64::consts::TAU * (vertices - 0.5 * triangles);
+        surfaces
     }
 
-    /// The angle of an edge is the turn from one normal to the other about its
-    /// direction, by which the triangle of the first normal runs: positive where
-    /// the edge bulges.
+    /// The angle of an edge is the rotation from one normal to the other about the direction in
+    /// which the triangle of the first normal traverses it: positive if the edge is convex.
     fn add_edge(&mut self, ends: [Vec3; 2], [first, second]: [Vec3; 2]) {
         let along = (ends[1] - ends[0]).normalize_or_zero();
         let angle = first.cross(second).dot(along).atan2(first.dot(second));
-        let size = f64::from(ends[0].distance(ends[1])) * f64::from(angle.abs());
+        let weight = f64::from(ends[0].distance(ends[1])) * f64::from(angle.abs());
         let edge = Edge {
             ends,
             normal: first,
             angle,
             along,
         };
-        self.edges[usize::from(angle < 0.0)].push(edge, size);
+        self.edges[usize::from(angle < 0.0)].push(edge, weight);
     }
 
     fn add_vertices(&mut self, mesh: &ValidatedMesh, normals: &[Vec3]) {
         let mut means = vec![Vec3::ZERO; mesh.vertices.len()];
         for (corners, &normal) in mesh.triangles.iter().zip(normals) {
             let [a, b, c] = corners.map(|corner| mesh.vertices[corner as usize]);
-            // By angle, so that it does not matter how a face is cut into triangles.
+            // Weighted by angle, so that the mean does not depend on the triangulation.
             let angles = [
                 (b - a).angle_between(c - a),
                 (c - b).angle_between(a - b),
@@ -166,20 +164,20 @@ impl ParallelSurfaces {
             }
         }
         for ((&position, normal), rim) in mesh.vertices.iter().zip(means).zip(rims) {
-            // The area of a cap of the unit sphere, by Archimedes.
-            let size = std::f64::consts::TAU * (1.0 - f64::from(rim));
+            // The area of a cap of the unit sphere (Archimedes).
+            let weight = std::f64::consts::TAU * (1.0 - f64::from(rim));
             let vertex = Vertex {
                 position,
                 normal,
                 rim,
             };
-            self.vertices.push(vertex, size);
+            self.vertices.push(vertex, weight);
         }
     }
 
-    /// Area (nm²) of the surface moved outwards by `offset` (nm), by Steiner's
-    /// polynomial: A + r Σ l θ + 2π χ r², with lengths l and angles θ of edges. Zero
-    /// where it is negative or, going inwards, where it grows again.
+    /// Area (nm²) of the surface at `offset` (nm) by Steiner's polynomial A + r Σ l θ + 2π χ r²,
+    /// with lengths l and angles θ of the edges. Zero where it is negative, or where it grows
+    /// again inwards.
     pub(super) fn area_at(&self, offset: f32) -> f32 {
         let r = f64::from(offset);
         let bend = self.edges[0].total() - self.edges[1].total();
@@ -191,8 +189,8 @@ impl ParallelSurfaces {
         area.max(0.0) as f32
     }
 
-    /// A point of the mesh and a direction, such that the point moved by `offset`
-    /// along it is uniform on all parts of that offset.
+    /// A point of the mesh and a direction, such that the point moved by `offset` along it is
+    /// uniform on all parts at that offset.
     pub(super) fn propose(&self, offset: f32, random: &mut dyn Rng) -> Option<Proposal> {
         let r = f64::from(offset);
         let edges = &self.edges[usize::from(r < 0.0)];
@@ -212,7 +210,7 @@ impl ParallelSurfaces {
 }
 
 impl Face {
-    /// Uniform in the triangle: the root spreads points evenly between corner and side.
+    /// Uniform in the triangle: the square root makes the density even from corner to side.
     fn propose(&self, random: &mut dyn Rng) -> Proposal {
         let [a, b, c] = self.corners;
         let along = random.random::<f32>().sqrt();
@@ -222,9 +220,9 @@ impl Face {
 
 impl Edge {
     fn propose(&self, random: &mut dyn Rng) -> Proposal {
-        let turn = Quat::from_axis_angle(self.along, self.angle * random.random::<f32>());
+        let rotation = Quat::from_axis_angle(self.along, self.angle * random.random::<f32>());
         let point = self.ends[0].lerp(self.ends[1], random.random());
-        (point, turn * self.normal)
+        (point, rotation * self.normal)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a molecule sits in a membrane: side, depth, direction, and the play it has.
+//! [`Placement`]: how a molecule sits in a membrane, and [`Deviation`], how far it is off.
 
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,20 @@ use crate::pose::Pose;
 
 /// Excess over the leeway that still counts as in place, nm: a picometer.
 ///
-/// Springs take back a fraction of the excess, which approaches zero and never
-/// gets there.
+/// Springs remove a fraction of the excess per iteration, so that it approaches zero but never
+/// reaches it.
 pub(crate) const HEIGHT_SLACK_NM: f32 = 1.0e-3;
 
 /// Excess over the leeway that still counts as upright, radian: 0.06°.
 pub(crate) const TILT_SLACK: f32 = 1.0e-3;
 
-/// Side of a surface that a molecule's head looks to.
+/// Side of a surface that the head of a molecule points to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Leaflet {
     /// Heads point along the outward normal.
     #[default]
     Outer,
-    /// Heads point against it.
+    /// Heads point against the outward normal.
     Inner,
 }
 
@@ -38,39 +38,39 @@ impl Leaflet {
     }
 }
 
-/// Why a molecule cannot be placed.
+/// Why a placement is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlacementError {
     /// The depth is not finite.
     #[error("a molecule needs a finite depth, not {depth} nm")]
     BadDepth {
-        /// The depth that was given, nm.
+        /// The given depth, nm.
         depth: f32,
     },
-    /// A leeway is negative or not a number.
-    #[error("the {what} must not be negative, and is {value}; 0 gives a molecule no play at all")]
+    /// A leeway is negative or NaN.
+    #[error("the {what} must not be negative, but is {value}; use 0 for no leeway")]
     BadLeeway {
         /// Which leeway.
         what: &'static str,
-        /// The leeway that was given, nm or radian.
+        /// The given leeway, nm or radian.
         value: f32,
     },
     /// A distance from the surface is not finite.
     #[error("a molecule needs a finite distance from the surface, not {distance} nm")]
     BadDistance {
-        /// The distance that was given, nm.
+        /// The given distance, nm.
         distance: f32,
     },
-    /// The up vector has no direction.
-    #[error("a molecule needs an up vector with a direction, not {up}")]
+    /// The up vector is zero or not finite.
+    #[error("a molecule needs a finite up vector other than zero, not {up}")]
     BadUp {
-        /// The vector that was given.
+        /// The given vector.
         up: Vec3,
     },
 }
 
-/// Where a molecule belongs relative to a compartment's surface.
+/// Position and orientation of a molecule in the surface of a compartment.
 ///
 /// ```
 /// use bevy_rapier_molecules::compartment::{bilayer_depth, up_and_head};
@@ -90,7 +90,7 @@ pub enum PlacementError {
 /// let position = Vec3::X * (5.2 + placement.offset());
 /// let pose = placement.upright_pose(&vesicle, position, 0.0);
 /// assert!(placement.deviation(&vesicle, &pose).is_in_place(&placement));
-/// assert!((pose.rotation * placement.up).x < -0.99, "its head looks inwards");
+/// assert!((pose.rotation * placement.up).x < -0.99, "its head points inwards");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,18 +101,18 @@ pub struct Placement {
     pub depth: f32,
     /// Unit vector in the body frame that points from tail to head.
     pub up: Vec3,
-    /// How far the center of mass may leave `depth` before a spring acts, nm.
+    /// How far the center of mass may be from `depth` before a spring acts, nm.
     pub leeway: f32,
-    /// How far `up` may lean away from the normal before a spring acts, radian.
+    /// Angle between `up` and the normal above which a spring acts, radian.
     pub tilt_leeway: f32,
 }
 
 impl Placement {
-    /// Checks that the depth is finite, the leeways are not negative and `up` is a
-    /// direction, and makes `up` a unit vector.
+    /// Validates the placement and normalizes `up`.
     ///
     /// # Errors
-    /// [`PlacementError`] if not.
+    /// [`PlacementError`] if the depth is not finite, a leeway is negative, or `up` has no
+    /// direction.
     pub fn checked(mut self) -> Result<Self, PlacementError> {
         if !self.depth.is_finite() {
             return Err(PlacementError::BadDepth { depth: self.depth });
@@ -135,10 +135,10 @@ impl Placement {
         self.leaflet.sign() * self.depth
     }
 
-    /// How a molecule at `pose` misses its place.
+    /// The deviation of a molecule at `pose`.
     #[must_use]
     pub fn deviation(&self, compartment: &dyn Surface, pose: &Pose) -> Deviation {
-        let surface = compartment.surface(pose.position);
+        let surface = compartment.distance_and_normal(pose.position);
         let normal = surface.normal;
         let up = pose.rotation * self.up;
         let target = normal * self.leaflet.sign();
@@ -153,8 +153,7 @@ impl Placement {
         }
     }
 
-    /// The pose at `position` with the head looking to its side, turned by `spin`
-    /// radian about its axis.
+    /// The upright pose at `position`, rotated by `spin` radian about `up`.
     #[must_use]
     pub fn upright_pose(&self, compartment: &dyn Surface, position: Vec3, spin: f32) -> Pose {
         let target = compartment.normal(position) * self.leaflet.sign();
@@ -164,37 +163,37 @@ impl Placement {
     }
 }
 
-/// How a molecule misses its place. World frame.
+/// How far a molecule is from its placement. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     /// Outward normal of the surface.
     pub normal: Vec3,
-    /// Height of the center of mass above where it belongs, along `normal`, nm.
+    /// Height of the center of mass above its target, along `normal`, nm.
     pub height: f32,
     /// The molecule's up vector in the world.
     pub up: Vec3,
     /// Where `up` should point.
     pub target: Vec3,
-    /// Angle between the two, radian.
+    /// Angle between `up` and `target`, radian.
     pub tilt: f32,
 }
 
 impl Deviation {
-    /// Unit axis of the shortest turn from `up` to `target`; zero if they agree.
+    /// Unit axis of the shortest rotation from `up` to `target`; zero if they agree.
     #[must_use]
     pub fn upright_axis(&self) -> Vec3 {
         let axis = self.up.cross(self.target);
         if let Some(axis) = axis.try_normalize() {
             axis
         } else if self.up.dot(self.target) < 0.0 {
-            // Head down: every axis across will do.
+            // Upside down: any perpendicular axis.
             self.up.any_orthonormal_vector()
         } else {
             Vec3::ZERO
         }
     }
 
-    /// Whether the molecule is within its leeways, give or take rounding.
+    /// Whether the molecule is within its leeways, up to rounding.
     #[must_use]
     pub fn is_in_place(&self, placement: &Placement) -> bool {
         self.height.abs() <= placement.leeway + HEIGHT_SLACK_NM
@@ -202,12 +201,12 @@ impl Deviation {
     }
 }
 
-/// Fraction of a lipid's length, from tail end to head, by which the tails of the
-/// two leaflets reach past the mid-surface. Puts POPC's phosphate 1.8 nm from it.
+/// Fraction of a lipid's length, from tail end to head, by which its tails reach past the
+/// mid-surface. Puts the phosphate of POPC 1.8 nm from it.
 const TAIL_OVERLAP: f32 = 0.11;
 
-/// Distance of a lipid's center of mass from the mid-surface of a bilayer, nm: such
-/// that the tails of the two leaflets meet.
+/// Distance of a lipid's center of mass from the mid-surface of a bilayer, nm, at which the
+/// tails of the two leaflets meet.
 #[must_use]
 pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
     let (up, head) = up_and_head(template);
@@ -216,16 +215,15 @@ pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
     (head - tail) * (1.0 - TAIL_OVERLAP) - head
 }
 
-/// Finds which end of a lipid is its head: the direction from tail to head along
-/// the longest axis (unit vector, body frame), and the height of the head above the
-/// center of mass (nm).
+/// Direction from tail to head of a lipid along its longest axis (unit vector, body frame),
+/// and the height of the head above the center of mass (nm).
 ///
-/// The head is the phosphorus atom; a lipid without one has its head at the end
-/// where its nitrogen, oxygen or sulfur atoms reach furthest. A molecule without
-/// any of these has no head, and its longest axis is taken as it is.
+/// The head is the phosphorus atom, or else the nitrogen, oxygen or sulfur atom that is
+/// furthest from the center along the axis. A molecule without any of these points in the
+/// direction of its longest axis.
 #[must_use]
 pub fn up_and_head(template: &MoleculeTemplate) -> (Vec3, f32) {
-    // Least inertia is about the longest axis.
+    // The moment of inertia about the longest axis is the smallest.
     let axis = template.principal_axes() * Vec3::X;
     let heights = |wanted: fn(Element) -> bool| {
         template

@@ -1,4 +1,5 @@
-//! Cylinders and cones: parry's exact projection, and a triangulation to sample.
+//! [`RevolvedSolid`]: cylinders and cones, with parry's exact projection and a triangulation
+//! for areas and samples.
 
 use glam::Vec3;
 use rand::Rng;
@@ -6,73 +7,79 @@ use rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 
 use super::closed_mesh::ClosedMesh;
 use super::rounded_solid::Solid;
-use super::{CompartmentError, SurfacePoint, direction};
+use super::{CompartmentError, DistanceAndNormal, direction};
 
-/// Sides of the prism or pyramid that stands for a round solid: its ends are smaller
-/// by a fraction of (2π/n)²/6, 0.04 %, and its side by a quarter of that.
+/// Sides of the prism or pyramid that approximates the solid: its ends are smaller by a
+/// fraction of (2π/n)²/6, 0.04 %, and its side by a quarter of that.
 const SIDES: u32 = 128;
 
-/// Distance from the surface below which the way to the nearest point is too short
-/// for a direction, as a fraction of the size.
-const SHORTEST_ARM: f32 = 1.0e-5;
+/// Distance from the surface below which the vector to the closest point is too short for a
+/// direction, as a fraction of the size.
+const MIN_DISTANCE: f32 = 1.0e-5;
 
-/// How far a point that is too near to the surface is drawn to the middle to ask for
-/// the normal there, as a fraction of the way.
-const STEP_BACK: f32 = 1.0e-3;
+/// How far a point on the surface is moved towards the center to query the normal there, as a
+/// fraction of its distance from the center.
+const INWARD_STEP: f32 = 1.0e-3;
 
-/// A convex solid of revolution about its own y axis, with its center inside.
+/// A convex solid of revolution about its y axis that contains its center.
 #[derive(Clone, Debug)]
 pub(super) struct RevolvedSolid {
     shape: SharedShape,
-    hull: ClosedMesh,
+    mesh: ClosedMesh,
     size: f32,
 }
 
 impl RevolvedSolid {
     pub(super) fn cylinder(cylinder: &Cylinder) -> Result<Self, CompartmentError> {
-        let lengths = [
-            ("half height", cylinder.half_height),
-            ("radius", cylinder.radius),
-        ];
-        CompartmentError::check_positive(&lengths)?;
-        let (vertices, triangles) = cylinder.to_trimesh(SIDES);
-        Ok(Self {
-            shape: SharedShape::new(*cylinder),
-            hull: ClosedMesh::new(&vertices, &triangles)?,
-            size: cylinder.half_height.min(cylinder.radius),
-        })
+        Self::new(
+            SharedShape::new(*cylinder),
+            [cylinder.half_height, cylinder.radius],
+            || cylinder.to_trimesh(SIDES),
+        )
     }
 
     pub(super) fn cone(cone: &Cone) -> Result<Self, CompartmentError> {
-        let lengths = [("half height", cone.half_height), ("radius", cone.radius)];
-        CompartmentError::check_positive(&lengths)?;
-        let (vertices, triangles) = cone.to_trimesh(SIDES);
+        Self::new(
+            SharedShape::new(*cone),
+            [cone.half_height, cone.radius],
+            || cone.to_trimesh(SIDES),
+        )
+    }
+
+    fn new(
+        shape: SharedShape,
+        [half_height, radius]: [f32; 2],
+        triangulate: impl Fn() -> (Vec<Vec3>, Vec<[u32; 3]>),
+    ) -> Result<Self, CompartmentError> {
+        CompartmentError::check_positive(&[("half height", half_height), ("radius", radius)])?;
+        let (vertices, triangles) = triangulate();
         Ok(Self {
-            shape: SharedShape::new(*cone),
-            hull: ClosedMesh::new(&vertices, &triangles)?,
-            size: cone.half_height.min(cone.radius),
+            shape,
+            mesh: ClosedMesh::new(&vertices, &triangles)?,
+            size: half_height.min(radius),
         })
     }
 
-    fn arm(&self, point: Vec3) -> (bool, Vec3) {
-        let nearest = self.shape.project_local_point(point, false);
-        (nearest.is_inside, point - nearest.point)
+    /// Whether `point` is inside, and the vector from the closest surface point to it.
+    fn project(&self, point: Vec3) -> (bool, Vec3) {
+        let closest = self.shape.project_local_point(point, false);
+        (closest.is_inside, point - closest.point)
     }
 }
 
 impl Solid for RevolvedSolid {
-    fn surface(&self, point: Vec3) -> SurfacePoint {
-        let (inside, arm) = self.arm(point);
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
+        let (inside, arm) = self.project(point);
         let sign = if inside { -1.0 } else { 1.0 };
         let distance = sign * arm.length();
-        let normal = if distance.abs() > SHORTEST_ARM * self.size {
+        let normal = if distance.abs() > MIN_DISTANCE * self.size {
             direction(arm).map(|out| out * sign)
         } else {
-            // A convex solid: a step to the middle leads inside.
-            let (_, arm) = self.arm(point * (1.0 - STEP_BACK));
+            // The solid is convex: a step towards the center leads inside.
+            let (_, arm) = self.project(point * (1.0 - INWARD_STEP));
             direction(arm).map(|out| -out)
         };
-        SurfacePoint {
+        DistanceAndNormal {
             distance,
             normal: normal.unwrap_or(Vec3::Y),
         }
@@ -83,13 +90,13 @@ impl Solid for RevolvedSolid {
     }
 
     fn area_at(&self, offset: f32) -> f32 {
-        self.hull.area_at(offset)
+        self.mesh.area_at(offset)
     }
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
-        // From the triangulation to the round surface.
-        let point = self.hull.sample(offset, random);
-        let surface = self.surface(point);
+        // Project the sample of the triangulation onto the round surface.
+        let point = self.mesh.sample(offset, random);
+        let surface = self.distance_and_normal(point);
         point + surface.normal * (offset - surface.distance)
     }
 }

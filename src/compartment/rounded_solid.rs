@@ -1,11 +1,11 @@
-//! Solids in their own frame: a core, and a rounding all round it.
+//! [`RoundedSolid`]: a solid dilated by a ball, and its construction from parry shapes.
 //!
-//! The signed distance of a convex core *K* is the largest of u·p − h(u) over all
-//! directions u, h being its support function, wherever that is negative, and the
-//! distance to *K* elsewhere. Rounding by a ball of radius ρ adds ρ to h for every
-//! u, so that the distance of the rounded solid is that of its core less ρ,
-//! everywhere, and the surface at offset r is that of the core at r + ρ. A ball is a
-//! rounded point, a capsule a rounded segment.
+//! The signed distance of a convex core *K* is the maximum of u·p − h(u) over all directions u,
+//! where h is the support function, as long as that is negative, and the distance to *K*
+//! elsewhere. Dilation by a ball of radius ρ adds ρ to h for every u. The distance of the
+//! rounded solid is therefore the distance of its core minus ρ everywhere, and its surface at
+//! offset r is that of the core at r + ρ. A ball is a rounded point, a capsule a rounded
+//! segment.
 
 use std::fmt::Debug;
 
@@ -17,24 +17,24 @@ use super::closed_mesh::ClosedMesh;
 use super::cuboid::Cuboid;
 use super::revolved_solid::RevolvedSolid;
 use super::segment::Segment;
-use super::{CompartmentError, SurfacePoint};
+use super::{CompartmentError, DistanceAndNormal};
 
-/// What is left of a solid without its rounding, in its own frame. Lengths in nm.
+/// A solid in its own frame. Lengths in nm.
 pub(super) trait Solid: Debug + Send + Sync {
-    /// Signed distance and outward normal at `point`; the normal is always a unit vector.
-    fn surface(&self, point: Vec3) -> SurfacePoint;
+    /// Signed distance and outward unit normal at `point`.
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal;
 
-    /// The point that the surface is around.
+    /// Center of the volume.
     fn center(&self) -> Vec3;
 
-    /// Area (nm²) of the surface moved outwards by `offset`.
+    /// Area (nm²) of the surface offset outwards by `offset`.
     fn area_at(&self, offset: f32) -> f32;
 
-    /// A uniformly distributed point of the surface moved outwards by `offset`.
+    /// A uniformly distributed point of the surface offset outwards by `offset`.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
 }
 
-/// A core and the radius that it is rounded by.
+/// A core solid and the radius by which it is rounded.
 #[derive(Debug)]
 pub(super) struct RoundedSolid {
     core: Box<dyn Solid>,
@@ -95,30 +95,32 @@ impl RoundedSolid {
             TypedShape::Polyline(_) => not_solid("polyline"),
             TypedShape::HalfSpace(_) => not_solid("half space"),
             TypedShape::HeightField(_) => not_solid("height field"),
-            // Parts of these overlap or touch, and what is between them is not surface.
+            // Parts may overlap or touch, and their interfaces are not surface.
             TypedShape::Compound(_) => not_solid("compound of shapes"),
             TypedShape::Voxels(_) => not_solid("set of voxels"),
             TypedShape::Custom(_) => not_solid("custom shape"),
         }
     }
+}
 
-    pub(super) fn surface(&self, point: Vec3) -> SurfacePoint {
-        let core = self.core.surface(point);
-        SurfacePoint {
-            distance: core.distance - self.rounding,
-            normal: core.normal,
+impl Solid for RoundedSolid {
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
+        let DistanceAndNormal { distance, normal } = self.core.distance_and_normal(point);
+        DistanceAndNormal {
+            distance: distance - self.rounding,
+            normal,
         }
     }
 
-    pub(super) fn center(&self) -> Vec3 {
+    fn center(&self) -> Vec3 {
         self.core.center()
     }
 
-    pub(super) fn area_at(&self, offset: f32) -> f32 {
+    fn area_at(&self, offset: f32) -> f32 {
         self.core.area_at(offset + self.rounding)
     }
 
-    pub(super) fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
+    fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         self.core.sample(offset + self.rounding, random)
     }
 }

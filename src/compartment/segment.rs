@@ -1,4 +1,4 @@
-//! A segment: the spine of a capsule. With both ends in one place it is that of a ball.
+//! [`Segment`]: the core of a capsule or, with both ends at the same point, of a ball.
 
 use std::f32::consts::{PI, TAU};
 
@@ -6,13 +6,13 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::rounded_solid::Solid;
-use super::{CompartmentError, SurfacePoint, direction, sample_unit_sphere};
+use super::{CompartmentError, DistanceAndNormal, direction, sample_unit_sphere};
 
 /// The segment between two points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     ends: [Vec3; 2],
-    /// Any direction across, for points on the segment itself.
+    /// Two directions perpendicular to the segment and to each other.
     across: [Vec3; 2],
 }
 
@@ -36,7 +36,7 @@ impl Segment {
 }
 
 impl Solid for Segment {
-    fn surface(&self, point: Vec3) -> SurfacePoint {
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
         let axis = self.axis();
         let squared = axis.length_squared();
         let along = if squared > 0.0 {
@@ -45,7 +45,7 @@ impl Solid for Segment {
             0.0
         };
         let arm = point - (self.ends[0] + axis * along);
-        SurfacePoint {
+        DistanceAndNormal {
             distance: arm.length(),
             normal: direction(arm).unwrap_or(self.across[0]),
         }
@@ -55,7 +55,7 @@ impl Solid for Segment {
         self.ends[0].midpoint(self.ends[1])
     }
 
-    /// The side of a cylinder and the two halves of a sphere: 2π r l + 4π r².
+    /// The side of a cylinder and two half spheres: 2π r l + 4π r².
     fn area_at(&self, offset: f32) -> f32 {
         let radius = offset.max(0.0);
         TAU * radius * self.axis().length() + 4.0 * PI * radius * radius

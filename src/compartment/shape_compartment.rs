@@ -1,4 +1,4 @@
-//! Compartments of any solid shape: boxes, capsules, closed meshes.
+//! [`ShapeCompartment`]: the surface of any solid shape.
 
 use std::sync::Arc;
 
@@ -7,31 +7,30 @@ use rand::Rng;
 use rapier3d::parry::shape::SharedShape;
 
 use super::closed_mesh::ClosedMesh;
-use super::rounded_solid::RoundedSolid;
-use super::{CompartmentError, Surface, SurfacePoint, checked_pose};
+use super::rounded_solid::{RoundedSolid, Solid};
+use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose};
 use crate::pose::Pose;
 
 /// The surface of a solid shape at a pose in the world.
 ///
-/// What is exact: distances and normals of every shape; areas of balls, capsules and
-/// boxes, and outwards of convex polyhedra; samples of balls, capsules, boxes and
-/// meshes. What is not: cylinders and cones have their areas and the spread of their
-/// samples from prisms and pyramids with 128 sides (the samples themselves are moved
-/// to the true surface); the area of a mesh moved inwards, or out of a mesh that is
-/// not convex, is that of Steiner's polynomial, which holds for smooth surfaces as
-/// long as the offset is less than their radius of curvature.
+/// Exact: distances and normals of all shapes; areas of balls, capsules and boxes, and of
+/// convex polyhedra offset outwards; samples of balls, capsules, boxes and meshes.
 ///
-/// The normal jumps at the middle line inside, and at sharp edges just inside. A
-/// membrane with upright molecules wants a rounded shape: a rounded cuboid rather than
-/// a box.
+/// Approximate: cylinders and cones take their areas and the distribution of their samples from
+/// prisms and pyramids with 128 sides, but samples are projected onto the true surface. The
+/// area of a mesh that is offset inwards, or that is not convex, is Steiner's polynomial, which
+/// holds for smooth surfaces as long as the offset is smaller than their radius of curvature.
+///
+/// The normal is discontinuous on the medial axis and just inside sharp edges. For a membrane
+/// with upright molecules use a rounded shape, such as a rounded cuboid instead of a box.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::Vec3;
 ///
 /// let cell = ShapeCompartment::capsule(4.0, 2.0, Pose::IDENTITY)?;
-/// let surface = cell.surface(Vec3::X * 3.0);
-/// assert!((surface.distance - 1.0).abs() < 1e-5, "outside of it, nm");
+/// let surface = cell.distance_and_normal(Vec3::X * 3.0);
+/// assert!((surface.distance - 1.0).abs() < 1e-5, "nm outside");
 /// assert!(surface.normal.abs_diff_eq(Vec3::X, 1e-5));
 /// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
 /// ```
@@ -43,13 +42,13 @@ pub struct ShapeCompartment {
 }
 
 impl ShapeCompartment {
-    /// The surface of a parry shape that encloses a volume, at `pose` in the world:
-    /// ball, cuboid, capsule, cylinder, cone, convex polyhedron, the rounded forms of
-    /// these, and triangle meshes that are closed. Lengths are nm.
+    /// The surface of a parry shape that encloses a volume, at `pose` in the world: ball,
+    /// cuboid, capsule, cylinder, cone, convex polyhedron, their rounded variants, or a closed
+    /// triangle mesh. Lengths are nm.
     ///
     /// # Errors
-    /// [`CompartmentError`] if the shape has no inside, its lengths or vertices are
-    /// not finite and positive, a mesh is not closed, or the pose is none.
+    /// [`CompartmentError`] if the shape encloses no volume, a length or vertex is invalid, a
+    /// mesh is not closed, or the pose is invalid.
     pub fn new(shape: SharedShape, pose: Pose) -> Result<Self, CompartmentError> {
         let pose = checked_pose(&pose)?;
         let solid = Arc::new(RoundedSolid::from_shape(&*shape.0)?);
@@ -59,18 +58,18 @@ impl ShapeCompartment {
     /// A box with these half extents (nm) along the axes of `pose`.
     ///
     /// # Errors
-    /// [`CompartmentError`] if a half extent is not positive or the pose is none.
+    /// [`CompartmentError`] if a half extent is not positive or the pose is invalid.
     pub fn cuboid(half_extents: Vec3, pose: Pose) -> Result<Self, CompartmentError> {
         let Vec3 { x, y, z } = half_extents;
         Self::new(SharedShape::cuboid(x, y, z), pose)
     }
 
-    /// A capsule along the y axis of `pose`: a cylinder from −`half_height` to
-    /// `half_height` (nm) with half a ball of `radius` (nm) on either end.
+    /// A capsule along the y axis of `pose`: a cylinder from −`half_height` to `half_height`
+    /// (nm) with a half ball of `radius` (nm) on either end.
     ///
     /// # Errors
-    /// [`CompartmentError`] if the radius is not positive, the half height negative,
-    /// or the pose none.
+    /// [`CompartmentError`] if the radius is not positive, the half height is negative, or the
+    /// pose is invalid.
     pub fn capsule(half_height: f32, radius: f32, pose: Pose) -> Result<Self, CompartmentError> {
         CompartmentError::check_not_negative(&[("half height", half_height)])?;
         Self::new(SharedShape::capsule_y(half_height, radius), pose)
@@ -78,14 +77,12 @@ impl ShapeCompartment {
 
     /// A closed triangle mesh with its vertices (nm) in the frame of `pose`.
     ///
-    /// Vertices in the same place count as one, so that meshes with a vertex for each
-    /// face or with seams will do. All triangles run the same way round; if that is
-    /// clockwise seen from outside, they are turned. A hollow mesh has the triangles
-    /// of its cavities the other way round.
+    /// Vertices at the same position are merged, so that meshes with split normals or UV seams
+    /// are accepted. All triangles need the same winding; if it is clockwise seen from outside,
+    /// all are flipped. The triangles of a cavity have the opposite winding.
     ///
     /// # Errors
-    /// [`CompartmentError`] says which vertex, triangle or edge keeps the mesh from
-    /// being closed.
+    /// [`CompartmentError`] names the vertex, triangle or edge at which the mesh is not closed.
     pub fn mesh(
         vertices: &[Vec3],
         triangles: &[[u32; 3]],
@@ -94,52 +91,26 @@ impl ShapeCompartment {
         let pose = checked_pose(&pose)?;
         let mesh = ClosedMesh::new(vertices, triangles)?;
         Ok(Self {
-            shape: SharedShape(mesh.triangles()),
+            shape: SharedShape(mesh.trimesh()),
             solid: Arc::new(RoundedSolid::new(mesh, 0.0)?),
             pose,
         })
     }
 
-    /// The parry shape, for a collider or for drawing.
+    /// The parry shape in its own frame, for a collider or for drawing.
     #[must_use]
     pub fn shape(&self) -> &SharedShape {
         &self.shape
     }
-
-    /// Where the shape is in the world.
-    #[must_use]
-    pub fn pose(&self) -> Pose {
-        self.pose
-    }
-
-    /// The same shape at another pose; the shape is shared.
-    ///
-    /// # Errors
-    /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is none.
-    pub fn with_pose(&self, pose: &Pose) -> Result<Self, CompartmentError> {
-        Ok(Self {
-            pose: checked_pose(pose)?,
-            ..self.clone()
-        })
-    }
 }
 
 impl Surface for ShapeCompartment {
-    fn signed_distance(&self, point: Vec3) -> f32 {
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
         let local = self.pose.inverse_transform_point(point);
-        self.solid.surface(local).distance
-    }
-
-    fn normal(&self, point: Vec3) -> Vec3 {
-        self.surface(point).normal
-    }
-
-    fn surface(&self, point: Vec3) -> SurfacePoint {
-        let local = self.pose.inverse_transform_point(point);
-        let surface = self.solid.surface(local);
-        SurfacePoint {
-            distance: surface.distance,
-            normal: self.pose.rotation * surface.normal,
+        let DistanceAndNormal { distance, normal } = self.solid.distance_and_normal(local);
+        DistanceAndNormal {
+            distance,
+            normal: self.pose.rotation * normal,
         }
     }
 
@@ -155,7 +126,11 @@ impl Surface for ShapeCompartment {
         self.pose.transform_point(self.solid.sample(offset, random))
     }
 
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
-        Ok(Arc::new(self.with_pose(pose)?))
+    fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
+        let pose = checked_pose(pose)?;
+        Ok(Arc::new(Self {
+            pose,
+            ..self.clone()
+        }))
     }
 }

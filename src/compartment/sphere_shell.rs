@@ -1,4 +1,4 @@
-//! The sphere: mid-surface of a vesicle.
+//! [`SphereShell`]: the mid-surface of a vesicle.
 
 use std::f32::consts::PI;
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::{CompartmentError, Surface, SurfacePoint, checked_pose, direction, sample_unit_sphere};
+use super::{
+    CompartmentError, DistanceAndNormal, Surface, checked_pose, direction, sample_unit_sphere,
+};
 use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.
@@ -17,9 +19,9 @@ use crate::pose::Pose;
 ///
 /// let vesicle = SphereShell::new(Vec3::ZERO, 5.2)?;
 /// let head = Vec3::Y * 7.0;
-/// assert!((vesicle.signed_distance(head) - 1.8).abs() < 1e-5, "outside of it, nm");
+/// assert!((vesicle.signed_distance(head) - 1.8).abs() < 1e-5, "nm outside the mid-surface");
 /// assert_eq!(vesicle.normal(head), Vec3::Y);
-/// // The outer leaflet has more room than the inner one.
+/// // The outer leaflet has a larger area than the inner one.
 /// assert!(vesicle.area_at(1.8) > vesicle.area_at(-1.8), "nm²");
 /// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
 /// ```
@@ -33,39 +35,21 @@ impl SphereShell {
     /// A sphere around `center` (nm) with `radius` (nm).
     ///
     /// # Errors
-    /// [`CompartmentError`] if the radius is not positive or something is not finite.
+    /// [`CompartmentError`] if the center is not finite or the radius is not positive and
+    /// finite.
     pub fn new(center: Vec3, radius: f32) -> Result<Self, CompartmentError> {
-        if !center.is_finite() {
-            return Err(CompartmentError::BadCenter { center });
-        }
-        if !(radius.is_finite() && radius > 0.0) {
-            return Err(CompartmentError::BadRadius { radius });
-        }
+        let center = checked_pose(&Pose::from_translation(center))?.position;
+        CompartmentError::check_positive(&[("radius", radius)])?;
         Ok(Self { center, radius })
-    }
-
-    /// Radius, nm.
-    #[must_use]
-    pub fn radius(&self) -> f32 {
-        self.radius
     }
 }
 
 impl Surface for SphereShell {
-    fn signed_distance(&self, point: Vec3) -> f32 {
-        point.distance(self.center) - self.radius
-    }
-
-    fn normal(&self, point: Vec3) -> Vec3 {
-        // At the very center every direction is as good as another.
-        direction(point - self.center).unwrap_or(Vec3::Y)
-    }
-
-    fn surface(&self, point: Vec3) -> SurfacePoint {
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
         let arm = point - self.center;
-        let length = arm.length();
-        SurfacePoint {
-            distance: length - self.radius,
+        DistanceAndNormal {
+            distance: arm.length() - self.radius,
+            // At the center, all directions are equally good.
             normal: direction(arm).unwrap_or(Vec3::Y),
         }
     }
@@ -87,11 +71,8 @@ impl Surface for SphereShell {
         Some((self.center, self.radius))
     }
 
-    fn at(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
-        let pose = checked_pose(pose)?;
-        Ok(Arc::new(Self {
-            center: pose.position,
-            radius: self.radius,
-        }))
+    fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
+        let center = checked_pose(pose)?.position;
+        Ok(Arc::new(Self { center, ..*self }))
     }
 }

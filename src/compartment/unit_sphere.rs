@@ -1,14 +1,14 @@
-//! Random points on the unit sphere.
+//! Uniform samples of the unit sphere.
 
 use std::f32::consts::TAU;
 
 use glam::Vec3;
 
-/// A uniformly distributed point of the unit sphere, by the inversion method
-/// (Pauschenwein 2022, Algorithm 4.2), from two numbers in `[0, 1)`.
+/// A uniformly distributed point of the unit sphere from two numbers in `[0, 1)`, by the
+/// inversion method (Pauschenwein 2022, Algorithm 4.2).
 ///
-/// The polar angle is warped by the inverse of its distribution function,
-/// φ = acos(2 r₂ − 1), which makes every area equally likely.
+/// The polar angle is the inverse of its distribution function, φ = acos(2 r₂ − 1), which makes
+/// every area equally likely.
 #[must_use]
 pub(crate) fn sample_unit_sphere(r1: f32, r2: f32) -> Vec3 {
     from_angles(TAU * r1, (2.0 * r2 - 1.0).clamp(-1.0, 1.0).acos())
@@ -27,8 +27,7 @@ mod tests {
 
     const SAMPLES: usize = 100_000;
 
-    /// What not to do (Algorithm 4.1): the polar angle is uniform, so that points crowd
-    /// around the poles, and on a membrane the room at the equator is wasted.
+    /// The wrong way (Algorithm 4.1): with a uniform polar angle, points cluster at the poles.
     fn clustered(r1: f32, r2: f32) -> Vec3 {
         from_angles(TAU * r1, PI * r2)
     }

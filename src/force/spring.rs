@@ -162,7 +162,7 @@ pub fn spring_impulse(
     }
     if excess.tilt > 0.0 {
         let change = match *law {
-            SpringLaw::Thesis { torque, .. } => excess.lean * torque * dt,
+            SpringLaw::Thesis { torque, .. } => excess.total_tilt * torque * dt,
             SpringLaw::Damped { .. } => {
                 // A turn about the axis makes the tilt smaller.
                 let rate = -velocity.angular.dot(excess.axis);

@@ -160,7 +160,7 @@ pub(super) fn place_surfaces(
 ) {
     for (entity, transform, mut surface) in &mut surfaces {
         let (_, rotation, position) = transform.to_scale_rotation_translation();
-        match surface.local.at(&Pose::new(position, rotation)) {
+        match surface.local.with_pose(&Pose::new(position, rotation)) {
             Ok(world) => surface.bypass_change_detection().world = world,
             Err(error) => error!("compartment {entity} stays where it was: {error}"),
         }

@@ -169,7 +169,7 @@ impl Wall {
                 }
             }
             Self::Surface { surface, side } => {
-                let seen = surface.surface(point.as_vec3());
+                let seen = surface.distance_and_normal(point.as_vec3());
                 let sign = match side {
                     WallSide::Outside => 1.0,
                     WallSide::Inside => -1.0,

@@ -68,7 +68,10 @@ fn the_mesh_of_a_box_is_a_box() {
     let mut random = random(12);
     for _ in 0..5_000 {
         let point = in_cube(6.0, &mut random);
-        let (a, b) = (mesh.surface(point), exact.surface(point));
+        let (a, b) = (
+            mesh.distance_and_normal(point),
+            exact.distance_and_normal(point),
+        );
         assert!((a.distance - b.distance).abs() < 2.0e-5, "at {point}");
         if a.distance > 0.01 {
             assert!((a.normal - b.normal).length() < 1.0e-3, "at {point}");
@@ -90,7 +93,10 @@ fn triangles_that_all_run_the_wrong_way_are_turned() {
         let mut random = random(13);
         for _ in 0..500 {
             let point = in_cube(6.0, &mut random);
-            let (a, b) = (right.surface(point), turned.surface(point));
+            let (a, b) = (
+                right.distance_and_normal(point),
+                turned.distance_and_normal(point),
+            );
             assert!((a.distance - b.distance).abs() < 1.0e-5);
         }
         assert!((right.area_at(0.3) / turned.area_at(0.3) - 1.0).abs() < 1.0e-5);
@@ -124,14 +130,14 @@ fn meshes_that_are_not_closed_say_where() {
     let mut inside_out = cube_mesh(BOX);
     inside_out.1[7].swap(0, 1);
     match build(&inside_out).unwrap_err() {
-        CompartmentError::CrowdedEdge { triangles, .. } => assert!(triangles.contains(&7)),
+        CompartmentError::NonManifoldEdge { triangles, .. } => assert!(triangles.contains(&7)),
         other => panic!("{other}"),
     }
     let mut doubled = cube_mesh(BOX);
     doubled.1.push(doubled.1[3]);
     assert!(matches!(
         build(&doubled).unwrap_err(),
-        CompartmentError::CrowdedEdge {
+        CompartmentError::NonManifoldEdge {
             triangles: [3, 12],
             ..
         }

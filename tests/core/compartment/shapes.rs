@@ -133,7 +133,7 @@ fn following_the_normal_leads_to_the_surface() {
         let mut random = random(2);
         for _ in 0..2_000 {
             let point = compartment.center() + in_cube(7.0, &mut random);
-            let surface = compartment.surface(point);
+            let surface = compartment.distance_and_normal(point);
             let foot = point - surface.normal * surface.distance;
             let left = compartment.signed_distance(foot);
             assert!(left.abs() < 2.0e-5, "{name} at {point}: {left}");
@@ -153,7 +153,7 @@ fn following_the_normal_leads_to_the_surface() {
 fn normals_are_finite_and_of_unit_length_everywhere() {
     for (name, compartment) in zoo(pose()) {
         for point in probes(&compartment, 10_000, 3) {
-            let surface = compartment.surface(point);
+            let surface = compartment.distance_and_normal(point);
             assert!(surface.distance.is_finite(), "{name} at {point}");
             let length = surface.normal.length();
             assert!(
@@ -209,7 +209,10 @@ fn a_ball_is_a_sphere_shell() {
     let mut random = random(4);
     for _ in 0..1_000 {
         let point = shell.center() + in_cube(6.0, &mut random);
-        let (a, b) = (shell.surface(point), ball.surface(point));
+        let (a, b) = (
+            shell.distance_and_normal(point),
+            ball.distance_and_normal(point),
+        );
         assert!((a.distance - b.distance).abs() < 1.0e-5);
         assert!((a.normal - b.normal).length() < 1.0e-4);
         let offset = random.random_range(-4.0..4.0);
@@ -221,10 +224,10 @@ fn a_ball_is_a_sphere_shell() {
 #[test]
 fn a_moved_compartment_takes_its_surface_along() {
     for (name, still) in zoo(Pose::IDENTITY) {
-        let moved = still.at(&pose()).unwrap();
+        let moved = still.with_pose(&pose()).unwrap();
         for point in probes(&still, 200, 5) {
-            let there = moved.surface(pose().transform_point(point));
-            let here = still.surface(point);
+            let there = moved.distance_and_normal(pose().transform_point(point));
+            let here = still.distance_and_normal(point);
             assert!((here.distance - there.distance).abs() < 1.0e-4, "{name}");
         }
     }
@@ -233,11 +236,11 @@ fn a_moved_compartment_takes_its_surface_along() {
     let shell = SphereShell::new(Vec3::ZERO, 1.0).unwrap();
     for bad in [nowhere, flat] {
         assert!(matches!(
-            shell.at(&bad),
+            shell.with_pose(&bad),
             Err(CompartmentError::BadPose { .. })
         ));
         assert!(matches!(
-            solid("cone").at(&bad),
+            solid("cone").with_pose(&bad),
             Err(CompartmentError::BadPose { .. })
         ));
         assert!(ShapeCompartment::cuboid(Vec3::ONE, bad).is_err());

@@ -59,11 +59,11 @@ fn a_tilted_molecule_turns_upright_and_does_not_overshoot() {
         for (dt, frequency) in paces() {
             let mut world = World::new(placement(0.0, 0.2), damped(frequency, 1.0), dt);
             world.pose.rotation = Quat::from_rotation_z(lean);
-            let mut last = world.lean();
+            let mut last = world.tilt();
             let steps = (3.0 / (frequency.min(1.0 / dt) * dt)).ceil() as usize + 20;
             for _ in 0..steps {
                 world.step();
-                let tilt = world.lean();
+                let tilt = world.tilt();
                 assert!(tilt <= last + 1.0e-4, "{lean} {dt} {frequency}");
                 assert!(
                     tilt > 0.2 - 1.0e-2 * lean,
@@ -93,7 +93,7 @@ fn the_time_to_come_back_is_that_of_theory() {
         if fall == 0.0 && world.height() < 0.01 {
             fall = time;
         }
-        if turn == 0.0 && world.lean() < 0.01 {
+        if turn == 0.0 && world.tilt() < 0.01 {
             turn = time;
         }
     }
@@ -235,7 +235,7 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             up,
             axis: up.any_orthonormal_vector(),
             tilt: random.random_range(0.0..1.0),
-            lean: 1.0,
+            total_tilt: 1.0,
         };
         let after = spring_impulse(&law, &body, &velocity, &excess, dt).apply(&body, &velocity);
         let steady =
@@ -287,10 +287,10 @@ fn the_thesis_law_moves_a_molecule_at_rest_as_far_as_an_iteration() {
     let law = SpringLaw::from_thesis(&steps, dt);
     let mut world = World::new(placement(0.1, 0.1), law, dt);
     world.pose = Pose::new(Vec3::Y * 8.0, Quat::from_rotation_x(1.0));
-    let (height, tilt) = (world.height(), world.lean());
+    let (height, tilt) = (world.height(), world.tilt());
     world.step();
     assert!((height - world.height() - 8.0 * steps.spring_force).abs() < 1.0e-5);
-    assert!((tilt - world.lean() - tilt * steps.spring_torque).abs() < 1.0e-4);
+    assert!((tilt - world.tilt() - tilt * steps.spring_torque).abs() < 1.0e-4);
     // Too far in: outwards.
     world.pose = Pose::from_translation(Vec3::Y * 4.0);
     world.velocity = Velocity::default();
@@ -314,7 +314,7 @@ fn the_thesis_law_brings_a_damped_molecule_home() {
         world.velocity.linear *= 0.9;
         world.velocity.angular *= 0.9;
     }
-    assert!(world.height().abs() < 0.25 && world.lean() < 0.25);
+    assert!(world.height().abs() < 0.25 && world.tilt() < 0.25);
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
                 }
                 world.step();
             }
-            world.lean()
+            world.tilt()
         };
         assert!(
             tilt_after(false) > 0.35 && tilt_after(true) < 0.31,

@@ -76,8 +76,8 @@ impl World {
         self.compartment.signed_distance(self.pose.position) - 1.0
     }
 
-    pub fn lean(&self) -> f32 {
-        self.excess().lean
+    pub fn tilt(&self) -> f32 {
+        self.excess().total_tilt
     }
 
     pub fn kinetic_energy(&self) -> f32 {
