@@ -70,7 +70,7 @@
 //!
 //! | stage | what it does | room |
 //! |---|---|---|
-//! | gather | atoms, or what stands for them, from the body frames to the world | [`spheres`], [`detail`] |
+//! | gather | atoms, or what stands for them, from the body frames to the world | [`spheres`] |
 //! | grid | cells, counting sort; with the search it is *detect* | [`search`] |
 //! | search | pairs of spheres of different molecules that overlap | [`search`] |
 //! | respond | what contacts and springs do to each molecule | [`contact`], [`force`], [`compartment`], [`dynamics`] |
@@ -93,7 +93,6 @@
 //! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |
 //! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
 //! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
-//! | [`detail`] | contacts of molecules by atoms, by proxies, or by one after the other |
 //! | [`search`] | which spheres, boxes or moving spheres meet: the oracles, the grid, and its rivals |
 //! | [`crowd`] | molecules with shared templates, and where each belongs |
 //! | [`compartment`] | surfaces and volumes that molecules belong to |
@@ -154,10 +153,10 @@
 //! of range panics, as that of a slice does, where a page says so.
 
 pub mod backend;
+mod bucket_sort;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;
-pub mod detail;
 pub mod docking;
 pub mod dynamics;
 pub mod export;
@@ -177,7 +176,6 @@ pub mod rapier;
 pub mod relax;
 #[cfg(feature = "draw")]
 pub mod render;
-mod scatter;
 pub mod scenes;
 pub mod search;
 pub mod spheres;
@@ -190,7 +188,6 @@ pub mod prelude {
     };
     pub use crate::contact::clashes::{ClashOptions, find_clashes};
     pub use crate::crowd::{Crowd, CrowdMember};
-    pub use crate::detail::{Detail, MoleculeSearch, PlacedMolecule};
     pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
     pub use crate::force::{SpringLaw, ThesisSteps};

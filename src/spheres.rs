@@ -212,7 +212,8 @@ impl SphereSet {
         molecules: impl Iterator<Item = (&'a MoleculeTemplate, Pose)> + Clone,
     ) -> Result<Self, SphereError> {
         let mut spheres = Self::new();
-        spheres.lay_out(molecules.clone().map(|(template, _)| template.radii()))?;
+        let radii = molecules.clone().map(|(template, _)| template.radii());
+        spheres.lay_out(radii, &mut Vec::new())?;
         let mut at = 0;
         for (template, pose) in molecules {
             for &local in template.positions() {
@@ -239,22 +240,26 @@ impl SphereSet {
         Ok(())
     }
 
-    /// Makes room for `molecules`, given by the radii (nm) of their spheres: radii and
-    /// owners are set, centers are zero until `place` is called.
+    /// Replaces the spheres by those of `molecules`, given by their radii (nm): radii and
+    /// owners are set, centers are zero until [`place`](Self::place) is called.
     ///
-    /// Owner `m` is the `m`-th molecule, and its spheres are contiguous.
+    /// Owner `m` is the `m`-th molecule. Its spheres are contiguous: `first_sphere` becomes the
+    /// index of the first sphere of each molecule, followed by the number of spheres.
     ///
     /// # Errors
     /// [`SphereError::TooMany`] if the indices would not fit 32 bits.
     pub(crate) fn lay_out<'a>(
         &mut self,
         molecules: impl Iterator<Item = &'a [f32]> + Clone,
+        first_sphere: &mut Vec<u32>,
     ) -> Result<(), SphereError> {
+        self.clear();
+        first_sphere.clear();
+        first_sphere.push(0);
         let count: usize = molecules.clone().map(<[f32]>::len).sum();
         if count >= u32::MAX as usize {
             return Err(SphereError::TooMany { count });
         }
-        self.clear();
         for axis in [&mut self.x, &mut self.y, &mut self.z] {
             axis.reserve_exact(count);
             axis.resize(count, 0.0);
@@ -263,8 +268,8 @@ impl SphereSet {
         self.owner.reserve_exact(count);
         for (owner, radii) in molecules.enumerate() {
             self.radius.extend_from_slice(radii);
-            self.owner
-                .resize(self.owner.len() + radii.len(), owner as u32);
+            self.owner.resize(self.radius.len(), owner as u32);
+            first_sphere.push(self.radius.len() as u32);
         }
         Ok(())
     }

@@ -80,16 +80,8 @@ impl CrowdContacts {
         self.bodies.clear();
         self.bodies.resize(self.active.len(), MovingBody::default());
         let spheres = |member: &u32| &*self.members[*member as usize].spheres;
-        self.first_sphere.clear();
-        self.first_sphere.push(0);
-        self.spheres.clear();
         let radii = self.active.iter().map(|member| &spheres(member).radii[..]);
-        self.spheres.lay_out(radii)?;
-        let mut sum = 0;
-        for member in &self.active {
-            sum += spheres(member).len() as u32;
-            self.first_sphere.push(sum);
-        }
+        self.spheres.lay_out(radii, &mut self.first_sphere)?;
         Ok(())
     }
 }

@@ -137,13 +137,8 @@ impl Relaxer {
             &radii[template as usize][..]
         });
         let mut spheres = SphereSet::new();
-        spheres.lay_out(radii.clone())?;
-        let mut first_sphere = vec![0];
-        let mut sum = 0;
-        for radii in radii {
-            sum += radii.len() as u32;
-            first_sphere.push(sum);
-        }
+        let mut first_sphere = Vec::new();
+        spheres.lay_out(radii, &mut first_sphere)?;
         self.coarse = Some(Coarse {
             sets,
             spheres: std::mem::replace(&mut self.spheres, spheres),

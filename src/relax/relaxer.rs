@@ -107,15 +107,9 @@ impl Relaxer {
             .iter()
             .map(|&member| crowd.template_of(&crowd.members()[member as usize]));
         let mut spheres = SphereSet::new();
-        spheres.lay_out(templates.clone().map(MoleculeTemplate::radii))?;
+        let mut first_sphere = Vec::new();
+        spheres.lay_out(templates.map(MoleculeTemplate::radii), &mut first_sphere)?;
         let molecules = order.len();
-        let mut first_sphere = Vec::with_capacity(molecules + 1);
-        let mut sum = 0;
-        first_sphere.push(0);
-        for template in templates {
-            sum += template.atom_count() as u32;
-            first_sphere.push(sum);
-        }
         Ok(Self {
             crowd,
             config,

@@ -51,7 +51,6 @@
 //! many spheres in one cell to compare them all.
 
 mod auto_grid;
-pub(crate) mod blocks;
 pub mod boxes;
 mod brute_force;
 mod cell_occupancy;
@@ -60,6 +59,7 @@ pub(crate) mod hierarchical_grid;
 mod linear_kd_tree;
 mod pair_buffer;
 mod pair_tasks;
+mod refined;
 mod search_kind;
 mod sweep_and_prune;
 pub mod swept;
@@ -74,6 +74,7 @@ pub use hash_grid::{DEFAULT_SLOTS, HashGrid};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};
+pub use refined::{PlacedMolecule, RefinedSearch, RefinedSearchError};
 pub use search_kind::{SearchKind, UnknownSearch};
 pub use sweep_and_prune::SweepAndPrune;
 pub use two_level_grid::TwoLevelGrid;

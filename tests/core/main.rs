@@ -6,7 +6,6 @@ mod common;
 mod clashes;
 mod compartment;
 mod crowd_contacts;
-mod details;
 mod docking;
 mod export;
 mod force_laws;

@@ -15,9 +15,9 @@ use super::boxes::{BoxError, BoxSearch, BoxSet};
 use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::simd::{Instructions, LANES};
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
+use crate::bucket_sort::BucketSort;
 use lattice::Lattice;
 use locational_code::Code;
-use record_sort::RecordSorter;
 use sub_boxes::{SubBoxBlock, SubBoxId, SubBoxLists};
 
 /// Records that one task sweeps from.
@@ -100,7 +100,7 @@ pub struct LinearKdTree {
     lattice: Lattice,
     /// SplitBox and records, before they are sorted.
     made: SubBoxLists,
-    sorter: RecordSorter,
+    buckets: BucketSort,
     records: Vec<Record>,
     /// The pieces in the order of the records.
     blocks: Vec<SubBoxBlock>,
@@ -117,7 +117,7 @@ impl Default for LinearKdTree {
             instructions: Instructions::default(),
             lattice: Lattice::default(),
             made: SubBoxLists::default(),
-            sorter: RecordSorter::default(),
+            buckets: BucketSort::default(),
             records: Vec::new(),
             blocks: Vec::new(),
             ends: Vec::new(),
@@ -224,8 +224,12 @@ impl LinearKdTree {
             return Err(BoxError::TooMany { count }.into());
         }
         let width = Code::width(self.lattice.bits);
-        self.sorter
-            .sort(self.made.records(), width, &mut self.records);
+        record_sort::sort(
+            &mut self.buckets,
+            self.made.records(),
+            width,
+            &mut self.records,
+        );
         // Before anything is written down: a heap would make pairs until the memory is full.
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.crowded(boxes));

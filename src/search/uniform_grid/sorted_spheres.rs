@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::MAX_COMPARISONS;
 use super::layout::GridLayout;
 use super::simd::{Columns, MAX_LANES};
-use crate::scatter::ScatterTarget;
+use crate::bucket_sort::{BucketSort, ScatterTarget};
 use crate::search::SearchError;
 use crate::spheres::{CHUNK, SphereSet};
 
@@ -69,7 +69,7 @@ pub(in crate::search) struct SortedSpheres {
     pub(in crate::search) cell_start: Vec<u32>,
     cell_of: Vec<u32>,
     slab_order: Vec<Member>,
-    slab_offsets: Vec<u32>,
+    slabs: BucketSort,
 }
 
 impl SortedSpheres {
@@ -165,9 +165,9 @@ impl SortedSpheres {
         let slabs = cells.div_ceil(slab_cells);
         let chunks = spheres.len().div_ceil(CHUNK);
         self.resize(spheres.len(), cells, with_radii);
-        self.bin(spheres, layout, slab_cells, slabs, chunks);
-        self.scatter_to_slabs(slab_cells, slabs);
-        self.sort_slabs(slab_cells, slabs, chunks);
+        self.slabs.reserve(MAX_SLABS, chunks);
+        self.bin(spheres, layout, slab_cells, slabs);
+        self.sort_slabs(slab_cells);
         self.gather(spheres, with_radii);
     }
 
@@ -198,64 +198,34 @@ impl SortedSpheres {
         self.cell_start.resize(cells + 1, 0);
     }
 
-    /// Steps 1 and 2: cells, counts by slab, and where each chunk writes.
-    fn bin(
-        &mut self,
-        spheres: &SphereSet,
-        layout: &impl CellMap,
-        slab_cells: usize,
-        slabs: usize,
-        chunks: usize,
-    ) {
+    /// Steps 1 to 3: the cell of each sphere, and indices to slabs.
+    fn bin(&mut self, spheres: &SphereSet, layout: &impl CellMap, slab_cells: usize, slabs: usize) {
         let shift = slab_cells.trailing_zeros();
-        self.slab_offsets.clear();
-        self.slab_offsets.reserve_exact(MAX_SLABS * chunks);
-        self.slab_offsets.resize(slabs * chunks, 0);
-        self.cell_of
-            .par_chunks_mut(CHUNK)
-            .zip(self.slab_offsets.par_chunks_mut(slabs))
-            .enumerate()
-            .for_each(|(chunk, (cells, counts))| {
-                let start = chunk * CHUNK;
-                layout.write_cells(spheres, start..start + cells.len(), cells);
-                for &mut cell in cells {
-                    counts[(cell >> shift) as usize] += 1;
-                }
-            });
-        let mut sum = 0;
-        for slab in 0..slabs {
-            for chunk in 0..chunks {
-                let entry = &mut self.slab_offsets[chunk * slabs + slab];
-                sum += std::mem::replace(entry, sum);
+        let chunks = self.cell_of.par_chunks_mut(CHUNK).enumerate();
+        self.slabs.count(slabs, chunks, |(chunk, cells), counts| {
+            let start = chunk * CHUNK;
+            layout.write_cells(spheres, start..start + cells.len(), cells);
+            for &mut cell in cells {
+                counts[(cell >> shift) as usize] += 1;
             }
+        });
+        let chunks = self.cell_of.par_chunks(CHUNK).enumerate();
+        // SAFETY: the same chunks push one member for each cell that they counted.
+        unsafe {
+            self.slabs
+                .scatter(&mut self.slab_order, chunks, |(chunk, cells), writer| {
+                    for (k, &cell) in cells.iter().enumerate() {
+                        let index = (chunk * CHUNK + k) as u32;
+                        writer.push((cell >> shift) as usize, Member { cell, index });
+                    }
+                });
         }
     }
 
-    /// Step 3: indices to slabs. Afterwards the offsets point behind what was written.
-    fn scatter_to_slabs(&mut self, slab_cells: usize, slabs: usize) {
-        let shift = slab_cells.trailing_zeros();
-        let target = ScatterTarget::new(&mut self.slab_order);
-        self.cell_of
-            .par_chunks(CHUNK)
-            .zip(self.slab_offsets.par_chunks_mut(slabs))
-            .enumerate()
-            .for_each(|(chunk, (cells, offsets))| {
-                for (k, &cell) in cells.iter().enumerate() {
-                    let at = &mut offsets[(cell >> shift) as usize];
-                    let index = (chunk * CHUNK + k) as u32;
-                    // SAFETY: the prefix sum gave each (slab, chunk) a range of its own.
-                    unsafe { target.write(*at as usize, Member { cell, index }) };
-                    *at += 1;
-                }
-            });
-    }
-
     /// Step 4: indices to cells, inside each slab.
-    fn sort_slabs(&mut self, slab_cells: usize, slabs: usize, chunks: usize) {
+    fn sort_slabs(&mut self, slab_cells: usize) {
         let count = self.slab_order.len();
-        // The last chunk's offset of a slab is now the slab's end.
-        let last = &self.slab_offsets[(chunks - 1) * slabs..];
-        let slab_start = |slab: usize| if slab == 0 { 0 } else { last[slab - 1] };
+        let slab_starts = self.slabs.starts();
         let index = ScatterTarget::new(&mut self.index);
         let slab_order = &self.slab_order;
         let cells = self.cell_start.len() - 1;
@@ -265,13 +235,13 @@ impl SortedSpheres {
             .enumerate()
             .for_each(|(slab, starts)| {
                 let first_cell = (slab * slab_cells) as u32;
-                let range = slab_start(slab) as usize..last[slab] as usize;
+                let range = slab_starts[slab] as usize..slab_starts[slab + 1] as usize;
                 let members = &slab_order[range];
                 starts.fill(0);
                 for member in members {
                     starts[(member.cell - first_cell) as usize] += 1;
                 }
-                let mut sum = slab_start(slab);
+                let mut sum = slab_starts[slab];
                 for start in starts.iter_mut() {
                     sum += *start;
                     *start = sum;

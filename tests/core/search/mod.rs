@@ -14,6 +14,7 @@ mod degenerate;
 mod faults;
 mod oracle;
 mod random;
+mod refined;
 mod searches;
 mod sizes;
 mod structures;

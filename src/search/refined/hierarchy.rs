@@ -1,22 +1,20 @@
-//! Spheres around spheres around the atoms of a template.
-//!
-//! The bounding sphere of the molecule, [`DEFAULT_PROXIES`] proxies, and in each of them
-//! *leaves* of about [`LEAF_ATOMS`] atoms. Atoms are stored leaf by leaf.
+//! Bounding-sphere hierarchy of a template: its bounding sphere, [`DEFAULT_PROXIES`] proxies,
+//! and in each of them *leaves* of about [`LEAF_ATOMS`] atoms.
 
 use glam::Vec3;
 
 use crate::molecule::{BodySpheres, MoleculeTemplate};
 use crate::proxy::{DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxyError, ProxySet};
 
-/// Atoms of a leaf, about: two vectors of eight are compared with each of its own.
+/// Approximate number of atoms per leaf: two vectors of eight.
 const LEAF_ATOMS: usize = 16;
 
-/// Spheres in a body frame, and where what is in each begins; nm.
+/// Spheres of one level of the hierarchy, body frame, nm.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tier {
     pub(super) centers: Vec<Vec3>,
     pub(super) radii: Vec<f32>,
-    /// First child of each sphere, and one entry more.
+    /// First child of each sphere, followed by the number of children.
     pub(super) starts: Vec<u32>,
 }
 
@@ -38,16 +36,16 @@ pub(super) struct LeafAtom {
     pub(super) index: u32,
 }
 
-/// Spheres around spheres around the atoms of one template, in its body frame.
+/// Bounding-sphere hierarchy of one template, body frame, nm. Atoms are stored leaf by leaf.
 #[derive(Clone, Debug)]
-pub(super) struct ProxyHierarchy {
+pub(super) struct SphereHierarchy {
     pub(super) proxies: Tier,
     pub(super) leaves: Tier,
     pub(super) atoms: Vec<LeafAtom>,
     pub(super) bounding_radius: f32,
 }
 
-impl ProxyHierarchy {
+impl SphereHierarchy {
     /// Builds the hierarchy of a template.
     ///
     /// # Errors
@@ -106,10 +104,10 @@ mod tests {
     use crate::molecule::{LoadOptions, load};
 
     #[test]
-    fn every_atom_is_in_its_leaf_and_in_the_proxy_of_that() {
+    fn every_atom_is_inside_its_leaf_and_its_proxy() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/dhfr.pdb");
         let template = Arc::new(load(path, &LoadOptions::default()).unwrap());
-        let tree = ProxyHierarchy::new(&ProxyCache::new(template.clone())).unwrap();
+        let tree = SphereHierarchy::new(&ProxyCache::new(template.clone())).unwrap();
         let mut seen = vec![false; template.atom_count()];
         let holds = |tier: &Tier, sphere: usize, atom: &LeafAtom| {
             let apart = tier.centers[sphere]

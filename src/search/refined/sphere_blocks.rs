@@ -1,20 +1,20 @@
-//! Blocks of spheres against blocks of spheres, where somebody else knows which may meet.
-//!
-//! The comparisons are those of the grids, bit for bit.
+//! Comparison of blocks of spheres, bit for bit as in the grids.
 
 use std::ops::Range;
 
 use glam::Vec3;
 
-use super::Pair;
-use super::uniform_grid::pair_walk::{PairLister, scan_run};
+use crate::search::Pair;
+use crate::search::uniform_grid::pair_walk::{PairLister, scan_run};
 #[cfg(target_arch = "x86_64")]
-use super::uniform_grid::simd::Avx2;
-use super::uniform_grid::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
+use crate::search::uniform_grid::simd::Avx2;
+use crate::search::uniform_grid::simd::{
+    Columns, Comparison, Instructions, MAX_LANES, Query, Scalar,
+};
 
-/// Spheres of several blocks, side by side.
+/// Spheres of several blocks as arrays.
 #[derive(Debug, Default)]
-pub(crate) struct Blocks {
+pub(crate) struct SphereBlocks {
     x: Vec<f32>,
     y: Vec<f32>,
     z: Vec<f32>,
@@ -24,20 +24,20 @@ pub(crate) struct Blocks {
     instructions: Instructions,
 }
 
-/// Two blocks that may meet.
+/// Two blocks that may overlap.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockPair {
-    /// Spheres of one of them.
+    /// Spheres of the first block.
     pub(crate) a: Range<u32>,
-    /// Spheres of the other.
+    /// Spheres of the second block.
     pub(crate) b: Range<u32>,
-    /// Center of a sphere around all of the other, nm.
+    /// Center of a sphere around the second block, nm.
     pub(crate) center: Vec3,
-    /// Radius of that sphere plus the margin and what rounding may add, nm.
+    /// Radius of that sphere plus the margin and a bound on rounding, nm.
     pub(crate) reach: f32,
 }
 
-impl Blocks {
+impl SphereBlocks {
     /// Number of spheres.
     pub(crate) fn len(&self) -> usize {
         self.x.len()
@@ -63,22 +63,21 @@ impl Blocks {
         self.index.push(index);
     }
 
-    /// Appends the overlapping pairs of spheres of different owners of all `touching` blocks
-    /// to `list`.
-    pub(crate) fn compare(&mut self, touching: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
+    /// Appends the overlapping spheres of different owners of all `block_pairs` to `list`.
+    pub(crate) fn compare(&mut self, block_pairs: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
         let len = self.len();
-        // A vector may be loaded from any sphere.
+        // Padding, so that a vector can be loaded from any sphere.
         for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
             axis.resize(len + MAX_LANES, f32::INFINITY);
         }
         self.owner.resize(len + MAX_LANES, 0);
         self.index.resize(len + MAX_LANES, 0);
         match self.instructions {
-            Instructions::Scalar => self.compare_with::<Scalar>(touching, margin, list),
+            Instructions::Scalar => self.compare_with::<Scalar>(block_pairs, margin, list),
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 | Instructions::Avx512 => {
                 // SAFETY: both exist only where AVX2 was detected.
-                unsafe { self.compare_avx2(touching, margin, list) };
+                unsafe { self.compare_avx2(block_pairs, margin, list) };
             }
         }
         for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
@@ -89,17 +88,17 @@ impl Blocks {
     }
 
     /// # Safety
-    /// The processor has AVX2, BMI1 and POPCNT.
+    /// The CPU has AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    unsafe fn compare_avx2(&self, touching: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
-        self.compare_with::<Avx2>(touching, margin, list);
+    unsafe fn compare_avx2(&self, block_pairs: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
+        self.compare_with::<Avx2>(block_pairs, margin, list);
     }
 
     #[inline(always)]
     fn compare_with<C: Comparison>(
         &self,
-        touching: &[BlockPair],
+        block_pairs: &[BlockPair],
         margin: f32,
         list: &mut Vec<Pair>,
     ) {
@@ -112,7 +111,7 @@ impl Blocks {
             index: &self.index,
         };
         let mut sink = PairLister { list };
-        for pair in touching {
+        for pair in block_pairs {
             for one in pair.a.start as usize..pair.a.end as usize {
                 let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);
                 let radius = columns.radius[one];
@@ -130,7 +129,7 @@ impl Blocks {
                     radius,
                 };
                 let run = pair.b.start as usize..pair.b.end as usize;
-                // SAFETY: the columns have MAX_LANES entries behind the last sphere, and
+                // SAFETY: the columns have MAX_LANES entries after the last sphere, and
                 // `compare` chose `C`.
                 unsafe {
                     scan_run::<C, true, _>(&columns, &query, columns.index[one], run, &mut sink);
