@@ -1,14 +1,12 @@
-//! A scene without motion: shared templates, molecules, and where each belongs.
+//! [`Crowd`]: molecules with shared templates, and the compartments they are placed in.
 //!
-//! Templates, compartments and placements are added first, then the members that name them by
-//! index, each with its pose in the world (nm). What names something that is not there, or is
-//! at an impossible pose, is refused with a [`CrowdError`], so that whoever takes a [`Crowd`]
-//! need not ask: a `Relaxer` that relaxes it,
-//! `export` that writes it. Order is kept: member `m` is the `m`-th
-//! that was added.
+//! Add templates, compartments and placements first, then the [`CrowdMember`]s that refer to
+//! them by index, each with its world pose (nm). Invalid indices and poses are rejected with a
+//! [`CrowdError`], so that users of a [`Crowd`] need not check them: a `Relaxer` relaxes it,
+//! `export` writes it. Members keep the order in which they are added.
 //!
-//! Molecules that share what they are made of and have but a pose of their own are those of
-//! J. Pauschenwein (2022, section 4.1).
+//! Molecules that share a template and differ only in their pose follow J. Pauschenwein (2022,
+//! section 4.1).
 
 use std::sync::Arc;
 
@@ -18,21 +16,21 @@ use crate::compartment::{Placement, PlacementError, Surface};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Why molecules do not make a crowd.
+/// Why something cannot be added to a crowd.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CrowdError {
-    /// An index points to nothing.
-    #[error("{what} {index} does not exist: there are {count}, counted from 0; add it first")]
-    NoSuch {
-        /// What was looked for: template, compartment or placement.
+    /// An index is out of range.
+    #[error("there is no {what} {index} in the crowd: it has {count}; add it first")]
+    UnknownIndex {
+        /// Kind of the index: template, compartment or placement.
         what: &'static str,
-        /// The index that was given.
+        /// The given index.
         index: u32,
-        /// How many there are.
+        /// Number of existing ones.
         count: usize,
     },
-    /// A pose is NaN or infinite, or its rotation is not a rotation.
+    /// A pose is NaN or infinite, or its rotation is not a unit quaternion.
     #[error(
         "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
         pose.position, pose.rotation
@@ -40,10 +38,10 @@ pub enum CrowdError {
     BadPose {
         /// Index of the molecule.
         molecule: usize,
-        /// The pose that was given.
+        /// The given pose.
         pose: Pose,
     },
-    /// A placement is impossible.
+    /// A placement is invalid.
     #[error(transparent)]
     Placement(#[from] PlacementError),
 }
@@ -51,25 +49,24 @@ pub enum CrowdError {
 /// One molecule of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdMember {
-    /// Its template: an index that [`Crowd::add_template`] returned.
+    /// Index of its template, from [`Crowd::add_template`].
     pub template: u32,
-    /// Its placement: an index that [`Crowd::add_placement`] returned; `None` if it may be
-    /// anywhere.
+    /// Index of its placement, from [`Crowd::add_placement`]; `None` if it is not confined.
     pub placement: Option<u32>,
-    /// Where it is in the world, nm.
+    /// World pose, nm.
     pub pose: Pose,
 }
 
-/// A placement relative to one of the compartments.
+/// A placement in one of the compartments of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdPlacement {
-    /// The compartment: an index that [`Crowd::add_compartment`] returned.
+    /// Index of the compartment, from [`Crowd::add_compartment`].
     pub compartment: u32,
-    /// Where in it.
+    /// Placement in that compartment.
     pub placement: Placement,
 }
 
-/// Molecules with shared templates, and where each belongs.
+/// Molecules with shared templates, each optionally placed in a compartment.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -113,10 +110,10 @@ impl Crowd {
         self.compartments.len() as u32 - 1
     }
 
-    /// Adds a way to sit in a compartment and returns its index.
+    /// Adds a placement in a compartment and returns its index.
     ///
     /// # Errors
-    /// [`CrowdError`] if the compartment does not exist or the placement is impossible.
+    /// [`CrowdError`] if the compartment does not exist or the placement is invalid.
     pub fn add_placement(
         &mut self,
         compartment: u32,
@@ -130,11 +127,10 @@ impl Crowd {
         Ok(self.placements.len() as u32 - 1)
     }
 
-    /// Adds a molecule. Its rotation is made a unit quaternion to the last digit.
+    /// Adds a molecule and normalizes its rotation.
     ///
     /// # Errors
-    /// [`CrowdError`] if its template or placement does not exist, or its pose is not
-    /// finite or its rotation none.
+    /// [`CrowdError`] if its template or placement does not exist, or its pose is invalid.
     pub fn add_member(&mut self, mut member: CrowdMember) -> Result<(), CrowdError> {
         check_index("template", member.template, self.templates.len())?;
         if let Some(placement) = member.placement {
@@ -175,7 +171,7 @@ impl Crowd {
         &self.members
     }
 
-    /// The molecules, to be moved. Whoever moves them keeps their poses finite.
+    /// The molecules, mutable. The caller keeps their poses finite.
     pub(crate) fn members_mut(&mut self) -> &mut [CrowdMember] {
         &mut self.members
     }
@@ -183,7 +179,7 @@ impl Crowd {
     /// Template of one molecule.
     ///
     /// # Panics
-    /// If the member is one of another crowd, and this one has no such template.
+    /// If the member belongs to another crowd and its template index is out of range.
     #[must_use]
     pub fn template_of(&self, member: &CrowdMember) -> &MoleculeTemplate {
         &self.templates[member.template as usize]
@@ -192,7 +188,7 @@ impl Crowd {
     /// Compartment and placement of one molecule, if it has one.
     ///
     /// # Panics
-    /// If the member is one of another crowd, and this one has no such placement.
+    /// If the member belongs to another crowd and its placement index is out of range.
     #[must_use]
     pub fn placement_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
         let place = &self.placements[member.placement? as usize];
@@ -202,8 +198,7 @@ impl Crowd {
         ))
     }
 
-    /// Each molecule's template and pose in the world, as the writers of structure files want
-    /// them.
+    /// Template and world pose of each molecule, for the writers of structure files.
     pub fn instances(&self) -> impl Iterator<Item = (&MoleculeTemplate, Pose)> + Clone + '_ {
         self.members
             .iter()
@@ -223,6 +218,6 @@ fn check_index(what: &'static str, index: u32, count: usize) -> Result<(), Crowd
     if (index as usize) < count {
         Ok(())
     } else {
-        Err(CrowdError::NoSuch { what, index, count })
+        Err(CrowdError::UnknownIndex { what, index, count })
     }
 }

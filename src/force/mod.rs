@@ -1,33 +1,29 @@
-//! What contacts and compartments do to a molecule in one iteration.
+//! Response laws: how contacts and compartments move a molecule.
 //!
-//! Laws are pure functions: contacts and deviations in, a [`Push`] or an [`Impulse`] out. All
-//! is in the world frame about the center of mass; lengths are nm, angles radian, masses Da,
-//! times s. All of a molecule's contacts are summed by one task in a fixed order, so that no
-//! atomics are needed and the number of threads does not matter. Parameters that cannot be are
-//! refused by the `check` of each law, with a [`ParameterError`] that names the first.
+//! Laws are pure functions from contacts and deviations to a [`Push`] or an [`Impulse`], in the
+//! world frame about the center of mass. Lengths are nm, angles radian, masses Da, times s. The
+//! contacts of a molecule are summed by one task in a fixed order, so that results do not
+//! depend on the number of threads. Each law validates its parameters in `check`, which returns
+//! a [`ParameterError`] naming the first invalid one.
 //!
-//! | law | what it does | where it is from |
+//! | law | effect | source |
 //! |---|---|---|
 //! | [`thesis_reaction`] | pushes one atom of a contact | Pauschenwein (2022), section 4.3, Algorithm 4.4 |
-//! | [`thesis_spring_force`], [`thesis_spring_torque`] | pull a molecule back to its place | the same, Algorithm 4.5 |
-//! | [`Projection`] | parts contacts by real mass and inertia; its springs take back a part of the excess | ours; the relaxer's default |
-//! | [`spring_impulse`], [`precession_damping_impulse`] | hold a molecule in its place where time passes | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
+//! | [`thesis_spring_force`], [`thesis_spring_torque`] | pull a molecule back into its compartment | Pauschenwein (2022), Algorithm 4.5 |
+//! | [`Projection`] | separates contacts, weighted by mass and inertia; its springs remove a fraction of the excess | ours; default of the relaxer |
+//! | [`spring_impulse`], [`precession_damping_impulse`] | hold a molecule in its compartment in a simulation with velocities | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
 
 mod body;
-mod impulse;
 mod projection;
 mod spring;
 mod thesis;
 
-pub use body::Body;
 #[cfg(feature = "gpu")]
 pub(crate) use body::DIRECTION_HASH;
 pub(crate) use body::arbitrary_direction;
-pub use impulse::{Impulse, Velocity};
+pub use body::{Body, Impulse, Velocity};
 pub use projection::{Projection, ProjectionSums};
-pub use spring::{
-    MAX_OSCILLATIONS_PER_SUBSTEP, SpringLaw, precession_damping_impulse, spring_impulse,
-};
+pub use spring::{SpringLaw, precession_damping_impulse, spring_impulse};
 #[cfg(feature = "gpu")]
 pub(crate) use thesis::MIN_SQUARES_NM2;
 pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
@@ -37,53 +33,51 @@ use thiserror::Error;
 
 use crate::pose::Pose;
 
-/// A parameter of a law that cannot be.
+/// An invalid parameter of a law.
 ///
 /// ```
 /// use bevy_rapier_molecules::force::Projection;
 ///
-/// let restless = Projection { momentum: 1.0, ..Projection::default() };
-/// let said = restless.check().map_err(|error| error.to_string());
-/// assert_eq!(said, Err("the parameter momentum must be less than one, and is 1".to_owned()));
+/// let invalid = Projection { momentum: 1.0, ..Projection::default() };
+/// let message = invalid.check().map_err(|error| error.to_string());
+/// assert_eq!(message, Err("the parameter momentum must be less than one, but is 1".to_owned()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("the parameter {name} must be {allowed}, and is {value}")]
+#[error("the parameter {name} must be {allowed}, but is {value}")]
 #[non_exhaustive]
 pub struct ParameterError {
     /// Name of the parameter.
     pub name: &'static str,
-    /// What it may be.
+    /// The allowed range.
     pub allowed: &'static str,
-    /// The value that was given.
+    /// The given value.
     pub value: f32,
 }
 
 /// Checks that named parameters are finite and not negative.
 pub(crate) fn not_negative(parameters: &[(&'static str, f32)]) -> Result<(), ParameterError> {
-    match parameters
-        .iter()
-        .find(|(_, value)| !(value.is_finite() && *value >= 0.0))
-    {
+    let mut parameters = parameters.iter();
+    match parameters.find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
         None => Ok(()),
         Some(&(name, value)) => Err(ParameterError {
             name,
-            allowed: "a number that is not negative",
+            allowed: "finite and not negative",
             value,
         }),
     }
 }
 
-/// How a molecule is moved in one iteration, about its center of mass.
+/// Displacement of a molecule in one iteration of the relaxer, about its center of mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Push {
-    /// Shift of the center of mass, nm.
+    /// Translation of the center of mass, nm.
     pub linear: Vec3,
     /// Rotation vector in the world frame, radian.
     pub angular: Vec3,
 }
 
 impl Push {
-    /// The pose after the push: shifted, and turned about the center of mass.
+    /// The pose after the push.
     #[must_use]
     pub fn apply(&self, pose: &Pose) -> Pose {
         Pose::new(
@@ -92,8 +86,7 @@ impl Push {
         )
     }
 
-    /// The push with its shift and its turn shortened to the given lengths
-    /// (nm, radian) where they are longer.
+    /// Limits the lengths of the translation (nm) and of the rotation (radian).
     #[must_use]
     pub(crate) fn clamped(self, linear: f32, angular: f32) -> Self {
         Self {

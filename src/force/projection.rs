@@ -1,24 +1,25 @@
-//! Our own law: rigid position-based projection.
+//! [`Projection`]: our relaxation law, rigid position-based projection.
 //!
-//! Each contact asks for the smallest shift and turn of its two molecules, weighed
-//! by their real mass and inertia, that would part the two spheres along a normal.
-//! Normals of atoms alone stall: molecules that start inside one another interlock,
-//! every atom being pushed to whatever side it happens to be on. So the normal is a
-//! blend of the atom normal and the direction between the molecules' centers, in
-//! which the latter fades as the crowd comes apart. The odd pair that is still
-//! interlocked then is parted by a *kick*: the blend comes back and fades again,
-//! which moves only those that still touch.
+//! Each contact requests the smallest translation and rotation of its two molecules, weighted
+//! by their mass and inertia, that separates the two spheres along a normal. With atom normals
+//! alone, molecules that start inside each other interlock, because every atom is pushed to the
+//! side it happens to be on. The normal is therefore a blend of the atom normal and the
+//! direction between the molecules' centers, whose weight fades to zero. Pairs that are still
+//! interlocked afterwards are separated by a *kick*: the weight is restored and fades again,
+//! which moves only molecules that still touch.
 //!
-//! For spheres at distance vector d (from other to own), reach R, and a unit
-//! normal n, the shift s that parts them along n solves |d + s n| = R:
+//! For spheres at distance vector d (from other to own), reach R, and a unit normal n, the shift
+//! s that separates them along n solves |d + s n| = R:
 //!
 //! s = −d·n + √((d·n)² + R² − |d|²).
 //!
-//! Each molecule averages what its contacts ask for (Jacobi): the sum divided by
-//! the square root of their number, times an over-relaxation. Jacobi is slow where
-//! a push must travel through many molecules, so that part of the last push goes on
-//! (heavy-ball momentum): a dense vesicle that is not at rest after 1,500
-//! iterations without it is so after about 140.
+//! Each molecule averages the corrections of its contacts (Jacobi): their sum, divided by the
+//! square root of their number, times an over-relaxation factor. Jacobi iterations converge
+//! slowly where a push must propagate through many molecules. They are accelerated by the
+//! heavy-ball method: a fraction of the previous push is added to the next one. (This is an
+//! extrapolation of the iteration; the law has no velocities and conserves no physical
+//! momentum.) A dense vesicle that is not at rest after 1,500 iterations without acceleration
+//! comes to rest after about 140 with it.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -26,13 +27,12 @@ use serde::{Deserialize, Serialize};
 use super::{Body, ParameterError, Push, not_negative};
 use crate::compartment::{Deviation, Placement};
 
-/// Parameters of the projection law, of
-/// `ReactionLaw::Projection`.
+/// Parameters of the projection law, [`ReactionLaw::Projection`](crate::relax::ReactionLaw).
 ///
 /// ```
 /// use bevy_rapier_molecules::force::Projection;
 ///
-/// // What a file leaves out has its default.
+/// // Missing fields have their defaults.
 /// let read: Projection = ron::from_str("(relaxation: 1.0)")?;
 /// assert_eq!(read, Projection { relaxation: 1.0, ..Projection::default() });
 /// assert!(read.check().is_ok());
@@ -41,23 +41,24 @@ use crate::compartment::{Deviation, Placement};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Projection {
-    /// Weight of the direction between centers at the start. Default: 2.
+    /// Initial weight of the direction between centers. Default: 2.
     pub center_weight: f32,
     /// Iterations over which that weight fades to zero, linearly. Default: 60.
     pub fade_iterations: u32,
-    /// Iterations without progress after which the weight comes back once more, to
-    /// part molecules that are still interlocked; 0 for never. Default: 100.
+    /// Iterations without progress after which the weight is restored, to separate
+    /// interlocked molecules; 0 disables kicks. Default: 100.
     pub kick_after: u32,
-    /// Fraction of the last push that goes on in the next one. Default: 0.9.
+    /// Heavy-ball coefficient of the iteration: fraction of the previous push that is added to
+    /// the next one, less than 1. Default: 0.9.
     pub momentum: f32,
-    /// Over-relaxation: the summed corrections are scaled by this / √contacts. Default: 1.5.
+    /// Over-relaxation: the sum of corrections is multiplied by this / √contacts. Default: 1.5.
     pub relaxation: f32,
-    /// Longest shift of a molecule in one iteration, nm. Default: 0.1.
+    /// Maximum translation of a molecule per iteration, nm. Default: 0.1.
     pub max_shift: f32,
-    /// Largest turn of a molecule in one iteration, radian. Default: 0.15.
+    /// Maximum rotation of a molecule per iteration, radian. Default: 0.15.
     pub max_turn: f32,
-    /// Fraction of a molecule's excess over its leeway that a spring takes back in
-    /// one iteration. Default: 0.5.
+    /// Fraction of a molecule's excess over its leeway that a spring removes per iteration.
+    /// Default: 0.5.
     pub spring: f32,
 }
 
@@ -76,67 +77,11 @@ impl Default for Projection {
     }
 }
 
-/// Sum over the contacts of one molecule.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ProjectionSums {
-    push: Push,
-    contacts: u32,
-}
-
-impl ProjectionSums {
-    /// Adds the contact of spheres at `own` and `other` (world, nm) that reach `reach`
-    /// nm, of molecules with these bodies, one of which at least can be moved. `between` is
-    /// the unit vector from the other molecule's center to the own, here multiplied by its
-    /// weight.
-    #[inline]
-    pub fn add(
-        &mut self,
-        [own_body, other_body]: [&Body; 2],
-        [own, other]: [Vec3; 2],
-        reach: f32,
-        between: Vec3,
-    ) {
-        let apart = own - other;
-        let atom = apart.normalize_or_zero();
-        let Some(normal) = (atom + between)
-            .try_normalize()
-            .or_else(|| apart.try_normalize())
-        else {
-            // Coincident atoms, and no direction between the molecules either.
-            return;
-        };
-        let along = apart.dot(normal);
-        let room = along * along + reach * reach - apart.length_squared();
-        let shift = room.max(0.0).sqrt() - along;
-        let own_lever = own - own_body.center;
-        let mobility = own_body.mobility(own_lever, normal)
-            + other_body.mobility(other - other_body.center, normal);
-        let impulse = normal * (shift / mobility);
-        self.push.linear += impulse * own_body.inverse_mass;
-        self.push.angular += own_body.inverse_inertia * own_lever.cross(impulse);
-        self.contacts += 1;
-    }
-
-    /// The push that all contacts together ask for.
-    #[must_use]
-    pub fn push(&self, parameters: &Projection) -> Push {
-        if self.contacts == 0 {
-            return Push::default();
-        }
-        let scale = parameters.relaxation / (self.contacts as f32).sqrt();
-        Push {
-            linear: self.push.linear * scale,
-            angular: self.push.angular * scale,
-        }
-    }
-}
-
 impl Projection {
-    /// Checks that every parameter is finite and not negative, and the momentum less
-    /// than one.
+    /// Validates the parameters: all finite and not negative, `momentum` less than one.
     ///
     /// # Errors
-    /// [`ParameterError`] names the first that is not.
+    /// [`ParameterError`] names the first invalid one.
     pub fn check(&self) -> Result<(), ParameterError> {
         not_negative(&[
             ("center_weight", self.center_weight),
@@ -156,32 +101,83 @@ impl Projection {
         Ok(())
     }
 
-    /// Weight of the direction between centers some iterations after the start or
-    /// the last kick.
+    /// Weight of the direction between centers, `iterations` after the start or the last kick.
     #[must_use]
     pub(crate) fn center_weight_after(&self, iterations: u32) -> f32 {
         let faded = iterations as f32 / self.fade_iterations.max(1) as f32;
         self.center_weight * (1.0 - faded).max(0.0)
     }
 
-    /// Adds the momentum of the `last` push, and shortens the sum to what one
-    /// iteration may do.
+    /// Adds a fraction of the `previous` push (heavy-ball method) and clamps the sum.
     #[must_use]
-    pub(crate) fn with_momentum(&self, mut push: Push, last: &Push) -> Push {
-        push.linear += last.linear * self.momentum;
-        push.angular += last.angular * self.momentum;
+    pub(crate) fn with_momentum(&self, mut push: Push, previous: &Push) -> Push {
+        push.linear += previous.linear * self.momentum;
+        push.angular += previous.angular * self.momentum;
         push.clamped(self.max_shift, self.max_turn)
     }
 
-    /// Springs back to where a molecule belongs: a fraction of what its deviation
-    /// exceeds the leeway by.
+    /// Spring of a molecule: removes a fraction of its deviation beyond the leeways.
     #[must_use]
     pub fn spring(&self, placement: &Placement, deviation: &Deviation) -> Push {
-        let excess = (deviation.height.abs() - placement.leeway).max(0.0);
-        let lean = (deviation.tilt - placement.tilt_leeway).max(0.0);
+        let height = (deviation.height.abs() - placement.leeway).max(0.0);
+        let tilt = (deviation.tilt - placement.tilt_leeway).max(0.0);
         Push {
-            linear: deviation.normal * (-deviation.height.signum() * excess * self.spring),
-            angular: deviation.upright_axis() * (lean * self.spring),
+            linear: deviation.normal * (-deviation.height.signum() * height * self.spring),
+            angular: deviation.upright_axis() * (tilt * self.spring),
+        }
+    }
+}
+
+/// Sum of corrections over the contacts of one molecule.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProjectionSums {
+    push: Push,
+    contacts: u32,
+}
+
+impl ProjectionSums {
+    /// Adds the contact of spheres at `own` and `other` (world, nm) with the sum of radii
+    /// `reach` (nm). At least one of the two bodies must be movable. `between` is the unit
+    /// vector from the other molecule's center to the own, multiplied by its weight.
+    #[inline]
+    pub fn add(
+        &mut self,
+        [own_body, other_body]: [&Body; 2],
+        [own, other]: [Vec3; 2],
+        reach: f32,
+        between: Vec3,
+    ) {
+        let difference = own - other;
+        let atom_normal = difference.normalize_or_zero();
+        let Some(normal) = (atom_normal + between)
+            .try_normalize()
+            .or_else(|| difference.try_normalize())
+        else {
+            // Coincident atoms of molecules with coincident centers.
+            return;
+        };
+        let along = difference.dot(normal);
+        let squared = along * along + reach * reach - difference.length_squared();
+        let shift = squared.max(0.0).sqrt() - along;
+        let own_lever = own - own_body.center;
+        let mobility = own_body.mobility(own_lever, normal)
+            + other_body.mobility(other - other_body.center, normal);
+        let impulse = normal * (shift / mobility);
+        self.push.linear += impulse * own_body.inverse_mass;
+        self.push.angular += own_body.inverse_inertia * own_lever.cross(impulse);
+        self.contacts += 1;
+    }
+
+    /// The averaged push of all contacts.
+    #[must_use]
+    pub fn push(&self, parameters: &Projection) -> Push {
+        if self.contacts == 0 {
+            return Push::default();
+        }
+        let scale = parameters.relaxation / (self.contacts as f32).sqrt();
+        Push {
+            linear: self.push.linear * scale,
+            angular: self.push.angular * scale,
         }
     }
 }

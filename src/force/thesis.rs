@@ -1,23 +1,20 @@
-//! The reaction and spring laws of Pauschenwein (2022, section 4.3).
+//! The reaction and spring laws of the thesis (Pauschenwein 2022, section 4.3).
 //!
-//! They are heuristics: a "force" is a displacement in nm per iteration, a
-//! "torque" a rotation in radian per iteration, each scaled by a step size that
-//! the user tunes. Lengths are nm here.
+//! They are heuristics: a "force" is a displacement in nm per iteration, a "torque" a rotation
+//! in radian per iteration, each scaled by a step size that the user tunes. Lengths are nm here.
 //!
-//! Two things in Algorithm 4.5 cannot be meant as printed, and are decided so:
+//! Two details of Algorithm 4.5 need care:
 //!
-//! * *Sign of the spring torque.* The torque axis is printed as
-//!   `cross(target, current)`. Turning about that axis moves the molecule away
-//!   from its target, until it stands on its head. The turn from `current` to
-//!   `target` is about `cross(current, target)`, which is also what the text
-//!   describes ("the rotation from current orientation to the target
-//!   orientation"). That is what is computed.
-//! * *Units of the spring force.* It is `±position`, the whole vector from the
-//!   center of the sphere, so that its strength is the size of the vesicle and not
-//!   how far the molecule is out: it does not vanish towards the target and
-//!   overshoots by up to step size × radius. It is kept as printed, since the
-//!   thesis tunes its step sizes for it; the leeway must be at least half of that
-//!   product, or molecules jump across the shell for ever.
+//! * *Sign of the spring torque.* The torque axis is printed as `cross(target, current)`.
+//!   Rotation about that axis turns the molecule away from its target until it is upside down.
+//!   The rotation from `current` to `target` is about `cross(current, target)`, which also
+//!   matches the text ("the rotation from current orientation to the target orientation"). That
+//!   is what is computed.
+//! * *Units of the spring force.* It is `±position`, the whole vector from the center of the
+//!   sphere, so that its strength depends on the size of the vesicle instead of the deviation:
+//!   it does not vanish towards the target, and overshoots by up to step size × radius. It is
+//!   implemented as printed, since the thesis tunes its step sizes for it. The leeway must be at
+//!   least half of that product, or molecules jump across the shell forever.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -25,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use super::{ParameterError, Push, not_negative};
 use crate::compartment::{Deviation, Placement, Surface};
 
-/// Step sizes of the thesis's law, one for each kind of force.
+/// Step sizes of the laws of the thesis.
 ///
-/// The thesis gives no numbers. These are a starting point: they take most overlaps
-/// out of a vesicle of lipids, and do not bring a dense one to rest.
+/// The thesis gives no values. The defaults are a starting point: they remove most overlaps from
+/// a vesicle of lipids, but do not bring a dense one to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThesisSteps {
@@ -54,10 +51,10 @@ impl Default for ThesisSteps {
 }
 
 impl ThesisSteps {
-    /// Checks that every step size is finite and not negative.
+    /// Validates the step sizes: all finite and not negative.
     ///
     /// # Errors
-    /// [`ParameterError`] names the first that is not.
+    /// [`ParameterError`] names the first invalid one.
     pub fn check(&self) -> Result<(), ParameterError> {
         not_negative(&[
             ("force", self.force),
@@ -68,21 +65,20 @@ impl ThesisSteps {
     }
 }
 
-/// Least sum of squares in equation 4.1, nm²: an atom at the center of its molecule
-/// that coincides with another would otherwise be pushed to infinity.
+/// Minimum of the sum of squares in equation 4.1, nm². Without it, an atom at the center of its
+/// molecule that coincides with another atom would be pushed to infinity.
 pub(crate) const MIN_SQUARES_NM2: f32 = 1.0e-4;
 
-/// Algorithm 4.4: force and torque that one contact gives the atom LHSA.
+/// Algorithm 4.4: force and torque of one contact on the atom LHSA.
 ///
-/// `difference` is LHSA − RHSA, `local` is LHSA relative to its molecule's center
-/// of mass, both in the world frame and nm. With equation 4.1,
+/// `difference` is LHSA − RHSA, `local` is LHSA relative to the center of mass of its molecule,
+/// both in the world frame and nm. With equation 4.1,
 ///
 /// strength = 1 / (|difference|² + |local|²),
 ///
-/// force = direction · strength · step and torque = local × direction · step.
-/// Coincident atoms have no direction; they are pushed along `between`, the unit
-/// vector from the center of RHSA's molecule to that of LHSA's. The strength is bounded
-/// where distance and lever both vanish.
+/// force = direction · strength · step and torque = local × direction · step. Coincident atoms
+/// have no direction; they are pushed along `between`, the unit vector from the center of RHSA's
+/// molecule to that of LHSA's. The strength is bounded where distance and lever both vanish.
 #[must_use]
 pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &ThesisSteps) -> Push {
     let direction = difference.try_normalize().unwrap_or(between);
@@ -94,12 +90,12 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
     }
 }
 
-/// Algorithm 4.5, lines 2 to 9: the spring that holds a molecule at its distance. The
-/// shift of an iteration, nm, world frame.
+/// Algorithm 4.5, lines 2 to 9: the spring that holds a molecule at its distance. Returns the
+/// translation per iteration, nm, world frame.
 ///
-/// Outside its leeway the molecule is moved by its `position` (world, nm) relative to the
-/// center of the compartment times the step size: inwards if it is too far out, outwards
-/// if it is too far in.
+/// Outside its leeway, the molecule moves by its `position` (world, nm) relative to the center
+/// of the compartment times the step size: inwards if it is too far out, outwards if it is too
+/// far in.
 #[must_use]
 pub fn thesis_spring_force(
     compartment: &dyn Surface,
@@ -118,9 +114,8 @@ pub fn thesis_spring_force(
     }
 }
 
-/// Algorithm 4.5, lines 10 to 15: the spring that turns a molecule upright, with
-/// the sign mended (see the module page). The rotation vector of an iteration, radian,
-/// world frame.
+/// Algorithm 4.5, lines 10 to 15: the spring that turns a molecule upright, with the corrected
+/// sign (see the module docs). Returns the rotation vector per iteration, radian, world frame.
 #[must_use]
 pub fn thesis_spring_torque(
     placement: &Placement,

@@ -189,7 +189,7 @@ fn placements_and_members_that_cannot_be_are_refused() {
     };
     assert!(matches!(
         crowd.add_member(member),
-        Err(CrowdError::NoSuch {
+        Err(CrowdError::UnknownIndex {
             what: "template",
             ..
         })
