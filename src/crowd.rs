@@ -16,7 +16,7 @@ use crate::compartment::{Placement, PlacementError, Surface};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Why something cannot be added to a crowd.
+/// Why a part of a crowd is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CrowdError {

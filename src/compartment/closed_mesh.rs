@@ -59,8 +59,8 @@ impl ClosedMesh {
             .project_local_point_and_get_location(point, false)
     }
 
-    /// Outward direction at a location of the mesh: the normal of the triangle, or the mean of
-    /// those that meet there.
+    /// Outward direction at a location of the mesh: the normal of the triangle, or the mean
+    /// normal of all triangles at the edge or vertex.
     fn pseudo_normal(&self, triangle: u32, location: TrianglePointLocation) -> Option<Vec3> {
         let normals = self.trimesh.pseudo_normals()?;
         let normal = match location {

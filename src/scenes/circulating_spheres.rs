@@ -1,5 +1,5 @@
-//! Particles that circulate in a box, carried by a velocity field: Kim, Guibas and Shin
-//! (2005), section 4.3, figures 7 and 8.
+//! [`CirculatingSpheres`]: particles in a box, carried by a velocity field (Kim, Guibas and Shin
+//! 2005, section 4.3, figures 7 and 8).
 
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
@@ -11,26 +11,26 @@ use crate::motion::CollisionPartner;
 use crate::motion::time_of_impact::Wall;
 use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
 
-/// How long the acceleration of a particle stays the same, s.
+/// Time for which the acceleration of a particle is constant, s.
 const PIECE_SECONDS: f64 = 1.0 / 120.0;
 
-/// How many particles there are, and what carries them. Default: the paper's 1,000.
+/// Config of [`CirculatingSpheres`]. Default: the 1,000 particles of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CirculatingSpheresConfig {
     /// Number of particles. Default: 1000.
     pub count: u32,
     /// Side of the box, nm. Default: 200.
     pub side: f64,
-    /// Smallest and largest radius, nm. Default: 1 and 10.
+    /// Minimum and maximum radius, nm. Default: 1 and 10.
     pub radii: [f64; 2],
     /// Bound on the acceleration, nm/s². Default: 30.
     pub acceleration: f64,
-    /// Speed of the field in the middle of the box, nm/s. Default: 60.
+    /// Speed of the field at the center of the box, nm/s. Default: 60.
     pub speed: f64,
-    /// Time in which a particle takes on the velocity of the field, s, if its acceleration
-    /// lets it. Default: 0.25.
+    /// Time in which a particle adopts the velocity of the field, s, unless its acceleration
+    /// bound limits it. Default: 0.25.
     pub response: f64,
-    /// Seed of radii and places. Default: 1.
+    /// Seed of radii and positions. Default: 1.
     pub seed: u64,
 }
 
@@ -49,10 +49,15 @@ impl Default for CirculatingSpheresConfig {
 }
 
 impl CirculatingSpheresConfig {
-    /// See [`CirculatingSpheres::field`].
-    fn field(&self, place: DVec3) -> DVec3 {
+    /// The velocity of the field at a position, nm/s. It has no sources and is tangential to the
+    /// walls.
+    ///
+    /// With coordinates from −1 to 1 it is the curl of (−y h, x h, 0) for h = q(x) q(y) q(z) and
+    /// q(s) = (1 − s²)²: upwards with 2 h at the center, and downwards where x h′ outweighs
+    /// that.
+    fn field(&self, position: DVec3) -> DVec3 {
         let half = 0.5 * self.side;
-        let at = ((place - half) / half).clamp(DVec3::NEG_ONE, DVec3::ONE);
+        let at = ((position - half) / half).clamp(DVec3::NEG_ONE, DVec3::ONE);
         let left = DVec3::ONE - at * at;
         // q, and s q′.
         let q = left * left;
@@ -62,18 +67,18 @@ impl CirculatingSpheresConfig {
         0.5 * self.speed * DVec3::new(at.x * across, at.y * across, rise)
     }
 
-    /// The acceleration that brings a particle to the velocity of the field.
-    fn push(&self, particle: &SphereState) -> DVec3 {
+    /// The acceleration of a particle towards the velocity of the field.
+    fn acceleration(&self, particle: &SphereState) -> DVec3 {
         let missing = self.field(particle.position) - particle.velocity;
         (missing / self.response).clamp_length_max(self.acceleration)
     }
 }
 
-/// Particles in a box from the origin to its side, at rest at first. The field takes them up
-/// in the middle (along z), out under the top, and down along the sides; elastic collisions
-/// with each other and with the walls. Masses (Da) are volumes (nm³).
+/// Particles in a cube with one corner at the origin, initially at rest. The field carries them
+/// up in the middle (along z), outwards below the top, and down along the sides. Collisions with
+/// each other and with the walls are elastic. Masses (Da) are volumes (nm³).
 ///
-/// Where a particle is does not depend on how often it is asked for, but for rounding.
+/// The state of a particle does not depend on how often it is probed, except for rounding.
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
@@ -93,27 +98,27 @@ pub struct CirculatingSpheres {
 }
 
 impl CirculatingSpheres {
-    /// Particles at random places where none overlap.
+    /// Particles at random positions without overlaps.
     ///
     /// # Errors
-    /// [`SeparationError`] if a number is not what it has to be, or they do not fit.
+    /// [`SeparationError`] if a radius is invalid or the particles do not fit.
     pub fn new(config: &CirculatingSpheresConfig) -> Result<Self, SeparationError> {
         let mut random = Pcg64Mcg::seed_from_u64(config.seed);
         let mut between = |[low, high]: [f64; 2]| low + (high - low) * random.random::<f64>();
         let mut spheres = Vec::new();
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for _ in 0..config.count {
             spheres.push(MovingSphere {
                 radius: between(config.radii),
                 acceleration: config.acceleration,
             });
-            places.push(DVec3::from_array(
+            positions.push(DVec3::from_array(
                 [(); 3].map(|()| between([0.0, config.side])),
             ));
         }
-        let at_rest = vec![DVec3::ZERO; places.len()];
-        let mut particles = BouncingSpheres::new(config.side, spheres, places, &at_rest)?;
-        particles.push_all(|_, particle| config.push(particle));
+        let at_rest = vec![DVec3::ZERO; positions.len()];
+        let mut particles = BouncingSpheres::new(config.side, spheres, positions, &at_rest)?;
+        particles.set_accelerations(|_, particle| config.acceleration(particle));
         Ok(Self {
             config: *config,
             particles,
@@ -121,7 +126,7 @@ impl CirculatingSpheres {
         })
     }
 
-    /// Radii and bounds, for a detector.
+    /// Radii and acceleration bounds, for a detector.
     #[must_use]
     pub fn spheres(&self) -> &[MovingSphere] {
         &self.particles.spheres
@@ -133,20 +138,10 @@ impl CirculatingSpheres {
         self.particles.walls()
     }
 
-    /// How often particles have met each other so far.
+    /// Number of collisions between particles so far.
     #[must_use]
     pub fn contacts(&self) -> u64 {
         self.contacts
-    }
-
-    /// The velocity of the field at a place, nm/s. It goes nowhere through a wall, and has
-    /// no sources.
-    ///
-    /// With places from −1 to 1 it is the curl of (−y h, x h, 0) for h = q(x) q(y) q(z) and
-    /// q(s) = (1 − s²)²: up with 2 h in the middle, and down where x h′ outweighs that.
-    #[must_use]
-    pub fn field(&self, place: DVec3) -> DVec3 {
-        self.config.field(place)
     }
 }
 
@@ -154,7 +149,9 @@ impl SphereMotion for CirculatingSpheres {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
         let config = &self.config;
         self.particles
-            .probe(sphere, time, PIECE_SECONDS, |state, _| config.push(state))
+            .probe(sphere, time, PIECE_SECONDS, |state, _| {
+                config.acceleration(state)
+            })
     }
 
     fn collide(&mut self, contact: &Contact) {
@@ -178,35 +175,35 @@ mod tests {
     }
 
     #[test]
-    fn the_field_goes_up_in_the_middle_and_down_along_the_sides_and_has_no_sources() {
-        let scene = particles();
-        let at = |x, y, z| scene.field(DVec3::new(x, y, z));
+    fn the_field_rises_in_the_middle_sinks_along_the_sides_and_has_no_sources() {
+        let config = CirculatingSpheresConfig::default();
+        let at = |x, y, z| config.field(DVec3::new(x, y, z));
         assert_eq!(at(100.0, 100.0, 100.0), DVec3::Z * 60.0);
         assert!(at(190.0, 100.0, 100.0).z < -5.0 && at(100.0, 8.0, 100.0).z < -5.0);
-        // Out under the top, in above the bottom, and through no wall.
+        // Outwards below the top, inwards above the bottom, and tangential to the walls.
         assert!(at(130.0, 100.0, 180.0).x > 1.0 && at(130.0, 100.0, 20.0).x < -1.0);
         assert_eq!(at(200.0, 70.0, 30.0).x, 0.0);
         assert_eq!(at(70.0, 30.0, 200.0).z, 0.0);
-        let place = DVec3::new(61.0, 133.0, 87.0);
+        let position = DVec3::new(61.0, 133.0, 87.0);
         let step = 1.0e-3;
-        let sources: f64 = (0..3)
+        let divergence: f64 = (0..3)
             .map(|k| {
                 let mut by = DVec3::ZERO;
                 by[k] = step;
-                (scene.field(place + by) - scene.field(place - by))[k] / (2.0 * step)
+                (config.field(position + by) - config.field(position - by))[k] / (2.0 * step)
             })
             .sum();
-        assert!(sources.abs() < 1.0e-6, "{sources}");
+        assert!(divergence.abs() < 1.0e-6, "{divergence}");
     }
 
     #[test]
-    fn particles_keep_their_promise_however_often_they_are_asked() {
+    fn accelerations_stay_within_the_bound_and_probing_does_not_change_trajectories() {
         let (mut often, mut once) = (particles(), particles());
         for step in 1..=300 {
             let time = f64::from(step) * 0.01;
-            let before = often.probe(3, time - 0.01);
-            let after = often.probe(3, time);
-            let change = after.velocity.distance(before.velocity);
+            let previous = often.probe(3, time - 0.01);
+            let current = often.probe(3, time);
+            let change = current.velocity.distance(previous.velocity);
             assert!(change <= 30.0 * 0.01 + 1.0e-9);
         }
         let [one, other] = [often.probe(3, 3.0), once.probe(3, 3.0)];

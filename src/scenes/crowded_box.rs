@@ -1,4 +1,4 @@
-//! A box full of proteins.
+//! [`crowded_box`]: a box of densely packed proteins.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// How many molecules a [`crowded_box`] has, and how close they are.
+/// Config of a [`crowded_box`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdedBoxConfig {
     /// Number of molecules. Default: 200.
     pub molecules: u32,
-    /// Distance of neighboring places, in units of the mean bounding radius. Default: 1.5,
-    /// at which hemoglobin fills about two fifths of the box and touches its neighbors.
+    /// Lattice constant, in units of the mean bounding radius. Default: 1.5, at which hemoglobin
+    /// fills about two fifths of the box and touches its neighbors.
     pub spacing: f32,
-    /// How far molecules are from their places along each axis at most, in units of the
-    /// spacing. Default: 0.1.
+    /// Maximum displacement from the lattice along each axis, in units of the lattice constant.
+    /// Default: 0.1.
     pub jitter: f32,
-    /// Seed of places and rotations. Default: 1.
+    /// Seed of displacements and rotations. Default: 1.
     pub seed: u64,
 }
 
@@ -36,8 +36,8 @@ impl Default for CrowdedBoxConfig {
     }
 }
 
-/// Molecules in turn from `templates`, around the places of a cubic lattice, each turned at
-/// random. They belong nowhere, and may go anywhere. The middle of the box is the origin.
+/// Molecules of alternating `templates` around the points of a cubic lattice, with random
+/// rotations and without placements. The center of the box is the origin.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Default for CrowdedBoxConfig {
 /// ```
 ///
 /// # Errors
-/// [`CrowdError`] if there are no templates, or the spacing is not a number.
+/// [`CrowdError`] if there are no templates, or the spacing is not finite.
 pub fn crowded_box(
     templates: &[Arc<MoleculeTemplate>],
     config: &CrowdedBoxConfig,
@@ -67,7 +67,7 @@ pub fn crowded_box(
     let side = side.unwrap_or(1);
     let mut random = Pcg64Mcg::seed_from_u64(config.seed);
     for k in 0..config.molecules {
-        let place = Vec3::new(
+        let point = Vec3::new(
             (k % side) as f32,
             (k / side % side) as f32,
             (k / side / side) as f32,
@@ -78,16 +78,16 @@ pub fn crowded_box(
             template: k % templates.len().max(1) as u32,
             placement: None,
             pose: Pose::new(
-                (place - middle + Vec3::from_array(shift)) * step,
-                any_rotation(&mut random),
+                (point - middle + Vec3::from_array(shift)) * step,
+                random_rotation(&mut random),
             ),
         })?;
     }
     Ok(crowd)
 }
 
-/// A rotation, all as likely (Shoemake 1992).
-fn any_rotation(random: &mut Pcg64Mcg) -> Quat {
+/// A uniformly distributed rotation (Shoemake 1992).
+fn random_rotation(random: &mut Pcg64Mcg) -> Quat {
     use std::f32::consts::TAU;
     let [u, v, w] = [(); 3].map(|()| random.random::<f32>());
     let (a, b) = ((1.0 - u).sqrt(), u.sqrt());

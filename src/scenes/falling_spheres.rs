@@ -1,14 +1,12 @@
-//! Falling spheres: the workload that broad phases are compared on.
+//! [`FallingSpheres`]: the workload on which broad phases are compared.
 //!
-//! After Poirrier (2009), sections 4.2 and 6: equal spheres at uniformly random places of a
-//! cube, a constant downward acceleration, and a floor, but no walls. After each step those
-//! that overlap are listed, and the pairs of the list are parted one after the other, which
-//! may make others overlap: not realistic, but a crowd that becomes denser with time, and
-//! stays in motion.
+//! After Poirrier (2009), sections 4.2 and 6: equal spheres at uniformly random positions in a
+//! cube, a constant downward acceleration, and a floor, but no walls. After each step, all
+//! overlapping pairs are found and then separated one after the other, which may create new
+//! overlaps. This is not realistic, but the spheres become denser with time and stay in motion.
 //!
-//! What the paper does not give is chosen here: how strong gravity is
-//! ([`STEPS_TO_FALL`]), and that parted spheres no longer move towards each other, as
-//! those on the floor no longer move down.
+//! The paper leaves two things open, which are chosen here: the strength of gravity
+//! ([`STEPS_TO_FALL`]), and that collisions are perfectly inelastic.
 
 use std::f32::consts::PI;
 
@@ -20,24 +18,23 @@ use thiserror::Error;
 use crate::search::PairBuffer;
 use crate::spheres::{SphereError, SphereSet};
 
-/// Steps after which the highest sphere would arrive at the floor if it met no other.
+/// Steps after which the highest sphere reaches the floor if it hits no other.
 ///
-/// The paper does not say how strong gravity is. It says that few spheres touch in the first
-/// eleven steps, that everything is in motion in steps 50 to 60, and that spheres become
-/// packed until they are at rest. So the last ones arrive when the late steps begin: with
-/// more gravity the pile would lie there for some time already, with less it would not be
-/// one yet. Its figures for a sphere in the late steps hardly depend on the number of
-/// spheres, so this does not, either.
+/// The paper does not state the strength of gravity. It states that few spheres touch in the
+/// first eleven steps, that everything is in motion in steps 50 to 60, and that spheres become
+/// packed until they are at rest. The last spheres therefore arrive when the late steps begin.
+/// The paper's results per sphere in the late steps hardly depend on the number of spheres, so
+/// this constant does not, either.
 pub const STEPS_TO_FALL: f32 = 50.0;
 
-/// Why spheres cannot fall.
+/// Why a scene of [`FallingSpheres`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FallingError {
-    /// The ratio of volumes is not positive.
-    #[error("spheres cannot fill {ratio} of a space: give a positive ratio")]
+    /// The volume ratio is not positive and finite.
+    #[error("the volume ratio of the spheres must be positive and finite, but is {ratio}")]
     BadRatio {
-        /// The ratio that was given.
+        /// The given ratio.
         ratio: f32,
     },
     /// There are too many spheres.
@@ -45,8 +42,8 @@ pub enum FallingError {
     Sphere(#[from] SphereError),
 }
 
-/// Spheres that fall on a floor at height zero, and pile up there. The y axis is up; time is
-/// counted in steps.
+/// Spheres that fall on a floor at height zero and pile up. The y axis is up; the unit of time
+/// is a step.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -59,7 +56,7 @@ pub enum FallingError {
 ///     search.find_pairs(falling.spheres(), 0.0, &mut pairs)?;
 ///     falling.respond(&pairs);
 /// }
-/// assert!(falling.spheres().extent()?.high.y < falling.edge(), "they have come down");
+/// assert!(falling.spheres().extent()?.high.y < falling.edge(), "they have fallen");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -68,7 +65,7 @@ pub struct FallingSpheres {
     velocities: Vec<Vec3>,
     /// Downward acceleration, nm per step².
     gravity: f32,
-    /// Edge of the cube in which they start, nm.
+    /// Edge of the initial cube, nm.
     edge: f32,
 }
 
@@ -76,8 +73,8 @@ impl FallingSpheres {
     /// Radius of the spheres, nm.
     pub const RADIUS_NM: f32 = 0.5;
 
-    /// `count` spheres, each its own molecule, whose volumes add up to `ratio` of that of
-    /// the cube they start in. They may overlap.
+    /// `count` spheres, each its own owner, that fill a fraction `ratio` of the initial cube.
+    /// They may overlap.
     ///
     /// # Errors
     /// [`FallingError`] if the ratio is not positive.
@@ -90,8 +87,8 @@ impl FallingSpheres {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut spheres = SphereSet::new();
         for owner in 0..count {
-            let place: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
-            spheres.push(Vec3::from_array(place), Self::RADIUS_NM, owner)?;
+            let position: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
+            spheres.push(Vec3::from_array(position), Self::RADIUS_NM, owner)?;
         }
         Ok(Self {
             velocities: vec![Vec3::ZERO; spheres.len()],
@@ -101,8 +98,8 @@ impl FallingSpheres {
         })
     }
 
-    /// With gravity such that the highest sphere would fall for `steps` if it met no other,
-    /// instead of [`STEPS_TO_FALL`]. A positive number.
+    /// Sets gravity so that the highest sphere falls for `steps` if it hits no other, instead of
+    /// [`STEPS_TO_FALL`]. Must be positive.
     #[must_use]
     pub fn with_steps_to_fall(self, steps: f32) -> Self {
         Self {
@@ -111,19 +108,19 @@ impl FallingSpheres {
         }
     }
 
-    /// The spheres as they are now.
+    /// The spheres in their current state.
     #[must_use]
     pub fn spheres(&self) -> &SphereSet {
         &self.spheres
     }
 
-    /// Edge of the cube in which they started, nm.
+    /// Edge of the initial cube, nm.
     #[must_use]
     pub fn edge(&self) -> f32 {
         self.edge
     }
 
-    /// Lets everything fall for a step.
+    /// Integrates gravity for one step.
     pub fn advance(&mut self) {
         let spheres = &mut self.spheres;
         for (index, velocity) in self.velocities.iter_mut().enumerate() {
@@ -138,25 +135,25 @@ impl FallingSpheres {
         }
     }
 
-    /// Parts what overlaps, pair by pair: `pairs` are the overlapping spheres of now.
+    /// Separates the overlapping `pairs` one after the other.
     ///
     /// # Panics
-    /// If a pair names a sphere that does not exist.
+    /// If a pair refers to a sphere that does not exist.
     pub fn respond(&mut self, pairs: &PairBuffer) {
         for pair in pairs.iter() {
             let [a, b] = [pair.a as usize, pair.b as usize];
-            let apart = self.spheres.center(b) - self.spheres.center(a);
-            let distance = apart.length();
+            let difference = self.spheres.center(b) - self.spheres.center(a);
+            let distance = difference.length();
             let overlap = 2.0 * Self::RADIUS_NM - distance;
             if overlap <= 0.0 {
                 continue;
             }
-            // Spheres in the same place part along any axis.
-            let normal = apart.try_normalize().unwrap_or(Vec3::Y);
+            // Coincident spheres separate along some axis.
+            let normal = difference.try_normalize().unwrap_or(Vec3::Y);
             let push = 0.5 * overlap * normal;
             self.shift(a, -push);
             self.shift(b, push);
-            // They do not bounce.
+            // Perfectly inelastic.
             let closing = (self.velocities[b] - self.velocities[a]).dot(normal);
             if closing < 0.0 {
                 let change = 0.5 * closing * normal;
@@ -173,7 +170,7 @@ impl FallingSpheres {
     }
 }
 
-/// Downward acceleration, nm per step², to fall from `edge` nm in some steps.
+/// Downward acceleration, nm per step², of a fall of `edge` nm in `steps`.
 fn gravity(edge: f32, steps: f32) -> f32 {
     2.0 * edge / (steps * steps)
 }
@@ -184,7 +181,7 @@ mod tests {
     use crate::search::{PairSearch, UniformGrid};
 
     #[test]
-    fn spheres_come_down_and_become_denser() {
+    fn spheres_fall_and_become_denser() {
         let mut falling = FallingSpheres::new(2000, 0.1, 1).unwrap();
         let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
         let mut counts = Vec::new();
@@ -201,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_that_is_none_is_refused() {
+    fn invalid_ratios_are_rejected() {
         for ratio in [0.0, -1.0, f32::NAN] {
             assert!(FallingSpheres::new(10, ratio, 1).is_err());
         }

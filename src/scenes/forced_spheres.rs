@@ -1,5 +1,5 @@
-//! Spheres that someone pushes about in a box: the experiment of Kim, Guibas and Shin
-//! (2005), section 4.2.
+//! [`ForcedSpheres`]: spheres in a box, driven by random forces (Kim, Guibas and Shin 2005,
+//! section 4.2).
 
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
@@ -11,25 +11,25 @@ use crate::motion::CollisionPartner;
 use crate::motion::time_of_impact::Wall;
 use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
 
-/// How long a force lasts, s.
+/// Duration of a force, s.
 const FORCE_SECONDS: f64 = 0.25;
 
-/// How many spheres there are, and how they move. Default: the paper's, 1,000 of them.
+/// Config of [`ForcedSpheres`]. Default: the 1,000 spheres of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForcedSpheresConfig {
     /// Number of spheres. Default: 1000.
     pub count: u32,
     /// Side of the box, nm. Default: 200.
     pub side: f64,
-    /// Smallest and largest radius, nm. Default: 0.1 and 10.
+    /// Minimum and maximum radius, nm. Default: 0.1 and 10.
     pub radii: [f64; 2],
-    /// Smallest and largest speed at the start, nm/s. Default: 2.5 √3 and 25 √3.
+    /// Minimum and maximum initial speed, nm/s. Default: 2.5 √3 and 25 √3.
     pub speeds: [f64; 2],
-    /// Smallest and largest bound on the acceleration, nm/s². Default: 10 and 20.
+    /// Minimum and maximum acceleration bound, nm/s². Default: 10 and 20.
     pub accelerations: [f64; 2],
-    /// How much of that bound is used: zero for straight ways. Default: 1.
+    /// Fraction of that bound that is used; 0 gives straight trajectories. Default: 1.
     pub force: f64,
-    /// Seed of everything. Default: 1.
+    /// Seed of the whole scene. Default: 1.
     pub seed: u64,
 }
 
@@ -49,7 +49,7 @@ impl Default for ForcedSpheresConfig {
 }
 
 impl ForcedSpheresConfig {
-    /// More or fewer spheres in a box of the same density.
+    /// The same density with `count` spheres in a larger or smaller box.
     #[must_use]
     pub fn scaled_to(&self, count: u32) -> Self {
         let ratio = f64::from(count) / f64::from(self.count.max(1));
@@ -60,26 +60,25 @@ impl ForcedSpheresConfig {
         }
     }
 
-    /// The acceleration of a sphere with this bound (nm/s²) during one piece of its life: of
-    /// random size and direction, within its bound.
+    /// The acceleration of a sphere during one piece of its trajectory: random in direction and
+    /// in magnitude up to `bound` (nm/s²).
     fn acceleration(&self, sphere: u32, bound: f64, piece: u64) -> DVec3 {
-        let size = self.force * bound;
-        if size == 0.0 {
+        let max = self.force * bound;
+        if max == 0.0 {
             return DVec3::ZERO;
         }
         let seed = self.seed ^ u64::from(sphere) << 32 ^ piece;
-        // Numbers of neighboring seeds are not neighbors.
+        // Decorrelates consecutive seeds.
         let mut random = Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let [size_part, turn, height] = [(); 3].map(|()| random.random::<f64>());
-        size * size_part * unit([turn, height])
+        let [fraction, turn, height] = [(); 3].map(|()| random.random::<f64>());
+        max * fraction * sample_unit_sphere([turn, height])
     }
 }
 
-/// Spheres in a box, each pushed by forces of random directions that change four times a
-/// second; elastic collisions with each other and with the walls. Masses (Da) are volumes
-/// (nm³).
+/// Spheres in a box, each driven by a random force that changes four times a second. Collisions
+/// with each other and with the walls are elastic. Masses (Da) are volumes (nm³).
 ///
-/// Where a sphere is does not depend on how often it is asked for, but for rounding.
+/// The state of a sphere does not depend on how often it is probed, except for rounding.
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
@@ -87,61 +86,62 @@ impl ForcedSpheresConfig {
 ///
 /// let config = ForcedSpheresConfig::default().scaled_to(20);
 /// let mut spheres = ForcedSpheres::new(&config)?;
-/// let [before, after] = [0.0, 0.1].map(|time| spheres.probe(7, time).velocity);
-/// assert!(before.distance(after) <= 0.1 * spheres.spheres()[7].acceleration, "nm/s");
+/// let [start, end] = [0.0, 0.1].map(|time| spheres.probe(7, time).velocity);
+/// assert!(start.distance(end) <= 0.1 * spheres.spheres()[7].acceleration, "nm/s");
 /// # Ok::<(), bevy_rapier_molecules::scenes::SeparationError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ForcedSpheres {
     config: ForcedSpheresConfig,
-    forced: BouncingSpheres,
+    bouncing: BouncingSpheres,
     contacts: Vec<Contact>,
     wall_impulse: DVec3,
 }
 
 impl ForcedSpheres {
-    /// Spheres at random places where none overlap.
+    /// Spheres at random positions without overlaps.
     ///
     /// # Errors
-    /// [`SeparationError`] if a number is not what it has to be, or they do not fit.
+    /// [`SeparationError`] if a radius is invalid or the spheres do not fit.
     pub fn new(config: &ForcedSpheresConfig) -> Result<Self, SeparationError> {
         let mut random = Pcg64Mcg::seed_from_u64(config.seed);
         let mut between = |[low, high]: [f64; 2]| low + (high - low) * random.random::<f64>();
         let mut spheres = Vec::new();
         let mut velocities = Vec::new();
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for _ in 0..config.count {
             spheres.push(MovingSphere {
                 radius: between(config.radii),
                 acceleration: between(config.accelerations),
             });
             let speed = between(config.speeds);
-            velocities.push(speed * unit([between([0.0, 1.0]), between([0.0, 1.0])]));
-            places.push(DVec3::from_array(
+            velocities.push(speed * sample_unit_sphere([between([0.0, 1.0]), between([0.0, 1.0])]));
+            positions.push(DVec3::from_array(
                 [(); 3].map(|()| between([0.0, config.side])),
             ));
         }
         let bounds: Vec<f64> = spheres.iter().map(|sphere| sphere.acceleration).collect();
-        let mut forced = BouncingSpheres::new(config.side, spheres, places, &velocities)?;
-        forced.push_all(|sphere, _| config.acceleration(sphere, bounds[sphere as usize], 0));
+        let mut bouncing = BouncingSpheres::new(config.side, spheres, positions, &velocities)?;
+        bouncing
+            .set_accelerations(|sphere, _| config.acceleration(sphere, bounds[sphere as usize], 0));
         Ok(Self {
             config: *config,
-            forced,
+            bouncing,
             contacts: Vec::new(),
             wall_impulse: DVec3::ZERO,
         })
     }
 
-    /// Radii and bounds, for a detector.
+    /// Radii and acceleration bounds, for a detector.
     #[must_use]
     pub fn spheres(&self) -> &[MovingSphere] {
-        &self.forced.spheres
+        &self.bouncing.spheres
     }
 
     /// The faces of the box.
     #[must_use]
     pub fn walls(&self) -> Vec<Wall> {
-        self.forced.walls()
+        self.bouncing.walls()
     }
 
     /// All contacts so far.
@@ -153,10 +153,10 @@ impl ForcedSpheres {
     /// Masses, Da.
     #[must_use]
     pub fn masses(&self) -> &[f64] {
-        &self.forced.masses
+        &self.bouncing.masses
     }
 
-    /// The sum of all momenta at a time (s), without what walls have given, Da·nm/s.
+    /// Total momentum at a time (s), minus the impulses of the walls, Da·nm/s.
     pub fn momentum(&mut self, time: f64) -> DVec3 {
         let own: DVec3 = (0..self.masses().len() as u32)
             .map(|sphere| self.masses()[sphere as usize] * self.probe(sphere, time).velocity)
@@ -164,7 +164,7 @@ impl ForcedSpheres {
         own - self.wall_impulse
     }
 
-    /// The sum of all kinetic energies at a time (s), Da·nm²/s².
+    /// Total kinetic energy at a time (s), Da·nm²/s².
     pub fn kinetic_energy(&mut self, time: f64) -> f64 {
         let mut energy = 0.0;
         for sphere in 0..self.config.count {
@@ -178,23 +178,24 @@ impl ForcedSpheres {
 impl SphereMotion for ForcedSpheres {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
         let config = &self.config;
-        let bound = self.forced.spheres[sphere as usize].acceleration;
-        self.forced.probe(sphere, time, FORCE_SECONDS, |_, piece| {
-            config.acceleration(sphere, bound, piece)
-        })
+        let bound = self.bouncing.spheres[sphere as usize].acceleration;
+        self.bouncing
+            .probe(sphere, time, FORCE_SECONDS, |_, piece| {
+                config.acceleration(sphere, bound, piece)
+            })
     }
 
     fn collide(&mut self, contact: &Contact) {
         self.contacts.push(*contact);
-        let impulse = self.forced.bounce(contact);
+        let impulse = self.bouncing.bounce(contact);
         if let CollisionPartner::Wall(_) = contact.other {
             self.wall_impulse -= impulse;
         }
     }
 }
 
-/// A direction, from two numbers between 0 and 1; evenly spread if they are.
-fn unit([turn, height]: [f64; 2]) -> DVec3 {
+/// A uniformly distributed unit vector from two numbers in `[0, 1)`.
+fn sample_unit_sphere([turn, height]: [f64; 2]) -> DVec3 {
     let z = 2.0 * height - 1.0;
     let (sin, cos) = (std::f64::consts::TAU * turn).sin_cos();
     let ring = (1.0 - z * z).max(0.0).sqrt();

@@ -1,18 +1,18 @@
-//! Seeded scenes that examples, tests and benches share.
+//! Seeded scenes, shared by examples, tests and benches.
 //!
-//! A config with a seed goes in, molecules or spheres at their first places come out; some
-//! scenes also move them. The same config gives the same bits on any machine with the same
-//! maths library, whatever the number of threads. Lengths are nm, times s, masses Da, in the
-//! world frame. What does not fit is an error, one for each kind of scene.
+//! Each scene is built from a config with a seed; some also simulate their motion. The same
+//! config gives the same bits on any machine with the same math library, for any number of
+//! threads. Lengths are nm, times s, masses Da, in the world frame. Each scene has its own error
+//! type for configs that do not fit.
 //!
-//! | scene | what it is | where it is from |
+//! | scene | content | source |
 //! |---|---|---|
-//! | [`vesicle`] | lipids in two leaflets on a sphere, overlapping | Pauschenwein (2022), sections 3.2 and 4.1 |
-//! | [`crowded_box`] | proteins side by side, each turned at random | |
+//! | [`vesicle`] | overlapping lipids in two leaflets on a sphere | Pauschenwein (2022), sections 3.2 and 4.1 |
+//! | [`crowded_box`] | densely packed proteins with random rotations | |
 //! | [`FallingSpheres`] | equal spheres that fall on a floor and pile up | Poirrier (2009), sections 4.2 and 6 |
-//! | [`ForcedSpheres`] | spheres that random forces push about in a box | Kim, Guibas and Shin (2005), section 4.2 |
-//! | [`CirculatingSpheres`] | particles that a velocity field carries round in a box | Kim, Guibas and Shin (2005), section 4.3 |
-//! | [`polydisperse_spheres`] | spheres of many sizes at random places | |
+//! | [`ForcedSpheres`] | spheres in a box, driven by random forces | Kim, Guibas and Shin (2005), section 4.2 |
+//! | [`CirculatingSpheres`] | particles in a box, carried by a velocity field | Kim, Guibas and Shin (2005), section 4.3 |
+//! | [`polydisperse_spheres`] | spheres of many sizes at random positions | |
 
 mod bouncing_spheres;
 mod circulating_spheres;

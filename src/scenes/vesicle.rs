@@ -1,4 +1,4 @@
-//! A vesicle of lipids: two leaflets on a sphere.
+//! [`vesicle`]: lipids in two leaflets on a sphere.
 
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::compartment::{
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
 
-/// Why a vesicle cannot be built.
+/// Why a vesicle is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum VesicleError {
-    /// The mid-surface is impossible.
+    /// The mid-surface is invalid.
     #[error(transparent)]
     Compartment(#[from] CompartmentError),
-    /// A lipid cannot be placed.
+    /// A placement is invalid.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
-    /// The inner leaflet would be a point or less.
+    /// The vesicle is smaller than its inner leaflet.
     #[error(
-        "a vesicle of radius {radius} nm has no room for an inner leaflet: the heads of this lipid are {head_distance:.2} nm from the mid-surface"
+        "a vesicle of radius {radius} nm is too small for an inner leaflet: the heads of this lipid are {head_distance:.2} nm from the mid-surface"
     )]
     TooSmall {
         /// Radius of the mid-surface, nm.
@@ -35,30 +35,30 @@ pub enum VesicleError {
         /// Distance of the heads from the mid-surface, nm.
         head_distance: f32,
     },
-    /// At that density there is no sphere on which the lipids cover both leaflets.
+    /// No sphere has the given area per lipid in both leaflets.
     #[error(
         "{lipids} lipids of {area_per_lipid} nm² are too few to close a vesicle with heads {head_distance:.2} nm from its mid-surface"
     )]
     TooFew {
-        /// Lipids that were asked for.
+        /// Requested number of lipids.
         lipids: u32,
-        /// Area per lipid that was asked for, nm².
+        /// Requested area per lipid, nm².
         area_per_lipid: f32,
         /// Distance of the heads from the mid-surface, nm.
         head_distance: f32,
     },
-    /// There is nothing to place.
+    /// There are no lipids.
     #[error("a vesicle needs at least one lipid")]
     NoLipids,
-    /// The area per lipid is not a positive number.
+    /// The area per lipid is not positive and finite.
     #[error("the area per lipid must be positive, not {area} nm²")]
     BadArea {
-        /// The area that was given, nm².
+        /// The given area, nm².
         area: f32,
     },
 }
 
-/// How many lipids a vesicle has, and how large it is.
+/// Number of lipids and radius of a vesicle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum VesicleSize {
@@ -71,16 +71,17 @@ pub enum VesicleSize {
         /// Radius of the mid-surface, nm.
         radius: f32,
     },
-    /// Lipids in all; split between the leaflets by their areas, radius follows.
+    /// Total number of lipids and area per lipid, from which the radius and the numbers of the
+    /// two leaflets follow.
     Density {
         /// Lipids of both leaflets.
         lipids: u32,
-        /// Area of a leaflet at its heads for each lipid, nm².
+        /// Area per lipid at the heads, nm².
         area_per_lipid: f32,
     },
 }
 
-/// Size, leeways and seed of a [`vesicle`].
+/// Config of a [`vesicle`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VesicleConfig {
@@ -109,7 +110,7 @@ impl Default for VesicleConfig {
     }
 }
 
-/// A vesicle's lipids at random places, upright, and its measures. Its center is the origin.
+/// A vesicle around the origin, with upright lipids at random positions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Vesicle {
@@ -125,11 +126,11 @@ pub struct Vesicle {
     pub head_distance: f32,
 }
 
-/// A vesicle of one kind of lipid around the origin, at uniformly random places, each
-/// turned about its axis at random: Pauschenwein's scene (2022, sections 3.2 and 4.1), but for
-/// that turn, which is ours.
+/// A vesicle of one kind of lipid around the origin, at uniformly random positions, each rotated
+/// about its axis by a random angle: the scene of Pauschenwein (2022, sections 3.2 and 4.1), plus
+/// that rotation.
 ///
-/// The lipids overlap; a [`Relaxer`](crate::relax::Relaxer) parts them. The same seed gives
+/// The lipids overlap; a [`Relaxer`](crate::relax::Relaxer) separates them. The same seed gives
 /// the same poses.
 ///
 /// ```
@@ -140,7 +141,7 @@ pub struct Vesicle {
 /// let size = VesicleSize::Density { lipids: 200, area_per_lipid: 1.23 };
 /// let vesicle = vesicle(lipid, &VesicleConfig { size, ..VesicleConfig::default() })?;
 /// assert_eq!(vesicle.outer + vesicle.inner, 200);
-/// assert!(vesicle.outer > vesicle.inner, "the outer leaflet has more room");
+/// assert!(vesicle.outer > vesicle.inner, "the outer leaflet is larger");
 ///
 /// // Every center of mass is at the same distance from the mid-surface.
 /// let distances = vesicle.crowd.members().iter().map(|lipid| lipid.pose.position.length());
@@ -150,8 +151,7 @@ pub struct Vesicle {
 /// ```
 ///
 /// # Errors
-/// [`VesicleError`] if there are no lipids, or they cannot be placed on a sphere of
-/// that size.
+/// [`VesicleError`] if there are no lipids, or they do not fit on a sphere of that size.
 pub fn vesicle(
     lipid: Arc<MoleculeTemplate>,
     config: &VesicleConfig,
@@ -215,7 +215,7 @@ fn resolve(size: &VesicleSize, head_distance: f32) -> Result<(u32, u32, f32), Ve
             // so R² = N a / 8π − h².
             let squared =
                 lipids as f32 * area_per_lipid / (8.0 * PI) - head_distance * head_distance;
-            // The inner heads need a sphere of their own.
+            // The radius of the inner heads must be positive.
             if lipids > 0 && squared <= head_distance * head_distance {
                 return Err(VesicleError::TooFew {
                     lipids,
@@ -224,8 +224,8 @@ fn resolve(size: &VesicleSize, head_distance: f32) -> Result<(u32, u32, f32), Ve
                 });
             }
             let radius = squared.max(0.0).sqrt();
-            let share = 4.0 * PI * (radius + head_distance).powi(2) / area_per_lipid;
-            let outer = (share.round() as u32).min(lipids);
+            let outer_lipids = 4.0 * PI * (radius + head_distance).powi(2) / area_per_lipid;
+            let outer = (outer_lipids.round() as u32).min(lipids);
             (outer, lipids - outer, radius)
         }
     };
