@@ -83,7 +83,7 @@ fn count(run: &mut Run, options: &Options) -> Done {
 /// Runs all searches on one scene.
 fn row(scene: &Scene, rounds: Rounds) -> Vec<Cell> {
     let scenes = [&scene.mirrored(), scene];
-    let mut counters = counters(scene.len());
+    let mut counters = pair_counters(scene.len());
     let counts: Vec<u64> = counters.iter_mut().map(|one| one.count(scene)).collect();
     for (&count, counter) in counts.iter().zip(&counters) {
         let apart = count.abs_diff(counts[0]) as f64;

@@ -101,7 +101,7 @@ pub fn run<S: Args>(bench: &'static str, about: &'static str, parts: &[Part<S>])
 /// The cells of a row, converted from any supported type.
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
-        [$($crate::common::Cell::from($cell)),*]
+        [$(Into::into($cell)),*]
     };
 }
 pub(crate) use cells;

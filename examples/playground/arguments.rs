@@ -62,7 +62,7 @@ impl From<Contacts> for ContactModel {
     fn from(contacts: Contacts) -> Self {
         match contacts {
             Contacts::Crowd => Self::Crowd,
-            Contacts::Solver => Self::Solver,
+            Contacts::Solver => Self::Rapier,
         }
     }
 }

@@ -43,6 +43,8 @@
 
 use std::f32::consts::TAU;
 
+#[cfg(feature = "plugin")]
+use bevy::reflect::{Reflect, std_traits::ReflectDefault};
 use serde::{Deserialize, Serialize};
 
 use super::{Body, Impulse, ParameterError, ThesisSteps, Velocity, not_negative};
@@ -53,7 +55,7 @@ const MAX_OSCILLATIONS_PER_SUBSTEP: f32 = 1.0;
 
 /// The spring that pulls a molecule back into its compartment. Default: critically damped, 2 Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "plugin", derive(bevy::reflect::Reflect))]
+#[cfg_attr(feature = "plugin", derive(Reflect))]
 #[cfg_attr(feature = "plugin", reflect(Clone, Debug, Default, PartialEq))]
 #[non_exhaustive]
 pub enum SpringLaw {

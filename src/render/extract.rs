@@ -20,16 +20,16 @@ use crate::molecule::MoleculeTemplate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum InstanceSource {
     /// The crowd of an entity.
-    Entity(Entity),
+    Component(Entity),
     /// Molecules of the physics world, by what cameras see them.
-    Gathered(u32),
+    Physics(u32),
 }
 
 impl fmt::Display for InstanceSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Entity(entity) => write!(f, "the crowd {entity}"),
-            Self::Gathered(_) => write!(f, "the molecules of the physics world"),
+            Self::Component(entity) => write!(f, "the crowd {entity}"),
+            Self::Physics(_) => write!(f, "the molecules of the physics world"),
         }
     }
 }

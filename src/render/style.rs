@@ -82,7 +82,7 @@ pub enum DrawDetail {
     /// Always each atom.
     Atoms,
     /// Always blobs of at most eight atoms of a residue.
-    Blobs,
+    Clusters,
 }
 
 impl Default for DrawDetail {

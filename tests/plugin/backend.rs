@@ -16,7 +16,6 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-use super::gpu_device;
 use super::test_app::*;
 
 /// What was told of failures.

@@ -10,7 +10,6 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 
 use super::backend::*;
-use super::gpu_device;
 use super::test_app::*;
 
 /// Runs the heap with a GPU wanted and compares each frame with the processor's;

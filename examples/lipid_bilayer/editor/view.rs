@@ -102,7 +102,7 @@ fn set_up(mut commands: Commands) {
                 blend_state: Some(BlendState::ALPHA_BLENDING),
                 clear_color: ClearColorConfig::None,
             },
-            clear_color: ClearColorConfig::Custom(Color::NONE),
+            clear_color: ClearColorConfig::Custom(bevy::color::Color::NONE),
             ..default()
         },
     ));

@@ -167,7 +167,7 @@ fn forces_and_torques_are_slopes_of_the_energy() {
         let here = grid.interaction(&pose, &home);
         let step = 1.0e-3;
         for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
-            let slope = |motion: Motion| {
+            let slope = |motion: RigidMotion| {
                 let ends = [0.5, -0.5].map(|part| grid.energy(&motion.pose_at(&pose, part), &home));
                 (ends[0] - ends[1]) / f64::from(step)
             };

@@ -73,7 +73,7 @@ fn a_crowd_is_refused_with_its_place_by_every_grid() {
     with_searches(Field::Everyone, &spheres, |search, promise| {
         if promise == Promise::Sequence {
             let error = search.find_pairs(&spheres, 0.0, &mut pairs);
-            assert_eq!(error, Err(expected), "{}", search.name());
+            assert_eq!(error, Err(expected.clone()), "{}", search.name());
             assert!(pairs.is_empty());
         }
         Ok::<_, ()>(())
