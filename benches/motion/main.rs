@@ -23,6 +23,7 @@ use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use clap::Args;
 use common::{Part, cpu_time};
 
+/// Options of this bench.
 #[derive(Args)]
 pub struct Options {
     /// Directory for the plots of `events`.
