@@ -20,6 +20,7 @@ pub fn layout(module: &naga::Module, name: &str) -> (u32, Vec<(String, u32)>) {
 }
 
 /// Checks that a Rust struct has the members, offsets and size of its twin in a module.
+#[allow(unused_macros, reason = "only binaries with shaders use it")]
 macro_rules! assert_mirrors {
     ($rust:ty, $module:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
         let (size, members) = $crate::common::shader_layout::layout(&$module, $wgsl);
