@@ -1,12 +1,9 @@
 //! The bench harness: interleaved rounds, Markdown tables and the JSON report.
 
-#[path = "../../benches/common/mod.rs"]
-mod common;
-
 use std::time::Duration;
 
-use common::interleave::{Rounds, Samples, interleave};
-use common::{Cell, Column, Run, cells, cpu_time, grouped};
+use crate::common::interleave::{Rounds, Samples, interleave};
+use crate::common::{Cell, Column, Run, cells, cpu_time, grouped};
 use serde_json::{Value, json};
 
 fn seconds(times: &[u64]) -> Samples {

@@ -17,6 +17,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::test_app::*;
+use crate::common::gpu_device;
 
 /// What was told of failures.
 #[derive(Resource, Default)]

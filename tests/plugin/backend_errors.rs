@@ -11,6 +11,7 @@ use bevy_rapier_molecules::prelude::*;
 
 use super::backend::*;
 use super::test_app::*;
+use crate::common::gpu_device;
 
 /// Runs the heap with a GPU wanted and compares each frame with the processor's;
 /// `before` is called with the number of each frame.

@@ -55,7 +55,7 @@ fn proteins_that_stick_form_clusters() {
 #[cfg(feature = "draw")]
 #[test]
 fn a_gpu_finds_the_same_proteins_as_the_processor() {
-    if crate::common::gpu_device::device().is_none() {
+    if crate::test_common::gpu_device::device().is_none() {
         return;
     }
     let arguments = ["--molecules", "64", "--steps", "20", "--report", "-"];

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::program::{assert_refused, program, scratch, text};
-use crate::common::gpu_device::device;
+use crate::test_common::gpu_device::device;
 
 /// Runs an example where there is no display.
 fn run_blind(example: &str, arguments: &[&str]) -> Output {
