@@ -49,8 +49,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Body, Impulse, ParameterError, ThesisSteps, Velocity, not_negative};
 use crate::compartment::Excess;
-#[cfg(feature = "plugin")]
-use bevy::prelude::ReflectDefault;
 
 /// Maximum number of oscillations per substep; higher frequencies are clamped.
 const MAX_OSCILLATIONS_PER_SUBSTEP: f32 = 1.0;
