@@ -169,6 +169,7 @@ fn draw(
     shot: &picture::Shot,
 ) -> Result<(), AnyError> {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
@@ -185,19 +186,20 @@ fn draw(
     let placed = templates.iter().zip(parts);
     let placed = placed.map(|(template, part)| (&**template, part.pose));
     let spheres = SphereSet::from_molecules(placed)?;
-    let mut pairs = PairBuffer::new();
-    UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+    let colliding: Vec<AtomicBool> = parts.iter().map(|_| AtomicBool::new(false)).collect();
+    AutoGrid::new().visit_pairs(&spheres, 0.0, &|pairs, _| {
+        for sphere in pairs.iter().flat_map(|pair| [pair.a, pair.b]) {
+            colliding[spheres.owner(sphere as usize) as usize].store(true, Ordering::Relaxed);
+        }
+    })?;
     let molecules = (0..).zip(parts).map(|(template, part)| MoleculeInstance {
         template,
         pose: part.pose,
         ..default()
     });
     let mut molecules: Vec<MoleculeInstance> = molecules.collect();
-    for pair in pairs.iter() {
-        for sphere in [pair.a, pair.b] {
-            let part = &mut molecules[spheres.owner(sphere as usize) as usize];
-            part.colliding = true;
-        }
+    for (molecule, colliding) in molecules.iter_mut().zip(colliding) {
+        molecule.colliding = colliding.into_inner();
     }
     // The camera sees the ball around all atoms.
     let centers = (0..spheres.len()).map(|sphere| spheres.center(sphere));

@@ -1,5 +1,5 @@
 //! The ratio of radii from which a hierarchical grid pays off, which
-//! [`MIXED_OCCUPANCY`](bevy_rapier_molecules::search::MIXED_OCCUPANCY) is based on.
+//! `MIXED_OCCUPANCY` of [`AutoGrid`] is based on.
 
 use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
 use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};

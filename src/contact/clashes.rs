@@ -1,35 +1,52 @@
-//! Which atoms of different parts of a structure are too close?
+//! Clashes: atoms of different parts of a structure that are too close.
 //!
 //! Parts are rigid bodies with their poses, such as those of
 //! [`Structure::split_by`](crate::molecule::Structure::split_by) or the members of a
-//! [`Crowd`](crate::crowd::Crowd). [`find_clashes`] answers with a [`ClashReport`]; its fields
-//! with lengths end in `_nm`, and it is what the example `clashes` writes as JSON.
+//! [`Crowd`](crate::crowd::Crowd). [`find_clashes`] returns a [`ClashReport`], which the
+//! example `clashes` writes as JSON.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use rayon::prelude::*;
 
 use super::closest_distance::closest_distance;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
-use crate::search::{Pair, PairBuffer, PairSearch, SearchError, UniformGrid};
+use crate::search::{AutoGrid, Pair, PairSearch, SearchError};
 use crate::spheres::{SphereError, SphereSet};
 
-/// Why clashes could not be looked for.
+/// Largest [`ClashOptions::worst`].
+pub const MAX_WORST: usize = 1 << 20;
+
+/// Coincident atoms are merged if that leaves at most one site for this many atoms.
+const ATOMS_PER_SITE: usize = 4;
+
+/// Bound on the rounding of a gap in 32 bits, relative to the longest reach.
+const GAP_ROUNDING: f32 = 16.0 * f32::EPSILON;
+
+/// Why the search for clashes failed.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ClashError {
     /// The tolerance is zero, negative or not finite.
     #[error(
-        "a tolerance of {tolerance} nm is not a positive number; leave it out to let the collision radii of the atoms decide"
+        "the tolerance is {tolerance} nm, but must be positive and finite; omit it to use the collision radii of the atoms"
     )]
     BadTolerance {
-        /// The tolerance that was given, nm.
+        /// The tolerance, nm.
         tolerance: f32,
     },
-    /// A pose or radius cannot be searched.
+    /// Too many clashes are to be listed.
+    #[error("{worst} clashes are too many to list, the maximum is {MAX_WORST}")]
+    TooManyListed {
+        /// [`ClashOptions::worst`].
+        worst: usize,
+    },
+    /// An atom is invalid, or too many atoms lie in one place.
     #[error(transparent)]
     Search(#[from] SearchError),
 }
@@ -40,14 +57,14 @@ impl From<SphereError> for ClashError {
     }
 }
 
-/// What [`find_clashes`] looks for.
+/// Options of [`find_clashes`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClashOptions {
-    /// Atoms closer than this (nm) clash; `None` means that atoms clash when their
-    /// collision spheres overlap. Default: `None`.
+    /// Atoms closer than this (nm) clash; `None` if atoms clash when their collision spheres
+    /// overlap. Default: `None`.
     pub tolerance: Option<f32>,
-    /// How many of the worst clashes to name. Default: 10.
+    /// Number of clashes to list, worst first; at most [`MAX_WORST`]. Default: 10.
     pub worst: usize,
 }
 
@@ -60,11 +77,30 @@ impl Default for ClashOptions {
     }
 }
 
-/// An atom of one of the parts.
+impl ClashOptions {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`ClashError`] if the tolerance is not positive and finite, or too many clashes are to
+    /// be listed.
+    pub fn check(&self) -> Result<(), ClashError> {
+        if let Some(tolerance) = self.tolerance
+            && !(tolerance.is_finite() && tolerance > 0.0)
+        {
+            return Err(ClashError::BadTolerance { tolerance });
+        }
+        if self.worst > MAX_WORST {
+            return Err(ClashError::TooManyListed { worst: self.worst });
+        }
+        Ok(())
+    }
+}
+
+/// An atom of a part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClashAtom {
-    /// Index of its part, from 0.
+    /// Index of its part.
     pub part: usize,
     /// Chain of its residue.
     pub chain: String,
@@ -72,7 +108,7 @@ pub struct ClashAtom {
     pub residue: String,
     /// Number of its residue.
     pub number: i32,
-    /// Insertion code of its residue, if there is one.
+    /// Insertion code of its residue, if any.
     pub insertion_code: Option<char>,
     /// Name of the atom.
     pub atom: String,
@@ -84,7 +120,7 @@ pub struct ClashAtom {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Clash {
-    /// Distance of their centers, nm.
+    /// Distance between the centers, nm.
     pub distance_nm: f64,
     /// How much closer than allowed that is, nm.
     pub penetration_nm: f64,
@@ -94,11 +130,11 @@ pub struct Clash {
     pub b: ClashAtom,
 }
 
-/// How many atoms clash and which are the worst.
+/// Number of clashes, and the worst of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClashReport {
-    /// The tolerance (nm) that was asked for; none if the collision spheres count.
+    /// [`ClashOptions::tolerance`], nm.
     pub tolerance_nm: Option<f32>,
     /// Number of parts.
     pub parts: usize,
@@ -106,8 +142,8 @@ pub struct ClashReport {
     pub atoms: usize,
     /// Number of pairs of atoms that clash.
     pub pairs: usize,
-    /// Distance (nm) of the closest two atoms of different parts, clash or not; none
-    /// if there is only one part.
+    /// Distance (nm) of the closest two atoms of different parts, whether they clash or not;
+    /// `None` if there is only one part.
     pub closest_nm: Option<f64>,
     /// The clashes with the deepest penetration, deepest first.
     pub worst: Vec<Clash>,
@@ -115,9 +151,9 @@ pub struct ClashReport {
 
 /// Finds the atoms of different `parts` that are too close to each other.
 ///
-/// Atoms of the same part never clash. The time is that of one grid search, the
-/// memory about 100 bytes an atom and 8 bytes a clash, so millions of atoms are fine as
-/// long as the tolerance is of the size of an atom.
+/// Atoms of the same part never clash. Takes the time of one grid search and about 100 bytes
+/// per atom; clashes are counted, and only the worst are stored. Atoms that lie in the same
+/// point are merged, so that a file of coincident atoms takes no longer.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -132,12 +168,12 @@ pub struct ClashReport {
 /// ```
 ///
 /// # Errors
-/// [`ClashError`] if the tolerance or a pose is not a usable number.
+/// [`ClashError`] if an option or a pose is invalid, or too many atoms lie in one place.
 pub fn find_clashes(
     parts: &[(&MoleculeTemplate, Pose)],
     options: &ClashOptions,
 ) -> Result<ClashReport, ClashError> {
-    find_clashes_with(parts, options, &mut UniformGrid::new())
+    find_clashes_with(parts, options, &mut AutoGrid::new())
 }
 
 /// As [`find_clashes`], with another search.
@@ -149,98 +185,243 @@ pub fn find_clashes_with(
     options: &ClashOptions,
     search: &mut dyn PairSearch,
 ) -> Result<ClashReport, ClashError> {
-    let spheres = spheres_of(parts, options.tolerance)?;
-    let mut pairs = PairBuffer::new();
-    search.find_pairs(&spheres, 0.0, &mut pairs)?;
-    let worst = worst_pairs(&spheres, &pairs, options.worst);
+    options.check()?;
+    let mut spheres = SphereSet::from_molecules(parts.iter().copied())?;
+    if let Some(tolerance) = options.tolerance {
+        // Spheres overlap exactly if their centers are closer than the tolerance.
+        spheres.set_radius(tolerance / 2.0)?;
+    }
+    let closest = closest_distance(&spheres);
+    let clashes = Clashes::new(&spheres, options.worst);
+    match Sites::merge(&spheres, closest) {
+        Some(sites) => sites.visit_pairs(search, &clashes)?,
+        None => {
+            search.visit_pairs(&spheres, 0.0, &|pairs, gaps| clashes.add(pairs, gaps))?;
+        }
+    }
+    let (pairs, worst) = clashes.finish();
     Ok(ClashReport {
         tolerance_nm: options.tolerance,
         parts: parts.len(),
         atoms: spheres.len(),
-        pairs: pairs.len(),
-        closest_nm: closest_distance(&spheres, f64::INFINITY),
+        pairs: pairs as usize,
+        closest_nm: closest,
         worst: worst
-            .into_iter()
-            .map(|ranked| describe(parts, &spheres, &ranked))
+            .iter()
+            .map(|ranked| describe(parts, &spheres, ranked))
             .collect(),
     })
 }
 
-impl ClashOptions {
-    /// Checks the options before any work is done.
-    ///
-    /// # Errors
-    /// [`ClashError::BadTolerance`] if the tolerance is not positive and finite.
-    pub fn check(&self) -> Result<(), ClashError> {
-        check_tolerance(self.tolerance)
-    }
-}
-
-fn check_tolerance(tolerance: Option<f32>) -> Result<(), ClashError> {
-    match tolerance.filter(|t| !(t.is_finite() && *t > 0.0)) {
-        Some(tolerance) => Err(ClashError::BadTolerance { tolerance }),
-        None => Ok(()),
-    }
-}
-
-/// The atoms of all parts in the world; with a tolerance, half of it is the radius
-/// of all, so that spheres overlap exactly if centers are closer than it.
-fn spheres_of(
-    parts: &[(&MoleculeTemplate, Pose)],
-    tolerance: Option<f32>,
-) -> Result<SphereSet, ClashError> {
-    check_tolerance(tolerance)?;
-    let mut spheres = SphereSet::from_molecules(parts.iter().copied())?;
-    if let Some(tolerance) = tolerance {
-        spheres.set_radius(tolerance / 2.0)?;
-    }
-    Ok(spheres)
-}
-
-/// A pair with its distance and overlap, nm.
+/// A pair with its distance and penetration, nm.
 #[derive(Clone, Copy)]
 struct RankedPair {
     pair: Pair,
     distance: f64,
-    overlap: f64,
+    penetration: f64,
 }
 
-/// The `count` pairs with the largest overlap, ties in the order of their indices.
-fn worst_pairs(spheres: &SphereSet, pairs: &PairBuffer, count: usize) -> Vec<RankedPair> {
-    let keep_worst = |ranked: &mut Vec<RankedPair>| {
-        ranked.sort_unstable_by(|x, y| y.overlap.total_cmp(&x.overlap).then(x.pair.cmp(&y.pair)));
-        ranked.truncate(count);
-    };
-    pairs
-        .lists()
-        .par_iter()
-        .map(|list| {
-            // Twice as many as needed, sorted out whenever they are full.
-            let mut ranked = Vec::new();
-            for &pair in list {
-                ranked.push(rank(spheres, pair));
-                if ranked.len() >= count.saturating_mul(2).max(64) {
-                    keep_worst(&mut ranked);
-                }
+impl RankedPair {
+    fn new(spheres: &SphereSet, pair: Pair) -> Self {
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        let center = |index: usize| -> DVec3 { spheres.center(index).as_dvec3() };
+        let distance = center(a).distance(center(b));
+        Self {
+            pair,
+            distance,
+            penetration: f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) - distance,
+        }
+    }
+}
+
+/// Number of clashes, and the worst so far. Filled from many threads.
+struct Clashes<'a> {
+    spheres: &'a SphereSet,
+    /// Number of clashes to keep.
+    capacity: usize,
+    pairs: AtomicU64,
+    worst: Mutex<Vec<RankedPair>>,
+    /// Bits of the largest gap (nm) that may still be among the worst.
+    max_gap: AtomicU32,
+    /// Rounding error of a gap, nm.
+    rounding: f32,
+}
+
+impl<'a> Clashes<'a> {
+    fn new(spheres: &'a SphereSet, capacity: usize) -> Self {
+        let largest_radius = spheres.radius.iter().copied().fold(0.0, f32::max);
+        Self {
+            spheres,
+            capacity,
+            pairs: AtomicU64::new(0),
+            worst: Mutex::new(Vec::new()),
+            max_gap: AtomicU32::new(f32::INFINITY.to_bits()),
+            rounding: GAP_ROUNDING * 2.0 * largest_radius,
+        }
+    }
+
+    fn count(&self, pairs: u64) {
+        self.pairs.fetch_add(pairs, Ordering::Relaxed);
+    }
+
+    /// Whether a pair with this gap, nm, may be among the worst.
+    fn max_gap(&self) -> f32 {
+        f32::from_bits(self.max_gap.load(Ordering::Relaxed))
+    }
+
+    /// Counts pairs of spheres, and keeps the worst.
+    fn add(&self, pairs: &[Pair], gaps: &[f32]) {
+        self.count(pairs.len() as u64);
+        let max_gap = self.max_gap();
+        let candidates = pairs.iter().zip(gaps).filter(|(_, gap)| **gap <= max_gap);
+        self.keep(candidates.map(|(pair, _)| RankedPair::new(self.spheres, *pair)));
+    }
+
+    /// Keeps the worst of these pairs and the previous ones.
+    fn keep(&self, candidates: impl Iterator<Item = RankedPair>) {
+        let candidates: Vec<RankedPair> = candidates.collect();
+        if candidates.is_empty() || self.capacity == 0 {
+            return;
+        }
+        let mut worst = self.worst.lock().unwrap_or_else(|error| error.into_inner());
+        worst.extend(candidates);
+        if worst.len() >= (2 * self.capacity).max(64) {
+            self.truncate(&mut worst);
+            let max_gap = self.rounding - worst[worst.len() - 1].penetration as f32;
+            self.max_gap.store(max_gap.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the pairs with the deepest penetration, ties in the order of their indices.
+    fn truncate(&self, worst: &mut Vec<RankedPair>) {
+        worst.sort_unstable_by(|a, b| {
+            let deeper = b.penetration.total_cmp(&a.penetration);
+            deeper.then(a.pair.cmp(&b.pair))
+        });
+        worst.truncate(self.capacity);
+    }
+
+    fn finish(self) -> (u64, Vec<RankedPair>) {
+        let mut worst = std::mem::take(&mut *self.worst.lock().unwrap_or_else(|e| e.into_inner()));
+        self.truncate(&mut worst);
+        (self.pairs.into_inner(), worst)
+    }
+}
+
+/// Groups of spheres with the same center and radius.
+///
+/// A heap of n coincident atoms has n² / 2 clashes, but only one site: clashes of sites are
+/// counted by the numbers of their atoms.
+struct Sites {
+    /// Indices of the spheres, site by site, in ascending order within a site.
+    members: Vec<u32>,
+    /// First member of each site, followed by the number of members.
+    starts: Vec<usize>,
+    /// One sphere for each site; its owner is the index of the site.
+    spheres: SphereSet,
+}
+
+impl Sites {
+    /// Merges coincident spheres, if `closest` spheres coincide and there are few sites.
+    fn merge(spheres: &SphereSet, closest: Option<f64>) -> Option<Self> {
+        if closest != Some(0.0) {
+            return None;
+        }
+        let key = |index: u32| {
+            let at = index as usize;
+            [
+                spheres.x[at],
+                spheres.y[at],
+                spheres.z[at],
+                spheres.radius[at],
+            ]
+            .map(f32::to_bits)
+        };
+        let mut members: Vec<u32> = (0..spheres.len() as u32).collect();
+        members.par_sort_unstable_by_key(|&index| (key(index), index));
+        let mut starts = vec![0];
+        let mut sites = SphereSet::new();
+        for site in members.chunk_by(|&a, &b| key(a) == key(b)) {
+            let first = site[0] as usize;
+            let owner = sites.len() as u32;
+            sites
+                .push(spheres.center(first), spheres.radius(first), owner)
+                .ok()?;
+            starts.push(starts[starts.len() - 1] + site.len());
+        }
+        (sites.len() * ATOMS_PER_SITE <= spheres.len()).then_some(Self {
+            members,
+            starts,
+            spheres: sites,
+        })
+    }
+
+    fn members(&self, site: u32) -> &[u32] {
+        &self.members[self.starts[site as usize]..self.starts[site as usize + 1]]
+    }
+
+    /// Adds the clashes within and between sites.
+    fn visit_pairs(
+        &self,
+        search: &mut dyn PairSearch,
+        clashes: &Clashes<'_>,
+    ) -> Result<(), SearchError> {
+        (0..self.spheres.len() as u32)
+            .into_par_iter()
+            .filter(|&site| self.spheres.radius(site as usize) > 0.0)
+            .for_each(|site| self.add_within(site, clashes));
+        search.visit_pairs(&self.spheres, 0.0, &|pairs, gaps| {
+            for (pair, gap) in pairs.iter().zip(gaps) {
+                self.add_between(*pair, *gap, clashes);
             }
-            keep_worst(&mut ranked);
-            ranked
-        })
-        .reduce(Vec::new, |mut one, other| {
-            one.extend(other);
-            keep_worst(&mut one);
-            one
-        })
-}
+        })?;
+        Ok(())
+    }
 
-fn rank(spheres: &SphereSet, pair: Pair) -> RankedPair {
-    let (a, b) = (pair.a as usize, pair.b as usize);
-    let center = |index: usize| -> DVec3 { spheres.center(index).as_dvec3() };
-    let distance = center(a).distance(center(b));
-    RankedPair {
-        pair,
-        distance,
-        overlap: f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) - distance,
+    /// Adds the pairs of different owners of one site.
+    fn add_within(&self, site: u32, clashes: &Clashes<'_>) {
+        let members = self.members(site);
+        let owner = |index: &u32| clashes.spheres.owner(*index as usize);
+        let all_pairs = |count: usize| count as u64 * count.saturating_sub(1) as u64 / 2;
+        // Spheres of one owner are contiguous.
+        let owners = members.chunk_by(|a, b| owner(a) == owner(b));
+        let same_owner: u64 = owners.map(|members| all_pairs(members.len())).sum();
+        clashes.count(all_pairs(members.len()) - same_owner);
+        let pairs = members.iter().enumerate().flat_map(|(k, a)| {
+            let others = &members[k + 1..];
+            let others = &others[others.partition_point(|b| owner(b) == owner(a))..];
+            others.iter().map(move |b| Pair { a: *a, b: *b })
+        });
+        let pairs = pairs.take(clashes.capacity);
+        clashes.keep(pairs.map(|pair| RankedPair::new(clashes.spheres, pair)));
+    }
+
+    /// Adds the pairs of different owners of two sites.
+    fn add_between(&self, pair: Pair, gap: f32, clashes: &Clashes<'_>) {
+        let [a, b] = [pair.a, pair.b].map(|site| self.members(site));
+        let owner = |index: &u32| clashes.spheres.owner(*index as usize);
+        let mut same_owner = 0;
+        let mut rest = b;
+        for members in a.chunk_by(|a, b| owner(a) == owner(b)) {
+            rest = &rest[rest.partition_point(|b| owner(b) < owner(&members[0]))..];
+            let same = rest.partition_point(|b| owner(b) == owner(&members[0]));
+            same_owner += members.len() as u64 * same as u64;
+        }
+        clashes.count(a.len() as u64 * b.len() as u64 - same_owner);
+        if gap > clashes.max_gap() {
+            return;
+        }
+        // All pairs have the same penetration: the first ones by index are the worst.
+        let mut indices: Vec<(u32, bool)> = a.iter().map(|&index| (index, false)).collect();
+        indices.extend(b.iter().map(|&index| (index, true)));
+        indices.sort_unstable();
+        let pairs = indices.iter().enumerate().flat_map(|(k, (a, side))| {
+            let others = indices[k + 1..].iter();
+            let others = others.filter(move |(b, other)| side != other && owner(a) != owner(b));
+            others.map(move |(b, _)| Pair { a: *a, b: *b })
+        });
+        let pairs = pairs.take(clashes.capacity);
+        clashes.keep(pairs.map(|pair| RankedPair::new(clashes.spheres, pair)));
     }
 }
 
@@ -251,10 +432,12 @@ fn describe(
 ) -> Clash {
     let atom = |sphere: u32| {
         let part = spheres.owner(sphere as usize) as usize;
-        // Spheres of a part are contiguous: the first one is where its owner starts.
-        let before: usize = parts[..part].iter().map(|(t, _)| t.atom_count()).sum();
+        // Spheres are in the order of their parts.
+        let first = spheres
+            .owner
+            .partition_point(|&owner| (owner as usize) < part);
         let template = parts[part].0;
-        let index = sphere as usize - before;
+        let index = sphere as usize - first;
         let residue = template.residue_of(index);
         ClashAtom {
             part,
@@ -268,7 +451,7 @@ fn describe(
     };
     Clash {
         distance_nm: ranked.distance,
-        penetration_nm: ranked.overlap,
+        penetration_nm: ranked.penetration,
         a: atom(ranked.pair.a),
         b: atom(ranked.pair.b),
     }

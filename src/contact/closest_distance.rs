@@ -1,29 +1,24 @@
 //! The closest pair of spheres of different owners, however far apart they are.
 //!
-//! A grid needs to know how far to look; here that is the question. So:
-//!
-//! 1. halve the spheres along the longest side of their box until few are left,
-//!    which gives a tree of boxes;
-//! 2. walk pairs of boxes, nearer pairs first, starting with the root and itself;
-//! 3. skip a pair whose boxes are further apart than the best distance so far;
-//! 4. skip a pair whose spheres all have the same owner;
-//! 5. compare the spheres of two leaves one by one, in 64 bits.
+//! 1. halve the spheres along the longest side of their bounding box until few are left, which
+//!    gives a tree of boxes;
+//! 2. visit pairs of boxes, nearer ones first, starting with the root and itself;
+//! 3. skip a pair of boxes that are further apart than the smallest distance found, or whose
+//!    spheres all have the same owner;
+//! 4. compare the spheres of two leaves one by one, in 64 bits.
 
 use glam::{DVec3, Vec3};
 
 use crate::spheres::SphereSet;
 
-/// Spheres at most in a leaf of the tree.
-const LEAF: usize = 16;
+/// Largest number of spheres in a leaf.
+const MAX_LEAF_SPHERES: usize = 16;
 
-/// Spheres above which the two halves of a box are built in parallel.
-const PARALLEL: usize = 16 * 1024;
+/// Number of spheres above which the two halves of a box are built in parallel.
+const MIN_PARALLEL_SPHERES: usize = 16 * 1024;
 
-/// Distance (nm) between the centers of the closest two spheres that have different
-/// owners, if it is below `bound` nm; `None` if there are no such spheres.
-///
-/// Any distance that is known to occur makes a good bound; infinity is one too.
-/// Centers must be finite, in any frame.
+/// Distance (nm) between the centers of the closest two spheres with different owners; `None`
+/// if there are no such spheres. Centers must be finite.
 ///
 /// ```
 /// use bevy_rapier_molecules::contact::closest_distance;
@@ -34,13 +29,12 @@ const PARALLEL: usize = 16 * 1024;
 /// for (x, owner) in [(0.0, 0), (0.1, 0), (2.0, 1)] {
 ///     spheres.push(Vec3::X * x, 0.17, owner)?;
 /// }
-/// // Those with one owner do not count.
-/// let closest = closest_distance(&spheres, f64::INFINITY);
+/// let closest = closest_distance(&spheres);
 /// assert!(closest.is_some_and(|distance| (distance - 1.9).abs() < 1e-6), "nm");
 /// # Ok::<(), bevy_rapier_molecules::spheres::SphereError>(())
 /// ```
 #[must_use]
-pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
+pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
     let mut order: Vec<u32> = (0..spheres.len() as u32).collect();
     if order.is_empty() {
         return None;
@@ -49,27 +43,28 @@ pub fn closest_distance(spheres: &SphereSet, bound: f64) -> Option<f64> {
     let mut search = Search {
         spheres,
         order: &order,
-        // Nothing is below a bound that is negative or no number.
-        best: bound.max(0.0).powi(2),
-        found: false,
+        min_squared: f64::INFINITY,
     };
     search.within(&tree);
-    search.found.then(|| search.best.sqrt())
+    search
+        .min_squared
+        .is_finite()
+        .then(|| search.min_squared.sqrt())
 }
 
-/// A box and the spheres `start..end` of the order that have their centers in it.
+/// A box, and the spheres `start..end` of the order, whose centers are in it.
 struct Node {
     low: Vec3,
     high: Vec3,
     start: usize,
     end: usize,
-    /// The owner of all spheres, if it is the same.
+    /// The owner of all spheres, if they have the same.
     owner: Option<u32>,
     halves: Option<Box<[Node; 2]>>,
 }
 
 impl Node {
-    /// Builds the tree over `order`, which starts at `start` of the whole, and sorts it.
+    /// Builds the tree over `order`, the part of the order from `start`, and sorts that.
     fn build(spheres: &SphereSet, order: &mut [u32], start: usize) -> Self {
         let first = spheres.owner(order[0] as usize);
         let mut node = Self {
@@ -88,7 +83,7 @@ impl Node {
                 node.owner = None;
             }
         }
-        if order.len() <= LEAF {
+        if order.len() <= MAX_LEAF_SPHERES {
             return node;
         }
         let axis = (node.high - node.low).max_position();
@@ -97,7 +92,7 @@ impl Node {
             let key = |sphere: u32| spheres.center(sphere as usize)[axis];
             key(a).total_cmp(&key(b)).then(a.cmp(&b))
         });
-        let parallel = order.len() > PARALLEL;
+        let parallel = order.len() > MIN_PARALLEL_SPHERES;
         let (left, right) = order.split_at_mut(middle);
         let mut left = || Self::build(spheres, left, start);
         let mut right = || Self::build(spheres, right, start + middle);
@@ -126,13 +121,12 @@ impl Node {
 struct Search<'a> {
     spheres: &'a SphereSet,
     order: &'a [u32],
-    /// Square of the smallest distance so far, nm².
-    best: f64,
-    found: bool,
+    /// Square of the smallest distance found, nm².
+    min_squared: f64,
 }
 
 impl Search<'_> {
-    /// Pairs inside one box.
+    /// Compares the spheres of one box.
     fn within(&mut self, node: &Node) {
         if node.owner.is_some() {
             return;
@@ -153,13 +147,13 @@ impl Search<'_> {
         }
     }
 
-    /// Pairs of one sphere from each of two boxes.
+    /// Compares the spheres of two boxes.
     fn between(&mut self, a: &Node, b: &Node) {
         let same_owner = a.owner.is_some() && a.owner == b.owner;
-        if same_owner || a.distance_squared(b) >= self.best {
+        if same_owner || a.distance_squared(b) >= self.min_squared {
             return;
         }
-        // Cut the larger of the two, if it can be cut.
+        // Descend into the box with more spheres.
         let (large, small) = if a.len() >= b.len() { (a, b) } else { (b, a) };
         match large.halves.as_deref() {
             Some([left, right]) => {
@@ -190,9 +184,8 @@ impl Search<'_> {
         }
         let (ca, cb) = (self.spheres.center(a), self.spheres.center(b));
         let squared = ca.as_dvec3().distance_squared(cb.as_dvec3());
-        if squared < self.best {
-            self.best = squared;
-            self.found = true;
+        if squared < self.min_squared {
+            self.min_squared = squared;
         }
     }
 }
@@ -232,7 +225,7 @@ mod tests {
         for (seed, count) in [0, 1, 2, 17, 100, 3_000].into_iter().enumerate() {
             for owners in [1, 2, 7, 4_000] {
                 let spheres = random(count, owners, seed as u64);
-                let found = closest_distance(&spheres, f64::INFINITY);
+                let found = closest_distance(&spheres);
                 assert_eq!(found, brute_force(&spheres), "{count} {owners}");
             }
         }
@@ -246,7 +239,7 @@ mod tests {
             let center = Vec3::new(far + (k % 100) as f32, (k / 100) as f32, 0.0);
             spheres.push(center, 0.1, k % 2).unwrap();
         }
-        let found = closest_distance(&spheres, f64::INFINITY).unwrap();
+        let found = closest_distance(&spheres).unwrap();
         assert_eq!(found, 5_000.0 + 1.0 - 98.0);
     }
 
@@ -256,8 +249,6 @@ mod tests {
         for k in 0..1_000 {
             spheres.push(Vec3::ONE, 0.1, k).unwrap();
         }
-        assert_eq!(closest_distance(&spheres, f64::INFINITY), Some(0.0));
-        // Nothing is closer than a bound of zero.
-        assert_eq!(closest_distance(&spheres, 0.0), None);
+        assert_eq!(closest_distance(&spheres), Some(0.0));
     }
 }

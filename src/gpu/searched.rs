@@ -11,7 +11,7 @@ use super::measure::GpuMeasure;
 use super::sort::SortPlan;
 use crate::backend::DeviceError;
 use crate::search::uniform_grid::ReachPlan;
-use crate::search::{PairBuffer, SearchError, SearchTimes};
+use crate::search::{PairBuffer, SearchError, SearchTimes, check_pair_count};
 use crate::spheres::SphereSet;
 
 /// Where the spheres of a search come from.
@@ -115,6 +115,7 @@ pub(super) fn find_pairs<S: CountedSearch>(
     let Some(total) = search.begin(spheres, margin)? else {
         return Ok(SearchTimes::default());
     };
+    check_pair_count(total)?;
     let counted = Instant::now();
     if let Err(error) = search.write(total, pairs) {
         pairs.clear();

@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::level_walk::LevelWalks;
 use super::hierarchical_grid::{Levels, Sizes};
-use super::pair_tasks::{PairTasks, impl_pair_search};
+use super::pair_tasks::{PairTasks, Visitor, impl_pair_search};
 use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::ReachPlan;
 use super::uniform_grid::pair_walk::PairWalk;
@@ -14,13 +14,13 @@ use crate::spheres::SphereSet;
 
 /// How many octaves smaller than the largest sphere the median one must be for a hierarchy
 /// of grids to pay: otherwise most spheres are on the coarsest levels anyway.
-pub const MIXED_OCTAVES: usize = 1;
+const MIXED_OCTAVES: usize = 1;
 
 /// How many spheres a cell of one grid must have on average for a hierarchy to pay: with
 /// fewer, looking into each coarser level costs more than it saves.
 ///
 /// `cargo bench --bench proxies -- sizes` compares both at more and more spread sizes.
-pub const MIXED_OCCUPANCY: f32 = 64.0;
+const MIXED_OCCUPANCY: f32 = 64.0;
 
 /// Takes a [`TwoLevelGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
 /// where most are much smaller than the largest and heap up in its cells.
@@ -102,6 +102,13 @@ impl PairTasks for Chosen<'_> {
         }
     }
 
+    fn comparisons(&self) -> u64 {
+        match self {
+            Self::One(walk) => walk.comparisons(),
+            Self::Several(walks) => walks.comparisons(),
+        }
+    }
+
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
         match self {
             Self::One(walk) => walk.list(task, list),
@@ -120,6 +127,13 @@ impl PairTasks for Chosen<'_> {
         match self {
             Self::One(walk) => walk.count(task),
             Self::Several(walks) => walks.count(task),
+        }
+    }
+
+    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
+        match self {
+            Self::One(walk) => walk.visit(task, list, gaps, visit),
+            Self::Several(walks) => walks.visit(task, list, gaps, visit),
         }
     }
 }

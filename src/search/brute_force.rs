@@ -1,19 +1,13 @@
-//! The oracle: every sphere against every other, in 64-bit arithmetic.
-//!
-//! O(n²), nothing to get wrong. All other searches are tested against it.
+//! All pairs of spheres, compared one by one: the reference that all searches are tested with.
 
-use std::time::{Duration, Instant};
-
-use rayon::prelude::*;
-
-use super::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes, check_margin};
+use super::pair_tasks::{PairTasks, append_gaps, impl_pair_search};
+use super::{Pair, PairSearch, SearchError, check_margin};
 use crate::spheres::SphereSet;
 
-/// Spheres whose partners one task looks for.
-const ROWS_PER_TASK: usize = 256;
+/// Spheres per task.
+const SPHERES_PER_TASK: usize = 256;
 
-/// Compares every sphere with every other, in 64 bits. Pairs come in the order of their
-/// indices.
+/// Compares every sphere with every other in 64 bits, O(n²). Pairs are sorted by index.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{AutoGrid, BruteForce, PairSearch};
@@ -31,67 +25,77 @@ const ROWS_PER_TASK: usize = 256;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BruteForce;
 
+impl BruteForce {
+    fn build<'a>(
+        self,
+        spheres: &'a SphereSet,
+        margin: f32,
+    ) -> Result<Option<AllPairs<'a>>, SearchError> {
+        check_margin(margin)?;
+        spheres.extent()?;
+        Ok(Some(AllPairs { spheres, margin }))
+    }
+}
+
 impl PairSearch for BruteForce {
     fn name(&self) -> &'static str {
         "brute-force"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        check_margin(margin)?;
-        spheres.extent()?;
-        let start = Instant::now();
-        pairs
-            .start(spheres.len().div_ceil(ROWS_PER_TASK))
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(task, list)| {
-                visit(spheres, margin, task, |a, b| {
-                    list.push(Pair {
+    impl_pair_search!();
+}
+
+/// All pairs of a set of spheres.
+struct AllPairs<'a> {
+    spheres: &'a SphereSet,
+    margin: f32,
+}
+
+impl AllPairs<'_> {
+    /// Calls `hit` for every overlapping pair whose smaller index belongs to `task`.
+    fn for_each_hit(&self, task: usize, mut hit: impl FnMut(Pair)) {
+        let Self { spheres, margin } = *self;
+        let start = task * SPHERES_PER_TASK;
+        for a in start..(start + SPHERES_PER_TASK).min(spheres.len()) {
+            let center = spheres.center(a).as_dvec3();
+            for b in a + 1..spheres.len() {
+                if spheres.owner(a) == spheres.owner(b) {
+                    continue;
+                }
+                let reach =
+                    f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
+                if center.distance_squared(spheres.center(b).as_dvec3()) < reach * reach {
+                    hit(Pair {
                         a: a as u32,
                         b: b as u32,
                     });
-                });
-            });
-        Ok(SearchTimes {
-            build: Duration::ZERO,
-            walk: start.elapsed(),
-        })
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        check_margin(margin)?;
-        spheres.extent()?;
-        Ok((0..spheres.len().div_ceil(ROWS_PER_TASK))
-            .into_par_iter()
-            .map(|task| {
-                let mut count = 0;
-                visit(spheres, margin, task, |_, _| count += 1);
-                count
-            })
-            .sum())
+                }
+            }
+        }
     }
 }
 
-/// Calls `hit` for every pair whose smaller index belongs to `task`.
-fn visit(spheres: &SphereSet, margin: f32, task: usize, mut hit: impl FnMut(usize, usize)) {
-    let start = task * ROWS_PER_TASK;
-    for a in start..(start + ROWS_PER_TASK).min(spheres.len()) {
-        let center = spheres.center(a).as_dvec3();
-        for b in a + 1..spheres.len() {
-            if spheres.owner(a) == spheres.owner(b) {
-                continue;
-            }
-            let reach =
-                f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
-            if center.distance_squared(spheres.center(b).as_dvec3()) < reach * reach {
-                hit(a, b);
-            }
-        }
+impl PairTasks for AllPairs<'_> {
+    fn tasks(&self) -> usize {
+        self.spheres.len().div_ceil(SPHERES_PER_TASK)
+    }
+
+    fn comparisons(&self) -> u64 {
+        0
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+        self.for_each_hit(task, |pair| list.push(pair));
+    }
+
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        self.list(task, list);
+        append_gaps(self.spheres, list, gaps);
+    }
+
+    fn count(&self, task: usize) -> u64 {
+        let mut count = 0;
+        self.for_each_hit(task, |_| count += 1);
+        count
     }
 }

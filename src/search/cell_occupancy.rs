@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SearchError;
-use super::hash_grid::{Cell, DEFAULT_SLOTS, SPREAD};
+use super::hash_grid::{Cell, MIN_SLOTS, SPREAD};
 use crate::spheres::SphereSet;
 
 /// What mixes the bits, so that neighbors do not share slots: 2⁶⁴ over the golden ratio.
@@ -16,7 +16,7 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct CellOccupancy {
     /// Where each cell is its own.
     pub full: f64,
-    /// Where cells are hashed to [`DEFAULT_SLOTS`] slots.
+    /// Where cells are hashed to [`MIN_SLOTS`] slots.
     pub hashed: f64,
 }
 
@@ -56,7 +56,7 @@ pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError>
     let entries: u64 = cells.values().sum();
     let slots: BTreeSet<u64> = cells
         .keys()
-        .map(|cell| hash(*cell) & (DEFAULT_SLOTS as u64 - 1))
+        .map(|cell| hash(*cell) & (MIN_SLOTS as u64 - 1))
         .collect();
     Ok(CellOccupancy {
         full: entries as f64 / cells.len().max(1) as f64,

@@ -1,30 +1,25 @@
-//! A grid without bounds: cells in a hash table.
-
-use std::time::Instant;
+//! An unbounded uniform grid with its cells in a hash table.
 
 use glam::Vec3;
-use rayon::prelude::*;
 
-use super::boxes::overlap;
-use super::uniform_grid::MAX_COMPARISONS;
-use super::uniform_grid::ReachPlan;
-use super::uniform_grid::WIDENING;
-use super::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use super::pair_tasks::{PairTasks, append_gaps, impl_pair_search};
+use super::uniform_grid::{MAX_COMPARISONS, ReachPlan, WIDENING};
+use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
-/// Slots of the table unless there are more spheres: the paper's number.
-pub const DEFAULT_SLOTS: usize = 4096;
+/// Number of slots of the paper's table; more if there are more spheres.
+pub(super) const MIN_SLOTS: usize = 4096;
 
-/// Spheres that one task walks.
-const SPHERES_PER_TASK: usize = 4096;
+/// Spheres per task.
+const SPHERES_PER_TASK: usize = 1024;
 
-/// The end of a list.
+/// End of a list.
 const NONE: u32 = u32::MAX;
 
-/// Odd numbers that spread cells over the table: large primes of a usual spatial hash.
+/// Large primes that spread cells over the table.
 pub(super) const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
 
-/// Steps to the following half of the 26 neighbors.
+/// Offsets of the following half of the 26 neighbors.
 const FOLLOWING: [[i64; 3]; 13] = [
     [1, 0, 0],
     [-1, 1, 0],
@@ -41,22 +36,20 @@ const FOLLOWING: [[i64; 3]; 13] = [
     [1, 1, 1],
 ];
 
-/// Number of a cell along each axis.
+/// Coordinates of a cell.
 pub(super) type Cell = [i64; 3];
 
-/// Uniform cells in a hash table.
+/// Uniform grid with its cells in a hash table.
 ///
 /// The second form of uniform subdivision of Turk (1989, section 5.2):
 ///
-/// 1. one pass over the spheres: the cell of each is hashed to a slot of a table, and the
-///    sphere becomes the first of that slot's list;
-/// 2. each sphere walks the lists of its own cell, behind itself, and of the following
-///    half of the 26 neighbors.
+/// 1. the cell of each sphere is hashed to a slot of the table, and the sphere becomes the
+///    head of the linked list of that slot;
+/// 2. each sphere is compared with the rest of its own cell and with the following half of
+///    the 26 neighboring cells.
 ///
-/// No bounding box is needed, and no cell is outside: spheres may be anywhere. Different
-/// cells may share a slot; each sphere knows its cell, so that no list of two cells is
-/// mistaken for one. The table has [`DEFAULT_SLOTS`] slots as in the paper, and grows with
-/// the number of spheres.
+/// The grid has no bounds. Cells may share a slot; spheres of other cells are skipped. The
+/// table has 4096 slots as in the paper, and more for more spheres.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{HashGrid, PairSearch};
@@ -72,33 +65,37 @@ pub(super) type Cell = [i64; 3];
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
-    /// For each slot the first sphere of its list.
+    /// First sphere of each slot.
     first: Vec<u32>,
-    /// How many spheres each slot has.
+    /// Number of spheres of each slot.
     count: Vec<u32>,
-    /// For each sphere the next of its list.
+    /// Next sphere in the list of each sphere.
     next: Vec<u32>,
     /// Cell of each sphere.
     cell: Vec<Cell>,
-    /// Cells per nm in the last search; zero if it needed none.
+    /// Cells per nm in the last search; zero if no pair was possible.
     per_nm: f32,
 }
 
 impl HashGrid {
-    /// An empty table.
+    /// An empty grid.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Step 1; false if no pair is possible.
-    fn build(&mut self, spheres: &SphereSet, margin: f32) -> Result<bool, SearchError> {
+    /// Step 1; `None` if no pair is possible.
+    fn build<'a>(
+        &'a mut self,
+        spheres: &'a SphereSet,
+        margin: f32,
+    ) -> Result<Option<HashGridWalk<'a>>, SearchError> {
         self.per_nm = 0.0;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
-            return Ok(false);
+            return Ok(None);
         };
         self.per_nm = 1.0 / (plan.longest * WIDENING);
-        let slots = spheres.len().next_power_of_two().max(DEFAULT_SLOTS);
+        let slots = spheres.len().next_power_of_two().max(MIN_SLOTS);
         self.first.clear();
         self.first.resize(slots, NONE);
         self.count.clear();
@@ -114,7 +111,8 @@ impl HashGrid {
             self.count[slot] += 1;
         }
         let comparisons = self.count.iter().map(|&count| u64::from(count).pow(2));
-        if comparisons.sum::<u64>() > MAX_COMPARISONS {
+        let comparisons = comparisons.sum::<u64>();
+        if comparisons > MAX_COMPARISONS {
             let slots = self.count.iter().copied().zip(&self.first);
             let (spheres, &sphere) = slots.max_by_key(|(count, _)| *count).unwrap_or((0, &0));
             return Err(SearchError::TooCrowded {
@@ -123,13 +121,18 @@ impl HashGrid {
                 reach: plan.longest,
             });
         }
-        Ok(true)
+        Ok(Some(HashGridWalk {
+            grid: self,
+            spheres,
+            margin,
+            comparisons,
+        }))
     }
 
     /// The cell of a point, nm.
     ///
-    /// The product of two 32-bit floats is exact in 64 bits. Beyond what an `i64` holds, all
-    /// is one cell, and two different 32-bit floats are further apart than any reach.
+    /// The product of two 32-bit floats is exact in 64 bits. Coordinates beyond the range of
+    /// `i64` share one cell; different 32-bit floats are further apart than any reach there.
     fn cell_of(&self, point: Vec3) -> Cell {
         let cell = (point.as_dvec3() * f64::from(self.per_nm)).floor();
         [cell.x as i64, cell.y as i64, cell.z as i64]
@@ -141,33 +144,6 @@ impl HashGrid {
         });
         mixed as usize & (self.first.len() - 1)
     }
-
-    /// Step 2: calls `hit` for each pair of the spheres of `task` with others.
-    fn walk(&self, spheres: &SphereSet, margin: f32, task: usize, mut hit: impl FnMut(Pair)) {
-        let start = task * SPHERES_PER_TASK;
-        let end = (start + SPHERES_PER_TASK).min(spheres.len());
-        for index in start..end {
-            let own = self.cell[index];
-            let mut follow = |mut other: u32, cell: Cell| {
-                while other != NONE {
-                    let at = other as usize;
-                    let pair = Pair::new(index as u32, other);
-                    if self.cell[at] == cell
-                        && spheres.owner(index) != spheres.owner(at)
-                        && overlap(spheres, margin, pair)
-                    {
-                        hit(pair);
-                    }
-                    other = self.next[at];
-                }
-            };
-            follow(self.next[index], own);
-            for step in FOLLOWING {
-                let cell = [0, 1, 2].map(|k| own[k].wrapping_add(step[k]));
-                follow(self.first[self.slot_of(cell)], cell);
-            }
-        }
-    }
 }
 
 impl PairSearch for HashGrid {
@@ -175,41 +151,7 @@ impl PairSearch for HashGrid {
         "hash-grid"
     }
 
-    fn find_pairs(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
-        let start = Instant::now();
-        if !self.build(spheres, margin)? {
-            return Ok(SearchTimes::default());
-        }
-        let built = Instant::now();
-        pairs
-            .start(spheres.len().div_ceil(SPHERES_PER_TASK))
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(task, list)| self.walk(spheres, margin, task, |pair| list.push(pair)));
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
-    }
-
-    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
-        if !self.build(spheres, margin)? {
-            return Ok(0);
-        }
-        let tasks = 0..spheres.len().div_ceil(SPHERES_PER_TASK);
-        let count = tasks.into_par_iter().map(|task| {
-            let mut count = 0;
-            self.walk(spheres, margin, task, |_| count += 1);
-            count
-        });
-        Ok(count.sum())
-    }
+    impl_pair_search!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         if self.per_nm == 0.0 {
@@ -222,5 +164,68 @@ impl PairSearch for HashGrid {
             low: Vec3::from_array(number.map(|n| n as f32)) * width,
             width,
         })
+    }
+}
+
+/// A filled table, ready to be searched.
+struct HashGridWalk<'a> {
+    grid: &'a HashGrid,
+    spheres: &'a SphereSet,
+    margin: f32,
+    comparisons: u64,
+}
+
+impl HashGridWalk<'_> {
+    /// Step 2: calls `hit` for each pair of the spheres of `task`.
+    fn for_each_hit(&self, task: usize, mut hit: impl FnMut(Pair)) {
+        let Self { grid, spheres, .. } = *self;
+        let start = task * SPHERES_PER_TASK;
+        let end = (start + SPHERES_PER_TASK).min(spheres.len());
+        for index in start..end {
+            let own = grid.cell[index];
+            let mut compare_list = |mut other: u32, cell: Cell| {
+                while other != NONE {
+                    let at = other as usize;
+                    let pair = Pair::new(index as u32, other);
+                    if grid.cell[at] == cell
+                        && spheres.owner(index) != spheres.owner(at)
+                        && pair.overlaps(spheres, self.margin)
+                    {
+                        hit(pair);
+                    }
+                    other = grid.next[at];
+                }
+            };
+            compare_list(grid.next[index], own);
+            for step in FOLLOWING {
+                let cell = [0, 1, 2].map(|k| own[k].wrapping_add(step[k]));
+                compare_list(grid.first[grid.slot_of(cell)], cell);
+            }
+        }
+    }
+}
+
+impl PairTasks for HashGridWalk<'_> {
+    fn tasks(&self) -> usize {
+        self.spheres.len().div_ceil(SPHERES_PER_TASK)
+    }
+
+    fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+        self.for_each_hit(task, |pair| list.push(pair));
+    }
+
+    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
+        self.list(task, list);
+        append_gaps(self.spheres, list, gaps);
+    }
+
+    fn count(&self, task: usize) -> u64 {
+        let mut count = 0;
+        self.for_each_hit(task, |_| count += 1);
+        count
     }
 }

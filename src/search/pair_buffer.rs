@@ -37,6 +37,14 @@ impl Pair {
         distance - (spheres.radius(a) + spheres.radius(b))
     }
 
+    /// Whether the spheres are closer than their radii plus `margin`, nm.
+    #[inline]
+    pub(super) fn overlaps(self, spheres: &SphereSet, margin: f32) -> bool {
+        let [a, b] = [self.a as usize, self.b as usize];
+        let reach = spheres.radius(a) + spheres.radius(b) + margin;
+        spheres.center(a).distance_squared(spheres.center(b)) < reach * reach
+    }
+
     /// Both indices in one number, which sorts as the pair does.
     #[inline]
     pub(crate) fn key(self) -> u64 {

@@ -1,16 +1,28 @@
-//! Searches that are cut into tasks: how their lists are filled, side by side.
+//! Searches that are divided into parallel tasks.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::{Pair, PairBuffer, SearchError, SearchTimes};
+use super::{MAX_STORED_PAIRS, Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
+use crate::spheres::SphereSet;
 
-/// PairTasks that together find all pairs, each in an order of its own.
+/// Comparisons within cells from which on pairs are counted before they are stored: a single
+/// task could fill the memory.
+const COUNT_FIRST: u64 = 1 << 28;
+
+/// Receives a batch of pairs and their gaps, nm.
+pub(super) type Visitor<'a> = &'a (dyn Fn(&[Pair], &[f32]) + Sync);
+
+/// Tasks that together find all pairs, each in its own order.
 pub(super) trait PairTasks: Sync {
-    /// Number of tasks: fixed by the scene, not by the number of threads.
+    /// Number of tasks: depends on the scene only, not on the number of threads.
     fn tasks(&self) -> usize;
+
+    /// Estimated number of comparisons of the largest task; zero if that is no problem.
+    fn comparisons(&self) -> u64;
 
     /// Appends the pairs of one task to `list`.
     fn list(&self, task: usize, list: &mut Vec<Pair>);
@@ -20,11 +32,18 @@ pub(super) trait PairTasks: Sync {
 
     /// Counts the pairs of one task.
     fn count(&self, task: usize) -> u64;
+
+    /// Calls `visit` with the pairs of one task in batches; `pairs` and `gaps` are buffers.
+    fn visit(&self, task: usize, pairs: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
+        pairs.clear();
+        gaps.clear();
+        self.list_gaps(task, pairs, gaps);
+        visit(pairs, gaps);
+    }
 }
 
-/// What a search that is cut into tasks has of [`PairSearch`](super::PairSearch), by its
-/// method `build(spheres, margin)`, which gives its [`PairTasks`], or none if no pair is
-/// possible.
+/// Implements the searching methods of [`PairSearch`](super::PairSearch) by the method
+/// `build(spheres, margin)`, which returns [`PairTasks`], or `None` if no pair is possible.
 macro_rules! impl_pair_search {
     () => {
         fn find_pairs(
@@ -46,6 +65,15 @@ macro_rules! impl_pair_search {
             crate::search::pair_tasks::list_gaps(pairs, each, || self.build(spheres, margin))
         }
 
+        fn visit_pairs(
+            &mut self,
+            spheres: &SphereSet,
+            margin: f32,
+            visit: &(dyn Fn(&[crate::search::Pair], &[f32]) + Sync),
+        ) -> Result<crate::search::SearchTimes, SearchError> {
+            crate::search::pair_tasks::visit(visit, || self.build(spheres, margin))
+        }
+
         fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
             let tasks = self.build(spheres, margin)?;
             Ok(tasks.map_or(0, |tasks| crate::search::pair_tasks::count(&tasks)))
@@ -54,47 +82,70 @@ macro_rules! impl_pair_search {
 }
 pub(super) use impl_pair_search;
 
-/// Fills `pairs` by the tasks that `build` makes; none if no pair is possible.
+/// Fills `pairs` with the pairs of the tasks that `build` returns.
 pub(super) fn list<T: PairTasks>(
     pairs: &mut PairBuffer,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
-    build_and_walk(pairs, build, |tasks, pairs| {
+    pairs.clear();
+    build_and_walk(build, |tasks| {
+        check_largest_task(tasks)?;
         let lists = pairs.start(tasks.tasks()).par_iter_mut().enumerate();
-        lists.for_each(|(task, list)| tasks.list(task, list));
+        let stored = StoredPairs::default();
+        lists.for_each(|(task, list)| stored.add(list, |list| tasks.list(task, list)));
+        stored.finish(pairs)
     })
 }
 
-/// As [`list`], and calls `each` for each list with its gaps.
+/// As [`list`], and calls `each` with the number, pairs and gaps of each list.
 pub(super) fn list_gaps<T: PairTasks>(
     pairs: &mut PairBuffer,
     each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
-    build_and_walk(pairs, build, |tasks, pairs| {
+    pairs.clear();
+    build_and_walk(build, |tasks| {
+        check_largest_task(tasks)?;
         let (lists, gaps) = pairs.start_with_gaps(tasks.tasks());
+        let stored = StoredPairs::default();
         let lists = lists.par_iter_mut().zip(gaps).enumerate();
         lists.for_each(|(task, (list, gaps))| {
-            tasks.list_gaps(task, list, gaps);
-            each(task, list, gaps);
+            stored.add(list, |list| {
+                tasks.list_gaps(task, list, gaps);
+                each(task, list, gaps);
+            });
         });
+        stored.finish(pairs)
     })
 }
 
-/// Builds the tasks and walks them, and says how long each took.
-fn build_and_walk<T: PairTasks>(
-    pairs: &mut PairBuffer,
+/// Calls `visit` with the pairs of the tasks that `build` returns, in batches.
+pub(super) fn visit<T: PairTasks>(
+    visit: Visitor<'_>,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
-    walk: impl FnOnce(&T, &mut PairBuffer) + Send,
 ) -> Result<SearchTimes, SearchError> {
-    pairs.clear();
+    build_and_walk(build, |tasks| {
+        let numbers = (0..tasks.tasks()).into_par_iter();
+        numbers.for_each_init(
+            || (Vec::new(), Vec::new()),
+            |(pairs, gaps), task| tasks.visit(task, pairs, gaps, visit),
+        );
+        Ok(())
+    })
+}
+
+/// Builds the tasks, walks them and measures both.
+fn build_and_walk<T: PairTasks>(
+    build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
+    walk: impl FnOnce(&T) -> Result<(), SearchError> + Send,
+) -> Result<SearchTimes, SearchError> {
     in_pool(|| {
         let start = Instant::now();
         let Some(tasks) = build()? else {
             return Ok(SearchTimes::default());
         };
         let built = Instant::now();
-        walk(&tasks, pairs);
+        walk(&tasks)?;
         Ok(SearchTimes {
             build: built - start,
             walk: built.elapsed(),
@@ -106,4 +157,54 @@ fn build_and_walk<T: PairTasks>(
 pub(super) fn count<T: PairTasks>(tasks: &T) -> u64 {
     let numbers = (0..tasks.tasks()).into_par_iter();
     numbers.map(|task| tasks.count(task)).sum()
+}
+
+/// Counts the pairs first if a single task could fill the memory.
+fn check_largest_task<T: PairTasks>(tasks: &T) -> Result<(), SearchError> {
+    if tasks.comparisons() > COUNT_FIRST {
+        check_pair_count(count(tasks))?;
+    }
+    Ok(())
+}
+
+/// Number of pairs stored so far by all tasks of a search.
+#[derive(Default)]
+pub(super) struct StoredPairs(AtomicU64);
+
+impl StoredPairs {
+    /// Fills a list, unless there are too many pairs already.
+    pub(super) fn add(&self, list: &mut Vec<Pair>, fill: impl FnOnce(&mut Vec<Pair>)) {
+        if self.0.load(Ordering::Relaxed) <= MAX_STORED_PAIRS {
+            fill(list);
+            self.0.fetch_add(list.len() as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Frees `pairs` and returns an error if some lists were not filled.
+    pub(super) fn finish(self, pairs: &mut PairBuffer) -> Result<(), SearchError> {
+        let checked = check_pair_count(self.0.into_inner());
+        if checked.is_err() {
+            *pairs = PairBuffer::new();
+        }
+        checked
+    }
+}
+
+/// Checks that a [`PairBuffer`] may store this number of pairs.
+///
+/// # Errors
+/// [`SearchError::TooManyPairs`] if there are more than [`MAX_STORED_PAIRS`].
+pub(crate) fn check_pair_count(pairs: u64) -> Result<(), SearchError> {
+    if pairs <= MAX_STORED_PAIRS {
+        return Ok(());
+    }
+    Err(SearchError::TooManyPairs {
+        pairs,
+        max: MAX_STORED_PAIRS,
+    })
+}
+
+/// Appends the gaps of `pairs` to `gaps`, nm.
+pub(super) fn append_gaps(spheres: &SphereSet, pairs: &[Pair], gaps: &mut Vec<f32>) {
+    gaps.extend(pairs.iter().map(|pair| pair.gap(spheres)));
 }

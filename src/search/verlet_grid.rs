@@ -4,14 +4,13 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::boxes::overlap;
 use super::{
     GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes, UniformGrid, check_margin,
 };
 use crate::spheres::{CHUNK, SphereSet};
 
 /// Default skin, nm: a tenth of what an atom pair reaches or so.
-pub const DEFAULT_SKIN_NM: f32 = 0.04;
+const DEFAULT_SKIN_NM: f32 = 0.04;
 
 /// Part of half the skin that may be used up: the rest covers rounding, some 10⁻⁶ of a
 /// distance.
@@ -176,7 +175,7 @@ impl PairSearch for VerletGrid {
             .par_iter_mut()
             .zip(self.kept.par_chunks(PAIRS_PER_TASK))
             .for_each(|(list, kept)| {
-                let near = kept.iter().filter(|pair| overlap(spheres, margin, **pair));
+                let near = kept.iter().filter(|pair| pair.overlaps(spheres, margin));
                 list.extend(near);
             });
         Ok(SearchTimes {
@@ -187,7 +186,7 @@ impl PairSearch for VerletGrid {
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
         self.refresh(spheres, margin)?;
-        let near = |pair: &&Pair| overlap(spheres, margin, **pair);
+        let near = |pair: &&Pair| pair.overlaps(spheres, margin);
         let kept = self.kept.par_chunks(PAIRS_PER_TASK);
         Ok(kept
             .map(|kept| kept.iter().filter(near).count() as u64)

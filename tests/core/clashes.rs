@@ -7,7 +7,7 @@ use bevy_rapier_molecules::contact::clashes::{
 };
 use bevy_rapier_molecules::contact::closest_distance;
 use bevy_rapier_molecules::molecule::{
-    LoadOptions, MoleculePart, MoleculeTemplate, SplitBy, load_structure,
+    LoadOptions, MoleculePart, MoleculeTemplate, SplitBy, load_structure, read_bytes,
 };
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -223,7 +223,7 @@ fn the_report_has_stable_json() {
 }
 
 #[test]
-fn tolerances_that_are_no_distance_are_refused() {
+fn invalid_options_and_poses_are_rejected() {
     let parts = parts_of("popc.pdb", SplitBy::Residue);
     for tolerance in [0.0, -0.1, f32::NAN, f32::INFINITY] {
         let options = ClashOptions {
@@ -233,6 +233,12 @@ fn tolerances_that_are_no_distance_are_refused() {
         let result = find_clashes(&placed(&parts), &options);
         assert!(matches!(result, Err(ClashError::BadTolerance { .. })));
     }
+    let options = ClashOptions {
+        tolerance: None,
+        worst: usize::MAX,
+    };
+    let result = find_clashes(&placed(&parts), &options);
+    assert!(matches!(result, Err(ClashError::TooManyListed { .. })));
     let lost = [(&*parts[0].template, Pose::from_translation(Vec3::NAN))];
     let result = find_clashes(&lost, &ClashOptions::default());
     assert!(matches!(result, Err(ClashError::Search(_))));
@@ -250,5 +256,84 @@ fn models_on_top_of_each_other_clash() {
             .push(atom.position.as_vec3(), 0.0, atom.part as u32)
             .unwrap();
     }
-    assert_eq!(closest_distance(&spheres, f64::INFINITY), report.closest_nm);
+    assert_eq!(closest_distance(&spheres), report.closest_nm);
+}
+
+/// A molecule of two carbons 0.1 nm apart.
+fn two_carbons() -> MoleculeTemplate {
+    let pdb = "\
+HETATM    1  C1  UNL A   1      -0.500   0.000   0.000  1.00  0.00           C
+HETATM    2  C2  UNL A   1       0.500   0.000   0.000  1.00  0.00           C
+END
+";
+    let options = LoadOptions::default();
+    let structure = read_bytes(pdb.as_bytes(), "two_carbons.pdb", &options).unwrap();
+    structure.template(&options).unwrap()
+}
+
+/// Clashes of coincident atoms are counted without visiting each of them.
+#[test]
+fn sixty_thousand_coincident_atoms_are_answered_at_once() {
+    let template = two_carbons();
+    let count = 30_000;
+    let parts = vec![(&template, Pose::IDENTITY); count];
+    let start = std::time::Instant::now();
+    let report = find_clashes(&parts, &ClashOptions::default()).unwrap();
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    // Every atom clashes with both atoms of all other parts.
+    assert_eq!(report.pairs, 4 * (count * (count - 1) / 2));
+    assert_eq!(report.closest_nm, Some(0.0));
+    assert_eq!(report.worst.len(), 10);
+    for (k, clash) in report.worst.iter().enumerate() {
+        assert_eq!((clash.a.part, clash.b.part), (0, k + 1));
+        assert_eq!((&*clash.a.atom, &*clash.b.atom), ("C1", "C1"));
+        assert_eq!(clash.distance_nm, 0.0);
+    }
+}
+
+#[test]
+fn clashes_of_coincident_parts_are_those_of_brute_force() {
+    let template = two_carbons();
+    // Few places, so that atoms of several parts coincide, also of different kinds.
+    let poses: Vec<Pose> = (0..40)
+        .map(|k| Pose::from_translation(Vec3::new([0.0, 0.1, 0.2, 0.4][k * k % 11 % 4], 0.0, 0.0)))
+        .collect();
+    let parts: Vec<(&MoleculeTemplate, Pose)> =
+        poses.iter().map(|pose| (&template, *pose)).collect();
+    let mut atoms = Vec::new();
+    for (part, (template, pose)) in parts.iter().enumerate() {
+        for (&local, name) in template.positions().iter().zip(template.atom_names()) {
+            atoms.push((
+                part,
+                name.to_string(),
+                pose.transform_point(local).as_dvec3(),
+            ));
+        }
+    }
+    for (tolerance, worst) in [(0.05, 10), (0.15, 50), (0.25, 10_000), (0.9, 3)] {
+        let mut expected = Vec::new();
+        for (k, a) in atoms.iter().enumerate() {
+            for b in &atoms[k + 1..] {
+                let distance = a.2.distance(b.2);
+                if a.0 != b.0 && distance < f64::from(tolerance) {
+                    expected.push((distance, (a.0, &*a.1), (b.0, &*b.1)));
+                }
+            }
+        }
+        let pairs = expected.len();
+        // Stable: ties stay in the order of their atoms.
+        expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+        expected.truncate(worst);
+        let options = ClashOptions {
+            tolerance: Some(tolerance),
+            worst,
+        };
+        let report = find_clashes(&parts, &options).unwrap();
+        assert_eq!(report.pairs, pairs, "{tolerance} nm");
+        let found = report.worst.iter().map(|clash| {
+            let [a, b] = [&clash.a, &clash.b].map(|atom| (atom.part, &*atom.atom));
+            (clash.distance_nm, a, b)
+        });
+        assert!(found.eq(expected), "{tolerance} nm");
+    }
 }

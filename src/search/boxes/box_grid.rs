@@ -16,6 +16,10 @@ use crate::spheres::SphereSet;
 /// Boxes that one task walks, about: they have more neighbors than atoms have.
 const BOXES_PER_TASK: usize = 512;
 
+/// Largest number of comparisons within cells: the boxes of one cell must not fill the memory
+/// with pairs.
+const MAX_COMPARISONS: u64 = 1 << 29;
+
 /// Boxes that may be taken out in any case.
 const FEW: usize = 4;
 
@@ -104,7 +108,7 @@ impl BoxGrid {
         if !self.oversize.is_empty() {
             self.sorted.rename(&self.ordinary);
         }
-        self.sorted.check_crowding(width)?;
+        self.sorted.check_crowding(MAX_COMPARISONS, width)?;
         self.gather(boxes);
         Ok(Some(layout))
     }

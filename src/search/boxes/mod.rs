@@ -31,7 +31,6 @@ pub use box_grid::BoxGrid;
 pub use box_set::{BoxError, BoxExtent, BoxSet, LARGEST_COORDINATE_NM};
 pub use brute_force::BruteForceBoxes;
 pub use spheres_in_boxes::SpheresInBoxes;
-pub(in crate::search) use spheres_in_boxes::overlap;
 
 use super::{PairBuffer, SearchError, SearchTimes};
 

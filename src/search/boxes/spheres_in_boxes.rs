@@ -109,16 +109,6 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
     }
 }
 
-/// Whether two spheres are closer than their radii plus `margin`, nm.
-#[inline]
-pub(in crate::search) fn overlap(spheres: &SphereSet, margin: f32, pair: Pair) -> bool {
-    let [a, b] = [pair.a, pair.b].map(|index| {
-        let [x, y, z] = spheres.center(index as usize).to_array();
-        [x, y, z, spheres.radius(index as usize)]
-    });
-    are_near(a, b, margin)
-}
-
 /// Whether two spheres, given by center and radius, are closer than their radii plus
 /// `margin`, nm.
 #[inline]

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::levels::{Level, Levels, MAX_LEVELS};
 use crate::search::Pair;
-use crate::search::pair_tasks::PairTasks;
+use crate::search::pair_tasks::{PairTasks, Visitor};
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::ReachPlan;
 use crate::search::uniform_grid::cell_walk::CellWalk;
@@ -87,6 +87,8 @@ pub(in crate::search) struct LevelWalks<'a> {
     levels: &'a [Level],
     plan: ReachPlan,
     instructions: Instructions,
+    /// Comparisons within cells.
+    comparisons: u64,
     /// First task of each level, and behind the last the number of all.
     first_task: [usize; MAX_LEVELS + 1],
 }
@@ -97,12 +99,14 @@ impl<'a> LevelWalks<'a> {
         levels: &'a Levels,
         plan: &ReachPlan,
         instructions: Instructions,
+        comparisons: u64,
     ) -> Self {
         let mut walks = Self {
             sorted,
             levels: levels.all(),
             plan: *plan,
             instructions,
+            comparisons,
             first_task: [0; MAX_LEVELS + 1],
         };
         for number in 0..walks.levels.len() {
@@ -131,6 +135,7 @@ impl<'a> LevelWalks<'a> {
             reach: self.plan.reach,
             largest_radius: self.plan.extent.largest_radius,
             instructions: self.instructions,
+            comparisons: self.comparisons,
         }
     }
 
@@ -142,11 +147,12 @@ impl<'a> LevelWalks<'a> {
         let most = counts.max().unwrap_or(0);
         // Most scenes are far below what would be possible at worst.
         let finer = self.sorted.len() as u64;
-        most.saturating_mul(finer) > MAX_COMPARISONS && self.comparisons() > MAX_COMPARISONS
+        most.saturating_mul(finer) > MAX_COMPARISONS
+            && self.comparisons_between_levels() > MAX_COMPARISONS
     }
 
     /// Comparisons between levels.
-    fn comparisons(&self) -> u64 {
+    fn comparisons_between_levels(&self) -> u64 {
         let columns = self.sorted.columns();
         let of_level = |number: usize| -> u64 {
             let walk = self.walk(number);
@@ -192,6 +198,10 @@ impl PairTasks for LevelWalks<'_> {
         self.first_task[self.levels.len()]
     }
 
+    fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
         let (walk, task) = self.part(task);
         walk.list(task, list);
@@ -205,5 +215,10 @@ impl PairTasks for LevelWalks<'_> {
     fn count(&self, task: usize) -> u64 {
         let (walk, task) = self.part(task);
         walk.count(task)
+    }
+
+    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
+        let (walk, task) = self.part(task);
+        walk.visit(task, list, gaps, visit);
     }
 }

@@ -11,9 +11,9 @@ pub(crate) use levels::{MAX_LEVELS, OCTAVES};
 use glam::Vec3;
 
 use super::pair_tasks::impl_pair_search;
-use super::uniform_grid::ReachPlan;
 use super::uniform_grid::simd::Instructions;
 use super::uniform_grid::sorted_spheres::SortedSpheres;
+use super::uniform_grid::{MAX_COMPARISONS, ReachPlan};
 use super::{GridCell, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 use level_walk::LevelWalks;
@@ -103,8 +103,14 @@ impl HierarchicalGrid {
         self.levels = levels;
         self.sorted
             .sort(spheres, &self.levels, plan.reach.is_mixed());
-        self.sorted.check_crowding(plan.longest)?;
-        let walks = LevelWalks::new(&self.sorted, &self.levels, plan, self.instructions);
+        let comparisons = self.sorted.check_crowding(MAX_COMPARISONS, plan.longest)?;
+        let walks = LevelWalks::new(
+            &self.sorted,
+            &self.levels,
+            plan,
+            self.instructions,
+            comparisons,
+        );
         if walks.is_crowded() {
             let fullest = walks.fullest_cell();
             return Err(self.sorted.too_crowded(fullest, plan.longest));

@@ -12,6 +12,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::boxes::{BoxError, BoxSearch, BoxSet};
+use super::pair_tasks::StoredPairs;
 use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::simd::{Instructions, LANES};
 use super::{Pair, PairBuffer, SearchError, SearchTimes};
@@ -312,14 +313,18 @@ impl BoxSearch for LinearKdTree {
             Unique::BySorting => sweep::sweep::<false>,
             Unique::ByCorner => sweep::sweep::<true>,
         };
+        let stored = StoredPairs::default();
         lists
             .par_iter_mut()
             .zip(self.ends.par_chunks(RECORDS_PER_TASK))
             .enumerate()
             .for_each(|(task, (list, ends))| {
                 let first = task * RECORDS_PER_TASK;
-                sweep(self.instructions, &self.blocks, first, ends, list);
+                stored.add(list, |list| {
+                    sweep(self.instructions, &self.blocks, first, ends, list);
+                });
             });
+        stored.finish(pairs)?;
         if self.unique == Unique::BySorting {
             pairs.sort_and_dedup();
         }

@@ -152,7 +152,7 @@ impl UniformGrid {
         if let Some(indices) = indices {
             self.sorted.rename(indices);
         }
-        self.sorted.check_crowding(plan.longest)?;
+        let comparisons = self.sorted.check_crowding(MAX_COMPARISONS, plan.longest)?;
         Ok(PairWalk {
             cells: CellWalk {
                 sorted: &self.sorted,
@@ -164,6 +164,7 @@ impl UniformGrid {
             reach,
             largest_radius: plan.extent.largest_radius,
             instructions: self.instructions,
+            comparisons,
         })
     }
 

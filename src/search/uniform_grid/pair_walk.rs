@@ -15,7 +15,7 @@ use super::reach_plan::Reach;
 use super::simd::{Avx2, Avx512};
 use super::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
 use crate::search::Pair;
-use crate::search::pair_tasks::PairTasks;
+use crate::search::pair_tasks::{PairTasks, Visitor};
 
 /// Spheres that one task walks, about.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
@@ -29,6 +29,8 @@ pub(in crate::search) struct PairWalk<'a, B = NoCoarserLevels> {
     /// Largest radius, nm.
     pub(in crate::search) largest_radius: f32,
     pub(in crate::search) instructions: Instructions,
+    /// Comparisons within cells.
+    pub(in crate::search) comparisons: u64,
 }
 
 impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
@@ -36,8 +38,12 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
         self.cells.tasks()
     }
 
+    fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.visit(task, &mut PairLister { list });
+        self.visit_hits(task, &mut PairLister { list });
         keep_headroom(list);
     }
 
@@ -46,21 +52,35 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
             pairs: PairLister { list },
             gaps,
         };
-        self.visit(task, &mut sink);
+        self.visit_hits(task, &mut sink);
         keep_headroom(list);
         keep_headroom(gaps);
     }
 
     fn count(&self, task: usize) -> u64 {
         let mut counter = Counter { count: 0 };
-        self.visit(task, &mut counter);
+        self.visit_hits(task, &mut counter);
         counter.count
+    }
+
+    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
+        list.clear();
+        gaps.clear();
+        let mut sink = BatchVisitor {
+            lister: GapLister {
+                pairs: PairLister { list },
+                gaps,
+            },
+            visit,
+        };
+        self.visit_hits(task, &mut sink);
+        sink.flush();
     }
 }
 
 impl<B: CoarserLevels> PairWalk<'_, B> {
     /// Passes all hits of `task` to `sink`.
-    fn visit<S: Sink>(&self, task: usize, sink: &mut S) {
+    fn visit_hits<S: Sink>(&self, task: usize, sink: &mut S) {
         match (self.instructions, self.reach.is_mixed()) {
             (Instructions::Scalar, false) => self.visit_with::<Scalar, false, S>(task, sink),
             (Instructions::Scalar, true) => self.visit_with::<Scalar, true, S>(task, sink),
@@ -363,6 +383,51 @@ impl Sink for GapLister<'_> {
         self.pairs.close(pair);
         // SAFETY: `take` wrote everything before `gap`, within the room of `open`.
         unsafe { close(self.gaps, gap) };
+    }
+}
+
+/// Pairs of a batch, at least, except for the last batch of a task.
+const BATCH: usize = 4096;
+
+/// Passes the hits and their gaps to a [`Visitor`], in batches.
+struct BatchVisitor<'a> {
+    lister: GapLister<'a>,
+    visit: Visitor<'a>,
+}
+
+impl BatchVisitor<'_> {
+    fn flush(&mut self) {
+        let GapLister { pairs, gaps } = &mut self.lister;
+        if !gaps.is_empty() {
+            (self.visit)(pairs.list, gaps);
+        }
+        pairs.list.clear();
+        gaps.clear();
+    }
+}
+
+impl Sink for BatchVisitor<'_> {
+    const WANTS_INDICES: bool = true;
+
+    type Room = (*mut Pair, *mut f32);
+
+    #[inline(always)]
+    fn open(&mut self, most: usize) -> Self::Room {
+        self.lister.open(most)
+    }
+
+    #[inline(always)]
+    unsafe fn take<C: Comparison, const MIXED: bool>(room: &mut Self::Room, hits: &Hits<'_>) {
+        // SAFETY: as the caller promises.
+        unsafe { GapLister::take::<C, MIXED>(room, hits) };
+    }
+
+    #[inline(always)]
+    fn close(&mut self, room: Self::Room) {
+        self.lister.close(room);
+        if self.lister.gaps.len() >= BATCH {
+            self.flush();
+        }
     }
 }
 

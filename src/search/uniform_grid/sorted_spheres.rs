@@ -14,7 +14,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::MAX_COMPARISONS;
 use super::layout::GridLayout;
 use super::simd::{Columns, MAX_LANES};
 use crate::bucket_sort::{BucketSort, ScatterTarget};
@@ -78,8 +77,8 @@ impl SortedSpheres {
         self.slab_order.len()
     }
 
-    /// Comparisons within cells, twice, and the fullest cell.
-    fn crowding(&self) -> (u64, usize) {
+    /// Sum of the squared numbers of spheres per cell, and the largest number.
+    fn crowding(&self) -> (u64, u64) {
         const CELLS_PER_TASK: usize = 64 * 1024;
         let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
         let tasks = self
@@ -87,7 +86,7 @@ impl SortedSpheres {
             .len()
             .saturating_sub(1)
             .div_ceil(CELLS_PER_TASK);
-        let (sum, most) = (0..tasks)
+        (0..tasks)
             .into_par_iter()
             .map(|task| {
                 let first = task * CELLS_PER_TASK;
@@ -97,27 +96,26 @@ impl SortedSpheres {
                     (sum + count * count, count.max(most))
                 })
             })
-            .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)));
-        let fullest = if sum > MAX_COMPARISONS {
-            let fullest = |cell: &[u32]| count(cell) == most;
-            self.cell_start.windows(2).position(fullest).unwrap_or(0)
-        } else {
-            0
-        };
-        (sum, fullest)
+            .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)))
     }
 
-    /// Refuses spheres whose comparison within cells would not end.
+    /// Number of comparisons within cells.
     ///
     /// # Errors
-    /// [`SearchError::TooCrowded`] with `reach`, the longest of a sphere, nm.
-    pub(in crate::search) fn check_crowding(&self, reach: f32) -> Result<(), SearchError> {
-        match self.crowding() {
-            (comparisons, fullest) if comparisons > MAX_COMPARISONS => {
-                Err(self.too_crowded(fullest, reach))
-            }
-            _ => Ok(()),
+    /// [`SearchError::TooCrowded`] with `reach`, the longest of a sphere (nm), if there are
+    /// more than `max`.
+    pub(in crate::search) fn check_crowding(
+        &self,
+        max: u64,
+        reach: f32,
+    ) -> Result<u64, SearchError> {
+        let (comparisons, most) = self.crowding();
+        if comparisons <= max {
+            return Ok(comparisons);
         }
+        let is_fullest = |cell: &[u32]| u64::from(cell[1] - cell[0]) == most;
+        let fullest = self.cell_start.windows(2).position(is_fullest);
+        Err(self.too_crowded(fullest.unwrap_or(0), reach))
     }
 
     /// What to say of a cell that is too full.
