@@ -24,19 +24,12 @@ use bevy_rapier_molecules::search::SearchError;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
-use backend::BackendArguments;
-use common::{AnyError, CommonArguments, Head};
-use picture::PictureArguments;
+use common::{
+    AnyError, BackendArguments, CommonArguments, Head, Screenshot, ScreenshotArguments,
+    fall_back_to_cpu, search_for_backend,
+};
 
-#[path = "common/backend.rs"]
-mod backend;
 mod common;
-#[path = "common/device_search.rs"]
-mod device_search;
-#[path = "common/fallback.rs"]
-mod fallback;
-#[path = "common/picture/mod.rs"]
-mod picture;
 
 fn main() -> ExitCode {
     common::finish(run(Arguments::parse()))
@@ -69,7 +62,7 @@ struct Arguments {
     #[arg(long, conflicts_with = "report")]
     json: bool,
     #[command(flatten)]
-    picture: PictureArguments,
+    screenshot: ScreenshotArguments,
 }
 
 /// What makes atoms belong together.
@@ -116,7 +109,7 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         By::Model => SplitBy::Model,
     };
     let parts = load_structure(&arguments.file, &options)?.split_by(by, &options)?;
-    let shot = arguments.picture.shot()?;
+    let shot = arguments.screenshot.get()?;
     let (head, report) = search(&arguments, &parts, &clash_options)?;
     let output = Output {
         head,
@@ -124,8 +117,8 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         by: arguments.by,
         report: &report,
     };
-    arguments.common.write(&output)?;
-    arguments.common.tell(|out| write_table(out, &output))?;
+    arguments.common.write_report(&output)?;
+    arguments.common.print(|out| write_table(out, &output))?;
     match shot {
         Some(shot) => draw(&parts, arguments.tolerance, &shot),
         None => Ok(()),
@@ -143,12 +136,12 @@ fn search(
         .map(|part| (&*part.template, part.pose))
         .collect();
     let begin = Instant::now();
-    let backend = arguments.backend.backend.unwrap_or_default();
-    let (search, mut device) = device_search::for_backend(backend);
+    let backend = arguments.backend.get();
+    let (search, mut device) = search_for_backend(backend);
     let on_device = search.map(|mut search| find_clashes_with(&placed, options, &mut *search));
     let report = match on_device {
         Some(Err(ClashError::Search(SearchError::Device(fault)))) => {
-            device = fallback::processor(&fault);
+            device = fall_back_to_cpu(&fault);
             find_clashes(&placed, options)?
         }
         Some(report) => report?,
@@ -163,11 +156,7 @@ const FRAMES: u32 = 3;
 
 /// A picture of the parts: green those that are free, red those that clash.
 #[cfg(feature = "draw")]
-fn draw(
-    parts: &[MoleculePart],
-    tolerance: Option<f32>,
-    shot: &picture::Shot,
-) -> Result<(), AnyError> {
+fn draw(parts: &[MoleculePart], tolerance: Option<f32>, shot: &Screenshot) -> Result<(), AnyError> {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -210,7 +199,7 @@ fn draw(
     let camera =
         Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.0 * reach)
             .looking_at(middle, Vec3::Y);
-    let mut app = picture::app(shot, FRAMES, |plugins| plugins);
+    let mut app = common::app::new("", Some((shot, FRAMES)), |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().color))
         .insert_resource(MoleculeStyle {
@@ -224,12 +213,12 @@ fn draw(
         molecules,
         ..default()
     });
-    picture::finish(app)
+    common::app::run(app)
 }
 
 #[cfg(not(feature = "draw"))]
-fn draw(_: &[MoleculePart], _: Option<f32>, _: &picture::Shot) -> Result<(), AnyError> {
-    picture::check_adapter()
+fn draw(_: &[MoleculePart], _: Option<f32>, _: &Screenshot) -> Result<(), AnyError> {
+    common::screen::check_adapter()
 }
 
 fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {

@@ -29,12 +29,9 @@ use bevy_rapier_molecules::pose::Pose;
 use clap::Parser;
 use serde::Serialize;
 
-use common::{AnyError, CommonArguments, Device, Head};
-use seed::SeedArguments;
+use common::{AnyError, CommonArguments, Device, Head, SeedArguments};
 
 mod common;
-#[path = "common/seed.rs"]
-mod seed;
 
 /// Branches after which no way is taken to exist.
 const BRANCHES: u32 = 1_000_000;
@@ -87,7 +84,7 @@ struct Report {
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.prepare()?;
     common::check_target(&arguments.file)?;
-    let seed = arguments.seed.or(None);
+    let seed = arguments.seed.get();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules");
     let molecule = |name: &str| load(format!("{folder}/{name}"), &LoadOptions::default());
     let receptor = Arc::new(molecule("t4_lysozyme_l99a.pdb")?);
@@ -113,8 +110,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         distance_to_file_nm: end.position.distance(crystal.position),
         overlaps: session.clashes().len(),
     };
-    arguments.common.write(&report)?;
-    arguments.common.tell(|out| {
+    arguments.common.write_report(&report)?;
+    arguments.common.print(|out| {
         writeln!(
             out,
             "{} straight pieces at {} of the radii\n\

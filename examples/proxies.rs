@@ -24,17 +24,12 @@ use bevy_rapier_molecules::proxy::{
 use clap::Parser;
 use serde::Serialize;
 
-use backend::BackendArguments;
-use common::report::round;
-use common::{AnyError, CommonArguments, Device, Head};
+use common::{
+    AnyError, BackendArguments, CommonArguments, Device, Head, Screenshot, ScreenshotArguments,
+    fall_back_to_cpu, round,
+};
 
-#[path = "common/backend.rs"]
-mod backend;
 mod common;
-#[path = "common/fallback.rs"]
-mod fallback;
-#[path = "common/picture/mod.rs"]
-mod picture;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
@@ -71,7 +66,7 @@ struct Arguments {
     #[command(flatten)]
     common: CommonArguments,
     #[command(flatten)]
-    picture: picture::PictureArguments,
+    screenshot: ScreenshotArguments,
 }
 
 /// What `--report` writes.
@@ -101,17 +96,17 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         return Err("--proxies must be at least 1".into());
     }
     arguments.common.prepare()?;
-    let shot = arguments.picture.shot()?;
+    let shot = arguments.screenshot.get()?;
     let options = LoadOptions {
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
     };
     let templates = arguments.files.iter().map(|file| load(file, &options));
     let templates: Vec<MoleculeTemplate> = templates.collect::<Result<_, _>>()?;
-    let backend = arguments.backend.backend.unwrap_or_default();
+    let backend = arguments.backend.get();
     let mut finder = match arguments.tolerance {
         Some(_) => Finder::of_processor(match backend {
-            Backend::Gpu => fallback::processor(&"a tolerance is met by trying, which no GPU does"),
+            Backend::Gpu => fall_back_to_cpu(&"a tolerance is met by trying, which no GPU does"),
             _ => Device::default(),
         }),
         None => Finder::for_backend(backend),
@@ -142,8 +137,8 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         structures,
     };
     let common = &arguments.common;
-    common.write(&report)?;
-    common.tell(|out| write_table(out, &report.structures))?;
+    common.write_report(&report)?;
+    common.print(|out| write_table(out, &report.structures))?;
     match shot {
         Some(shot) => draw(&shown, &shot),
         None => Ok(()),
@@ -222,7 +217,7 @@ impl Finder {
                 gpu: Some(gpu),
             },
             Ok(None) => Self::of_processor(Device::default()),
-            Err(error) => Self::of_processor(fallback::processor(&error)),
+            Err(error) => Self::of_processor(fall_back_to_cpu(&error)),
         }
     }
 
@@ -230,7 +225,7 @@ impl Finder {
     fn for_backend(backend: Backend) -> Self {
         Self::of_processor(match backend {
             Backend::Gpu => {
-                fallback::processor(&"this program was built without the feature `gpu`")
+                fall_back_to_cpu(&"this program was built without the feature `gpu`")
             }
             _ => Device::default(),
         })
@@ -243,7 +238,7 @@ impl Finder {
                 Ok(Some(set)) => return Ok(set),
                 // Atoms that cannot have proxies are the processor's, which says why.
                 Ok(None) => {}
-                Err(error) => *self = Self::of_processor(fallback::processor(&error)),
+                Err(error) => *self = Self::of_processor(fall_back_to_cpu(&error)),
             }
         }
         Ok(ProxySet::from_atoms(template, count, PROXY_SEED)?)
@@ -275,12 +270,12 @@ const GAP_NM: f32 = 0.6;
 
 /// A picture of molecules side by side, each with so many proxies over its atoms.
 #[cfg(feature = "draw")]
-fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<(), AnyError> {
+fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &Screenshot) -> Result<(), AnyError> {
     use bevy::camera::ScalingMode;
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
 
-    let mut app = picture::app(shot, FRAMES, |plugins| plugins);
+    let mut app = common::app::new("", Some((shot, FRAMES)), |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().color));
     let reach = |template: &MoleculeTemplate| template.bounding_radius() + GAP_NM;
@@ -349,10 +344,10 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &picture::Shot) -> Result<
             bevy::camera::visibility::RenderLayers::layer(layer),
         ));
     }
-    picture::finish(app)
+    common::app::run(app)
 }
 
 #[cfg(not(feature = "draw"))]
-fn draw(_: &[(Arc<MoleculeTemplate>, u32)], _: &picture::Shot) -> Result<(), AnyError> {
-    picture::check_adapter()
+fn draw(_: &[(Arc<MoleculeTemplate>, u32)], _: &Screenshot) -> Result<(), AnyError> {
+    common::screen::check_adapter()
 }

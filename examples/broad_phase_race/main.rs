@@ -23,26 +23,10 @@ mod table;
 mod timing;
 mod vesicle;
 
-#[path = "../common/backend.rs"]
-mod backend;
-#[path = "../common/background.rs"]
-mod background;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/device_search.rs"]
-mod device_search;
-#[path = "../common/screen/display.rs"]
-mod display;
-#[path = "../common/fallback.rs"]
-mod fallback;
-#[path = "../common/picture/mod.rs"]
-mod picture;
 #[path = "../common/plots.rs"]
 mod plots;
-#[path = "../common/progress.rs"]
-mod progress;
-#[path = "../common/screen/window.rs"]
-mod window;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -155,7 +139,7 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
         .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
     let begin = Instant::now();
     let machine = timing::machine();
-    arguments.common.tell(|out| writeln!(out, "{machine}\n"))?;
+    arguments.common.print(|out| writeln!(out, "{machine}\n"))?;
     let mut tables = Tables::new(&arguments.common);
     let mut device = Device::default();
     let wanted = |experiment: &&Experiment| {
@@ -175,7 +159,7 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
             Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,
         }
     }
-    arguments.common.write(&Report {
+    arguments.common.write_report(&Report {
         head: Head::new(None, device, begin.elapsed()),
         machine,
         tables: tables.into_inner(),

@@ -75,7 +75,7 @@ impl<'a> Tables<'a> {
             rows,
         };
         self.progress.clear();
-        self.common.tell(|out| table.write(out))?;
+        self.common.print(|out| table.write(out))?;
         self.tables.push(table);
         Ok(())
     }

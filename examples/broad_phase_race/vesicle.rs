@@ -128,7 +128,7 @@ fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Dev
         &LoadOptions::default(),
     )?);
     let poses = poses(&lipid, lipids)?;
-    let backend = arguments.backend.backend.unwrap_or_default();
+    let backend = arguments.backend.get();
     let mut device: Option<Device> = None;
     let mut rows = Vec::new();
     for (step, (motion, distance)) in MOTIONS.into_iter().enumerate() {
@@ -141,7 +141,7 @@ fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Dev
         let mut runners = SphereRunner::for_spheres(frames[0].len());
         // One that is not there is looked for once.
         if device.as_ref().is_none_or(|known| known.adapter.is_some()) {
-            let (search, found) = device_search::for_backend(backend);
+            let (search, found) = search_for_backend(backend);
             runners.extend(search.map(SphereRunner::new));
             device = Some(found);
         }

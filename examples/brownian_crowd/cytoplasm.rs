@@ -1,4 +1,4 @@
-//! The proteins: placed, relaxed until none overlap, and moved.
+//! A box of proteins: placement, relaxation until none overlap, and Brownian motion.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,69 +15,70 @@ use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier_molecules::search::{AutoGrid, Pair, SearchError};
 use glam::{DVec3, Vec3};
 
-use super::common::{AnyError, Device};
-use super::{Arguments, device_search, fallback};
+use super::Arguments;
+use super::common::{AnyError, Device, fall_back_to_cpu, search_for_backend};
 
-/// The proteins, in turn.
+/// The kinds of proteins, which alternate.
 const PROTEINS: [&str; 4] = ["1ubq.cif", "t4_lysozyme_l99a.pdb", "dhfr.pdb", "1gzx.pdb"];
 
-/// Parts of space that can be filled.
-const FILLED: std::ops::RangeInclusive<f64> = 0.001..=0.4;
+/// Valid volume fractions.
+const VOLUME_FRACTIONS: std::ops::RangeInclusive<f64> = 0.001..=0.4;
 
-/// How far proteins have come.
+/// Diffusion and clustering at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// Since the start, ns.
+    /// Time since the start, ns.
     pub time_ns: f64,
     /// Mean squared displacement, nm².
-    pub moved: f64,
-    /// What it would be for proteins that are alone, nm².
-    pub alone: f64,
-    /// Proteins of a cluster on average, as a protein sees it.
+    pub displacement: f64,
+    /// Mean squared displacement of free diffusion, nm².
+    pub free_displacement: f64,
+    /// Mean size of the cluster that a protein belongs to.
     pub cluster: f64,
 }
 
 impl Sample {
-    /// The one over the other.
+    /// Mean squared displacement over that of free diffusion.
     pub fn slowed_to(&self) -> f64 {
-        self.moved / self.alone
+        self.displacement / self.free_displacement
     }
 }
 
 /// A box of proteins.
 pub struct Cytoplasm {
-    crowd: BrownianMolecules,
+    brownian: BrownianMolecules,
     templates: Vec<Arc<MoleculeTemplate>>,
     start: Vec<Vec3>,
     step: f64,
     time: f64,
-    /// Mean diffusion coefficient of those that are alone, nm²/s.
+    /// Mean free diffusion coefficient, nm²/s.
     diffusion: f64,
     history: Vec<Sample>,
-    /// Chance that two that meet stick together.
+    /// Probability that colliding proteins stick together.
     stick: f64,
-    /// Who searches.
+    /// The device of the pair search.
     device: Device,
-    /// Half of a side of the box, nm.
-    pub half: f32,
+    /// Half the side of the box, nm.
+    pub half_side: f32,
 }
 
 impl Cytoplasm {
+    /// Places the proteins and relaxes them.
     pub fn new(arguments: &Arguments) -> Result<Self, AnyError> {
-        if !FILLED.contains(&arguments.filled) {
-            let (least, most) = (FILLED.start(), FILLED.end());
+        if !VOLUME_FRACTIONS.contains(&arguments.filled) {
+            let (min, max) = (VOLUME_FRACTIONS.start(), VOLUME_FRACTIONS.end());
             let value = arguments.filled;
-            return Err(format!("--filled must be from {least} to {most}, and is {value}").into());
+            return Err(format!("--filled must be from {min} to {max}, but is {value}").into());
         }
         if !(arguments.spread > 0.0 && arguments.spread <= 0.5) {
             let value = arguments.spread;
             return Err(
-                format!("--spread must be positive and at most 0.5, and is {value}").into(),
+                format!("--spread must be positive and at most 0.5, but is {value}").into(),
             );
         }
         if !(0.0..=1.0).contains(&arguments.stick) {
             let value = arguments.stick;
-            return Err(format!("--stick must be from 0 to 1, and is {value}").into());
+            return Err(format!("--stick must be from 0 to 1, but is {value}").into());
         }
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules");
         let templates: Result<Vec<_>, _> = PROTEINS
@@ -86,13 +87,13 @@ impl Cytoplasm {
             .collect();
         let templates = templates?;
         let volume = |template: &MoleculeTemplate| protein_volume(f64::from(template.mass()));
-        let mean = templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
+        let mean_volume = templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
         let radii = templates
             .iter()
             .map(|one| one.bounding_radius())
             .sum::<f32>();
-        let spacing = (mean / arguments.filled).cbrt() as f32;
-        let seed = arguments.scene.seed.or(None);
+        let spacing = (mean_volume / arguments.filled).cbrt() as f32;
+        let seed = arguments.scene.seed.get();
         let config = CrowdedBoxConfig {
             molecules: arguments.molecules,
             spacing: spacing / (radii / templates.len() as f32),
@@ -104,7 +105,9 @@ impl Cytoplasm {
         let report = relaxer.run(|_| std::ops::ControlFlow::Continue(()))?;
         if report.reason != StopReason::AtRest {
             let filled = arguments.filled;
-            return Err(format!("proteins do not fit into {filled} of the box").into());
+            return Err(format!(
+                "the proteins do not fit at a volume fraction of {filled}: choose a lower --filled"
+            ).into());
         }
         let crowd = relaxer.into_crowd();
         let medium = Medium::default();
@@ -120,55 +123,57 @@ impl Cytoplasm {
             .fold(0.0, f64::max);
         let count = molecules.len().max(1) as f64;
         let diffusion = molecules.iter().map(|one| one.diffusion).sum::<f64>() / count;
-        // All are inside of the walls, whose bounding spheres count.
-        let reach = molecules.iter().map(|one| {
-            let around = templates[one.template as usize].bounding_radius();
-            one.pose.position.abs().max_element() + around
+        // The walls enclose all bounding spheres.
+        let extents = molecules.iter().map(|one| {
+            let radius = templates[one.template as usize].bounding_radius();
+            one.pose.position.abs().max_element() + radius
         });
-        let half = reach.fold(0.0, f32::max);
-        let walls = Wall::box_faces(DVec3::splat(-f64::from(half)), DVec3::splat(half.into()));
-        let mut crowd = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
-        let backend = arguments.scene.backend.backend.unwrap_or_default();
-        let (search, device) = device_search::for_backend(backend);
+        let half_side = extents.fold(0.0, f32::max);
+        let walls = Wall::box_faces(
+            DVec3::splat(-f64::from(half_side)),
+            DVec3::splat(half_side.into()),
+        );
+        let mut brownian = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
+        let backend = arguments.scene.backend.get();
+        let (search, device) = search_for_backend(backend);
         if let Some(search) = search {
-            crowd.set_search(search);
+            brownian.set_search(search);
         }
         Ok(Self {
             start: molecules.iter().map(|one| one.pose.position).collect(),
-            crowd,
+            brownian,
             templates,
-            // Along each axis the spread is sqrt(2 D t).
+            // The standard deviation along each axis is sqrt(2 D t).
             step: 0.5 * arguments.spread * arguments.spread / fastest.max(f64::MIN_POSITIVE),
             time: 0.0,
             diffusion,
             history: Vec::new(),
             stick: arguments.stick,
             device,
-            half,
+            half_side,
         })
     }
 
-    /// One step.
+    /// Runs one step. If the GPU fails, the CPU repeats it.
     pub fn step(&mut self) -> Result<(), AnyError> {
         match self.try_step() {
-            // The device is to blame, not the proteins.
             Err(MotionError::Search(SearchError::Device(fault))) => {
-                self.device = fallback::processor(&fault);
-                self.crowd.set_search(Box::new(AutoGrid::new()));
+                self.device = fall_back_to_cpu(&fault);
+                self.brownian.set_search(Box::new(AutoGrid::new()));
                 self.try_step()?;
             }
             done => done?,
         }
         self.time += self.step;
-        let sizes = self.crowd.clusters().map(|cluster| cluster.len() as f64);
+        let sizes = self.brownian.clusters().map(|cluster| cluster.len() as f64);
         let cluster = sizes.map(|size| size * size).sum::<f64>();
-        let places = self.crowd.molecules().iter().zip(&self.start);
+        let positions = self.brownian.molecules().iter().zip(&self.start);
         let squares =
-            places.map(|(one, start)| f64::from(one.pose.position.distance_squared(*start)));
+            positions.map(|(one, start)| f64::from(one.pose.position.distance_squared(*start)));
         self.history.push(Sample {
             time_ns: self.time * 1e9,
-            moved: squares.sum::<f64>() / self.start.len().max(1) as f64,
-            alone: 6.0 * self.diffusion * self.time,
+            displacement: squares.sum::<f64>() / self.start.len().max(1) as f64,
+            free_displacement: 6.0 * self.diffusion * self.time,
             cluster: cluster / self.start.len().max(1) as f64,
         });
         Ok(())
@@ -176,8 +181,8 @@ impl Cytoplasm {
 
     fn try_step(&mut self) -> Result<(), MotionError> {
         let (stick, steps) = (self.stick, self.history.len() as u64);
-        self.crowd.step_with(self.step, &mut |pair: Pair| {
-            if chance(pair, steps) < stick {
+        self.brownian.step_with(self.step, &mut |pair: Pair| {
+            if random_number(pair, steps) < stick {
                 CollisionOutcome::Stick
             } else {
                 CollisionOutcome::Bounce
@@ -186,27 +191,27 @@ impl Cytoplasm {
         Ok(())
     }
 
-    /// How many clusters of two and more there are of each size, the smallest first.
+    /// The number of clusters of each size from two on, in ascending order.
     pub fn cluster_sizes(&self) -> BTreeMap<usize, usize> {
         let mut sizes = BTreeMap::new();
-        for cluster in self.crowd.clusters().filter(|cluster| cluster.len() > 1) {
+        for cluster in self.brownian.clusters().filter(|cluster| cluster.len() > 1) {
             *sizes.entry(cluster.len()).or_default() += 1;
         }
         sizes
     }
 
-    /// Whether proteins may stick at all.
-    pub fn sticks(&self) -> bool {
+    /// Whether proteins can stick together.
+    pub fn can_stick(&self) -> bool {
         self.stick > 0.0
     }
 
-    /// Who searches.
+    /// The device of the pair search.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
     pub fn molecules(&self) -> &[BrownianMolecule] {
-        self.crowd.molecules()
+        self.brownian.molecules()
     }
 
     pub fn templates(&self) -> &[Arc<MoleculeTemplate>] {
@@ -218,15 +223,15 @@ impl Cytoplasm {
         self.molecules().iter().map(atoms).sum()
     }
 
-    /// Pairs that collided in the last step.
+    /// Number of collisions in the last step.
     pub fn collisions(&self) -> usize {
-        self.crowd.collisions().len()
+        self.brownian.collisions().len()
     }
 
-    /// Which molecules collided in the last step.
+    /// Whether each protein collided in the last step.
     pub fn colliding(&self) -> Vec<bool> {
         let mut colliding = vec![false; self.molecules().len()];
-        for pair in self.crowd.collisions() {
+        for pair in self.brownian.collisions() {
             colliding[pair.a as usize] = true;
             colliding[pair.b as usize] = true;
         }
@@ -242,10 +247,10 @@ impl Cytoplasm {
     }
 }
 
-/// A number from 0 to 1 for two proteins in a step, the same in every run.
-fn chance(pair: Pair, step: u64) -> f64 {
+/// A reproducible random number in [0, 1) for a pair in a step.
+fn random_number(pair: Pair, step: u64) -> f64 {
     let mut state = (u64::from(pair.a) << 32 | u64::from(pair.b)) ^ step << 20;
-    // SplitMix64.
+    // Two rounds of SplitMix64.
     for factor in [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB_u64] {
         state = (state ^ state >> 30).wrapping_mul(factor);
     }

@@ -1,4 +1,4 @@
-//! A crowded cytoplasm: proteins that diffuse and never overlap by an atom.
+//! A crowded cytoplasm: proteins diffuse, and no two atoms ever overlap.
 //!
 //! ```text
 //! cargo run --release --example brownian_crowd -- --molecules 300 --filled 0.25
@@ -7,9 +7,9 @@
 //! cargo run --release --example brownian_crowd -- --stick 0.02
 //! ```
 //!
-//! The panel plots how far proteins have come against how far they would have come alone,
-//! and how large clusters are if proteins stick. Keys: Space pauses, T changes the colors,
-//! Esc quits. Mouse: right turns, wheel zooms. `--help` lists the options and the exit codes.
+//! The panel plots the mean squared displacement of the proteins against that of free
+//! diffusion, and the cluster size if proteins stick. Keys: Space pause, T colors, Esc quit.
+//! Mouse: right turns, wheel zooms. `--help` lists the options and the exit codes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,32 +19,25 @@ use std::time::Instant;
 use clap::Parser;
 use serde::Serialize;
 
-use common::report::round;
-use common::{AnyError, Head};
+use common::{AnyError, Head, Progress, SceneArguments, Screen, round};
 use cytoplasm::{Cytoplasm, Sample};
-use progress::Progress;
-use screen::{SceneArguments, Screen};
 
 #[path = "../common/mod.rs"]
 mod common;
 mod cytoplasm;
-#[path = "../common/device_search.rs"]
-mod device_search;
-#[path = "../common/fallback.rs"]
-mod fallback;
-#[path = "../common/progress.rs"]
-mod progress;
-#[path = "../common/screen/mod.rs"]
-mod screen;
-#[path = "../common/stage.rs"]
-mod stage;
 mod window;
+
+/// Default of `--steps` without a window.
+const DEFAULT_STEPS: u32 = 400;
+
+/// Max number of proteins: atoms of more would exceed 32-bit indices.
+const MAX_PROTEINS: i64 = 1_000_000;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
-/// Proteins of the bundled set diffuse in a box and collide by their atoms.
+/// Simulates proteins that diffuse in a box and collide atom by atom.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
@@ -55,9 +48,9 @@ pub struct Arguments {
         default_value_t = 300,
         visible_alias = "proteins"
     )]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_PROTEINS))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MAX_PROTEINS))]
     molecules: u32,
-    /// Part of the box that they fill, by their mass, from 0.001 to 0.4.
+    /// Volume fraction of the proteins, by their mass, from 0.001 to 0.4.
     #[arg(
         long,
         value_name = "X",
@@ -65,7 +58,7 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     filled: f64,
-    /// Spread of the fastest protein's step along each axis, nm, at most 0.5.
+    /// Standard deviation of the fastest protein's step along each axis, nm, at most 0.5.
     #[arg(
         long,
         value_name = "NM",
@@ -73,8 +66,7 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     spread: f64,
-    /// Chance that two proteins which meet stick together from then on, from 0 to 1; 1 if no
-    /// number is given.
+    /// Probability that two colliding proteins stick together, from 0 to 1; 1 without a value.
     #[arg(
         long,
         value_name = "P",
@@ -83,17 +75,15 @@ pub struct Arguments {
     )]
     #[arg(num_args = 0..=1, allow_negative_numbers = true)]
     stick: f64,
-    /// Steps without a window, or before a picture [default: 400, and 1 for a picture].
+    /// Number of steps without a window or before a screenshot [default: 400, or 1 before a
+    /// screenshot].
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]
     scene: SceneArguments,
 }
 
-/// Most proteins: with more, their atoms could not be numbered with 32 bits.
-const MOST_PROTEINS: i64 = 1_000_000;
-
-/// What `--report` writes.
+/// The content of `--report`.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -104,13 +94,13 @@ struct Report {
     steps: u32,
     step_ns: f64,
     simulated_ns: f64,
-    /// Mean squared displacement over that of proteins that are alone.
+    /// Mean squared displacement over that of free diffusion.
     slowed_to: f64,
     collisions_per_step: f64,
     ms_per_step: StepMilliseconds,
-    /// How many clusters of two and more proteins there are of each size.
+    /// Number of clusters of each size, from two proteins on.
     clusters: BTreeMap<usize, usize>,
-    /// Proteins of a cluster on average, as a protein sees it.
+    /// Mean size of the cluster that a protein belongs to.
     mean_cluster: f64,
 }
 
@@ -123,17 +113,17 @@ struct StepMilliseconds {
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let screen = arguments.scene.prepare()?;
     let mut cytoplasm = Cytoplasm::new(arguments)?;
-    match screen.announced() {
+    match screen.announce() {
         Screen::Window => window::run(cytoplasm, None),
-        Screen::Picture(shot) => {
+        Screen::Screenshot(screenshot) => {
             advance(arguments, &mut cytoplasm, arguments.steps.unwrap_or(1))?;
-            window::run(cytoplasm, Some(&shot))
+            window::run(cytoplasm, Some(&screenshot))
         }
-        Screen::Nowhere(_) => headless(arguments, &mut cytoplasm),
+        Screen::Headless(_) => headless(arguments, &mut cytoplasm),
     }
 }
 
-/// Goes so many steps, and shows how far it is; how many pairs collided.
+/// Runs `steps` steps and shows the progress. Returns the number of collisions.
 fn advance(
     arguments: &Arguments,
     cytoplasm: &mut Cytoplasm,
@@ -153,13 +143,13 @@ fn advance(
 }
 
 fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyError> {
-    let steps = arguments.steps.unwrap_or(400);
+    let steps = arguments.steps.unwrap_or(DEFAULT_STEPS);
     let begin = Instant::now();
     let collisions = advance(arguments, cytoplasm, steps)?;
     let time = begin.elapsed();
-    let each = |sum: f64| sum / f64::from(steps.max(1));
+    let per_step = |sum: f64| sum / f64::from(steps.max(1));
     let last = cytoplasm.history().last();
-    let seed = arguments.scene.seed.or(None);
+    let seed = arguments.scene.seed.get();
     let report = Report {
         head: Head::new(Some(seed), cytoplasm.device().clone(), time),
         molecules: cytoplasm.molecules().len(),
@@ -169,23 +159,23 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
         step_ns: cytoplasm.step_seconds() * 1e9,
         simulated_ns: last.map_or(0.0, |sample| sample.time_ns),
         slowed_to: last.map_or(1.0, Sample::slowed_to),
-        collisions_per_step: each(collisions as f64),
+        collisions_per_step: per_step(collisions as f64),
         ms_per_step: StepMilliseconds {
-            total: round(each(time.as_secs_f64() * 1e3)),
+            total: round(per_step(time.as_secs_f64() * 1e3)),
         },
         clusters: cytoplasm.cluster_sizes(),
         mean_cluster: last.map_or(1.0, |sample| sample.cluster),
     };
     let common = &arguments.scene.common;
-    common.write(&report)?;
-    common.tell(|out| write_summary(out, &report))
+    common.write_report(&report)?;
+    common.print(|out| write_summary(out, &report))
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     writeln!(
         out,
-        "{} proteins, {} atoms: {} steps of {:.3} ns at {:.1} ms each\n\
-         {:.0} collisions a step; squared displacements are {:.2} of those of proteins alone",
+        "{} proteins, {} atoms: {} steps of {:.3} ns in {:.1} ms each\n\
+         {:.0} collisions per step; mean squared displacement {:.2} of free diffusion",
         report.molecules,
         report.atoms,
         report.steps,
@@ -195,18 +185,18 @@ fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         report.slowed_to,
     )?;
     if !report.clusters.is_empty() {
-        writeln!(out, "clusters: {}", in_words(&report.clusters))?;
+        writeln!(out, "clusters: {}", describe_clusters(&report.clusters))?;
     }
     if let Some(adapter) = &report.head.device.adapter {
-        writeln!(out, "pairs by {adapter}")?;
+        writeln!(out, "pair search on {adapter}")?;
     }
     Ok(())
 }
 
-/// How many clusters there are of each size, such as `3 of 2, 1 of 5`.
-fn in_words(clusters: &BTreeMap<usize, usize>) -> String {
-    let sizes = clusters.iter();
-    let sizes: Vec<String> = sizes
+/// The number of clusters of each size, such as `3 of 2, 1 of 5`.
+fn describe_clusters(clusters: &BTreeMap<usize, usize>) -> String {
+    let sizes: Vec<String> = clusters
+        .iter()
         .map(|(size, count)| format!("{count} of {size}"))
         .collect();
     sizes.join(", ")

@@ -1,124 +1,116 @@
-//! The proteins on the screen, and the plot beside them.
+//! The proteins and their plots in a window.
 
 use std::time::{Duration, Instant};
 
-use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui};
+use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 use bevy_rapier_molecules::prelude::*;
 use egui_plot::{AxisHints, Corner, Legend, Line, Plot, PlotPoints};
 
-use super::common::AnyError;
+use super::common::orbit::Orbit;
+use super::common::panels::PanelsPlugin;
+use super::common::stage::{self, BACKGROUND, StagePlugin};
+use super::common::{AnyError, Screenshot, app};
 use super::cytoplasm::{Cytoplasm, Sample};
-use super::in_words;
-use super::screen::picture::{self, Shot};
-use super::screen::window;
-use super::stage::orbit::Orbit;
-use super::stage::{self, BACKGROUND, StagePlugin};
+use super::describe_clusters;
 
-/// Frames until a picture: in the first one, what was just spawned is not there yet.
+/// Frames before a screenshot: spawned entities are drawn after the first.
 const FRAMES: u32 = 3;
 
-/// Most points of a line: more than pixels.
-const MOST_POINTS: usize = 400;
+/// Max points per line, about one per pixel.
+const MAX_POINTS: usize = 400;
 
-/// Time for steps in each frame.
-const STEPS_A_FRAME: Duration = Duration::from_millis(10);
+/// Simulation time budget per frame.
+const FRAME_BUDGET: Duration = Duration::from_millis(10);
 
-/// The proteins, for systems.
 #[derive(Resource)]
-struct Proteins {
+struct Simulation {
     cytoplasm: Cytoplasm,
-    runs: bool,
-    message: Option<String>,
+    is_running: bool,
+    error: Option<String>,
 }
 
-/// Runs until the window is closed, or the picture is saved.
-pub fn run(cytoplasm: Cytoplasm, shot: Option<&Shot>) -> Result<(), AnyError> {
-    let mut app = match shot {
-        Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        None => {
-            let mut app = window::app("Crowded cytoplasm", |plugins| plugins);
-            app.add_plugins(EguiPlugin::default())
-                .add_systems(EguiPrimaryContextPass, panel);
-            app
-        }
-    };
-    app.add_plugins((MoleculeRenderPlugin, StagePlugin))
-        .insert_resource(MoleculeStyle {
-            color: ColorMode::Template,
-            depth_cue: DepthCue {
-                color: BACKGROUND,
-                ..default()
-            },
-            ..default()
-        })
-        .insert_resource(Proteins {
-            cytoplasm,
-            runs: shot.is_none(),
-            message: None,
-        })
-        .add_systems(Startup, set_up)
-        .add_systems(Update, (step, keys, show).chain());
-    if shot.is_some() {
-        return picture::finish(app);
+/// Runs until the window is closed or the screenshot is saved.
+pub fn run(cytoplasm: Cytoplasm, screenshot: Option<&Screenshot>) -> Result<(), AnyError> {
+    let frames = screenshot.map(|screenshot| (screenshot, FRAMES));
+    let mut app = app::new("Crowded cytoplasm", frames, |plugins| plugins);
+    if screenshot.is_none() {
+        app.add_plugins(PanelsPlugin)
+            .add_systems(EguiPrimaryContextPass, show_panel);
     }
-    window::finish(app)
+    app.add_plugins((
+        MoleculeRenderPlugin,
+        StagePlugin {
+            buttons: &[MouseButton::Right],
+        },
+    ))
+    .insert_resource(MoleculeStyle {
+        color: ColorMode::Template,
+        depth_cue: DepthCue {
+            color: BACKGROUND,
+            ..default()
+        },
+        ..default()
+    })
+    .insert_resource(Simulation {
+        cytoplasm,
+        is_running: screenshot.is_none(),
+        error: None,
+    })
+    .add_systems(Startup, spawn_scene)
+    .add_systems(Update, (step, handle_keys, update_molecules).chain());
+    app::run(app)
 }
 
-fn set_up(mut commands: Commands, proteins: Res<Proteins>) {
+fn spawn_scene(mut commands: Commands, simulation: Res<Simulation>) {
     commands.spawn(stage::camera(Orbit {
         focus: Vec3::ZERO,
-        distance: 3.5 * proteins.cytoplasm.half,
+        distance: 3.5 * simulation.cytoplasm.half_side,
         yaw: 0.6,
         pitch: 0.4,
     }));
     commands.spawn(InstancedMolecules {
-        templates: proteins.cytoplasm.templates().to_vec(),
+        templates: simulation.cytoplasm.templates().to_vec(),
         ..default()
     });
 }
 
-fn step(mut proteins: ResMut<Proteins>) {
-    if !proteins.runs {
+fn step(mut simulation: ResMut<Simulation>) {
+    if !simulation.is_running {
         return;
     }
     let begin = Instant::now();
-    while proteins.runs && begin.elapsed() < STEPS_A_FRAME {
-        if let Err(error) = proteins.cytoplasm.step() {
-            proteins.message = Some(error.to_string());
-            proteins.runs = false;
+    while simulation.is_running && begin.elapsed() < FRAME_BUDGET {
+        if let Err(error) = simulation.cytoplasm.step() {
+            simulation.error = Some(error.to_string());
+            simulation.is_running = false;
         }
     }
 }
 
-/// Space pauses, T changes the colors, Esc quits.
-fn keys(
+/// Space pauses, T changes the colors.
+fn handle_keys(
     keys: Res<ButtonInput<KeyCode>>,
-    mut proteins: ResMut<Proteins>,
-    mut look: ResMut<MoleculeStyle>,
-    mut exits: MessageWriter<AppExit>,
+    mut simulation: ResMut<Simulation>,
+    mut style: ResMut<MoleculeStyle>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
-        proteins.runs = !proteins.runs;
+        simulation.is_running = !simulation.is_running;
     }
     if keys.just_pressed(KeyCode::KeyT) {
-        look.color = match look.color {
+        style.color = match style.color {
             ColorMode::Template => ColorMode::Collision,
             ColorMode::Collision => ColorMode::Element,
             _ => ColorMode::Template,
         };
     }
-    if keys.just_pressed(KeyCode::Escape) {
-        exits.write(AppExit::Success);
-    }
 }
 
-fn show(proteins: Res<Proteins>, mut crowds: Query<&mut InstancedMolecules>) {
-    if !proteins.is_changed() {
+fn update_molecules(simulation: Res<Simulation>, mut crowds: Query<&mut InstancedMolecules>) {
+    if !simulation.is_changed() {
         return;
     }
-    let cytoplasm = &proteins.cytoplasm;
+    let cytoplasm = &simulation.cytoplasm;
     for mut crowd in &mut crowds {
         let molecules = cytoplasm.molecules().iter().zip(cytoplasm.colliding());
         crowd.molecules = molecules
@@ -130,9 +122,9 @@ fn show(proteins: Res<Proteins>, mut crowds: Query<&mut InstancedMolecules>) {
     }
 }
 
-fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
+fn show_panel(mut contexts: EguiContexts, simulation: Res<Simulation>) -> Result {
     let context = contexts.ctx_mut()?;
-    let cytoplasm = &proteins.cytoplasm;
+    let cytoplasm = &simulation.cytoplasm;
     let history = cytoplasm.history();
     egui::Window::new("Diffusion")
         .default_width(340.0)
@@ -144,42 +136,44 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
                 cytoplasm.collisions()
             ));
             if let Some(last) = history.last() {
-                let slowed = last.slowed_to();
                 ui.label(format!(
-                    "{:.2} ns; {slowed:.2} of free diffusion",
-                    last.time_ns
+                    "{:.2} ns; {:.2} of free diffusion",
+                    last.time_ns,
+                    last.slowed_to()
                 ));
             }
-            if let Some(message) = &proteins.message {
-                ui.colored_label(egui::Color32::RED, message);
+            if let Some(error) = &simulation.error {
+                ui.colored_label(egui::Color32::RED, error);
             }
-            ui.strong("Mean squared displacement, nm², over ns");
-            let stride = history.len().div_ceil(MOST_POINTS).max(1);
+            ui.strong("Mean squared displacement (nm²) over time (ns)");
+            let stride = history.len().div_ceil(MAX_POINTS).max(1);
             let points = |value: fn(&Sample) -> f64| -> PlotPoints<'_> {
-                let kept = history.iter().step_by(stride);
-                kept.map(|sample| [sample.time_ns, value(sample)]).collect()
+                let samples = history.iter().step_by(stride);
+                samples
+                    .map(|sample| [sample.time_ns, value(sample)])
+                    .collect()
             };
             Plot::new("displacement")
                 .height(180.0)
                 .include_x(0.0)
                 .include_y(0.0)
-                .custom_x_axes(vec![times()])
+                .custom_x_axes(vec![time_axis()])
                 .legend(Legend::default().position(Corner::LeftTop))
                 .show(ui, |plot| {
-                    plot.line(Line::new("in the crowd", points(|sample| sample.moved)));
-                    plot.line(Line::new("alone", points(|sample| sample.alone)));
+                    plot.line(Line::new("crowd", points(|sample| sample.displacement)));
+                    plot.line(Line::new("free", points(|sample| sample.free_displacement)));
                 });
-            if cytoplasm.sticks() {
-                ui.strong("Proteins of a cluster, as a protein sees it, over ns");
+            if cytoplasm.can_stick() {
+                ui.strong("Mean cluster size of a protein over time (ns)");
                 Plot::new("clusters")
                     .height(120.0)
                     .include_x(0.0)
                     .include_y(1.0)
-                    .custom_x_axes(vec![times()])
+                    .custom_x_axes(vec![time_axis()])
                     .show(ui, |plot| {
                         plot.line(Line::new("mean", points(|sample| sample.cluster)));
                     });
-                let clusters = in_words(&cytoplasm.cluster_sizes());
+                let clusters = describe_clusters(&cytoplasm.cluster_sizes());
                 ui.label(format!("Clusters: {clusters}"));
             }
             ui.weak("Space pause   T colors   Esc quit");
@@ -187,7 +181,7 @@ fn panel(mut contexts: EguiContexts, proteins: Res<Proteins>) -> Result {
     Ok(())
 }
 
-/// The axis of time: its numbers are short, and may stand closer than usual.
-fn times() -> AxisHints<'static> {
+/// Its labels are short and can be closer together than the default.
+fn time_axis() -> AxisHints<'static> {
     AxisHints::new_x().label_spacing(egui::Rangef::new(28.0, 40.0))
 }

@@ -1,4 +1,4 @@
-//! Particles that circulate in a box: figures 7 and 8 of Kim, Guibas and Shin.
+//! Particles circulate in a box: figures 7 and 8 of Kim, Guibas and Shin.
 //!
 //! ```text
 //! cargo run --release --example circulating_particles
@@ -6,11 +6,10 @@
 //! cargo run --release --example circulating_particles -- --screenshot particles.png --seconds 3 --bounds
 //! ```
 //!
-//! A velocity field takes them up in the middle and down along the sides. The detector of
-//! collisions does not know it: it asks where particles are, and knows a bound on their
-//! acceleration. Keys: B shows the time-varying bounds, G the subspaces that they are in,
-//! Space pauses, Esc quits. Mouse: right turns, wheel zooms. `--help` lists the options and
-//! the exit codes.
+//! A velocity field moves them up in the middle and down along the sides. The collision
+//! detector does not know the field: it samples positions and velocities, and knows a bound on
+//! the acceleration. Keys: B time-varying bounds, G subspaces of the bounds, Space pause, Esc
+//! quit. Mouse: right turns, wheel zooms. `--help` lists the options and the exit codes.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -20,47 +19,34 @@ use bevy_rapier_molecules::backend::Backend;
 use clap::Parser;
 use serde::Serialize;
 
-use common::report::round;
-use common::{AnyError, Device, Head};
+use common::{AnyError, Device, Head, Progress, SceneArguments, Screen, fall_back_to_cpu, round};
 use particles::Particles;
-use progress::Progress;
-use screen::{SceneArguments, Screen};
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/fallback.rs"]
-mod fallback;
-#[path = "../common/panels.rs"]
-mod panels;
 mod particles;
-#[path = "../common/progress.rs"]
-mod progress;
-#[path = "../common/screen/mod.rs"]
-mod screen;
-#[path = "../common/stage.rs"]
-mod stage;
 mod window;
 
-/// Longest run without a window, s.
-const MOST_SECONDS: f64 = 3600.0;
+/// Max simulated time, s.
+const MAX_SECONDS: f64 = 3600.0;
 
-/// Parts of a run without a window, after each of which it may tell how far it is.
-const PARTS: u32 = 1000;
+/// Number of progress updates of a run without a window.
+const UPDATES: u32 = 1000;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
-/// Particles circulate in a box of 200 nm and collide.
+/// Simulates particles that circulate in a box of 200 nm and collide.
 ///
-/// Events follow from each other, so that the processor does the work, with one thread.
+/// Each event depends on the previous ones, so one CPU thread does the work.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
     /// Number of particles, at most 4000.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     particles: u32,
-    /// Bound on their acceleration, nm/s².
+    /// Bound on the acceleration, nm/s².
     #[arg(
         long,
         value_name = "A",
@@ -68,24 +54,24 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     acceleration: f64,
-    /// Side of the finest subspaces, nm [default: what the cost model finds best].
+    /// Side of the finest subspaces, nm [default: the optimum of the cost model].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     side: Option<f64>,
-    /// Simulated seconds without a window, or before a picture, at most 3600 [default: 7, and
-    /// 3 for a picture].
+    /// Simulated seconds without a window or before a screenshot, at most 3600 [default: 7, or 3
+    /// before a screenshot].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Show the time-varying bounds.
     #[arg(long)]
     bounds: bool,
-    /// Show the subspaces that bounds are in.
+    /// Show the subspaces that the bounds overlap.
     #[arg(long)]
     subspaces: bool,
     #[command(flatten)]
     scene: SceneArguments,
 }
 
-/// What `--report` writes.
+/// The content of `--report`.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -101,37 +87,35 @@ struct Report {
     colliding: u64,
     contacts: u64,
     wall_contacts: u64,
-    /// Mean velocity upwards of those in the middle and of those at the sides, nm/s.
+    /// Mean upward velocity in the middle and at the sides, nm/s.
     rise_in_the_middle_nm_per_s: f64,
     rise_at_the_sides_nm_per_s: f64,
-    /// Deepest overlap of two particles at the end, nm; 0 if there is none.
+    /// Deepest overlap of two particles at the end, nm; 0 without overlaps.
     max_penetration_nm: f64,
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let screen = arguments.scene.prepare()?;
-    let default = match &screen {
-        Screen::Picture(_) => 3.0,
+    let default_seconds = match &screen {
+        Screen::Screenshot(_) => 3.0,
         _ => 7.0,
     };
-    let seconds = arguments.seconds.unwrap_or(default);
-    if !(0.0..=MOST_SECONDS).contains(&seconds) {
-        return Err(format!("--seconds must be from 0 to {MOST_SECONDS}, and is {seconds}").into());
+    let seconds = arguments.seconds.unwrap_or(default_seconds);
+    if !(0.0..=MAX_SECONDS).contains(&seconds) {
+        return Err(format!("--seconds must be from 0 to {MAX_SECONDS}, but is {seconds}").into());
     }
     let mut particles = Particles::new(arguments)?;
-    let device = match arguments.scene.backend.backend {
-        Some(Backend::Gpu) => {
-            fallback::processor(&"events that follow from each other do not run on a GPU")
-        }
+    let device = match arguments.scene.backend.get() {
+        Backend::Gpu => fall_back_to_cpu(&"sequential events do not run on a GPU"),
         _ => Device::default(),
     };
-    match screen.announced() {
+    match screen.announce() {
         Screen::Window => window::run(particles, arguments, None),
-        Screen::Picture(shot) => {
+        Screen::Screenshot(screenshot) => {
             particles.advance(seconds)?;
-            window::run(particles, arguments, Some(&shot))
+            window::run(particles, arguments, Some(&screenshot))
         }
-        Screen::Nowhere(_) => headless(arguments, &mut particles, seconds, device),
+        Screen::Headless(_) => headless(arguments, &mut particles, seconds, device),
     }
 }
 
@@ -143,8 +127,8 @@ fn headless(
 ) -> Result<(), AnyError> {
     let mut progress = Progress::new(arguments.scene.common.quiet);
     let begin = Instant::now();
-    for part in 1..=PARTS {
-        let done = f64::from(part) / f64::from(PARTS);
+    for update in 1..=UPDATES {
+        let done = f64::from(update) / f64::from(UPDATES);
         particles.advance_to(done * seconds)?;
         progress.update(done, || {
             let contacts = particles.counts().contacts;
@@ -154,9 +138,9 @@ fn headless(
     progress.clear();
     let time = begin.elapsed();
     let counts = particles.counts();
-    let [rise_in_the_middle_nm_per_s, rise_at_the_sides_nm_per_s] = particles.rise();
+    let [rise_in_the_middle_nm_per_s, rise_at_the_sides_nm_per_s] = particles.upward_velocities();
     let report = Report {
-        head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
+        head: Head::new(Some(arguments.scene.seed.get()), device, time),
         particles: arguments.particles,
         simulated_seconds: seconds,
         seconds_per_simulated_second: if seconds > 0.0 {
@@ -173,11 +157,11 @@ fn headless(
         wall_contacts: counts.wall_contacts,
         rise_in_the_middle_nm_per_s,
         rise_at_the_sides_nm_per_s,
-        max_penetration_nm: particles.deepest(),
+        max_penetration_nm: particles.deepest_overlap(),
     };
     let common = &arguments.scene.common;
-    common.write(&report)?;
-    common.tell(|out| write_summary(out, &report))
+    common.write_report(&report)?;
+    common.print(|out| write_summary(out, &report))
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
@@ -188,9 +172,9 @@ fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         .collect();
     writeln!(
         out,
-        "{} particles, {} s: {:.4} s of work a second, subspaces of {} nm\n\
+        "{} particles, {} s: {:.4} s of work per second, subspaces of {} nm\n\
          {} entering, {} leaving, {} resetting, {} colliding events\n\
-         {} contacts, {} with walls; upwards with {:.1} nm/s in the middle and {:.1} at the sides",
+         {} contacts, {} with walls; upward velocity {:.1} nm/s in the middle, {:.1} nm/s at the sides",
         report.particles,
         report.simulated_seconds,
         report.seconds_per_simulated_second,

@@ -1,92 +1,95 @@
-//! The particles on the screen.
+//! The particles in a window or a screenshot.
 
 use std::collections::BTreeSet;
 
-use bevy::app::AppExit;
 use bevy::prelude::*;
 use glam::DVec3;
 
 use super::Arguments;
-use super::common::AnyError;
-use super::panels::{self, Figures};
+use super::common::orbit::Orbit;
+use super::common::panels::{TextPanels, TextPanelsPlugin};
+use super::common::stage::{self, StagePlugin};
+use super::common::{AnyError, Screenshot, app};
 use super::particles::Particles;
-use super::screen::picture::{self, Shot};
-use super::screen::window;
-use super::stage::orbit::Orbit;
-use super::stage::{self, StagePlugin};
 
-/// Frames until a picture: in the first one, what was just spawned is not there yet.
+const KEYS: &str = "\
+B bounds   G subspaces   Space pause   Esc quit\n\
+right mouse: turn   wheel: zoom";
+
+/// Frames before a screenshot: spawned entities are drawn after the first.
 const FRAMES: u32 = 3;
 
-/// Longest time that a frame may simulate, s.
-const LONGEST_FRAME: f64 = 1.0 / 20.0;
+/// Max simulated time per frame, s.
+const MAX_FRAME_TIME: f64 = 1.0 / 20.0;
 
-/// Vertical speed from which a particle counts as rising or sinking, nm/s.
-const SLOW: f64 = 4.0;
+/// Min vertical speed of a rising or sinking particle, nm/s.
+const MIN_VERTICAL_SPEED: f64 = 4.0;
 
-/// Colors of particles that sink, hover and rise (Okabe and Ito 2008).
+/// Colors of sinking, hovering and rising particles (Okabe and Ito 2008).
 const COLORS: [Color; 3] = [
     Color::srgb(0.0, 0.45, 0.70),
     Color::srgb(0.62, 0.64, 0.67),
     Color::srgb(0.84, 0.37, 0.0),
 ];
 
-/// Color of bounds: they are seen through.
-const BOUND: Color = Color::srgba(0.6, 0.8, 1.0, 0.28);
+/// Color of the transparent bounds.
+const BOUND_COLOR: Color = Color::srgba(0.6, 0.8, 1.0, 0.28);
 
-/// Everything, for systems.
 #[derive(Resource)]
 struct Scene {
     particles: Particles,
-    runs: bool,
-    bounds: bool,
-    subspaces: bool,
-    message: Option<String>,
-    /// Materials of particles that sink, hover and rise.
+    is_running: bool,
+    show_bounds: bool,
+    show_subspaces: bool,
+    error: Option<String>,
+    /// Materials of sinking, hovering and rising particles.
     materials: [Handle<StandardMaterial>; 3],
 }
 
-/// A particle, by its number.
+/// The index of a particle.
 #[derive(Component)]
 struct Particle(u32);
 
-/// The bound of a particle, by its number.
+/// The index of the particle that a bound encloses.
 #[derive(Component)]
 struct Bound(u32);
 
-/// Runs until the window is closed, or the picture is saved.
+/// Runs until the window is closed or the screenshot is saved.
 pub fn run(
     particles: Particles,
     arguments: &Arguments,
-    shot: Option<&Shot>,
+    screenshot: Option<&Screenshot>,
 ) -> Result<(), AnyError> {
-    let mut app = match shot {
-        Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        None => {
-            let mut app = window::app("Circulating particles", |plugins| plugins);
-            app.add_systems(Startup, add_panels)
-                .add_systems(Update, write_figures.after(show));
-            app
-        }
-    };
-    app.add_plugins(StagePlugin)
-        .insert_resource(Scene {
-            particles,
-            runs: shot.is_none(),
-            bounds: arguments.bounds,
-            subspaces: arguments.subspaces,
-            message: None,
-            materials: default(),
-        })
-        .add_systems(Startup, set_up)
-        .add_systems(Update, (keys, advance, show, draw_lines).chain());
-    if shot.is_some() {
-        return picture::finish(app);
+    let frames = screenshot.map(|screenshot| (screenshot, FRAMES));
+    let mut app = app::new("Circulating particles", frames, |plugins| plugins);
+    if screenshot.is_none() {
+        app.add_plugins(TextPanelsPlugin)
+            .insert_resource(TextPanels {
+                keys: KEYS.to_owned(),
+                ..default()
+            })
+            .add_systems(Update, update_status.after(update_particles));
     }
-    window::finish(app)
+    app.add_plugins(StagePlugin {
+        buttons: &[MouseButton::Right],
+    })
+    .insert_resource(Scene {
+        particles,
+        is_running: screenshot.is_none(),
+        show_bounds: arguments.bounds,
+        show_subspaces: arguments.subspaces,
+        error: None,
+        materials: default(),
+    })
+    .add_systems(Startup, spawn_scene)
+    .add_systems(
+        Update,
+        (handle_keys, advance, update_particles, draw_lines).chain(),
+    );
+    app::run(app)
 }
 
-fn set_up(
+fn spawn_scene(
     mut commands: Commands,
     mut scene: ResMut<Scene>,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -100,65 +103,59 @@ fn set_up(
         pitch: 0.2,
     }));
     scene.materials = COLORS.map(|color| materials.add(color));
-    let ball = meshes.add(Sphere::new(1.0));
-    let veil = materials.add(StandardMaterial {
-        base_color: BOUND,
+    let sphere = meshes.add(Sphere::new(1.0));
+    let transparent = materials.add(StandardMaterial {
+        base_color: BOUND_COLOR,
         alpha_mode: AlphaMode::Blend,
         unlit: true,
         ..default()
     });
     for particle in 0..scene.particles.radii().len() as u32 {
         commands.spawn((
-            Mesh3d(ball.clone()),
+            Mesh3d(sphere.clone()),
             MeshMaterial3d(scene.materials[1].clone()),
             Particle(particle),
         ));
         commands.spawn((
-            Mesh3d(ball.clone()),
-            MeshMaterial3d(veil.clone()),
+            Mesh3d(sphere.clone()),
+            MeshMaterial3d(transparent.clone()),
             Bound(particle),
         ));
     }
 }
 
-/// Space pauses, B shows bounds, G subspaces, Esc quits.
-fn keys(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut scene: ResMut<Scene>,
-    mut exits: MessageWriter<AppExit>,
-) {
+/// Space pauses, B shows the bounds, G the subspaces.
+fn handle_keys(keys: Res<ButtonInput<KeyCode>>, mut scene: ResMut<Scene>) {
     if keys.just_pressed(KeyCode::Space) {
-        scene.runs = !scene.runs;
+        scene.is_running = !scene.is_running;
     }
     if keys.just_pressed(KeyCode::KeyB) {
-        scene.bounds = !scene.bounds;
+        scene.show_bounds = !scene.show_bounds;
     }
     if keys.just_pressed(KeyCode::KeyG) {
-        scene.subspaces = !scene.subspaces;
-    }
-    if keys.just_pressed(KeyCode::Escape) {
-        exits.write(AppExit::Success);
+        scene.show_subspaces = !scene.show_subspaces;
     }
 }
 
 fn advance(mut scene: ResMut<Scene>, time: Res<Time>) {
-    if !scene.runs {
+    if !scene.is_running {
         return;
     }
-    let seconds = time.delta_secs_f64().min(LONGEST_FRAME);
+    let seconds = time.delta_secs_f64().min(MAX_FRAME_TIME);
     if let Err(error) = scene.particles.advance(seconds) {
-        scene.message = Some(error.to_string());
-        scene.runs = false;
+        scene.error = Some(error.to_string());
+        scene.is_running = false;
     }
 }
 
-/// From the box to the world, in which y is up and the middle is the origin.
-fn place(at: DVec3, side: f64) -> Vec3 {
-    let at = (at - 0.5 * side).as_vec3();
-    Vec3::new(at.x, at.z, -at.y)
+/// Transforms from the frame of the box (z up, origin in a corner) to the world frame (y up,
+/// origin in the center).
+fn to_world(position: DVec3, side: f64) -> Vec3 {
+    let centered = (position - 0.5 * side).as_vec3();
+    Vec3::new(centered.x, centered.z, -centered.y)
 }
 
-fn show(
+fn update_particles(
     mut scene: ResMut<Scene>,
     mut particles: Query<(
         &Particle,
@@ -172,50 +169,51 @@ fn show(
     for (&Particle(index), mut transform, mut material) in &mut particles {
         let probe = scene.particles.probe(index);
         let radius = scene.particles.radii()[index as usize] as f32;
-        *transform = Transform::from_translation(place(probe.position, side))
+        *transform = Transform::from_translation(to_world(probe.position, side))
             .with_scale(Vec3::splat(radius));
-        let rise = probe.velocity.z;
-        let which = usize::from(rise > -SLOW) + usize::from(rise > SLOW);
-        let wanted = &scene.materials[which];
+        let speed = probe.velocity.z;
+        let index =
+            usize::from(speed > -MIN_VERTICAL_SPEED) + usize::from(speed > MIN_VERTICAL_SPEED);
+        let wanted = &scene.materials[index];
         if material.0 != *wanted {
             material.0 = wanted.clone();
         }
     }
     for (&Bound(index), mut transform, mut visibility) in &mut bounds {
-        let wanted = if scene.bounds {
+        let wanted = if scene.show_bounds {
             Visibility::Inherited
         } else {
             Visibility::Hidden
         };
         visibility.set_if_neq(wanted);
-        if let Some(bound) = scene.particles.bound(index).filter(|_| scene.bounds) {
+        if let Some(bound) = scene.particles.bound(index).filter(|_| scene.show_bounds) {
             let radius = bound.radius_at(now) as f32;
-            *transform = Transform::from_translation(place(bound.center_at(now), side))
+            *transform = Transform::from_translation(to_world(bound.center_at(now), side))
                 .with_scale(Vec3::splat(radius));
         }
     }
 }
 
-/// The box, and the subspaces.
+/// Draws the edges of the box and of the subspaces.
 fn draw_lines(scene: Res<Scene>, mut gizmos: Gizmos) {
     let side = scene.particles.side;
     let cuboid = |corners: [DVec3; 2]| {
-        let [low, high] = corners.map(|corner| place(corner, side));
+        let [low, high] = corners.map(|corner| to_world(corner, side));
         Transform::from_translation(0.5 * (low + high)).with_scale((high - low).abs())
     };
-    let room = cuboid([DVec3::ZERO, DVec3::splat(side)]);
-    gizmos.cube(room, Color::srgb(0.5, 0.5, 0.5));
-    if !scene.subspaces {
+    let box_edges = cuboid([DVec3::ZERO, DVec3::splat(side)]);
+    gizmos.cube(box_edges, Color::srgb(0.5, 0.5, 0.5));
+    if !scene.show_subspaces {
         return;
     }
-    // Each subspace once, by its place and side in whole numbers.
+    // Several bounds can share subspaces, which are drawn once. Keys are rounded to 1/16 nm.
     let mut drawn = BTreeSet::new();
     let sides = scene.particles.sides();
     for particle in 0..scene.particles.radii().len() as u32 {
         let Some((side, [low, high])) = scene.particles.subspaces(particle) else {
             continue;
         };
-        let key = |at: DVec3| (at * 16.0).round().as_i64vec3().to_array();
+        let key = |corner: DVec3| (corner * 16.0).round().as_i64vec3().to_array();
         if !drawn.insert((key(low), key(high))) {
             continue;
         }
@@ -225,17 +223,13 @@ fn draw_lines(scene: Res<Scene>, mut gizmos: Gizmos) {
     }
 }
 
-fn add_panels(mut commands: Commands) {
-    let keys = "B bounds   G subspaces   Space pause   Esc quit\n\
-                right mouse: turn   wheel: zoom";
-    panels::spawn(&mut commands, "", keys, 14.0);
-}
-
-fn write_figures(scene: Res<Scene>, mut texts: Query<&mut Text, With<Figures>>) {
+fn update_status(scene: Res<Scene>, mut panels: ResMut<TextPanels>) {
     let counts = scene.particles.counts();
-    let mut figures = format!(
+    let error = scene.error.as_deref().unwrap_or_default();
+    let status = format!(
         "{} particles, {:.1} s: {} contacts\n\
-         {} entering, {} leaving, {} resetting, {} colliding events",
+         {} entering, {} leaving, {} resetting, {} colliding events\n\
+         {error}",
         scene.particles.radii().len(),
         scene.particles.time(),
         counts.contacts,
@@ -244,9 +238,5 @@ fn write_figures(scene: Res<Scene>, mut texts: Query<&mut Text, With<Figures>>) 
         counts.resetting,
         counts.colliding,
     );
-    if let Some(message) = &scene.message {
-        figures.push('\n');
-        figures.push_str(message);
-    }
-    panels::show(&figures, &mut texts);
+    panels.status = status.trim_end().to_owned();
 }

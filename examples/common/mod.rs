@@ -1,41 +1,61 @@
-//! What all examples share: options, reports, and how they end.
+//! Shared by all examples: command-line options, reports, exit codes and progress; with the
+//! feature `draw` also windows, screenshots, cameras and panels.
 //!
-//! The other rooms beside this file are for some of them only. Those include them by path,
-//! so that nobody carries what they do not use. [`screen`](screen/mod.rs) has the options of
-//! all that have a window.
+//! `plots.rs` is not part of this module: only `broad_phase_race` and a benchmark need it.
 
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each example uses a part of this module"
+)]
+
+#[cfg(feature = "draw")]
+pub mod app;
 mod arguments;
-pub mod report;
+mod device;
+#[cfg(feature = "draw")]
+pub mod orbit;
+#[cfg(feature = "draw")]
+pub mod panels;
+mod progress;
+mod report;
+pub mod screen;
+#[cfg(feature = "draw")]
+pub mod stage;
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 use std::process::{ExitCode, Termination};
 
-pub use arguments::CommonArguments;
-pub use report::{Device, Head, check_target};
+pub use arguments::{
+    BackendArguments, CommonArguments, SceneArguments, ScreenshotArguments, SeedArguments,
+};
+pub use device::{Device, fall_back_to_cpu, search_for_backend};
+pub use progress::Progress;
+pub use report::{Head, check_target, round};
+pub use screen::{Screen, Screenshot};
 
-/// An error that may cross threads; its text is one sentence.
+/// An error that can be sent between threads. Its message is one sentence.
 pub type AnyError = Box<dyn Error + Send + Sync>;
 
-/// Exit code of work that was stopped before it was done.
+/// Exit code of work that stopped before it was done.
 pub const STOPPED: u8 = 1;
 
-/// Exit code for input that cannot be used; also what `clap` has for bad options.
-pub const BAD_INPUT: u8 = 2;
+/// Exit code for invalid input. `clap` uses it for invalid options, too.
+pub const INVALID_INPUT: u8 = 2;
 
-/// What the end of every `--help` says.
+/// The end of every `--help`.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  stopped before it was done
-  2  the input cannot be used, or a file cannot be read or written";
+  2  invalid input, or a file cannot be read or written";
 
-/// Ends a program: with the code it asks for (`()` is success), or one sentence on
-/// standard error and [`BAD_INPUT`].
+/// Returns the exit code of `main`: that of the value (`()` is success), or [`INVALID_INPUT`]
+/// after printing the error to standard error.
 ///
-/// An [`io::Error`] of the kind `Interrupted` is work that came to no end, which is
-/// [`STOPPED`]. So is a broken pipe, of which nothing is said: whoever read has enough, as
-/// `head` has after some lines.
+/// An [`io::Error`] of kind `Interrupted` ends with [`STOPPED`]. So does a broken pipe, without
+/// a message: the reader of standard output has seen enough, as `head` does.
 pub fn finish<T: Termination>(result: Result<T, AnyError>) -> ExitCode {
     let error = match result {
         Ok(value) => return value.report(),
@@ -43,11 +63,11 @@ pub fn finish<T: Termination>(result: Result<T, AnyError>) -> ExitCode {
     };
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
     if kind != Some(ErrorKind::BrokenPipe) {
-        // If even that cannot be written, the exit code still tells.
+        // If standard error is closed, only the exit code is left.
         let _ = writeln!(io::stderr(), "error: {error}");
     }
     match kind {
         Some(ErrorKind::BrokenPipe | ErrorKind::Interrupted) => STOPPED.into(),
-        _ => BAD_INPUT.into(),
+        _ => INVALID_INPUT.into(),
     }
 }

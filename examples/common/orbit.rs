@@ -1,56 +1,59 @@
-//! A camera that turns about a point: a mouse button, and the wheel.
+//! An orbit camera: the mouse turns it, the wheel zooms.
 
 use std::f32::consts::FRAC_PI_2;
 
 use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
 
-/// Turn for each pixel that the mouse moves, radian.
-const TURN: f32 = 0.006;
+/// Rotation per pixel of mouse motion, rad.
+const TURN_PER_PIXEL: f32 = 0.006;
 
-/// Factor of the distance for each line that the wheel turns.
-const ZOOM: f32 = 0.9;
+/// Factor of the distance per line of the wheel.
+const ZOOM_PER_LINE: f32 = 0.9;
 
-/// Pixels of a touchpad that make a line of the wheel.
+/// Touchpad pixels that count as one line of the wheel.
 const PIXELS_PER_LINE: f32 = 40.0;
 
-/// Furthest from the horizon, radian.
-const STEEPEST: f32 = FRAC_PI_2 - 0.05;
+/// Max angle above and below the horizon, rad.
+const MAX_PITCH: f32 = FRAC_PI_2 - 0.05;
 
-/// Nearest and furthest from the focus, nm.
+/// Min and max distance from the focus, nm.
 const DISTANCES: [f32; 2] = [2.0, 20_000.0];
 
-/// Turns the camera with these buttons of the mouse.
+/// Moves entities with an [`Orbit`].
 pub struct OrbitPlugin {
+    /// Mouse buttons that turn the camera.
     pub buttons: &'static [MouseButton],
 }
 
-/// Systems that listen to the mouse: an app may keep them from it.
+/// The system that reads the mouse. Give it a run condition to ignore the mouse.
 #[derive(SystemSet, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OrbitInput;
 
 #[derive(Resource)]
-struct Buttons(&'static [MouseButton]);
+struct OrbitButtons(&'static [MouseButton]);
 
 impl Plugin for OrbitPlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(Buttons(self.buttons)).add_systems(
+        app.insert_resource(OrbitButtons(self.buttons)).add_systems(
             PostUpdate,
-            (turn.in_set(OrbitInput), place)
+            (read_mouse.in_set(OrbitInput), update_transforms)
                 .chain()
                 .before(TransformSystems::Propagate),
         );
     }
 }
 
-/// Where a camera is: about a point, at a distance (nm), at angles (radian).
+/// Places a camera on a sphere around a point.
 #[derive(Component)]
 pub struct Orbit {
+    /// Center of the sphere, nm.
     pub focus: Vec3,
+    /// Radius of the sphere, nm.
     pub distance: f32,
-    /// About the vertical; 0 looks along −z.
+    /// Angle about the vertical axis, rad. At 0 the camera looks along −z.
     pub yaw: f32,
-    /// Above the horizon.
+    /// Angle above the horizon, rad.
     pub pitch: f32,
 }
 
@@ -62,29 +65,30 @@ impl Orbit {
     }
 }
 
-fn turn(
-    mut cameras: Query<&mut Orbit>,
-    wanted: Res<Buttons>,
+fn read_mouse(
+    mut orbits: Query<&mut Orbit>,
+    orbit_buttons: Res<OrbitButtons>,
     buttons: Res<ButtonInput<MouseButton>>,
     motion: Res<AccumulatedMouseMotion>,
     scroll: Res<AccumulatedMouseScroll>,
 ) {
-    for mut orbit in &mut cameras {
-        if buttons.any_pressed(wanted.0.iter().copied()) {
-            orbit.yaw -= motion.delta.x * TURN;
-            orbit.pitch = (orbit.pitch + motion.delta.y * TURN).clamp(-STEEPEST, STEEPEST);
+    for mut orbit in &mut orbits {
+        if buttons.any_pressed(orbit_buttons.0.iter().copied()) {
+            orbit.yaw -= motion.delta.x * TURN_PER_PIXEL;
+            orbit.pitch =
+                (orbit.pitch + motion.delta.y * TURN_PER_PIXEL).clamp(-MAX_PITCH, MAX_PITCH);
         }
         let lines = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / PIXELS_PER_LINE,
         };
-        let [nearest, furthest] = DISTANCES;
-        orbit.distance = (orbit.distance * ZOOM.powf(lines)).clamp(nearest, furthest);
+        let [min, max] = DISTANCES;
+        orbit.distance = (orbit.distance * ZOOM_PER_LINE.powf(lines)).clamp(min, max);
     }
 }
 
-fn place(mut cameras: Query<(&Orbit, &mut Transform)>) {
-    for (orbit, mut transform) in &mut cameras {
+fn update_transforms(mut orbits: Query<(&Orbit, &mut Transform)>) {
+    for (orbit, mut transform) in &mut orbits {
         *transform = orbit.transform();
     }
 }

@@ -1,54 +1,122 @@
-//! Figures and keys, in the corners of a window.
+//! egui panels over the scene: [`PanelsPlugin`] sets egui up, [`TextPanelsPlugin`] shows a
+//! status text and the keys.
 
+use bevy::camera::CameraOutputMode;
+use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
+use bevy::render::render_resource::BlendState;
+use bevy_egui::egui::{self, Align2, Color32, RichText};
+use bevy_egui::{
+    EguiContexts, EguiGlobalSettings, EguiPlugin, EguiPrimaryContextPass, PrimaryEguiContext,
+};
 
-/// Height of the letters of the figures, pixels.
-const LETTERS: f32 = 15.0;
+/// Order of the panel camera: after all other cameras.
+const CAMERA_ORDER: isize = 1000;
 
-/// The text in the upper corner.
-#[derive(Component)]
-pub struct Figures;
+/// Distance of the text panels from the edges, points.
+const MARGIN: f32 = 12.0;
 
-/// Spawns two panels: figures above, and help in letters of so many pixels below.
-pub fn spawn(commands: &mut Commands, figures: &str, help: &str, letters: f32) {
-    let panel = BackgroundColor(Color::srgba(0.10, 0.12, 0.16, 0.72));
-    let text = |text: &str, letters: f32| {
-        (
-            Text::new(text),
-            TextFont::from_font_size(letters),
-            TextColor(Color::srgb(0.95, 0.96, 0.98)),
-        )
-    };
-    let node = Node {
-        position_type: PositionType::Absolute,
-        left: px(12),
-        padding: UiRect::axes(px(12), px(8)),
-        border_radius: BorderRadius::all(px(6)),
-        ..default()
-    };
-    let top = Node {
-        top: px(12),
-        max_width: px(640),
-        ..node.clone()
-    };
-    commands
-        .spawn((top, panel))
-        .with_child((text(figures, LETTERS), Figures));
-    let bottom = Node {
-        bottom: px(12),
-        max_width: percent(96),
-        ..node
-    };
-    commands
-        .spawn((bottom, panel))
-        .with_child(text(help, letters));
+/// Font size of the status text, points.
+const STATUS_SIZE: f32 = 15.0;
+
+const TEXT_COLOR: Color32 = Color32::from_rgb(242, 245, 250);
+const PANEL_COLOR: Color32 = Color32::from_rgba_premultiplied(18, 22, 30, 184);
+
+/// Sets egui up with a camera of its own, which covers the whole window or screenshot
+/// whatever the viewports of the other cameras are.
+///
+/// Add panels in systems of [`EguiPrimaryContextPass`].
+pub struct PanelsPlugin;
+
+impl Plugin for PanelsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins(EguiPlugin::default())
+            .add_systems(Startup, spawn_camera);
+        app.world_mut()
+            .resource_mut::<EguiGlobalSettings>()
+            .auto_create_primary_context = false;
+    }
 }
 
-/// Shows other figures, if they are others.
-pub fn show(figures: &str, texts: &mut Query<&mut Text, With<Figures>>) {
-    for mut text in texts {
-        if text.0 != figures {
-            figures.clone_into(&mut text.0);
+fn spawn_camera(mut commands: Commands) {
+    commands.spawn((
+        PrimaryEguiContext,
+        Camera2d,
+        Msaa::Off,
+        // It draws nothing but the panels.
+        RenderLayers::none(),
+        Camera {
+            order: CAMERA_ORDER,
+            output_mode: CameraOutputMode::Write {
+                blend_state: Some(BlendState::ALPHA_BLENDING),
+                clear_color: ClearColorConfig::None,
+            },
+            clear_color: ClearColorConfig::Custom(Color::NONE),
+            ..default()
+        },
+    ));
+}
+
+/// Shows [`TextPanels`]. Adds [`PanelsPlugin`].
+pub struct TextPanelsPlugin;
+
+impl Plugin for TextPanelsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins(PanelsPlugin)
+            .init_resource::<TextPanels>()
+            .add_systems(EguiPrimaryContextPass, show_text);
+    }
+}
+
+/// Texts in the corners of the window. Empty texts are not shown.
+#[derive(Resource)]
+pub struct TextPanels {
+    /// In the upper left corner.
+    pub status: String,
+    /// In the lower left corner.
+    pub keys: String,
+    /// Font size of the keys, points. Default: 14.
+    pub key_size: f32,
+}
+
+impl Default for TextPanels {
+    fn default() -> Self {
+        Self {
+            status: String::new(),
+            keys: String::new(),
+            key_size: 14.0,
         }
     }
+}
+
+fn show_text(mut contexts: EguiContexts, panels: Res<TextPanels>) -> Result {
+    let ctx = contexts.ctx_mut()?;
+    text_panel(ctx, Align2::LEFT_TOP, &panels.status, STATUS_SIZE);
+    text_panel(ctx, Align2::LEFT_BOTTOM, &panels.keys, panels.key_size);
+    Ok(())
+}
+
+fn text_panel(ctx: &egui::Context, corner: Align2, text: &str, size: f32) {
+    if text.is_empty() {
+        return;
+    }
+    let down = if corner == Align2::LEFT_TOP {
+        MARGIN
+    } else {
+        -MARGIN
+    };
+    let max_width = ctx.viewport_rect().width() - 4.0 * MARGIN;
+    egui::Area::new(egui::Id::new(("text panel", corner)))
+        .anchor(corner, [MARGIN, down])
+        .interactable(false)
+        .show(ctx, |ui| {
+            egui::Frame::new()
+                .fill(PANEL_COLOR)
+                .corner_radius(6)
+                .inner_margin(egui::Margin::symmetric(12, 8))
+                .show(ui, |ui| {
+                    ui.set_max_width(max_width);
+                    ui.label(RichText::new(text).size(size).color(TEXT_COLOR));
+                });
+        });
 }

@@ -1,4 +1,4 @@
-//! Plots of lines, as SVG and PNG files.
+//! Line plots as SVG and PNG files.
 
 use std::error::Error;
 use std::ops::Range;
@@ -12,13 +12,13 @@ use plotters::style::register_font;
 /// Size of a plot, pixels.
 const SIZE: (u32, u32) = (900, 560);
 
-/// Height of letters, pixels.
-const LETTERS: u32 = 15;
+/// Font size, pixels.
+const FONT_SIZE: u32 = 15;
 
-/// Name of the font, which an SVG leaves to the viewer.
+/// Font family. The PNG uses the font registered in [`Plot::write`], the SVG the viewer's.
 const FONT: &str = "sans-serif";
 
-/// Colors that most people can tell apart (Okabe and Ito 2008), and three more.
+/// Colors for the color-blind (Okabe and Ito 2008), and four more.
 const COLORS: [RGBColor; 11] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -33,19 +33,19 @@ const COLORS: [RGBColor; 11] = [
     RGBColor(90, 60, 180),
 ];
 
-/// A number at an axis, without digits that rounding made.
+/// Formats a tick label without rounding noise.
 fn label(value: &f64) -> String {
     format!("{}", (value * 1.0e6).round() / 1.0e6)
 }
 
-/// A line of a plot.
+/// A named line.
 pub struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
 }
 
 impl Line {
-    /// A line without points yet.
+    /// A line without points.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -54,37 +54,37 @@ impl Line {
     }
 }
 
-/// Lines over two axes.
+/// A plot of lines over two axes.
 pub struct Plot<'a> {
     pub title: &'a str,
-    /// Names of the axes, with units.
+    /// Labels of the axes, with units.
     pub names: [&'a str; 2],
-    /// Whether both axes are logarithmic; if not, they start at zero.
+    /// Whether both axes are logarithmic. Linear axes start at zero.
     pub logarithmic: bool,
     pub lines: &'a [Line],
 }
 
 impl Plot<'_> {
-    /// Draws into `stem`.svg and `stem`.png; nothing if there is nothing to draw.
+    /// Writes `stem`.svg and `stem`.png, unless there are no points.
     pub fn write(&self, stem: &Path) -> Result<(), Box<dyn Error>> {
         let (x, y) = (self.range(|point| point.0), self.range(|point| point.1));
         if x.is_empty() || y.is_empty() {
             return Ok(());
         }
         register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|_| "the font of the plots is broken")?;
+            .map_err(|_| "the font of the plots is invalid")?;
         let svg = stem.with_extension("svg");
         self.draw(&SVGBackend::new(&svg, SIZE).into_drawing_area(), &x, &y)?;
         let mut pixels = vec![0; 3 * (SIZE.0 * SIZE.1) as usize];
         let backend = BitMapBackend::with_buffer(&mut pixels, SIZE);
         self.draw(&backend.into_drawing_area(), &x, &y)?;
         let picture = image::RgbImage::from_raw(SIZE.0, SIZE.1, pixels);
-        let picture = picture.ok_or("the picture has another size than its pixels")?;
+        let picture = picture.ok_or("the pixel buffer does not match the size of the plot")?;
         picture.save(stem.with_extension("png"))?;
         Ok(())
     }
 
-    /// From where to where an axis goes; empty if no line says.
+    /// Range of an axis; empty without points.
     fn range(&self, pick: fn(&(f64, f64)) -> f64) -> Range<f64> {
         let values = || self.lines.iter().flat_map(|line| &line.points).map(pick);
         let high = values().fold(0.0, f64::max);
@@ -93,7 +93,7 @@ impl Plot<'_> {
         }
         let positive = values().filter(|value| *value > 0.0);
         let low = positive.fold(f64::INFINITY, f64::min);
-        // A little air, and something to see if there is one point only.
+        // A margin, which also keeps the range of a single point from being empty.
         low / 1.2..high * 1.2
     }
 
@@ -141,8 +141,8 @@ impl Plot<'_> {
             .y_desc(self.names[1])
             .x_label_formatter(&label)
             .y_label_formatter(&label)
-            .label_style((FONT, LETTERS))
-            .axis_desc_style((FONT, LETTERS))
+            .label_style((FONT, FONT_SIZE))
+            .axis_desc_style((FONT, FONT_SIZE))
             .light_line_style(WHITE.mix(0.0))
             .draw()?;
         for (line, color) in self.lines.iter().zip(COLORS.iter().cycle()) {
@@ -157,7 +157,7 @@ impl Plot<'_> {
         chart
             .configure_series_labels()
             .position(SeriesLabelPosition::UpperLeft)
-            .label_font((FONT, LETTERS))
+            .label_font((FONT, FONT_SIZE))
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .draw()?;

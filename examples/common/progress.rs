@@ -1,5 +1,4 @@
-//! Tells on standard error how far the work is: a bar on a terminal, else a line now and
-//! then.
+//! Progress on standard error: a bar on a terminal, else a line every two seconds.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,67 +8,70 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Time between two updates of the bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Time between two lines where there is no terminal.
+/// Time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Length of the bar; only its fraction matters.
+/// Length of the bar; only fractions of it matter.
 const BAR_LENGTH: u64 = 1000;
 
-/// The progress of some work.
+/// Shows progress on standard error.
 pub struct Progress {
-    shown: Shown,
+    output: Output,
     begin: Instant,
-    last: Option<Instant>,
+    last_update: Option<Instant>,
 }
 
-enum Shown {
+enum Output {
     Nothing,
     Lines,
-    /// The bar, while it is on the screen.
+    /// The bar, while it is visible.
     Bar(Option<ProgressBar>),
 }
 
 impl Progress {
-    /// Progress that is shown the way standard error allows, or not at all.
+    /// Shows a bar on a terminal, else lines; nothing if `quiet`.
     pub fn new(quiet: bool) -> Self {
-        let shown = if quiet {
-            Shown::Nothing
+        let output = if quiet {
+            Output::Nothing
         } else if io::stderr().is_terminal() {
-            Shown::Bar(None)
+            Output::Bar(None)
         } else {
-            Shown::Lines
+            Output::Lines
         };
         Self {
-            shown,
+            output,
             begin: Instant::now(),
-            last: None,
+            last_update: None,
         }
     }
 
-    /// Shows that a part of the work is done, from 0 to 1, and says more about it, unless it
-    /// just did.
+    /// Shows the fraction of the work that is done, from 0 to 1, and a text. Does nothing if
+    /// the last update was a moment ago.
     pub fn update(&mut self, done: f64, text: impl FnOnce() -> String) {
-        let interval = match self.shown {
-            Shown::Nothing => return,
-            Shown::Lines => LINE_INTERVAL,
-            Shown::Bar(_) => BAR_INTERVAL,
+        let interval = match self.output {
+            Output::Nothing => return,
+            Output::Lines => LINE_INTERVAL,
+            Output::Bar(_) => BAR_INTERVAL,
         };
-        if self.last.is_some_and(|last| last.elapsed() < interval) {
+        if self
+            .last_update
+            .is_some_and(|last| last.elapsed() < interval)
+        {
             return;
         }
-        self.last = Some(Instant::now());
-        self.say(done, text());
+        self.last_update = Some(Instant::now());
+        self.show(done, text());
     }
 
-    /// Shows the same at once.
-    pub fn say(&mut self, done: f64, text: String) {
-        match &mut self.shown {
-            Shown::Nothing => {}
-            Shown::Lines => {
-                // Progress that cannot be shown is no reason to stop.
+    /// Like [`update`](Self::update), at once.
+    pub fn show(&mut self, done: f64, text: String) {
+        match &mut self.output {
+            Output::Nothing => {}
+            Output::Lines => {
+                // Progress that cannot be printed is no reason to stop.
                 let _ = writeln!(io::stderr(), "{text}");
             }
-            Shown::Bar(bar) => {
+            Output::Bar(bar) => {
                 let bar = bar.get_or_insert_with(|| new_bar(self.begin.elapsed()));
                 bar.set_position((done.clamp(0.0, 1.0) * BAR_LENGTH as f64) as u64);
                 bar.set_message(text);
@@ -77,10 +79,9 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, until there is more to show: whoever writes to the terminal does
-    /// so first.
+    /// Hides the bar until the next update. Call it before printing to the terminal.
     pub fn clear(&mut self) {
-        if let Shown::Bar(bar) = &mut self.shown
+        if let Output::Bar(bar) = &mut self.output
             && let Some(bar) = bar.take()
         {
             bar.finish_and_clear();
@@ -88,10 +89,10 @@ impl Progress {
     }
 }
 
-/// A bar of work that has taken some time already.
+/// A bar of work that began `elapsed` ago.
 fn new_bar(elapsed: Duration) -> ProgressBar {
     let bar = ProgressBar::new(BAR_LENGTH).with_elapsed(elapsed);
-    // The template is a constant; should it ever be wrong, the plain bar will do.
+    // The template is a constant. If it is invalid, the default style is used.
     if let Ok(style) = ProgressStyle::with_template("{elapsed} [{bar:8}] {wide_msg}") {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -1,14 +1,13 @@
-//! What reports have in common: where they go, how they begin, and how their numbers look.
+//! The common part of all reports.
 
 use std::path::Path;
 use std::time::Duration;
 
-use bevy_rapier_molecules::backend::Backend;
 use serde::Serialize;
 
-use super::AnyError;
+use super::{AnyError, Device};
 
-/// Finds out before the work whether a file can be written after it.
+/// Checks before the work that a file can be written after it.
 pub fn check_target(path: &Path) -> Result<(), AnyError> {
     let shown = path.display();
     if path.is_dir() || path.file_name().is_none() {
@@ -23,17 +22,17 @@ pub fn check_target(path: &Path) -> Result<(), AnyError> {
     }
 }
 
-/// How every report begins.
+/// The first fields of every report.
 #[derive(Debug, Serialize)]
 pub struct Head {
     /// Name of the example.
     pub scene: &'static str,
-    /// Seed of what is random; null if nothing is, or there are several.
+    /// Seed of the random numbers; null if there are none, or several seeds.
     pub seed: Option<u64>,
     pub threads: usize,
     #[serde(flatten)]
     pub device: Device,
-    /// Time of the work, s: without reading, placing, drawing and writing.
+    /// Time of the computation, s: without reading, placing, drawing and writing.
     pub seconds: f64,
 }
 
@@ -50,28 +49,7 @@ impl Head {
     }
 }
 
-/// Who did the work; the processor, unless said otherwise.
-#[derive(Clone, Debug, Serialize)]
-pub struct Device {
-    /// `cpu` or `gpu`.
-    pub backend: Backend,
-    /// The graphics adapter; null if it was the processor.
-    pub adapter: Option<String>,
-    /// Why the processor did what a GPU was to do; null if it was not.
-    pub fell_back: Option<String>,
-}
-
-impl Default for Device {
-    fn default() -> Self {
-        Self {
-            backend: Backend::Cpu,
-            adapter: None,
-            fell_back: None,
-        }
-    }
-}
-
-/// A measured number with the digits that mean something: four decimals.
+/// Rounds a measured value to four decimals.
 pub fn round(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

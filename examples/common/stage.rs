@@ -1,29 +1,28 @@
-//! What windows with one scene share: a camera that turns about it, a light that goes with
-//! the camera, and a background.
-
-#[path = "background.rs"]
-mod background;
-#[path = "orbit.rs"]
-pub mod orbit;
+//! A scene with a dark background, an orbit camera and a headlight.
 
 use bevy::prelude::*;
 
-pub use background::BACKGROUND;
-use orbit::{Orbit, OrbitPlugin};
+use super::orbit::{Orbit, OrbitPlugin};
 
-/// Light from everywhere, cd/m².
+/// Color of the background and of depth fog.
+pub const BACKGROUND: Color = Color::srgb(0.055, 0.065, 0.085);
+
+/// Ambient light, cd/m².
 const AMBIENT: f32 = 500.0;
 
-/// Light of the lamp beside the camera, lux.
-const LAMP: f32 = 9_000.0;
+/// Illuminance of the headlight, lux.
+const HEADLIGHT: f32 = 9_000.0;
 
-/// Background, light, and the right button of the mouse.
-pub struct StagePlugin;
+/// Background, ambient light and orbit camera.
+pub struct StagePlugin {
+    /// Mouse buttons that turn the camera.
+    pub buttons: &'static [MouseButton],
+}
 
 impl Plugin for StagePlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(OrbitPlugin {
-            buttons: &[MouseButton::Right],
+            buttons: self.buttons,
         })
         .insert_resource(ClearColor(BACKGROUND))
         .insert_resource(GlobalAmbientLight {
@@ -33,18 +32,18 @@ impl Plugin for StagePlugin {
     }
 }
 
-/// A camera, and a lamp beside it.
+/// A camera with a headlight at its upper left.
 pub fn camera(orbit: Orbit) -> impl Bundle {
-    (Camera3d::default(), Msaa::Off, orbit, children![lamp()])
-}
-
-/// A lamp above the left shoulder.
-pub fn lamp() -> impl Bundle {
     (
-        DirectionalLight {
-            illuminance: LAMP,
-            ..default()
-        },
-        Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
+        Camera3d::default(),
+        Msaa::Off,
+        orbit,
+        children![(
+            DirectionalLight {
+                illuminance: HEADLIGHT,
+                ..default()
+            },
+            Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
+        )],
     )
 }

@@ -2,6 +2,7 @@
 
 use bevy::asset::{load_internal_asset, uuid_handle};
 use bevy::camera::RenderTarget;
+use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::prelude::*;
 use bevy::render::render_resource::{AsBindGroup, TextureFormat};
 use bevy::shader::ShaderRef;
@@ -13,13 +14,16 @@ use super::view_settings::Switches;
 
 const SHADER: Handle<Shader> = uuid_handle!("5f0f4b38-6a55-4a53-9d26-6f2f6a5f1d07");
 
+/// Render layer of the pane.
+pub const PANE_LAYER: usize = 1;
+
 /// Lets each eye draw its own picture, and puts them together.
 pub struct AnaglyphPlugin;
 
 impl Plugin for AnaglyphPlugin {
     fn build(&self, app: &mut App) {
         load_internal_asset!(app, SHADER, "anaglyph.wgsl", Shader::from_wgsl);
-        app.add_plugins(UiMaterialPlugin::<Glasses>::default())
+        app.add_plugins(MaterialPlugin::<Glasses>::default())
             .add_systems(Startup, spawn)
             .add_systems(PostUpdate, aim_eyes.before(place_eyes));
     }
@@ -36,9 +40,21 @@ struct Glasses {
     right: Handle<Image>,
 }
 
-impl UiMaterial for Glasses {
+impl Material for Glasses {
+    fn vertex_shader() -> ShaderRef {
+        SHADER.into()
+    }
+
     fn fragment_shader() -> ShaderRef {
         SHADER.into()
+    }
+
+    fn enable_prepass() -> bool {
+        false
+    }
+
+    fn enable_shadows() -> bool {
+        false
     }
 }
 
@@ -46,18 +62,14 @@ impl UiMaterial for Glasses {
 #[derive(Component)]
 struct Pane(UVec2);
 
-fn spawn(mut commands: Commands) {
+fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
     commands.spawn((
         Pane(UVec2::ZERO),
-        Node {
-            position_type: PositionType::Absolute,
-            width: percent(100),
-            height: percent(100),
-            display: Display::None,
-            ..default()
-        },
-        // Behind all text.
-        GlobalZIndex(-1),
+        // The vertex shader takes its corners as clip coordinates.
+        Mesh3d(meshes.add(Rectangle::new(2.0, 2.0))),
+        NoFrustumCulling,
+        RenderLayers::layer(PANE_LAYER),
+        Visibility::Hidden,
     ));
 }
 
@@ -68,10 +80,10 @@ fn aim_eyes(
     mut images: ResMut<Assets<Image>>,
     mut materials: ResMut<Assets<Glasses>>,
     front: Query<&Camera, With<Front>>,
-    mut panes: Query<(Entity, &mut Pane, &mut Node)>,
+    mut panes: Query<(Entity, &mut Pane, &mut Visibility)>,
     mut eyes: Query<(&Eye, &mut RenderTarget)>,
 ) {
-    let Ok((entity, mut pane, mut node)) = panes.single_mut() else {
+    let Ok((entity, mut pane, mut visibility)) = panes.single_mut() else {
         return;
     };
     let size = front.iter().find_map(Camera::physical_target_size);
@@ -82,7 +94,7 @@ fn aim_eyes(
     }
     pane.0 = wanted.unwrap_or_default();
     let Some(size) = wanted.filter(|size| size.min_element() > 0) else {
-        node.display = Display::None;
+        *visibility = Visibility::Hidden;
         for (_, mut target) in &mut eyes {
             *target = RenderTarget::Window(WindowRef::Primary);
         }
@@ -96,6 +108,6 @@ fn aim_eyes(
         *target = RenderTarget::Image(image.clone().into());
     }
     let glasses = materials.add(Glasses { left, right });
-    commands.entity(entity).insert(MaterialNode(glasses));
-    node.display = Display::Flex;
+    commands.entity(entity).insert(MeshMaterial3d(glasses));
+    *visibility = Visibility::Visible;
 }

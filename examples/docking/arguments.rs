@@ -7,7 +7,7 @@ use bevy_rapier_molecules::molecule::DEFAULT_RADIUS_SCALE;
 use clap::{Parser, ValueEnum};
 
 use super::common;
-use super::screen::SceneArguments;
+use super::common::SceneArguments;
 
 /// Docks a ligand to a receptor by hand, from a log, or by a search.
 ///

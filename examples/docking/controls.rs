@@ -10,7 +10,7 @@ use bevy_rapier_molecules::docking::controls::{ControlInput, ControlSettings, ar
 use bevy_rapier_molecules::docking::{ResponseMode, Role, SessionInput};
 
 use super::keyboard::{Hands, HandsPlugin};
-use super::orbit::Orbit;
+use super::common::orbit::Orbit;
 use super::physics_push::Pushed;
 use super::view::Eye;
 use super::view_settings::{Moves, Switches, switch};

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 
-use super::background::BACKGROUND;
-use super::orbit::Orbit;
+use super::common::orbit::Orbit;
+use super::common::stage::BACKGROUND;
 use super::view_settings::Switches;
 use super::window::Docked;
 

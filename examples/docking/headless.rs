@@ -9,10 +9,8 @@ use bevy_rapier_molecules::pose::Pose;
 use serde::Serialize;
 
 use super::arguments::Arguments;
-use super::common::report::round;
-use super::common::{AnyError, Device, Head};
+use super::common::{AnyError, Device, Head, fall_back_to_cpu, round};
 use super::dock::Dock;
-use super::fallback;
 
 /// What `--report` writes.
 #[derive(Serialize)]
@@ -41,8 +39,8 @@ struct Report {
 
 /// Plays what there is to play, and reports on everything since the beginning.
 pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(), AnyError> {
-    let device = match arguments.scene.backend.backend {
-        Some(Backend::Gpu) => fallback::processor(&"bodies are in the window only"),
+    let device = match arguments.scene.backend.get() {
+        Backend::Gpu => fall_back_to_cpu(&"bodies are in the window only"),
         _ => Device::default(),
     };
     dock.play(usize::MAX);
@@ -58,7 +56,7 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
     });
     let micros = |time: Duration| round(time.as_secs_f64() * 1e6);
     let report = Report {
-        head: Head::new(Some(arguments.scene.seed.or(None)), device, time),
+        head: Head::new(Some(arguments.scene.seed.get()), device, time),
         molecules: 2,
         atoms: atoms(Role::Receptor) + atoms(Role::Ligand),
         receptor: name(Role::Receptor),
@@ -82,8 +80,8 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
         ));
     }
     let common = &arguments.scene.common;
-    common.write(&report)?;
-    common.tell(|out| write_summary(out, &report))?;
+    common.write_report(&report)?;
+    common.print(|out| write_summary(out, &report))?;
     match report.ended_the_same {
         Some(false) => stopped("the log was played, but did not end where it was recorded".into()),
         _ => Ok(()),

@@ -21,36 +21,22 @@ use std::time::Instant;
 use clap::Parser;
 
 use arguments::Arguments;
-use common::AnyError;
+use common::{AnyError, Progress, Screen};
 use dock::Dock;
-use progress::Progress;
-use screen::Screen;
 
 mod anaglyph;
 mod arguments;
-#[path = "../common/background.rs"]
-mod background;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
 mod cues;
 mod dock;
-#[path = "../common/fallback.rs"]
-mod fallback;
 #[cfg(feature = "gamepad")]
 mod gamepad;
 mod headless;
 mod keyboard;
-#[path = "../common/orbit.rs"]
-mod orbit;
 mod overlay;
-#[path = "../common/panels.rs"]
-mod panels;
 mod physics_push;
-#[path = "../common/progress.rs"]
-mod progress;
-#[path = "../common/screen/mod.rs"]
-mod screen;
 mod view;
 mod view_settings;
 mod window;
@@ -68,24 +54,24 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     if let Some(file) = &arguments.log {
         dock.record(file)?;
     }
-    let screen = screen.announced();
+    let screen = screen.announce();
     let begin = Instant::now();
     if arguments.search {
         search(arguments, &mut dock)?;
     }
     match screen {
         Screen::Window => window::run(arguments, dock, None),
-        Screen::Picture(shot) => {
+        Screen::Screenshot(screenshot) => {
             dock.play(usize::MAX);
-            window::run(arguments, dock, Some(&shot))
+            window::run(arguments, dock, Some(&screenshot))
         }
-        Screen::Nowhere(_) => headless::run(arguments, &mut dock, begin),
+        Screen::Headless(_) => headless::run(arguments, &mut dock, begin),
     }
 }
 
 fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
     let progress = Mutex::new(Progress::new(arguments.scene.common.quiet));
-    let result = dock.search(arguments.scene.seed.or(None), &|done, all| {
+    let result = dock.search(arguments.scene.seed.get(), &|done, all| {
         // Whoever finds another thread telling goes on with the work.
         if let Ok(mut progress) = progress.try_lock() {
             progress.update(f64::from(done) / f64::from(all), || {

@@ -1,12 +1,12 @@
-//! Keys and figures, in the corners of the window.
+//! Status and keys in the corners of the window.
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::{ResponseMode, Role};
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::Backend;
 
+use super::common::panels::{TextPanels, TextPanelsPlugin};
 use super::controls::name_of;
-use super::panels::{self, Figures};
 use super::view_settings::{Moves, Switches};
 use super::window::Docked;
 
@@ -15,12 +15,21 @@ pub struct OverlayPlugin;
 
 impl Plugin for OverlayPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn).add_systems(Update, update);
+        app.add_plugins(TextPanelsPlugin)
+            .insert_resource(TextPanels {
+                keys: format!("{KEYS}\n{GAMEPAD_KEYS}").trim_end().to_owned(),
+                key_size: KEY_SIZE,
+                ..default()
+            })
+            .add_systems(Update, update_status);
     }
 }
 
-/// Frames between two timings of checks.
-const TIMED_EVERY: u32 = 20;
+/// Frames between two timings of the overlap check.
+const FRAMES_PER_TIMING: u32 = 20;
+
+/// Font size of the keys, points.
+const KEY_SIZE: f32 = 12.0;
 
 const KEYS: &str = "\
 arrows, Page keys: move   W S A D Q E: turn   right mouse, wheel: view\n\
@@ -29,32 +38,27 @@ Space view or object   L light or object   M other molecule   O screen or object
 C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
 T transparent   F flash   B beep   R , . rocking   I headlight   K colors   Esc quit";
 
-/// The same for a gamepad, if there can be one.
+/// The same for a gamepad.
 #[cfg(feature = "gamepad")]
-const PAD: &str = super::gamepad::HELP;
+const GAMEPAD_KEYS: &str = super::gamepad::HELP;
 #[cfg(not(feature = "gamepad"))]
-const PAD: &str = "";
+const GAMEPAD_KEYS: &str = "";
 
-fn spawn(mut commands: Commands) {
-    let help = format!("{KEYS}\n{PAD}");
-    panels::spawn(&mut commands, "", help.trim_end(), 12.0);
-}
-
-fn update(
+fn update_status(
     docked: Res<Docked>,
     switches: Res<Switches>,
     worlds: Query<&MoleculeWorld>,
-    mut texts: Query<&mut Text, With<Figures>>,
+    mut panels: ResMut<TextPanels>,
     mut frame: Local<u32>,
-    mut timed: Local<String>,
+    mut timing: Local<String>,
 ) {
     let dock = &docked.0;
     let settings = dock.session.config();
     *frame += 1;
-    if switches.brute_force && *frame % TIMED_EVERY == 1 {
+    if switches.brute_force && *frame % FRAMES_PER_TIMING == 1 {
         let (grid, brute, _) = dock.time_checks();
         let [grid, brute] = [grid, brute].map(|time| time.as_secs_f64() * 1e6);
-        *timed = format!("\ncheck {grid:.1} us, brute force {brute:.0} us");
+        *timing = format!("\ncheck {grid:.1} us, brute force {brute:.0} us");
     }
     let response = match settings.response {
         _ if !settings.collisions => "collisions off",
@@ -63,8 +67,8 @@ fn update(
         ResponseMode::Slide => "slide",
         ResponseMode::Push if !dock.pushes_bodies() => "push",
         ResponseMode::Push => match worlds.iter().next().map(MoleculeWorld::backend) {
-            Some(Backend::Gpu) => "push (bodies, contacts by GPU)",
-            _ => "push (bodies, contacts by the processor)",
+            Some(Backend::Gpu) => "push (bodies, contacts on the GPU)",
+            _ => "push (bodies, contacts on the CPU)",
         },
     };
     let energy = dock.session.interaction().map_or_else(
@@ -79,7 +83,7 @@ fn update(
             )
         },
     );
-    let mut figures = format!(
+    let mut status = format!(
         "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii times {:.2}",
         dock.session.template(Role::Receptor).name(),
         dock.session.template(Role::Ligand).name(),
@@ -102,13 +106,13 @@ fn update(
         },
         settings.radius_scale,
     );
-    figures.push_str(&timed);
+    status.push_str(&timing);
     if !dock.to_play.is_empty() {
-        figures.push_str(&format!("\nplaying: {} inputs left", dock.to_play.len()));
+        status.push_str(&format!("\nplaying: {} inputs left", dock.to_play.len()));
     }
     if let Some(message) = &dock.message {
-        figures.push('\n');
-        figures.push_str(message);
+        status.push('\n');
+        status.push_str(message);
     }
-    panels::show(&figures, &mut texts);
+    panels.status = status;
 }

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bevy::camera::Viewport;
+use bevy::camera::visibility::RenderLayers;
+use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 
+use super::anaglyph::PANE_LAYER;
 use super::arguments::Stereo;
-use super::background::BACKGROUND;
-use super::orbit::Orbit;
+use super::common::orbit::Orbit;
+use super::common::stage::BACKGROUND;
 use super::view_settings::Switches;
 use super::window::Docked;
 
@@ -64,7 +67,7 @@ impl Eye {
     }
 }
 
-/// The camera of what is in front of both eyes: text, and the pane of the anaglyph.
+/// The camera of the anaglyph's pane, in front of both eyes.
 #[derive(Component)]
 pub struct Front;
 
@@ -109,14 +112,15 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
             rig.spawn((DirectionalLight::default(), Light));
         });
     commands.spawn((
-        Camera2d,
+        Camera3d::default(),
         Msaa::Off,
+        Tonemapping::None,
         Camera {
             order: 2,
             clear_color: ClearColorConfig::None,
             ..default()
         },
-        IsDefaultUiCamera,
+        RenderLayers::layer(PANE_LAYER),
         Front,
     ));
     for part in [Role::Receptor, Role::Ligand] {

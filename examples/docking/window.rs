@@ -8,15 +8,13 @@ use bevy_rapier_molecules::docking::Role;
 
 use super::anaglyph::AnaglyphPlugin;
 use super::arguments::Arguments;
-use super::common::AnyError;
+use super::common::orbit::OrbitPlugin;
+use super::common::{AnyError, Screenshot, app};
 use super::controls::ControlsPlugin;
 use super::cues::CuesPlugin;
 use super::dock::Dock;
-use super::orbit::OrbitPlugin;
 use super::overlay::OverlayPlugin;
 use super::physics_push::{PushPlugin, PushSystems, Pushed};
-use super::screen::picture::{self, Shot};
-use super::screen::window;
 use super::view::ViewPlugin;
 use super::view_settings::Switches;
 
@@ -31,16 +29,18 @@ const INPUTS_PER_FRAME: usize = 1;
 pub struct Docked(pub Dock);
 
 /// Runs until the window is closed, or the picture is saved.
-pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result<(), AnyError> {
-    let mut app = match shot {
-        Some(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        None => window::app("Docking", |plugins| plugins),
-    };
+pub fn run(
+    arguments: &Arguments,
+    mut dock: Dock,
+    screenshot: Option<&Screenshot>,
+) -> Result<(), AnyError> {
+    let frames = screenshot.map(|screenshot| (screenshot, FRAMES));
+    let mut app = app::new("Docking", frames, |plugins| plugins);
     // In a picture nothing moves any more.
-    dock.has_physics = shot.is_none();
+    dock.has_physics = screenshot.is_none();
     app.add_plugins((
         PushPlugin {
-            backend: arguments.scene.backend.backend.unwrap_or_default(),
+            backend: arguments.scene.backend.get(),
         },
         OrbitPlugin {
             buttons: &[MouseButton::Right],
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result
     ))
     .insert_resource(Switches {
         // A picture would show them or not by chance.
-        flash: shot.is_none(),
+        flash: screenshot.is_none(),
         ..Switches::from(arguments)
     })
     .insert_resource(Docked(dock))
@@ -63,10 +63,7 @@ pub fn run(arguments: &Arguments, mut dock: Dock, shot: Option<&Shot>) -> Result
     .add_systems(Last, finish_log);
     #[cfg(feature = "gamepad")]
     app.add_plugins(super::gamepad::GamepadPlugin);
-    if shot.is_some() {
-        return picture::finish(app);
-    }
-    window::finish(app)
+    app::run(app)
 }
 
 /// Plays a log, a little in each frame.

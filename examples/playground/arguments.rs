@@ -1,25 +1,24 @@
-//! Options of the command line.
+//! Command-line options.
 
 use bevy_rapier_molecules::prelude::ContactModel;
 use clap::{Parser, ValueEnum};
 
-use super::common::EXIT_CODES;
-use super::screen::SceneArguments;
+use super::common::{EXIT_CODES, SceneArguments};
 
-/// Steps without a window, unless told otherwise: ten seconds.
-const STEPS: u32 = 600;
+/// Default of `--steps`: ten seconds.
+const DEFAULT_STEPS: u32 = 600;
 
-/// What the end of `--help` says before the exit codes.
+/// The end of `--help`, before the exit codes.
 const KEYS: &str = "\
-Keys: C contacts by crowd or solver, Space pause, R start again, N another protein, \
-T color what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
+Keys: C contacts by crowd or solver, Space pause, R restart, N drop another protein, \
+T color collisions, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
 
-A step is 1/60 s. One unit is a nanometer, masses are dalton.";
+A step is 1/60 s. Lengths are in nanometers, masses in dalton.";
 
-/// Drops proteins into a box with blocks, balls, a ramp and one of them on a rope.
+/// Drops proteins into a box with blocks, balls and a ramp; one hangs on a rope.
 ///
-/// With a window you can grab and throw them; without, a report says how they lie. Who does
-/// the work finds the contacts of a crowd.
+/// In the window you can grab and throw them. Without a window, a report describes the final
+/// state. The backend finds the contacts of the crowd.
 #[derive(Parser)]
 #[command(after_help = format!("{KEYS}\n\n{EXIT_CODES}"))]
 pub struct Arguments {
@@ -32,29 +31,29 @@ pub struct Arguments {
     )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub proteins: u32,
-    /// How proteins meet each other.
+    /// Contact model between proteins.
     #[arg(long, value_enum, default_value_t = Contacts::Crowd)]
     pub contacts: Contacts,
-    /// Substeps of a step; more make contacts stiffer.
+    /// Substeps per step; more make contacts stiffer.
     #[arg(long, value_name = "N", default_value_t = 4)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub substeps: u16,
-    /// Steps without a window, or before a picture.
-    #[arg(long, value_name = "N", default_value_t = STEPS)]
+    /// Number of steps without a window or before a screenshot.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_STEPS)]
     pub steps: u32,
-    /// Start with the colors of what collides.
+    /// Color collisions from the start.
     #[arg(long)]
     pub tint: bool,
     #[command(flatten)]
     pub scene: SceneArguments,
 }
 
-/// The contact models by name.
+/// Names of the contact models.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Contacts {
-    /// By the search and the solver of this crate.
+    /// The search and the contact solver of this crate.
     Crowd,
-    /// By Rapier's own.
+    /// Rapier's narrow phase and solver.
     Solver,
 }
 

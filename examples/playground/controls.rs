@@ -1,6 +1,5 @@
-//! The keys.
+//! Keys: contact model, pause, colors, another protein, restart.
 
-use bevy::app::AppExit;
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
@@ -8,39 +7,38 @@ use bevy_rapier3d::prelude::*;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
-use super::looks::Tint;
-use super::scene::{InScene, Kinds, Standing, spawn_protein};
+use super::appearance::ColorCollisions;
+use super::scene::{InScene, ProteinKinds, ScenePlan, spawn_protein};
 
-/// Places that are tried for another protein.
-const TRIES: u32 = 50;
+/// Max attempts to find a free place for another protein.
+const MAX_ATTEMPTS: u32 = 50;
 
-/// Listens to the keys.
+/// Reacts to keys.
 pub struct ControlsPlugin;
 
 impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
-        let seed = app.world().resource::<Kinds>().seed;
-        app.insert_resource(Dropper {
+        let seed = app.world().resource::<ProteinKinds>().seed;
+        app.insert_resource(NextProtein {
             random: Pcg64Mcg::seed_from_u64(!seed),
             kind: 0,
         })
         .add_systems(
             Update,
             (
-                switch_contacts.run_if(pressed(KeyCode::KeyC)),
-                pause.run_if(pressed(KeyCode::Space)),
-                switch_tint.run_if(pressed(KeyCode::KeyT)),
-                drop_another.run_if(pressed(KeyCode::KeyN)),
-                start_again.run_if(pressed(KeyCode::KeyR)),
-                quit.run_if(pressed(KeyCode::Escape)),
+                switch_contact_model.run_if(pressed(KeyCode::KeyC)),
+                toggle_pause.run_if(pressed(KeyCode::Space)),
+                toggle_colors.run_if(pressed(KeyCode::KeyT)),
+                drop_protein.run_if(pressed(KeyCode::KeyN)),
+                restart.run_if(pressed(KeyCode::KeyR)),
             ),
         );
     }
 }
 
-/// What the key N drops next.
+/// The protein that N drops next.
 #[derive(Resource)]
-struct Dropper {
+struct NextProtein {
     random: Pcg64Mcg,
     kind: usize,
 }
@@ -49,15 +47,15 @@ fn pressed(key: KeyCode) -> impl FnMut(Res<ButtonInput<KeyCode>>) -> bool + Clon
     move |keys| keys.just_pressed(key)
 }
 
-fn switch_contacts(mut model: ResMut<ContactModel>) {
+fn switch_contact_model(mut model: ResMut<ContactModel>) {
     *model = match *model {
         ContactModel::Crowd => ContactModel::Rapier,
         ContactModel::Rapier => ContactModel::Crowd,
     };
 }
 
-/// Pauses or goes on, once there is a scene.
-fn pause(scene: Option<Res<Standing>>, mut contexts: Query<&mut RapierConfiguration>) {
+fn toggle_pause(scene: Option<Res<ScenePlan>>, mut contexts: Query<&mut RapierConfiguration>) {
+    // While files are loading, physics is off anyway.
     if scene.is_some() {
         for mut context in &mut contexts {
             context.physics_pipeline_active ^= true;
@@ -65,45 +63,41 @@ fn pause(scene: Option<Res<Standing>>, mut contexts: Query<&mut RapierConfigurat
     }
 }
 
-fn switch_tint(mut tint: ResMut<Tint>) {
-    tint.0 ^= true;
+fn toggle_colors(mut color_collisions: ResMut<ColorCollisions>) {
+    color_collisions.0 ^= true;
 }
 
-/// Drops another protein, unless there is no room for it yet.
-fn drop_another(
+/// Drops another protein if there is a free place below the rim.
+fn drop_protein(
     mut commands: Commands,
-    scene: Option<Res<Standing>>,
-    kinds: Res<Kinds>,
+    scene: Option<Res<ScenePlan>>,
+    kinds: Res<ProteinKinds>,
     templates: Res<Assets<MoleculeTemplate>>,
-    mut dropper: ResMut<Dropper>,
+    mut next: ResMut<NextProtein>,
     molecules: Query<(&Transform, &PreparedMolecule)>,
 ) {
-    let kind = dropper.kind;
+    let kind = next.kind;
     let (Some(scene), Some(template)) = (scene, templates.get(&kinds.templates[kind])) else {
         return;
     };
     let radius = template.bounding_radius();
     let is_free = |pose: &Pose| {
         molecules.iter().all(|(transform, molecule)| {
-            let reach = radius + molecule.shared().template().bounding_radius();
-            transform.translation.distance(pose.position) > reach
+            let min_distance = radius + molecule.shared().template().bounding_radius();
+            transform.translation.distance(pose.position) > min_distance
         })
     };
-    let mut poses = (0..TRIES).map(|_| scene.another(radius, &mut dropper.random));
+    let mut poses = (0..MAX_ATTEMPTS).map(|_| scene.pose_below_rim(radius, &mut next.random));
     if let Some(pose) = poses.find(is_free) {
         spawn_protein(&mut commands, &kinds, kind, &pose);
-        dropper.kind = (kind + 1) % kinds.templates.len();
+        next.kind = (kind + 1) % kinds.templates.len();
     }
 }
 
-/// Takes everything away; the scene is then built anew.
-fn start_again(mut commands: Commands, things: Query<Entity, With<InScene>>) {
-    for thing in &things {
-        commands.entity(thing).despawn();
+/// Despawns the scene, which is then built again.
+fn restart(mut commands: Commands, entities: Query<Entity, With<InScene>>) {
+    for entity in &entities {
+        commands.entity(entity).despawn();
     }
-    commands.remove_resource::<Standing>();
-}
-
-fn quit(mut exit: MessageWriter<AppExit>) {
-    exit.write(AppExit::Success);
+    commands.remove_resource::<ScenePlan>();
 }

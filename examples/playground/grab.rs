@@ -1,50 +1,49 @@
-//! Grabs what is under the cursor and pulls it along, by impulses at the place where
-//! it was grabbed. Let go, it keeps its velocity: that is a throw.
+//! Grabs the body under the cursor and pulls it with impulses at the grabbed point. A
+//! released body keeps its velocity, which throws it.
 
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_rapier3d::prelude::*;
 
-/// Speed towards the cursor for each nm of distance, 1/s.
+/// Speed toward the cursor per distance, 1/s.
 const PULL: f32 = 8.0;
 
-/// Fastest that anything is pulled, nm/s.
-const FASTEST: f32 = 60.0;
+/// Max pulling speed, nm/s.
+const MAX_SPEED: f32 = 60.0;
 
-/// Share of the missing velocity that is given each frame. The place of the grip is
-/// off the center of mass and so lighter than the body: for a ball by 2/7. With more
-/// than that it would swing up.
-const GRIP: f32 = 0.25;
+/// Fraction of the velocity error corrected per frame. Off the center of mass, the effective
+/// mass is lower than that of the body: for a ball, 2/7 of it. Larger fractions would oscillate.
+const CORRECTION: f32 = 0.25;
 
-/// Share of the spin that is taken away each frame.
-const STEADY: f32 = 0.1;
+/// Fraction of the angular velocity removed per frame.
+const SPIN_DAMPING: f32 = 0.1;
 
-/// Furthest that the cursor reaches, nm.
-const REACH: f32 = 10_000.0;
+/// Max distance of the ray cast, nm.
+const MAX_DISTANCE: f32 = 10_000.0;
 
-/// Left mouse button: grab, pull, throw.
+/// The left mouse button grabs, pulls and throws.
 pub struct GrabPlugin;
 
 impl Plugin for GrabPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(Update, (take_or_leave, pull, draw_grip).chain());
+        app.add_systems(Update, (grab_or_release, pull, draw_grip).chain());
     }
 }
 
-/// What is held.
+/// The grabbed body.
 #[derive(Resource)]
 struct Grip {
     body: Entity,
-    /// Place of the grip in the body frame, nm.
-    place: Vec3,
-    /// Distance of the grip from the camera along its view, nm.
+    /// Grabbed point, body frame, nm.
+    local_point: Vec3,
+    /// Distance from the camera along its view direction, nm.
     depth: f32,
 }
 
 type View<'w, 's> = Query<'w, 's, (&'static Camera, &'static GlobalTransform), With<Camera3d>>;
 type Cursor<'w, 's> = Query<'w, 's, &'static Window, With<PrimaryWindow>>;
 
-/// The ray from the camera through the cursor.
+/// The ray from the camera through the cursor, and the view direction.
 fn cursor_ray(windows: &Cursor, cameras: &View) -> Option<(Ray3d, Vec3)> {
     let cursor = windows.single().ok()?.cursor_position()?;
     let (camera, transform) = cameras.single().ok()?;
@@ -52,7 +51,7 @@ fn cursor_ray(windows: &Cursor, cameras: &View) -> Option<(Ray3d, Vec3)> {
     Some((ray, *transform.forward()))
 }
 
-fn take_or_leave(
+fn grab_or_release(
     mut commands: Commands,
     buttons: Res<ButtonInput<MouseButton>>,
     windows: Cursor,
@@ -73,7 +72,7 @@ fn take_or_leave(
         return;
     };
     let filter = QueryFilter::only_dynamic();
-    let hit = physics.cast_ray(ray.origin, *ray.direction, REACH, true, filter);
+    let hit = physics.cast_ray(ray.origin, *ray.direction, MAX_DISTANCE, true, filter);
     if let Some((body, distance)) = hit
         && let Ok(transform) = transforms.get(body)
     {
@@ -81,17 +80,18 @@ fn take_or_leave(
         commands.entity(body).insert(ExternalImpulse::default());
         commands.insert_resource(Grip {
             body,
-            place: transform.affine().inverse().transform_point3(point),
+            local_point: transform.affine().inverse().transform_point3(point),
             depth: (point - ray.origin).dot(forward),
         });
     }
 }
 
-/// Where the grip is, and where the cursor wants it: on the plane that faces the camera.
-fn places(grip: &Grip, transform: &GlobalTransform, ray: Ray3d, forward: Vec3) -> (Vec3, Vec3) {
+/// The grabbed point, and its target: where the cursor ray meets the plane through the
+/// grabbed point that faces the camera. World frame, nm.
+fn grip_and_target(grip: &Grip, transform: &GlobalTransform, ray: Ray3d, forward: Vec3) -> (Vec3, Vec3) {
     let along = ray.direction.dot(forward);
     (
-        transform.transform_point(grip.place),
+        transform.transform_point(grip.local_point),
         ray.get_point(grip.depth / along),
     )
 }
@@ -108,10 +108,10 @@ fn pull(
         &mut ExternalImpulse,
     )>,
 ) {
-    let running = configurations
+    let is_running = configurations
         .iter()
         .all(|configuration| configuration.physics_pipeline_active);
-    let (Some(grip), Some((ray, forward)), true) = (grip, cursor_ray(&windows, &cameras), running)
+    let (Some(grip), Some((ray, forward)), true) = (grip, cursor_ray(&windows, &cameras), is_running)
     else {
         return;
     };
@@ -123,17 +123,17 @@ fn pull(
     let Some(body) = physics.rigidbody_set.bodies.get(handle.0) else {
         return;
     };
-    let (place, wanted) = places(&grip, transform, ray, forward);
+    let (point, target) = grip_and_target(&grip, transform, ray, forward);
     let center = body.mass_properties().world_com;
-    let velocity = body.linvel() + body.angvel().cross(place - center);
-    let missing = (PULL * (wanted - place)).clamp_length_max(FASTEST) - velocity;
-    *impulse = ExternalImpulse::at_point(body.mass() * GRIP * missing, place, center);
+    let velocity = body.linvel() + body.angvel().cross(point - center);
+    let missing = (PULL * (target - point)).clamp_length_max(MAX_SPEED) - velocity;
+    *impulse = ExternalImpulse::at_point(body.mass() * CORRECTION * missing, point, center);
     let inertia = body
         .mass_properties()
         .local_mprops
         .principal_inertia()
         .min_element();
-    impulse.torque_impulse -= STEADY * inertia * body.angvel();
+    impulse.torque_impulse -= SPIN_DAMPING * inertia * body.angvel();
 }
 
 fn draw_grip(
@@ -146,7 +146,7 @@ fn draw_grip(
     if let (Some(grip), Some((ray, forward))) = (grip, cursor_ray(&windows, &cameras))
         && let Ok(transform) = transforms.get(grip.body)
     {
-        let (place, wanted) = places(&grip, transform, ray, forward);
-        gizmos.line(place, wanted, Color::srgb(1.0, 0.8, 0.1));
+        let (point, target) = grip_and_target(&grip, transform, ray, forward);
+        gizmos.line(point, target, Color::srgb(1.0, 0.8, 0.1));
     }
 }

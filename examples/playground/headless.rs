@@ -1,4 +1,4 @@
-//! The playground without a window: so many steps, then a report.
+//! The playground without a window: a number of steps, then a report.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,23 +10,22 @@ use bevy::time::TimeUpdateStrategy;
 use bevy_rapier_molecules::plugin::{MoleculeBackend, MoleculeBackendFailed, MoleculeWorld};
 
 use super::arguments::Arguments;
-use super::common::{AnyError, Device, Head};
-use super::measure::measure;
-use super::progress::Progress;
+use super::common::{AnyError, Device, Head, Progress};
+use super::measurements::Measurements;
 use super::report::{self, Report, StepTimes};
-use super::scene::{self, ASSETS, STEP, ScenePlugin, Standing};
+use super::scene::{self, ASSETS, STEP, ScenePlan, ScenePlugin};
 
-/// Time between two looks at whether the files are loaded.
-const LOAD_INTERVAL: Duration = Duration::from_millis(2);
+/// Time between two checks whether the files are loaded.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Runs the scene, then reports and sums up.
+/// Runs the scene, writes the report and prints the summary.
 pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let mut app = app(arguments);
-    while !app.world().contains_resource::<Standing>() {
-        if let Some(failure) = scene::failure(app.world()) {
-            return Err(failure.into());
+    while !app.world().contains_resource::<ScenePlan>() {
+        if let Some(error) = scene::loading_error(app.world()) {
+            return Err(error.into());
         }
-        thread::sleep(LOAD_INTERVAL);
+        thread::sleep(POLL_INTERVAL);
         app.update();
     }
     let common = &arguments.scene.common;
@@ -50,19 +49,19 @@ pub fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let time = begin.elapsed();
     progress.clear();
 
-    let figures = measure(app.world_mut())?;
-    let seed = arguments.scene.seed.or(None);
+    let measurements = Measurements::of(app.world_mut())?;
+    let seed = arguments.scene.seed.get();
     let head = Head::new(Some(seed), device(app.world()), time);
-    let report = Report::new(head, arguments, &figures, &times);
-    common.write(&report)?;
-    common.tell(|out| report::write_summary(out, &report))
+    let report = Report::new(head, arguments, &measurements, &times);
+    common.write_report(&report)?;
+    common.print(|out| report::write_summary(out, &report))
 }
 
-/// Why the processor finds the contacts that a GPU was to find.
+/// Why the CPU finds the contacts instead of the requested GPU.
 #[derive(Resource, Default)]
 struct FellBack(Option<String>);
 
-fn remember_fault(
+fn record_fallback(
     mut faults: MessageReader<MoleculeBackendFailed>,
     mut fell_back: ResMut<FellBack>,
 ) {
@@ -71,7 +70,7 @@ fn remember_fault(
     }
 }
 
-/// Who found the contacts of the crowd.
+/// The device that found the contacts of the crowd.
 fn device(world: &World) -> Device {
     let backend = world.resource::<MoleculeBackend>();
     Device {
@@ -81,12 +80,12 @@ fn device(world: &World) -> Device {
     }
 }
 
-/// An app without a window, ready to be updated.
+/// An app without a window, ready for updates.
 fn app(arguments: &Arguments) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins.set(super::task_pools(arguments)),
-        // Faults of molecules and Rapier's complaints, on standard error.
+        // Warnings about molecules and from Rapier, on standard error.
         LogPlugin {
             level: Level::WARN,
             ..default()
@@ -102,11 +101,11 @@ fn app(arguments: &Arguments) -> App {
         STEP,
     )));
     app.init_resource::<FellBack>()
-        .add_systems(Last, remember_fault);
+        .add_systems(Last, record_fallback);
     app.finish();
     app.cleanup();
     if arguments.scene.common.threads == 1 {
-        // A pool of one still runs beside the main thread.
+        // A task pool of one thread still runs next to the main thread.
         let mut schedules = app.world_mut().resource_mut::<Schedules>();
         for (_, schedule) in schedules.iter_mut() {
             schedule.set_executor(SingleThreadedExecutor::new());

@@ -1,5 +1,5 @@
-//! Proteins fall into a box, among blocks and balls, onto a ramp, past one that hangs
-//! on a rope. Grab them and throw them.
+//! Proteins fall into a box with blocks, balls and a ramp; one hangs on a rope. Grab and throw
+//! them.
 //!
 //! ```text
 //! cargo run --release --example playground -- --proteins 60 --contacts solver
@@ -8,9 +8,9 @@
 //! cargo run --release --example playground -- --screenshot pile.png --steps 300
 //! ```
 //!
-//! Keys: C contacts by crowd or solver, Space pause, R start again, N another protein,
-//! T color what collides, Esc quit. Mouse: left grabs and throws, right turns, wheel
-//! zooms. `--help` lists the options and the exit codes.
+//! Keys: C contacts by crowd or solver, Space pause, R restart, N drop another protein,
+//! T color collisions, Esc quit. Mouse: left grabs and throws, right turns, wheel zooms.
+//! `--help` lists the options and the exit codes.
 
 use std::process::ExitCode;
 
@@ -18,29 +18,20 @@ use bevy::app::{TaskPoolOptions, TaskPoolPlugin};
 use clap::Parser;
 
 use arguments::Arguments;
-use common::AnyError;
-use screen::Screen;
+use common::{AnyError, Screen};
 
+mod appearance;
 mod arguments;
 #[path = "../common/mod.rs"]
 mod common;
 mod controls;
 mod grab;
 mod headless;
-mod looks;
-mod measure;
-#[path = "../common/orbit.rs"]
-mod orbit;
+mod measurements;
 mod overlay;
-#[path = "../common/panels.rs"]
-mod panels;
 mod plan;
-#[path = "../common/progress.rs"]
-mod progress;
 mod report;
 mod scene;
-#[path = "../common/screen/mod.rs"]
-mod screen;
 mod window;
 
 fn main() -> ExitCode {
@@ -49,14 +40,14 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let screen = arguments.scene.prepare()?;
-    match screen.announced() {
+    match screen.announce() {
         Screen::Window => window::run(arguments, None),
-        Screen::Picture(shot) => window::run(arguments, Some(&shot)),
-        Screen::Nowhere(_) => headless::run(arguments),
+        Screen::Screenshot(screenshot) => window::run(arguments, Some(&screenshot)),
+        Screen::Headless(_) => headless::run(arguments),
     }
 }
 
-/// Bevy's threads, as many as there are for the rest.
+/// Bevy's task pools with the number of threads of `--threads`.
 fn task_pools(arguments: &Arguments) -> TaskPoolPlugin {
     let task_pool_options = match arguments.scene.common.threads {
         0 => TaskPoolOptions::default(),

@@ -1,8 +1,8 @@
-//! Where everything starts: a box, and above its floor a lattice of places from which
-//! blocks, balls and proteins fall. No Bevy in here.
+//! The initial poses: a box, and above its floor a lattice of sites from which blocks, balls
+//! and proteins fall. Does not depend on Bevy.
 //!
-//! Each place of the lattice is wide enough for the largest protein any way round, so
-//! that nothing overlaps at the start.
+//! A lattice site holds the largest protein in any orientation, so that nothing overlaps at the
+//! start.
 
 use std::f32::consts::TAU;
 
@@ -11,90 +11,90 @@ use glam::{Quat, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Layers of proteins in the lattice. Together with [`Plan::columns`] this keeps the
-/// pile low, however many there are.
+/// Layers of proteins in the lattice. With [`Plan::columns`] it keeps the pile low for any
+/// number of proteins.
 const LAYERS: f32 = 6.0;
 
-/// Room between two places of the lattice, nm.
+/// Gap between two lattice sites, nm.
 const GAP_NM: f32 = 0.4;
 
-/// One block or ball for this many proteins, beside the first two.
-const PROTEINS_PER_THING: usize = 5;
+/// Number of proteins per block or ball, besides the first two.
+const PROTEINS_PER_PROP: usize = 5;
 
-/// Height of the blocks and balls in widths of the lattice: above the ramp.
-const THING_LAYER: f32 = 0.9;
+/// Height of the blocks and balls over the lattice spacing: above the ramp.
+const PROP_LAYER: f32 = 0.9;
 
-/// How far the rope leans at the start, radian.
+/// Initial angle between the rope and the vertical, rad.
 const ROPE_LEAN: f32 = 0.6;
 
-/// Which protein hangs on the rope: the first of the second kind.
+/// Index of the protein on the rope: the first of the second kind.
 const HANGING: usize = 1;
 
 /// A protein of the `kind`-th template.
 pub struct Protein {
     pub kind: usize,
     pub pose: Pose,
-    /// Where a rope holds it, if one does.
+    /// The rope that holds it, if any.
     pub rope: Option<Rope>,
 }
 
-/// A rope from a fixed point to a place on a protein.
+/// A rope from a fixed point to a point on a protein.
 #[derive(Clone, Copy)]
 pub struct Rope {
-    /// The fixed point in the world, nm.
+    /// The fixed point, world frame, nm.
     pub anchor: Vec3,
-    /// The end in the protein's body frame, nm.
+    /// The end on the protein, body frame, nm.
     pub end: Vec3,
-    /// Longest distance of the two, nm.
+    /// Max distance between the two, nm.
     pub length: f32,
 }
 
-/// The box and what is in it. The floor is at y = 0, the box is centered about the y axis.
+/// The box and its contents. The floor is at y = 0, the box is centered on the y axis.
 pub struct Plan {
     /// Half the inner width of the box, nm.
     pub half_width: f32,
-    /// Height of the walls, nm: above the highest place of the lattice.
+    /// Height of the walls, nm: above the highest lattice site.
     pub wall_height: f32,
-    /// Width of a place of the lattice, nm.
-    pub pitch: f32,
-    /// The proteins; their kinds take turns.
+    /// Lattice spacing, nm.
+    pub spacing: f32,
+    /// The proteins; their kinds alternate.
     pub proteins: Vec<Protein>,
-    /// Blocks and balls in turn.
-    pub things: Vec<Pose>,
+    /// Blocks and balls, alternating.
+    pub props: Vec<Pose>,
 }
 
 impl Plan {
-    /// A plan for this many proteins of kinds with these bounding radii, nm.
+    /// A plan for `proteins` proteins. `kinds` are the bounding radii of the kinds, nm.
     pub fn new(kinds: &[f32], proteins: usize, seed: u64) -> Self {
         let largest = kinds.iter().copied().fold(0.0, f32::max);
-        let pitch = 2.0 * largest + GAP_NM;
+        let spacing = 2.0 * largest + GAP_NM;
         let columns = Self::columns(proteins);
-        let half_width = columns as f32 * pitch / 2.0;
+        let half_width = columns as f32 * spacing / 2.0;
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let per_layer = columns * columns;
-        let place = |cell: usize, columns: usize| {
-            let pitch = 2.0 * half_width / columns as f32;
-            let across = |index: usize| (index as f32 + 0.5) * pitch - half_width;
+        let site = |cell: usize, columns: usize| {
+            let spacing = 2.0 * half_width / columns as f32;
+            let across = |index: usize| (index as f32 + 0.5) * spacing - half_width;
             Vec3::new(across(cell % columns), 0.0, across(cell / columns))
         };
-        let things = 2 + proteins / PROTEINS_PER_THING;
-        let things: Vec<Pose> = (0..things)
-            .map(|thing| {
-                // Four fit where one protein does. Spread over the whole width.
-                let cell = thing * 4 * per_layer / things;
-                let position = place(cell, 2 * columns) + Vec3::Y * THING_LAYER * pitch;
+        let props = 2 + proteins / PROTEINS_PER_PROP;
+        let props: Vec<Pose> = (0..props)
+            .map(|prop| {
+                // Four fit on the site of one protein. Spread them over the whole floor.
+                let cell = prop * 4 * per_layer / props;
+                let position = site(cell, 2 * columns) + Vec3::Y * PROP_LAYER * spacing;
                 Pose::new(position, random_rotation(&mut random))
             })
             .collect();
-        let first_layer = (THING_LAYER + 0.75) * pitch;
+        let first_layer = (PROP_LAYER + 0.75) * spacing;
         let proteins: Vec<Protein> = (0..proteins)
             .map(|index| {
                 let kind = index % kinds.len();
-                let room = (pitch - GAP_NM) / 2.0 - kinds[kind];
-                let height = first_layer + (index / per_layer) as f32 * pitch;
-                let position = place(index % per_layer, columns) + Vec3::Y * height;
+                let play = (spacing - GAP_NM) / 2.0 - kinds[kind];
+                let height = first_layer + (index / per_layer) as f32 * spacing;
+                let position = site(index % per_layer, columns) + Vec3::Y * height;
                 let pose = Pose::new(
-                    position + room * random_cube(&mut random),
+                    position + play * random_cube(&mut random),
                     random_rotation(&mut random),
                 );
                 let rope = (index == HANGING).then(|| rope(&pose, kinds[kind]));
@@ -104,27 +104,26 @@ impl Plan {
         let layers = proteins.len().div_ceil(per_layer);
         Self {
             half_width,
-            wall_height: first_layer + (layers as f32 + 1.5) * pitch,
-            pitch,
+            wall_height: first_layer + (layers as f32 + 1.5) * spacing,
+            spacing,
             proteins,
-            things,
+            props,
         }
     }
 
-    /// Places of the lattice along one side of the box.
+    /// Lattice sites along one side of the box.
     fn columns(proteins: usize) -> usize {
         ((proteins as f32 / LAYERS).sqrt().ceil() as usize).max(2)
     }
 
-    /// A place just below the rim from which one more protein may fall.
-    pub fn another(&self, radius: f32, random: &mut impl Rng) -> Pose {
-        let room = self.half_width - radius;
-        let offset = random_cube(random) * room;
-        let position = Vec3::new(offset.x, self.wall_height - self.pitch, offset.z);
+    /// A random pose just below the rim for one more protein.
+    pub fn pose_below_rim(&self, radius: f32, random: &mut impl Rng) -> Pose {
+        let offset = random_cube(random) * (self.half_width - radius);
+        let position = Vec3::new(offset.x, self.wall_height - self.spacing, offset.z);
         Pose::new(position, random_rotation(random))
     }
 
-    /// Whether a center of mass is outside of the box, nm.
+    /// Whether a center of mass (nm) is outside the box.
     pub fn is_outside(&self, position: Vec3) -> bool {
         let inside = position.x.abs() <= self.half_width
             && position.z.abs() <= self.half_width
@@ -132,9 +131,9 @@ impl Plan {
         !inside
     }
 
-    /// Corners and triangles of the ramp along the wall at negative x, nm.
+    /// Corners (nm) and triangles of the ramp along the wall at negative x.
     pub fn ramp(&self) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-        let (foot, top) = (self.pitch * 0.7, self.pitch * 0.5);
+        let (foot, top) = (self.spacing * 0.7, self.spacing * 0.5);
         let (wall, side) = (-self.half_width, self.half_width);
         let corners = [-side, side].into_iter().flat_map(|z| {
             [
@@ -157,7 +156,7 @@ impl Plan {
     }
 }
 
-/// A rope that leans, from the surface of a protein of this bounding radius (nm).
+/// A tilted rope to the surface of a protein with this bounding radius (nm).
 fn rope(pose: &Pose, radius: f32) -> Rope {
     let length = 1.5 * radius;
     let up = Quat::from_rotation_z(ROPE_LEAN) * Vec3::Y;
@@ -169,12 +168,12 @@ fn rope(pose: &Pose, radius: f32) -> Rope {
     }
 }
 
-/// Uniform in the cube from −1 to 1.
+/// Uniform in the cube [−1, 1]³.
 fn random_cube(random: &mut impl Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| random.random::<f32>() * 2.0 - 1.0))
 }
 
-/// Uniform among all rotations (Shoemake 1992).
+/// Uniformly distributed rotation (Shoemake 1992).
 pub fn random_rotation(random: &mut impl Rng) -> Quat {
     let [u, v, w] = std::array::from_fn(|_| random.random::<f32>());
     let ((s1, c1), (s2, c2)) = ((v * TAU).sin_cos(), (w * TAU).sin_cos());

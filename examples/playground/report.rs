@@ -1,4 +1,4 @@
-//! The outcome of a run without a window: as JSON, and for people.
+//! Report and summary of a run without a window.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -7,50 +7,49 @@ use bevy_rapier_molecules::plugin::MoleculeTimes;
 use serde::Serialize;
 
 use super::arguments::{Arguments, Contacts};
-use super::common::Head;
-use super::common::report::round;
-use super::measure::Figures;
+use super::common::{Head, round};
+use super::measurements::Measurements;
 use super::scene::STEP;
 
-/// What `--report` writes, in this order. Everything is of the end of the run.
+/// The content of `--report`. All values describe the end of the run.
 #[derive(Serialize)]
 pub struct Report {
     #[serde(flatten)]
     pub head: Head,
     pub molecules: usize,
     pub atoms: usize,
-    /// Blocks and balls.
+    /// Number of blocks and balls.
     pub things: usize,
     /// `crowd` or `solver`.
     pub contacts: &'static str,
     pub steps: u32,
     pub substeps: u16,
     pub simulated_seconds: f64,
-    /// Translation and rotation, mean of the molecules, Da·nm²/s².
+    /// Mean kinetic energy of the molecules, translation and rotation, Da·nm²/s².
     pub kinetic_energy_per_molecule: f64,
-    /// Root of the mean squared speed of the molecules, nm/s.
+    /// Root mean square speed of the molecules, nm/s.
     pub rms_speed_nm_per_s: f64,
-    /// Molecules that sleep.
+    /// Sleeping molecules.
     pub sleeping: usize,
-    /// Pairs of atoms of different molecules that overlap.
+    /// Overlapping pairs of atoms of different molecules.
     pub overlaps: usize,
     /// Deepest overlap of two atoms of different molecules, nm.
     pub max_penetration_nm: f32,
-    /// The same as a share of the smaller radius of the two.
+    /// Penetration depth over the smaller radius.
     pub max_penetration_share: f32,
-    /// Molecules outside of the box.
+    /// Molecules outside the box.
     pub outside: usize,
     /// Bodies whose pose or velocity is not finite.
     pub non_finite: usize,
     pub ms_per_step: StepMilliseconds,
-    /// Fingerprint of the poses and velocities of all bodies: equal if every bit is.
+    /// Hash of the poses and velocities of all bodies. Equal if every bit is.
     pub state_hash: String,
 }
 
-/// Mean time of a step and of its stages, ms.
+/// Mean time of a step and its stages, ms.
 #[derive(Serialize)]
 pub struct StepMilliseconds {
-    /// The whole frame, with what Bevy does.
+    /// The whole frame, including Bevy.
     pub total: f64,
     pub gather: f64,
     pub detect: f64,
@@ -60,7 +59,7 @@ pub struct StepMilliseconds {
     pub step: f64,
 }
 
-/// Times of all steps.
+/// Sums over all steps.
 #[derive(Default)]
 pub struct StepTimes {
     pub total: Duration,
@@ -72,7 +71,7 @@ pub struct StepTimes {
 }
 
 impl StepTimes {
-    /// Adds the stages of one step.
+    /// Adds the stages of a step.
     pub fn add(&mut self, times: &MoleculeTimes) {
         self.gather += times.gather;
         self.detect += times.detect;
@@ -83,15 +82,20 @@ impl StepTimes {
 }
 
 impl Report {
-    pub fn new(head: Head, arguments: &Arguments, figures: &Figures, times: &StepTimes) -> Self {
-        let molecules = figures.molecules.max(1) as f64;
+    pub fn new(
+        head: Head,
+        arguments: &Arguments,
+        measured: &Measurements,
+        times: &StepTimes,
+    ) -> Self {
+        let molecules = measured.molecules.max(1) as f64;
         let steps = f64::from(arguments.steps);
         let mean = |time: Duration| round(time.as_secs_f64() * 1e3 / steps.max(1.0));
         Self {
             head,
-            molecules: figures.molecules,
-            atoms: figures.atoms,
-            things: figures.things,
+            molecules: measured.molecules,
+            atoms: measured.atoms,
+            things: measured.things,
             contacts: match arguments.contacts {
                 Contacts::Crowd => "crowd",
                 Contacts::Solver => "solver",
@@ -99,14 +103,14 @@ impl Report {
             steps: arguments.steps,
             substeps: arguments.substeps,
             simulated_seconds: round(steps * f64::from(STEP)),
-            kinetic_energy_per_molecule: figures.kinetic_energy / molecules,
-            rms_speed_nm_per_s: (figures.squared_speeds / molecules).sqrt(),
-            sleeping: figures.sleeping,
-            overlaps: figures.overlap.pairs,
-            max_penetration_nm: figures.overlap.depth,
-            max_penetration_share: figures.overlap.share,
-            outside: figures.outside,
-            non_finite: figures.non_finite,
+            kinetic_energy_per_molecule: measured.kinetic_energy / molecules,
+            rms_speed_nm_per_s: (measured.squared_speeds / molecules).sqrt(),
+            sleeping: measured.sleeping,
+            overlaps: measured.overlap.pairs,
+            max_penetration_nm: measured.overlap.depth,
+            max_penetration_share: measured.overlap.share,
+            outside: measured.outside,
+            non_finite: measured.non_finite,
             ms_per_step: StepMilliseconds {
                 total: mean(times.total),
                 gather: mean(times.gather),
@@ -115,28 +119,28 @@ impl Report {
                 apply: mean(times.apply),
                 step: mean(times.step),
             },
-            state_hash: format!("{:016x}", figures.state_hash),
+            state_hash: format!("{:016x}", measured.state_hash),
         }
     }
 }
 
-/// Writes how the run ended.
+/// Writes the summary.
 pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let head = &report.head;
     writeln!(
         out,
-        "{}: {} molecules of {} atoms and {} other bodies, contacts by {}, found by {}, seed {}",
+        "{}: {} molecules, {} atoms and {} other bodies, contacts by {} on {}, seed {}",
         head.scene,
         report.molecules,
         report.atoms,
         report.things,
         report.contacts,
-        head.device.adapter.as_deref().unwrap_or("the processor"),
+        head.device.adapter.as_deref().unwrap_or("the CPU"),
         head.seed.unwrap_or_default()
     )?;
     writeln!(
         out,
-        "after {:.2} s: kinetic energy {:.3} Da nm²/s² a molecule, speed {:.4} nm/s, {} asleep",
+        "after {:.2} s: kinetic energy {:.3} Da nm²/s² per molecule, speed {:.4} nm/s, {} asleep",
         report.simulated_seconds,
         report.kinetic_energy_per_molecule,
         report.rms_speed_nm_per_s,
@@ -144,7 +148,7 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "deepest overlap {:.4} nm ({:.0} % of the smaller atom) of {} pairs; outside: {}; not finite: {}",
+        "deepest overlap {:.4} nm ({:.0} % of the smaller radius) of {} pairs; outside: {}; not finite: {}",
         report.max_penetration_nm,
         report.max_penetration_share * 100.0,
         report.overlaps,

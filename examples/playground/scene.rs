@@ -1,4 +1,4 @@
-//! The scene as entities, the same with and without a window.
+//! The entities of the scene, with or without a window.
 
 use bevy::asset::LoadState;
 use bevy::prelude::*;
@@ -8,10 +8,10 @@ use bevy_rapier3d::prelude::*;
 use super::arguments::Arguments;
 use super::plan::Plan;
 
-/// Folder of the assets.
+/// The asset folder.
 pub const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
 
-/// The kinds of proteins (and a piece of DNA), which take turns.
+/// The kinds of proteins (and a piece of DNA), which alternate.
 const FILES: [&str; 5] = [
     "1gzx.pdb",
     "1ubq.cif",
@@ -20,30 +20,30 @@ const FILES: [&str; 5] = [
     "4c64_dna.pdb",
 ];
 
-/// Length of a step, s.
+/// Time step, s.
 pub const STEP: f32 = 1.0 / 60.0;
 
-/// Iterations of the contact solver: a pile of 200 proteins is a dozen high, and what
-/// those at the top weigh must reach the floor.
+/// Iterations of the contact solver. A pile of 200 proteins is a dozen high, and the weight of
+/// the uppermost must propagate to the floor.
 const ITERATIONS: u32 = 32;
 
-/// Density of blocks and balls, Da/nm³: that of protein, so that masses are alike.
+/// Density of blocks and balls, Da/nm³: that of protein, which gives similar masses.
 const DENSITY: f32 = 800.0;
 
 /// Half the width of a block and radius of a ball, nm.
-const THING_NM: f32 = 1.1;
+const PROP_RADIUS_NM: f32 = 1.1;
 
-/// What brings proteins to rest that roll, and the one on the rope: a little of the water
-/// that they live in. Nothing else would.
+/// Drag of the surrounding water. Without it, rolling proteins and the one on the rope would
+/// never come to rest.
 const WATER: Damping = Damping {
     linear_damping: 0.3,
     angular_damping: 1.0,
 };
 
-/// Half the thickness of floor and walls, nm: thicker than anything moves in a substep.
+/// Half the thickness of floor and walls, nm: more than any body moves in a substep.
 const WALL_NM: f32 = 2.0;
 
-/// Physics, and the scene as soon as its files are loaded.
+/// Sets physics up and spawns the scene once its files are loaded.
 pub struct ScenePlugin {
     pub proteins: usize,
     pub seed: u64,
@@ -56,34 +56,34 @@ impl From<&Arguments> for ScenePlugin {
     fn from(arguments: &Arguments) -> Self {
         Self {
             proteins: arguments.proteins as usize,
-            seed: arguments.scene.seed.or(None),
+            seed: arguments.scene.seed.get(),
             contacts: arguments.contacts.into(),
-            backend: arguments.scene.backend.backend.unwrap_or_default(),
+            backend: arguments.scene.backend.get(),
             substeps: arguments.substeps.into(),
         }
     }
 }
 
-/// How many proteins, and which.
+/// The kinds of proteins and the number of proteins.
 #[derive(Resource)]
-pub struct Kinds {
+pub struct ProteinKinds {
     pub templates: Vec<Handle<MoleculeTemplate>>,
     pub proteins: usize,
     pub seed: u64,
 }
 
-/// The plan of the scene that stands; there is none while files are loading.
+/// The plan of the current scene. Missing while files are loading.
 #[derive(Resource, Deref)]
-pub struct Standing(pub Plan);
+pub struct ScenePlan(pub Plan);
 
-/// Everything that goes away when the scene starts again.
+/// Marks entities that a restart despawns.
 #[derive(Component, Default)]
 pub struct InScene;
 
-/// What something other than a protein looks like, nm.
+/// The shape of a body that is not a protein, nm.
 #[derive(Component, Clone)]
 #[require(InScene)]
-pub enum Thing {
+pub enum Prop {
     Block { half_extents: Vec3 },
     Ball { radius: f32 },
     Floor { half_extents: Vec3 },
@@ -106,7 +106,7 @@ impl Plugin for ScenePlugin {
         ));
         let assets = app.world().resource::<AssetServer>();
         let load = |file| assets.load(format!("molecules/{file}"));
-        let kinds = Kinds {
+        let kinds = ProteinKinds {
             templates: FILES.map(load).into(),
             proteins: self.proteins,
             seed: self.seed,
@@ -116,16 +116,16 @@ impl Plugin for ScenePlugin {
                 dt: STEP,
                 substeps: self.substeps,
             })
-            .add_systems(Startup, hold_time)
-            // At the end of a frame, so that the next one is the first step.
-            .add_systems(Last, build.run_if(not(resource_exists::<Standing>)));
+            .add_systems(Startup, disable_physics)
+            // In `Last`, so that the first step is in the next frame.
+            .add_systems(Last, spawn_scene.run_if(not(resource_exists::<ScenePlan>)));
     }
 }
 
-/// The first file that cannot be loaded, and why.
-pub fn failure(world: &World) -> Option<String> {
+/// The first file that failed to load, and why.
+pub fn loading_error(world: &World) -> Option<String> {
     let assets = world.resource::<AssetServer>();
-    let kinds = world.resource::<Kinds>();
+    let kinds = world.resource::<ProteinKinds>();
     let mut files = FILES.iter().zip(&kinds.templates);
     files.find_map(|(file, handle)| match assets.load_state(handle) {
         LoadState::Failed(error) => Some(format!("molecules/{file}: {error}")),
@@ -133,17 +133,17 @@ pub fn failure(world: &World) -> Option<String> {
     })
 }
 
-/// No time passes while files are loading.
-fn hold_time(mut contexts: Query<&mut RapierConfiguration>) {
+/// Disables physics while files are loading.
+fn disable_physics(mut contexts: Query<&mut RapierConfiguration>) {
     for mut context in &mut contexts {
         context.physics_pipeline_active = false;
     }
 }
 
-/// Builds the scene when all files are loaded.
-fn build(
+/// Spawns the scene once all files are loaded, and enables physics.
+fn spawn_scene(
     mut commands: Commands,
-    kinds: Res<Kinds>,
+    kinds: Res<ProteinKinds>,
     templates: Res<Assets<MoleculeTemplate>>,
     mut contexts: Query<&mut RapierConfiguration>,
 ) {
@@ -158,20 +158,20 @@ fn build(
     let plan = Plan::new(&radii, kinds.proteins, kinds.seed);
     spawn_box(&mut commands, &plan);
     spawn_ramp(&mut commands, &plan);
-    spawn_things(&mut commands, &plan);
+    spawn_props(&mut commands, &plan);
     spawn_proteins(&mut commands, &plan, &kinds);
-    commands.insert_resource(Standing(plan));
+    commands.insert_resource(ScenePlan(plan));
     for mut context in &mut contexts {
         context.physics_pipeline_active = true;
     }
 }
 
 fn spawn_box(commands: &mut Commands, plan: &Plan) {
-    let (inner, high) = (plan.half_width, plan.wall_height / 2.0);
+    let (inner, half_height) = (plan.half_width, plan.wall_height / 2.0);
     let outer = inner + 2.0 * WALL_NM;
     let floor = Vec3::new(outer, WALL_NM, outer);
     commands.spawn((
-        Thing::Floor {
+        Prop::Floor {
             half_extents: floor,
         },
         RigidBody::Fixed,
@@ -181,10 +181,10 @@ fn spawn_box(commands: &mut Commands, plan: &Plan) {
     for side in [Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z] {
         let half = side.abs() * WALL_NM + (Vec3::ONE - side.abs()) * outer;
         commands.spawn((
-            Thing::Wall,
+            Prop::Wall,
             RigidBody::Fixed,
-            Collider::cuboid(half.x, high, half.z),
-            Transform::from_translation(side * (inner + WALL_NM) + Vec3::Y * high),
+            Collider::cuboid(half.x, half_height, half.z),
+            Transform::from_translation(side * (inner + WALL_NM) + Vec3::Y * half_height),
         ));
     }
 }
@@ -194,43 +194,43 @@ fn spawn_ramp(commands: &mut Commands, plan: &Plan) {
     match Collider::trimesh(corners, triangles) {
         Ok(collider) => {
             commands.spawn((
-                Thing::Ramp,
+                Prop::Ramp,
                 RigidBody::Fixed,
                 collider,
                 Transform::default(),
             ));
         }
-        Err(error) => error!("there is no ramp: {error}"),
+        Err(error) => error!("cannot build the ramp: {error}"),
     }
 }
 
-fn spawn_things(commands: &mut Commands, plan: &Plan) {
-    for (index, pose) in plan.things.iter().enumerate() {
-        let (thing, collider) = if index % 2 == 0 {
-            let half_extents = Vec3::new(1.0, 0.8, 1.2) * THING_NM;
+fn spawn_props(commands: &mut Commands, plan: &Plan) {
+    for (index, pose) in plan.props.iter().enumerate() {
+        let (prop, collider) = if index % 2 == 0 {
+            let half_extents = Vec3::new(1.0, 0.8, 1.2) * PROP_RADIUS_NM;
             let [x, y, z] = half_extents.to_array();
-            (Thing::Block { half_extents }, Collider::cuboid(x, y, z))
+            (Prop::Block { half_extents }, Collider::cuboid(x, y, z))
         } else {
-            let radius = THING_NM;
-            (Thing::Ball { radius }, Collider::ball(radius))
+            let radius = PROP_RADIUS_NM;
+            (Prop::Ball { radius }, Collider::ball(radius))
         };
         commands.spawn((
-            thing,
+            prop,
             RigidBody::Dynamic,
             Velocity::default(),
             collider,
             ColliderMassProperties::Density(DENSITY),
-            at(pose),
+            transform(pose),
         ));
     }
 }
 
-fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &Kinds) {
+fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &ProteinKinds) {
     for protein in &plan.proteins {
         let entity = spawn_protein(commands, kinds, protein.kind, &protein.pose);
         if let Some(rope) = protein.rope {
             let hook = (
-                Thing::Rope {
+                Prop::Rope {
                     end: rope.end,
                     protein: entity,
                 },
@@ -247,11 +247,11 @@ fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &Kinds) {
 }
 
 /// Spawns one protein.
-pub fn spawn_protein(commands: &mut Commands, kinds: &Kinds, kind: usize, pose: &Pose) -> Entity {
+pub fn spawn_protein(commands: &mut Commands, kinds: &ProteinKinds, kind: usize, pose: &Pose) -> Entity {
     let molecule = Molecule(kinds.templates[kind].clone());
-    commands.spawn((molecule, InScene, at(pose), WATER)).id()
+    commands.spawn((molecule, InScene, transform(pose), WATER)).id()
 }
 
-fn at(pose: &Pose) -> Transform {
+fn transform(pose: &Pose) -> Transform {
     Transform::from_translation(pose.position).with_rotation(pose.rotation)
 }

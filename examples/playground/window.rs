@@ -1,4 +1,4 @@
-//! The playground with a window.
+//! The playground in a window or a screenshot.
 
 use bevy::app::{AppExit, PluginGroupBuilder};
 use bevy::diagnostic::FrameTimeDiagnosticsPlugin;
@@ -6,41 +6,36 @@ use bevy::light::CascadeShadowConfigBuilder;
 use bevy::prelude::*;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 
+use super::appearance::AppearancePlugin;
 use super::arguments::Arguments;
-use super::common::AnyError;
+use super::common::orbit::{Orbit, OrbitPlugin};
+use super::common::{AnyError, Screenshot, app};
 use super::controls::ControlsPlugin;
 use super::grab::GrabPlugin;
-use super::looks::LooksPlugin;
-use super::orbit::{Orbit, OrbitPlugin};
 use super::overlay::OverlayPlugin;
-use super::scene::{self, ASSETS, ScenePlugin, Standing};
-use super::screen::picture::{self, Shot};
-use super::screen::window;
+use super::scene::{self, ASSETS, ScenePlan, ScenePlugin};
 
 /// Color of the sky.
-pub const BACKGROUND: Color = Color::srgb(0.80, 0.84, 0.88);
+pub const SKY: Color = Color::srgb(0.80, 0.84, 0.88);
 
-/// Frames that are drawn for a picture, so that textures and shadows are there.
-const FRAMES: u32 = 2;
+/// Frames drawn for a screenshot; textures and shadows need more than one.
+const DRAWN_FRAMES: u32 = 2;
 
-/// Runs the scene until the window is closed, or the picture is saved.
-pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
-    let change = |plugins: PluginGroupBuilder| {
+/// Runs the scene until the window is closed or the screenshot is saved.
+pub fn run(arguments: &Arguments, screenshot: Option<&Screenshot>) -> Result<(), AnyError> {
+    let configure = |plugins: PluginGroupBuilder| {
         plugins.set(super::task_pools(arguments)).set(AssetPlugin {
             file_path: ASSETS.into(),
             ..default()
         })
     };
-    let mut app = match shot {
-        // A picture is taken after at least one frame.
-        Some(shot) => picture::app(shot, arguments.steps.max(1), change),
-        None => window::app("Playground of proteins", change),
-    };
+    let frames = screenshot.map(|screenshot| (screenshot, arguments.steps.max(1)));
+    let mut app = app::new("Protein playground", frames, configure);
     app.add_plugins((
         ScenePlugin::from(arguments),
         FrameTimeDiagnosticsPlugin::default(),
-        LooksPlugin {
-            tint: arguments.tint,
+        AppearancePlugin {
+            color_collisions: arguments.tint,
         },
         OrbitPlugin {
             buttons: &[MouseButton::Right],
@@ -49,7 +44,7 @@ pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
         ControlsPlugin,
         GrabPlugin,
     ))
-    .insert_resource(ClearColor(BACKGROUND))
+    .insert_resource(ClearColor(SKY))
     .insert_resource(GlobalAmbientLight {
         color: Color::srgb(0.85, 0.92, 1.0),
         brightness: 450.0,
@@ -58,25 +53,24 @@ pub fn run(arguments: &Arguments, shot: Option<&Shot>) -> Result<(), AnyError> {
     .add_systems(
         Update,
         (
-            frame_scene.run_if(resource_added::<Standing>),
-            give_up.run_if(not(resource_exists::<Standing>)),
+            spawn_camera_and_sun.run_if(resource_added::<ScenePlan>),
+            exit_if_loading_failed.run_if(not(resource_exists::<ScenePlan>)),
         ),
     );
-    if shot.is_some() {
-        app.add_systems(First, wait);
-        return picture::finish(app);
+    if screenshot.is_some() {
+        app.add_systems(First, draw_last_frames_only);
     }
-    window::finish(app)
+    app::run(app)
 }
 
-/// Frames count from the first step, and nothing is drawn before the last few.
-fn wait(
-    scene: Option<Res<Standing>>,
+/// Counts frames from the first step, and draws only the last few.
+fn draw_last_frames_only(
+    scene: Option<Res<ScenePlan>>,
     mut offscreen: ResMut<Offscreen>,
     mut cameras: Query<&mut Camera>,
 ) {
     offscreen.hold = scene.is_none();
-    let draw = (1..=FRAMES).contains(&offscreen.frames_left);
+    let draw = (1..=DRAWN_FRAMES).contains(&offscreen.frames_left);
     for mut camera in &mut cameras {
         if camera.is_active != draw {
             camera.is_active = draw;
@@ -84,19 +78,21 @@ fn wait(
     }
 }
 
-/// Lights the box and looks at it. Once: when it starts again, the view stays.
-fn frame_scene(mut commands: Commands, scene: Res<Standing>, cameras: Query<(), With<Orbit>>) {
+/// Spawns the camera and the light once. A restart keeps the view.
+fn spawn_camera_and_sun(
+    mut commands: Commands,
+    scene: Res<ScenePlan>,
+    cameras: Query<(), With<Orbit>>,
+) {
     if !cameras.is_empty() {
         return;
     }
-    let distance = 2.7 * scene.half_width + 2.0 * scene.pitch;
+    let distance = 2.7 * scene.half_width + 2.0 * scene.spacing;
     commands.spawn((
         Camera3d::default(),
-        // Where there is no window, the text would not know where to be.
-        IsDefaultUiCamera,
         Msaa::Sample4,
         Orbit {
-            focus: Vec3::Y * scene.pitch * 0.95,
+            focus: Vec3::Y * scene.spacing * 0.95,
             distance,
             yaw: 0.5,
             pitch: 0.5,
@@ -121,10 +117,9 @@ fn frame_scene(mut commands: Commands, scene: Res<Standing>, cameras: Query<(), 
     ));
 }
 
-/// Ends the app if a file cannot be loaded.
-fn give_up(world: &mut World) {
-    if let Some(failure) = scene::failure(world) {
-        error!("{failure}");
+fn exit_if_loading_failed(world: &mut World) {
+    if let Some(error) = scene::loading_error(world) {
+        error!("{error}");
         world.write_message(AppExit::error());
     }
 }

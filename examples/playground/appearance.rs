@@ -1,4 +1,4 @@
-//! What things look like, and the colors of molecules that overlap.
+//! Meshes and materials of the props, colors of the molecules, and gizmo lines.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::light::NotShadowCaster;
@@ -6,36 +6,36 @@ use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
 
-use super::scene::{Standing, Thing};
-use super::window::BACKGROUND;
+use super::scene::{Prop, ScenePlan};
+use super::window::SKY;
 
-/// Gives things and molecules their looks.
-pub struct LooksPlugin {
-    pub tint: bool,
+/// Draws the props and styles the molecules.
+pub struct AppearancePlugin {
+    /// Initial value of [`ColorCollisions`].
+    pub color_collisions: bool,
 }
 
-impl Plugin for LooksPlugin {
+impl Plugin for AppearancePlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(Tint(self.tint))
-            .add_systems(Update, (dress_things, color_molecules, draw_lines));
+        app.insert_resource(ColorCollisions(self.color_collisions))
+            .add_systems(Update, (add_meshes, style_molecules, draw_lines));
     }
 }
 
-/// Whether colors tell which molecules overlap others.
+/// Whether colors show which molecules overlap others, instead of their chains.
 #[derive(Resource)]
-pub struct Tint(pub bool);
+pub struct ColorCollisions(pub bool);
 
-/// Gives molecules the colors that are asked for: of their chains, or of what they do.
-fn color_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeStyle>) {
-    if tint.is_changed() {
-        *look = MoleculeStyle {
-            color: match tint.0 {
+fn style_molecules(color_collisions: Res<ColorCollisions>, mut style: ResMut<MoleculeStyle>) {
+    if color_collisions.is_changed() {
+        *style = MoleculeStyle {
+            color: match color_collisions.0 {
                 true => ColorMode::Collision,
                 false => ColorMode::Chain,
             },
             depth_cue: DepthCue {
                 strength: 0.25,
-                color: BACKGROUND,
+                color: SKY,
                 ..default()
             },
             ..default()
@@ -43,32 +43,32 @@ fn color_molecules(tint: Res<Tint>, mut look: ResMut<MoleculeStyle>) {
     }
 }
 
-fn dress_things(
+fn add_meshes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
-    added: Query<(Entity, &Thing), Added<Thing>>,
-    scene: Option<Res<Standing>>,
+    added: Query<(Entity, &Prop), Added<Prop>>,
+    scene: Option<Res<ScenePlan>>,
 ) {
-    for (entity, thing) in &added {
-        let (mesh, color) = match thing {
-            Thing::Block { half_extents } => (
+    for (entity, prop) in &added {
+        let (mesh, color) = match prop {
+            Prop::Block { half_extents } => (
                 Cuboid::from_size(2.0 * half_extents).into(),
                 Color::srgb(0.62, 0.66, 0.70),
             ),
-            Thing::Ball { radius } => (
+            Prop::Ball { radius } => (
                 Sphere::new(*radius).mesh().build(),
                 Color::srgb(0.92, 0.92, 0.88),
             ),
-            Thing::Floor { half_extents } => (
+            Prop::Floor { half_extents } => (
                 Cuboid::from_size(2.0 * half_extents).into(),
                 Color::srgb(0.70, 0.72, 0.74),
             ),
-            Thing::Ramp => match &scene {
+            Prop::Ramp => match &scene {
                 Some(scene) => (triangle_mesh(scene.ramp()), Color::srgb(0.45, 0.56, 0.52)),
                 None => continue,
             },
-            Thing::Wall | Thing::Rope { .. } => continue,
+            Prop::Wall | Prop::Rope { .. } => continue,
         };
         let material = StandardMaterial {
             base_color: color,
@@ -80,13 +80,13 @@ fn dress_things(
             Mesh3d(meshes.add(mesh)),
             MeshMaterial3d(materials.add(material)),
         ));
-        if matches!(thing, Thing::Floor { .. }) {
+        if matches!(prop, Prop::Floor { .. }) {
             commands.entity(entity).insert(NotShadowCaster);
         }
     }
 }
 
-/// Flat triangles.
+/// A mesh with flat shading.
 fn triangle_mesh((corners, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Mesh {
     let indices = triangles.into_iter().flatten().collect();
     Mesh::new(
@@ -99,10 +99,10 @@ fn triangle_mesh((corners, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Mesh {
     .with_computed_flat_normals()
 }
 
-/// Draws the edges of the box and the rope.
+/// Draws the edges of the box, and the rope.
 fn draw_lines(
-    scene: Option<Res<Standing>>,
-    ropes: Query<(&Thing, &GlobalTransform)>,
+    scene: Option<Res<ScenePlan>>,
+    ropes: Query<(&Prop, &GlobalTransform)>,
     transforms: Query<&GlobalTransform>,
     mut gizmos: Gizmos,
 ) {
@@ -112,15 +112,15 @@ fn draw_lines(
     let edge = Color::srgb(0.35, 0.40, 0.46);
     let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
     let corners = corners.map(|(x, z)| Vec3::new(x, 0.0, z) * scene.half_width);
-    let up = Vec3::Y * (2.2 * scene.pitch).min(scene.wall_height);
+    let up = Vec3::Y * (2.2 * scene.spacing).min(scene.wall_height);
     for (k, corner) in corners.into_iter().enumerate() {
         let next = corners[(k + 1) % corners.len()];
         gizmos.line(corner, corner + up, edge);
         gizmos.line(corner, next, edge);
         gizmos.line(corner + up, next + up, edge);
     }
-    for (thing, hook) in &ropes {
-        if let Thing::Rope { end, protein } = thing
+    for (prop, hook) in &ropes {
+        if let Prop::Rope { end, protein } = prop
             && let Ok(protein) = transforms.get(*protein)
         {
             let end = protein.transform_point(*end);
