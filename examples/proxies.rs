@@ -224,9 +224,7 @@ impl Finder {
     #[cfg(not(feature = "gpu"))]
     fn for_backend(backend: Backend) -> Self {
         Self::of_processor(match backend {
-            Backend::Gpu => {
-                fall_back_to_cpu(&"this program was built without the feature `gpu`")
-            }
+            Backend::Gpu => fall_back_to_cpu(&"this program was built without the feature `gpu`"),
             _ => Device::default(),
         })
     }

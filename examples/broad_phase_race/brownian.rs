@@ -1,4 +1,4 @@
-//! Johnson and Whalley's figure 6: the naive algorithm, A, B and C under Brownian motion.
+//! Figure 6 of Johnson and Whalley: brute force and cell lists A, B and C under Brownian motion.
 
 use std::time::{Duration, Instant};
 
@@ -13,22 +13,22 @@ use rand_pcg::Pcg64Mcg;
 use crate::Arguments;
 use crate::common::AnyError;
 use crate::plots::{Line, Plot};
+use crate::runners::median;
 use crate::table::{self, Tables};
-use crate::timing::median;
 
 /// Radius of a particle, nm.
 const RADIUS_NM: f32 = 0.5;
 
-/// Spread of a Brownian step along each axis, nm.
+/// Standard deviation of a Brownian step along each axis, nm.
 const STEP_NM: f32 = 0.1;
 
-/// Part of space that particles fill in the paper's regime: almost all of it is empty.
+/// Volume fraction of the particles in the paper.
 const SPARSE: f32 = 1.0e-5;
 
-/// Parts of space that are filled where slices race against cubes.
-const RATIOS: [f32; 7] = [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3];
+/// Volume fractions of the comparison of slices and cubes.
+const VOLUME_FRACTIONS: [f32; 7] = [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 1.0e-2, 0.1, 0.3];
 
-/// Steps that are timed, after one that is not.
+/// Number of timed steps, after one warm-up step.
 const STEPS: usize = 25;
 
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
@@ -39,9 +39,9 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     };
     let mut lines: Vec<Line> = Vec::new();
     let mut rows = Vec::new();
-    let all = counts.len() + RATIOS.len();
+    let all = counts.len() + VOLUME_FRACTIONS.len();
     for (step, &count) in counts.iter().enumerate() {
-        tables.come_to(step, all, || format!("Brownian motion: {count} particles"));
+        tables.progress(step, all, || format!("Brownian motion: {count} particles"));
         let times = measure(count, SPARSE)?;
         if lines.is_empty() {
             lines.extend(times.iter().map(|(name, _)| Line::new(name)));
@@ -50,16 +50,19 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
             line.points.push((f64::from(count), *time));
         }
         let mut row = vec![count.to_string()];
-        row.extend(times.iter().map(|(_, time)| table::number(Some(*time))));
+        row.extend(
+            times
+                .iter()
+                .map(|(_, time)| table::format_number(Some(*time))),
+        );
         rows.push(row);
     }
-    let header = table::words(&["particles", "naive", "A", "B", "C"]);
-    let title =
-        format!("**Brownian motion**, particles fill {SPARSE} of space; ms a step, one thread.");
+    let header = table::strings(&["particles", "naive", "A", "B", "C"]);
+    let title = format!("**Brownian motion**, volume fraction {SPARSE}; ms per step, one thread.");
     tables.add(&title, header, rows)?;
     let plot = Plot {
         title: "Brownian motion: naive, A, B, C",
-        names: ["particles", "ms a step"],
+        names: ["particles", "ms per step"],
         logarithmic: true,
         lines: &lines,
     };
@@ -72,33 +75,37 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     } else {
         &[100, 500, 2000]
     };
-    let mut header = table::words(&["part of space"]);
+    let mut header = table::strings(&["volume fraction"]);
     header.extend(
         counts
             .iter()
             .map(|count| format!("C ÷ B, {count} particles")),
     );
     let mut rows = Vec::new();
-    for (step, ratio) in RATIOS.into_iter().enumerate() {
-        tables.come_to(done + step, all, || {
-            format!("slices against cubes: {ratio} of space")
+    for (step, ratio) in VOLUME_FRACTIONS.into_iter().enumerate() {
+        tables.progress(done + step, all, || {
+            format!("slices against cubes: volume fraction {ratio}")
         });
         let mut row = vec![format!("{ratio}")];
         for &count in counts {
             let times = measure(count, ratio)?;
             let [.., (_, b), (_, c)] = times[..] else {
-                return Err("there are B and C".into());
+                return Err("the measurements of B and C are missing".into());
             };
             row.push(format!("{:.2}", c / b));
         }
         rows.push(row);
     }
-    tables.add("**Slices against cubes**, ever denser.", header, rows)
+    tables.add(
+        "**Slices against cubes** at increasing density.",
+        header,
+        rows,
+    )
 }
 
 /// Median time of a step of each algorithm, ms.
 fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, AnyError> {
-    let sets = walk(count, ratio)?;
+    let sets = random_walk(count, ratio)?;
     let mut searches: Vec<Box<dyn SweptSearch>> = vec![Box::new(SweptBruteForce::sequential())];
     for version in [CellListVersion::A, CellListVersion::B, CellListVersion::C] {
         searches.push(Box::new(CellList::new(version)));
@@ -116,7 +123,9 @@ fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, AnyError>
             found.push(collisions.len());
         }
         if found.iter().any(|count| *count != found[0]) {
-            return Err(format!("collisions differ: {found:?}").into());
+            return Err(
+                format!("the searches find different numbers of collisions: {found:?}").into(),
+            );
         }
     }
     let medians = searches.iter().zip(&mut times);
@@ -125,28 +134,33 @@ fn measure(count: u32, ratio: f32) -> Result<Vec<(&'static str, f64)>, AnyError>
         .collect())
 }
 
-/// Particles at random places and their Brownian steps.
-fn walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, AnyError> {
+/// Particles at random positions and their Brownian steps.
+fn random_walk(count: u32, ratio: f32) -> Result<Vec<SphereSet>, AnyError> {
     let mut random = Pcg64Mcg::seed_from_u64(u64::from(count));
     let volume = 4.0 / 3.0 * std::f32::consts::PI * RADIUS_NM.powi(3);
     let edge = (count as f32 * volume / ratio).cbrt();
     let mut sets = vec![SphereSet::new()];
     for owner in 0..count {
-        let place: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
-        sets[0].push(place.into(), RADIUS_NM, owner)?;
+        let position: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
+        sets[0].push(position.into(), RADIUS_NM, owner)?;
     }
     for step in 0..=STEPS {
         let mut next = SphereSet::new();
         for index in 0..count as usize {
-            let by = STEP_NM * Vec3::from_array(std::array::from_fn(|_| normal(&mut random)));
-            next.push(sets[step].center(index) + by, RADIUS_NM, index as u32)?;
+            let displacement =
+                STEP_NM * Vec3::from_array(std::array::from_fn(|_| normal(&mut random)));
+            next.push(
+                sets[step].center(index) + displacement,
+                RADIUS_NM,
+                index as u32,
+            )?;
         }
         sets.push(next);
     }
     Ok(sets)
 }
 
-/// A normally distributed number: twelve uniform ones have a variance of one.
+/// An approximately normal number: the sum of twelve uniform ones has a variance of one.
 fn normal(random: &mut Pcg64Mcg) -> f32 {
     (0..12).map(|_| random.random::<f32>()).sum::<f32>() - 6.0
 }

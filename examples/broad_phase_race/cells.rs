@@ -1,4 +1,4 @@
-//! Turk's table 1: atoms per cell of a full grid and of one hashed to 4,096 cells.
+//! Turk's table 1: atoms per cell of a full grid and of a grid hashed to 4,096 cells.
 
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
@@ -22,7 +22,7 @@ const FILES: [&str; 8] = [
 pub fn run(tables: &mut Tables) -> Result<(), AnyError> {
     let mut rows = Vec::new();
     for (step, file) in FILES.into_iter().enumerate() {
-        tables.come_to(step, FILES.len(), || format!("atoms per cell: {file}"));
+        tables.progress(step, FILES.len(), || format!("atoms per cell: {file}"));
         let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
         // Van der Waals radii, as in the paper.
         let options = LoadOptions {
@@ -39,7 +39,7 @@ pub fn run(tables: &mut Tables) -> Result<(), AnyError> {
             format!("{:.2}", occupancy.full),
         ]);
     }
-    let header = table::words(&["structure", "atoms", "hashed, 4096 cells", "full grid"]);
+    let header = table::strings(&["structure", "atoms", "hashed, 4096 cells", "full grid"]);
     tables.add(
         "**Average atoms per cell**, cells as wide as the largest atom.",
         header,

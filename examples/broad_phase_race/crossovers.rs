@@ -1,4 +1,4 @@
-//! Where one search overtakes another: what recommendations are made from.
+//! Scene sizes at which one search overtakes another. The automatic choice is based on them.
 
 use bevy_rapier_molecules::search::SearchKind;
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -8,10 +8,10 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
 use crate::common::AnyError;
+use crate::runners::{SphereRunner, race};
 use crate::table::{self, Tables};
-use crate::timing::{SphereRunner, race};
 
-/// Frames; they are small.
+/// Number of frames.
 const FRAMES: usize = 60;
 
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
@@ -33,11 +33,11 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let all = counts.len() + factors.len();
     let mut rows = Vec::new();
     for (step, &count) in counts.iter().enumerate() {
-        tables.come_to(step, all, || format!("crossovers: {count} spheres"));
+        tables.progress(step, all, || format!("crossovers: {count} spheres"));
         let scene = |seed| liquid(count, 1.0, seed);
         rows.push(row(count.to_string(), kinds, scene)?);
     }
-    let mut header = table::words(&["spheres"]);
+    let mut header = table::strings(&["spheres"]);
     header.extend(kinds.map(|kind| kind.to_string()));
     tables.add("**Few spheres** of a liquid.", header, rows)?;
 
@@ -48,13 +48,13 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     ];
     let mut rows = Vec::new();
     for (step, &factor) in factors.iter().enumerate() {
-        tables.come_to(counts.len() + step, all, || {
+        tables.progress(counts.len() + step, all, || {
             format!("crossovers: one sphere {factor} times as large")
         });
         let scene = |seed| liquid(10_000, factor, seed);
         rows.push(row(factor.to_string(), kinds, scene)?);
     }
-    let mut header = table::words(&["largest ÷ other radii"]);
+    let mut header = table::strings(&["largest ÷ other radii"]);
     header.extend(kinds.map(|kind| kind.to_string()));
     tables.add(
         "**One large sphere** among 10,000 of a liquid.",
@@ -75,23 +75,24 @@ fn row<const N: usize>(
     row.extend(
         runners
             .iter_mut()
-            .map(|runner| table::number(runner.median())),
+            .map(|runner| table::format_number(runner.median())),
     );
     Ok(row)
 }
 
 /// Spheres of 0.1 nm at the density of a liquid, the first of them `factor` times as large.
-/// Seeds move them a little.
+/// The seed varies their positions slightly.
 fn liquid(count: u32, factor: f32, seed: u64) -> Result<SphereSet, AnyError> {
-    let mut places = Pcg64Mcg::seed_from_u64(9);
+    let mut positions = Pcg64Mcg::seed_from_u64(9);
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let edge = (count as f32 / 100.0).cbrt();
     let mut spheres = SphereSet::new();
     for owner in 0..count {
-        let place: [f32; 3] =
-            std::array::from_fn(|_| edge * places.random::<f32>() + 0.02 * random.random::<f32>());
+        let position: [f32; 3] = std::array::from_fn(|_| {
+            edge * positions.random::<f32>() + 0.02 * random.random::<f32>()
+        });
         let radius = if owner == 0 { 0.1 * factor } else { 0.1 };
-        spheres.push(Vec3::from_array(place), radius, owner)?;
+        spheres.push(Vec3::from_array(position), radius, owner)?;
     }
     Ok(spheres)
 }

@@ -1,5 +1,5 @@
-//! Which broad phase for which scene? All searches of this crate and Rapier's tree on the
-//! same spheres and boxes, as Markdown tables and plots (SVG and PNG).
+//! Compares the broad phases of this crate and Rapier's BVH on the same spheres and boxes.
+//! Writes Markdown tables and plots (SVG and PNG).
 //!
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race -- --most 100000
@@ -8,25 +8,9 @@
 //! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
 //! ```
 //!
-//! Without `--features parallel` Rapier's tree has one thread. Searches take turns frame by
-//! frame, and of all frames the median counts, so that a noisy machine is noisy to all. Key
-//! of the window: Esc quits. `--help` lists the options and the exit codes.
-
-mod brownian;
-mod cells;
-mod crossovers;
-mod falling;
-mod others;
-mod screen;
-mod splitting;
-mod table;
-mod timing;
-mod vesicle;
-
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/plots.rs"]
-mod plots;
+//! Without `--features parallel` Rapier's BVH uses one thread. Searches alternate frame by
+//! frame and the median frame counts, so that noise affects all of them alike. Keys: Esc quit.
+//! `--help` lists the options and the exit codes.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,40 +19,58 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
-use backend::BackendArguments;
-use common::{AnyError, CommonArguments, Device, Head};
+use common::screen::{check_adapter, check_display};
+use common::{AnyError, BackendArguments, CommonArguments, Device, Head, ScreenshotArguments};
 use table::{Table, Tables};
+
+mod brownian;
+mod cells;
+#[path = "../common/mod.rs"]
+mod common;
+mod crossovers;
+mod falling;
+mod others;
+#[path = "../common/plots.rs"]
+mod plots;
+mod runners;
+mod splitting;
+mod table;
+mod vesicle;
+mod window;
+
+/// Max number of spheres in the window, per search.
+const MAX_SHOWN: u32 = 1_000_000;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
-/// Races broad phases against each other and against Rapier's.
+/// Compares the broad phases of this crate with each other and with Rapier's.
 ///
-/// A GPU joins in the race for the atoms of a vesicle.
+/// A GPU takes part in the search of the atoms of a vesicle.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
-    /// What to run [default: all].
+    /// Experiments to run [default: all].
     #[arg(value_enum)]
     experiments: Vec<Experiment>,
     /// Folder for the plots.
     #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
     out: PathBuf,
-    /// Most falling spheres, at least 1000.
+    /// Max number of falling spheres, at least 1000.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     most: u32,
-    /// Small scenes and few frames, to see that it works.
+    /// Run small scenes with few frames, as a smoke test.
     #[arg(long)]
     quick: bool,
-    /// Show the race in a window instead: a panel for each search.
+    /// Show the race in a window instead, with a view for each search.
     #[arg(long, conflicts_with_all = ["screenshot", "report"])]
     show: bool,
-    /// With --show or --screenshot: falling spheres.
+    /// With --show or --screenshot: number of falling spheres.
     #[arg(long, value_name = "N", default_value_t = 2000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SHOWN)))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHOWN)))]
     spheres: u32,
-    /// Steps without a window, or before a picture: frames of --screenshot.
+    /// Number of steps without a window or before a screenshot: frames of --screenshot.
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: u32,
     #[command(flatten)]
@@ -76,58 +78,55 @@ pub struct Arguments {
     #[command(flatten)]
     common: CommonArguments,
     #[command(flatten)]
-    picture: picture::PictureArguments,
+    screenshot: ScreenshotArguments,
 }
 
-/// Most spheres on the screen, for each search.
-const MOST_SHOWN: u32 = 1_000_000;
-
-/// A comparison.
+/// The experiments.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// What splitting boxes does for the linear kd-tree.
+    /// Effect of splitting boxes on the linear kd-tree.
     Splitting,
-    /// Cell lists A, B and C and the naive algorithm under Brownian motion.
+    /// Cell lists A, B and C and brute force under Brownian motion.
     Brownian,
     /// Atoms per cell of a full and a hashed grid.
     Cells,
     /// Boxes and atoms of a vesicle of lipids.
     Vesicle,
-    /// A sparse gas, a dense liquid, a giant among many, proteins side by side.
+    /// A sparse gas, a dense liquid, one large sphere among small ones, proteins.
     Others,
-    /// Where one search overtakes another.
+    /// Scene sizes at which one search overtakes another.
     Crossovers,
-    /// Spheres that fall on a floor: time against their number.
+    /// Spheres that fall on a floor: time over their number.
     Falling,
 }
 
-/// What `--report` writes.
+/// The content of `--report`.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     head: Head,
-    /// The processor, and what Rapier was built with.
+    /// The CPU, and the features of Rapier.
     machine: String,
     tables: Vec<Table>,
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.prepare()?;
-    if arguments.most < falling::FEWEST {
-        return Err(format!("--most must be at least {}", falling::FEWEST).into());
+    if arguments.most < falling::MIN_SPHERES {
+        return Err(format!("--most must be at least {}", falling::MIN_SPHERES).into());
     }
-    let shot = arguments.picture.shot()?;
-    if shot.is_some() && arguments.common.report.is_some() {
-        return Err("there is no --report of a --screenshot: give one of both".into());
+    let screenshot = arguments.screenshot.get()?;
+    if screenshot.is_some() && arguments.common.report.is_some() {
+        return Err("--report and --screenshot exclude each other".into());
     }
     if arguments.show {
-        if let Err(reason) = display::check() {
-            return Err(format!("{reason}: --screenshot FILE.png needs none").into());
+        if let Err(reason) = check_display() {
+            return Err(format!("{reason}; --screenshot FILE.png needs none").into());
         }
-        picture::check_adapter()?;
+        check_adapter()?;
     }
-    if shot.is_some() || arguments.show {
-        return screen::run(arguments.spheres, arguments.steps, shot.as_ref());
+    if screenshot.is_some() || arguments.show {
+        return window::run(arguments.spheres, arguments.steps, screenshot.as_ref());
     }
     measure(arguments)
 }
@@ -138,17 +137,17 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
     std::fs::create_dir_all(out)
         .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
     let begin = Instant::now();
-    let machine = timing::machine();
+    let machine = runners::machine();
     arguments.common.print(|out| writeln!(out, "{machine}\n"))?;
     let mut tables = Tables::new(&arguments.common);
     let mut device = Device::default();
-    let wanted = |experiment: &&Experiment| {
+    let is_selected = |experiment: &&Experiment| {
         arguments.experiments.is_empty() || arguments.experiments.contains(experiment)
     };
-    let experiments = Experiment::value_variants().iter().filter(wanted);
+    let experiments = Experiment::value_variants().iter().filter(is_selected);
     let count = experiments.clone().count();
     for (number, experiment) in experiments.enumerate() {
-        tables.begin(number, count);
+        tables.begin_experiment(number, count);
         match experiment {
             Experiment::Falling => falling::run(arguments, &mut tables)?,
             Experiment::Splitting => splitting::run(arguments, &mut tables)?,

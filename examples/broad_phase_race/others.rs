@@ -1,4 +1,4 @@
-//! A sparse gas, a dense liquid, one giant among many, and proteins side by side.
+//! A sparse gas, a dense liquid, one large sphere among small ones, and proteins.
 
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
@@ -9,13 +9,13 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
 use crate::common::AnyError;
+use crate::runners::{SphereRunner, race};
 use crate::table::{self, Tables};
-use crate::timing::{SphereRunner, race};
 
-/// Frames, the first of which warms up.
+/// Number of frames; the first is a warm-up.
 const FRAMES: usize = 8;
 
-/// How far spheres move between frames along each axis, nm.
+/// Max motion per frame along each axis, nm.
 const MOTION_NM: f32 = 0.05;
 
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let scenes = [
         ("sparse gas", gas(count, 5.0, None)?),
         ("dense liquid", gas(count, 0.25, None)?),
-        ("one giant among many", gas(count, 0.5, Some(5.0))?),
+        ("one large sphere", gas(count, 0.5, Some(5.0))?),
         (
             "proteins 2 nm apart",
             proteins(if arguments.quick { 5 } else { 60 }, 2.0)?,
@@ -40,8 +40,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let mut rows = Vec::new();
     let all = scenes.len();
     for (step, (scene, frames)) in scenes.into_iter().enumerate() {
-        tables.come_to(step, all, || format!("other scenes: {scene}"));
-        // Some searches would take too long with so many spheres.
+        tables.progress(step, all, || format!("other scenes: {scene}"));
         let mut runners = SphereRunner::for_spheres(frames[0].len());
         let pairs = race(&mut runners, &frames)?;
         let mut row = vec![
@@ -51,37 +50,37 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         ];
         row.extend(names.iter().map(|name| {
             let runner = runners.iter_mut().find(|runner| runner.name == *name);
-            table::number(runner.and_then(SphereRunner::median))
+            table::format_number(runner.and_then(SphereRunner::median))
         }));
         rows.push(row);
     }
-    let mut header = table::words(&["scene", "spheres", "pairs"]);
-    header.extend(table::words(&names));
-    tables.add("**Other scenes**, everything moving.", header, rows)
+    let mut header = table::strings(&["scene", "spheres", "pairs"]);
+    header.extend(table::strings(&names));
+    tables.add("**Other scenes**, all spheres moving.", header, rows)
 }
 
-/// Single spheres of 0.1 nm, `spacing` nm apart on the average, and perhaps a giant.
-fn gas(count: u32, spacing: f32, giant: Option<f32>) -> Result<Vec<SphereSet>, AnyError> {
+/// Single spheres of 0.1 nm with a mean distance of `spacing` nm, and an optional large one.
+fn gas(count: u32, spacing: f32, large_radius: Option<f32>) -> Result<Vec<SphereSet>, AnyError> {
     let mut random = Pcg64Mcg::seed_from_u64(3);
     let edge = spacing * (count as f32).cbrt();
     let mut first = SphereSet::new();
     for owner in 0..count {
-        let place: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
-        first.push(place.into(), 0.1, owner)?;
+        let position: [f32; 3] = std::array::from_fn(|_| edge * random.random::<f32>());
+        first.push(position.into(), 0.1, owner)?;
     }
-    if let Some(radius) = giant {
+    if let Some(radius) = large_radius {
         first.push(Vec3::splat(0.5 * edge), radius, count)?;
     }
     moving(first, &mut random)
 }
 
-/// Hemoglobins on a lattice, turned at random, their balls `gap` nm apart.
-fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, AnyError> {
+/// Hemoglobins on a lattice with random rotations, their bounding spheres `gap` nm apart.
+fn proteins(count: u32, gap: f32) -> Result<Vec<SphereSet>, AnyError> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1gzx.pdb");
     let protein = load(path, &LoadOptions::default())?;
     let mut random = Pcg64Mcg::seed_from_u64(4);
     let spacing = 2.0 * protein.bounding_radius() + gap;
-    let poses: Vec<Pose> = (0..along)
+    let poses: Vec<Pose> = (0..count)
         .map(|k| {
             let cell = Vec3::new((k % 4) as f32, (k / 4 % 4) as f32, (k / 16) as f32);
             let axis: [f32; 3] = std::array::from_fn(|_| random.random::<f32>() - 0.5);
@@ -95,17 +94,17 @@ fn proteins(along: u32, gap: f32) -> Result<Vec<SphereSet>, AnyError> {
     moving(first, &mut random)
 }
 
-/// Frames in which each sphere moves a little.
+/// Frames in which each sphere moves slightly.
 fn moving(first: SphereSet, random: &mut Pcg64Mcg) -> Result<Vec<SphereSet>, AnyError> {
     let mut frames = vec![first];
     for frame in 1..FRAMES {
-        let before = &frames[frame - 1];
+        let previous = &frames[frame - 1];
         let mut next = SphereSet::new();
-        for index in 0..before.len() {
-            let by: [f32; 3] =
+        for index in 0..previous.len() {
+            let motion: [f32; 3] =
                 std::array::from_fn(|_| MOTION_NM * (2.0 * random.random::<f32>() - 1.0));
-            let center = before.center(index) + Vec3::from_array(by);
-            next.push(center, before.radius(index), before.owner(index))?;
+            let center = previous.center(index) + Vec3::from_array(motion);
+            next.push(center, previous.radius(index), previous.owner(index))?;
         }
         frames.push(next);
     }

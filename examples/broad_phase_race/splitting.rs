@@ -1,4 +1,4 @@
-//! Poirrier's table 1: what splitting boxes does for the linear kd-tree.
+//! Poirrier's table 1: the effect of splitting boxes on the linear kd-tree.
 
 use std::f64::consts::PI;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,16 +11,18 @@ use crate::Arguments;
 use crate::common::AnyError;
 use crate::table::{self, Tables};
 
-/// The paper's number of spheres, and the parts of space that they fill.
+/// Number of spheres in the paper.
 const SPHERES: u32 = 10_000;
-const RATIOS: [f32; 5] = [0.01, 0.05, 0.1, 0.5, 1.0];
+
+/// Volume fractions in the paper.
+const VOLUME_FRACTIONS: [f32; 5] = [0.01, 0.05, 0.1, 0.5, 1.0];
 
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
     let count = if arguments.quick { 500 } else { SPHERES };
     let mut rows = Vec::new();
-    for (step, ratio) in RATIOS.into_iter().enumerate() {
-        tables.come_to(step, RATIOS.len(), || {
-            format!("splitting: {count} spheres in {ratio} of space")
+    for (step, ratio) in VOLUME_FRACTIONS.into_iter().enumerate() {
+        tables.progress(step, VOLUME_FRACTIONS.len(), || {
+            format!("splitting: {count} spheres, volume fraction {ratio}")
         });
         let falling = FallingSpheres::new(count, ratio, 1)?;
         let spheres = falling.spheres();
@@ -29,10 +31,10 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         let mut row = vec![format!("{ratio}")];
         let split = LinearKdTree::new().with_finest_leaves();
         for mut tree in [split.clone().without_splitting(), split] {
-            let met = AtomicU64::new(0);
+            let overlaps = AtomicU64::new(0);
             let selection: Selection = tree.select(&boxes, &|pair| {
                 if pair.gap(spheres) < 0.0 {
-                    met.fetch_add(1, Ordering::Relaxed);
+                    overlaps.fetch_add(1, Ordering::Relaxed);
                 }
             })?;
             let radius = f64::from(FallingSpheres::RADIUS_NM);
@@ -41,14 +43,14 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
                 "{:.2} N",
                 selection.sub_elements as f64 / f64::from(count)
             ));
-            row.push(table::number(Some(selection.cell_volume / volume)));
+            row.push(table::format_number(Some(selection.cell_volume / volume)));
             row.push(selection.pairs.to_string());
-            row.push(met.into_inner().to_string());
+            row.push(overlaps.into_inner().to_string());
         }
         rows.push(row);
     }
     let columns = ["sub-elements", "Vn/Ve", "selected pairs", "true positives"];
-    let mut header = table::words(&["d"]);
+    let mut header = table::strings(&["d"]);
     header.extend(columns.map(|name| format!("{name}, whole")));
     header.extend(columns.map(|name| format!("{name}, split")));
     let title = format!("**Splitting of boxes in the linear kd-tree**, {count} spheres.");

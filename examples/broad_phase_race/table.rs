@@ -1,13 +1,12 @@
-//! Markdown tables, which are also what the report has.
+//! Markdown tables, printed and kept for the report.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::common::{AnyError, CommonArguments};
-use crate::progress::Progress;
+use crate::common::{AnyError, CommonArguments, Progress};
 
-/// A table under a title.
+/// A table with a title.
 #[derive(Serialize)]
 pub struct Table {
     title: String,
@@ -16,7 +15,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Writes it as Markdown, numbers to the right.
+    /// Writes it as Markdown. All columns but the first are right-aligned.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}\n", self.title)?;
         writeln!(out, "| {} |", self.columns.join(" | "))?;
@@ -29,40 +28,40 @@ impl Table {
     }
 }
 
-/// All tables of a run, and how far it is.
+/// The tables and the progress of a run.
 pub struct Tables<'a> {
     common: &'a CommonArguments,
     tables: Vec<Table>,
-    progress: Progress,
-    /// Number of the experiment, from 0, and how many there are.
+    bar: Progress,
+    /// Index of the current experiment, and the number of experiments.
     experiment: (usize, usize),
 }
 
 impl<'a> Tables<'a> {
-    /// None yet.
+    /// No tables yet.
     pub fn new(common: &'a CommonArguments) -> Self {
         Self {
             common,
             tables: Vec::new(),
-            progress: Progress::new(common.quiet),
+            bar: Progress::new(common.quiet),
             experiment: (0, 1),
         }
     }
 
-    /// Begins another experiment, one of so many.
-    pub fn begin(&mut self, number: usize, of: usize) {
-        self.experiment = (number, of);
+    /// Begins an experiment.
+    pub fn begin_experiment(&mut self, index: usize, count: usize) {
+        self.experiment = (index, count);
     }
 
-    /// Tells what the experiment has come to, the `step`th thing of so many, from 0.
-    pub fn come_to(&mut self, step: usize, of: usize, text: impl FnOnce() -> String) {
-        let (number, experiments) = self.experiment;
-        let part = step as f64 / of.max(1) as f64;
-        let done = (number as f64 + part) / experiments as f64;
-        self.progress.update(done, text);
+    /// Shows the progress of the experiment: `done` of `all` measurements.
+    pub fn progress(&mut self, done: usize, all: usize, text: impl FnOnce() -> String) {
+        let (index, count) = self.experiment;
+        let fraction = done as f64 / all.max(1) as f64;
+        self.bar
+            .update((index as f64 + fraction) / count as f64, text);
     }
 
-    /// Shows a table, and keeps it for the report.
+    /// Prints a table, and keeps it for the report.
     pub fn add(
         &mut self,
         title: &str,
@@ -74,7 +73,7 @@ impl<'a> Tables<'a> {
             columns,
             rows,
         };
-        self.progress.clear();
+        self.bar.clear();
         self.common.print(|out| table.write(out))?;
         self.tables.push(table);
         Ok(())
@@ -86,8 +85,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Three digits or so; nothing if there is no number.
-pub fn number(value: Option<f64>) -> String {
+/// Formats a number with about three digits; `–` for none.
+pub fn format_number(value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
         Some(value) if value < 0.001 => format!("{value:.5}"),
@@ -97,7 +96,7 @@ pub fn number(value: Option<f64>) -> String {
     }
 }
 
-/// Owned copies of words.
-pub fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+/// Owned copies of texts.
+pub fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
 }

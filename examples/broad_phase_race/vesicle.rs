@@ -14,22 +14,21 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::Arguments;
-use crate::common::{AnyError, Device};
-use crate::device_search;
+use crate::common::{AnyError, Device, search_for_backend};
+use crate::runners::{BoxRunner, SphereRunner, race};
 use crate::table::{self, Tables};
-use crate::timing::{BoxRunner, SphereRunner, race};
 
-/// Area of a leaflet at its heads for each lipid, nm².
+/// Area per lipid at the heads, nm².
 const AREA_PER_LIPID_NM2: f32 = 1.23;
 
-/// How far lipids move along each axis between two frames, at most, nm. Rapier's boxes have
-/// 0.04 nm to spare: trembling lipids stay within them.
+/// Max motion per frame along each axis, nm. Rapier enlarges boxes by 0.04 nm: trembling lipids
+/// stay within them.
 const MOTIONS: [(&str, f32); 3] = [("all moving", 0.1), ("trembling", 0.01), ("static", 0.0)];
 
-/// Turn between two frames for each nm of motion, radian.
+/// Rotation per nm of motion, rad.
 const TURN_PER_NM: f32 = 1.0;
 
-/// Frames, the first of which warms up.
+/// Number of frames; the first is a warm-up.
 const FRAMES: usize = 16;
 
 pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyError> {
@@ -39,31 +38,31 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<Device, AnyErro
         &[7462, 29_850]
     };
     let mut rows = Vec::new();
-    // Each size in each motion, then the atoms.
+    // All sizes with all motions, and the atoms with all motions.
     let all = (sizes.len() + 1) * MOTIONS.len();
-    for (size, &lipids) in sizes.iter().enumerate() {
+    for (index, &lipids) in sizes.iter().enumerate() {
         let lipid = Arc::new(load(
             concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb"),
             &LoadOptions::default(),
         )?);
         let poses = poses(&lipid, lipids)?;
         for (step, (motion, distance)) in MOTIONS.into_iter().enumerate() {
-            tables.come_to(size * MOTIONS.len() + step, all, || {
+            tables.progress(index * MOTIONS.len() + step, all, || {
                 format!("vesicle: boxes of {lipids} lipids, {motion}")
             });
             rows.push(race_boxes(&lipid, &poses, motion, distance)?);
         }
     }
-    let mut header = table::words(&["molecules", "motion", "pairs"]);
+    let mut header = table::strings(&["molecules", "motion", "pairs"]);
     header.extend(box_runners(0).iter().map(|runner| runner.name.to_owned()));
     header.push("Rapier ÷ box-grid".to_owned());
     let title =
-        "**Boxes of molecules**: a vesicle of POPC. Of Rapier the update of its tree alone.";
+        "**Boxes of molecules**: a vesicle of POPC. Rapier's time is the update of its tree alone.";
     tables.add(title, header, rows)?;
     atoms(arguments, tables, sizes.len())
 }
 
-/// Those who search boxes; brute force only if there are few.
+/// All searches of boxes; brute force only for few boxes.
 fn box_runners(boxes: usize) -> Vec<BoxRunner> {
     let kinds = SearchKind::ALL.into_iter();
     let kinds = kinds.filter(|kind| *kind != SearchKind::BruteForce || boxes < 10_000);
@@ -81,21 +80,21 @@ fn race_boxes(
     motion: &str,
     distance: f32,
 ) -> Result<Vec<String>, AnyError> {
-    let frames = motion_of(poses, distance);
-    let runs: Vec<_> = runs(poses.len(), lipid.atom_count()).collect();
+    let frames = moving(poses, distance);
+    let ranges: Vec<_> = atom_ranges(poses.len(), lipid.atom_count()).collect();
     let mut runners = box_runners(poses.len());
     let mut pairs = 0;
     for (number, poses) in frames.iter().enumerate() {
         let spheres = place(lipid, poses)?;
         let mut boxes = BoxSet::new();
-        boxes.set_around_runs(&spheres, &runs, 0.0)?;
+        boxes.set_around_runs(&spheres, &ranges, 0.0)?;
         let mut found = Vec::new();
         for runner in &mut runners {
-            // Rapier puts its tree in order over the first frames.
+            // Rapier optimizes its tree over the first frames.
             found.push(runner.frame(&boxes, number > 3)?);
         }
         if found.iter().any(|count| *count != found[0]) {
-            return Err(format!("pairs of boxes differ: {found:?}").into());
+            return Err(format!("the searches find different numbers of pairs: {found:?}").into());
         }
         pairs = found[0];
     }
@@ -103,8 +102,8 @@ fn race_boxes(
         .iter_mut()
         .map(|runner| (runner.name, runner.median()))
         .collect();
-    let time_of = |start: &str| {
-        let (_, time) = times.iter().find(|(name, _)| name.starts_with(start))?;
+    let median_time = |prefix: &str| {
+        let (_, time) = times.iter().find(|(name, _)| name.starts_with(prefix))?;
         *time
     };
     let mut row = vec![
@@ -113,14 +112,20 @@ fn race_boxes(
         pairs.to_string(),
     ];
     let names: Vec<&str> = box_runners(0).iter().map(|runner| runner.name).collect();
-    row.extend(names.iter().map(|name| table::number(time_of(name))));
-    let ratio = time_of("rapier").zip(time_of("box-grid"));
-    row.push(table::number(ratio.map(|(rapier, grid)| rapier / grid)));
+    row.extend(
+        names
+            .iter()
+            .map(|name| table::format_number(median_time(name))),
+    );
+    let ratio = median_time("rapier").zip(median_time("box-grid"));
+    row.push(table::format_number(
+        ratio.map(|(rapier, grid)| rapier / grid),
+    ));
     Ok(row)
 }
 
-/// Atoms, all lipids moving, after so many sizes of boxes; and who searched for them beside
-/// the processor.
+/// Searches the atoms. `sizes` sizes of boxes are done before. Returns the device that took
+/// part besides the CPU.
 fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Device, AnyError> {
     let lipids = if arguments.quick { 1000 } else { 7462 };
     let lipid = Arc::new(load(
@@ -132,26 +137,26 @@ fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Dev
     let mut device: Option<Device> = None;
     let mut rows = Vec::new();
     for (step, (motion, distance)) in MOTIONS.into_iter().enumerate() {
-        let frames: Result<Vec<SphereSet>, _> = motion_of(&poses, distance)
+        let frames: Result<Vec<SphereSet>, _> = moving(&poses, distance)
             .iter()
             .take(6)
             .map(|poses| place(&lipid, poses))
             .collect();
         let frames = frames?;
         let mut runners = SphereRunner::for_spheres(frames[0].len());
-        // One that is not there is looked for once.
+        // A missing GPU is reported once.
         if device.as_ref().is_none_or(|known| known.adapter.is_some()) {
             let (search, found) = search_for_backend(backend);
             runners.extend(search.map(SphereRunner::new));
             device = Some(found);
         }
         let [done, all] = [sizes, sizes + 1].map(|sizes| sizes * MOTIONS.len());
-        tables.come_to(done + step, all, || {
+        tables.progress(done + step, all, || {
             format!("vesicle: atoms of {lipids} lipids, {motion}")
         });
         let pairs = race(&mut runners, &frames)?;
         if rows.is_empty() {
-            let mut header = table::words(&["motion", "pairs"]);
+            let mut header = table::strings(&["motion", "pairs"]);
             header.extend(runners.iter().map(|runner| runner.name.to_owned()));
             rows.push(header);
         }
@@ -159,7 +164,7 @@ fn atoms(arguments: &Arguments, tables: &mut Tables, sizes: usize) -> Result<Dev
         row.extend(
             runners
                 .iter_mut()
-                .map(|runner| table::number(runner.median())),
+                .map(|runner| table::format_number(runner.median())),
         );
         rows.push(row);
     }
@@ -184,18 +189,18 @@ fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, AnyErr
     Ok(vesicle.crowd.instances().map(|(_, pose)| pose).collect())
 }
 
-/// The same lipids, frame after frame a little further.
-fn motion_of(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
+/// Frames in which each lipid moves slightly.
+fn moving(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut frames = vec![poses.to_vec()];
     for frame in 1..FRAMES {
         let moved = frames[frame - 1].iter().map(|pose| {
-            let by = Vec3::from_array(std::array::from_fn(|_| {
+            let motion = Vec3::from_array(std::array::from_fn(|_| {
                 distance * (2.0 * random.random::<f32>() - 1.0)
             }));
-            let turn = Quat::from_scaled_axis(TURN_PER_NM * by.zxy());
+            let turn = Quat::from_scaled_axis(TURN_PER_NM * motion.zxy());
             Pose {
-                position: pose.position + by,
+                position: pose.position + motion,
                 rotation: (turn * pose.rotation).normalize(),
             }
         });
@@ -210,8 +215,8 @@ fn place(lipid: &MoleculeTemplate, poses: &[Pose]) -> Result<SphereSet, AnyError
     Ok(SphereSet::from_molecules(molecules)?)
 }
 
-/// Atoms of each molecule.
-fn runs(molecules: usize, atoms: usize) -> impl Iterator<Item = std::ops::Range<u32>> {
+/// Index ranges of the atoms of each molecule.
+fn atom_ranges(molecules: usize, atoms: usize) -> impl Iterator<Item = std::ops::Range<u32>> {
     let start = move |molecule: usize| (molecule * atoms) as u32;
     (0..molecules).map(move |molecule| start(molecule)..start(molecule + 1))
 }

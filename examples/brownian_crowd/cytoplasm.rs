@@ -87,7 +87,8 @@ impl Cytoplasm {
             .collect();
         let templates = templates?;
         let volume = |template: &MoleculeTemplate| protein_volume(f64::from(template.mass()));
-        let mean_volume = templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
+        let mean_volume =
+            templates.iter().map(|one| volume(one)).sum::<f64>() / templates.len() as f64;
         let radii = templates
             .iter()
             .map(|one| one.bounding_radius())
@@ -107,7 +108,8 @@ impl Cytoplasm {
             let filled = arguments.filled;
             return Err(format!(
                 "the proteins do not fit at a volume fraction of {filled}: choose a lower --filled"
-            ).into());
+            )
+            .into());
         }
         let crowd = relaxer.into_crowd();
         let medium = Medium::default();

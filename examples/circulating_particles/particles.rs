@@ -30,7 +30,9 @@ impl Particles {
     pub fn new(arguments: &Arguments) -> Result<Self, AnyError> {
         let count = arguments.particles;
         if count == 0 || count > MAX_PARTICLES {
-            return Err(format!("--particles must be from 1 to {MAX_PARTICLES}, but is {count}").into());
+            return Err(
+                format!("--particles must be from 1 to {MAX_PARTICLES}, but is {count}").into(),
+            );
         }
         let acceleration = arguments.acceleration;
         if !(acceleration.is_finite() && acceleration > 0.0) {
@@ -49,7 +51,13 @@ impl Particles {
         };
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
         Ok(Self {
-            detector: TimeVaryingDetector::new(&spheres, walls, &detector_config, 0.0, &mut motion)?,
+            detector: TimeVaryingDetector::new(
+                &spheres,
+                walls,
+                &detector_config,
+                0.0,
+                &mut motion,
+            )?,
             radii: spheres.iter().map(|sphere| sphere.radius).collect(),
             motion,
             side: config.side,

@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Draw only every third pixel of the receptor, so that the ligand is seen inside.
     #[arg(long)]
     pub transparent: bool,
-    /// Steps without a window, or before a picture: inputs of --play [default: all].
+    /// Number of steps without a window or before a screenshot: inputs of --play [default: all].
     #[arg(long, value_name = "N", requires = "play")]
     pub steps: Option<usize>,
     #[command(flatten)]

@@ -9,8 +9,8 @@ use bevy::window::PrimaryWindow;
 use bevy_rapier_molecules::docking::controls::{ControlInput, ControlSettings, arcball};
 use bevy_rapier_molecules::docking::{ResponseMode, Role, SessionInput};
 
-use super::keyboard::{Hands, HandsPlugin};
 use super::common::orbit::Orbit;
+use super::keyboard::{Hands, HandsPlugin};
 use super::physics_push::Pushed;
 use super::view::Eye;
 use super::view_settings::{Moves, Switches, switch};

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use clap::Parser;
 
-use super::common::AnyError;
+use super::common::{AnyError, SceneArguments};
 use super::molecules::MoleculeKind;
 use super::preset::{BUNDLED, Law, MAX_RADIUS_NM, MAX_TOLERANCE_NM, Preset};
 use super::relaxation::{self, RelaxArguments};
-use super::screen::SceneArguments;
 use super::simulation::refuse_too_many;
 
 /// Area of a leaflet at its heads for each lipid, unless told otherwise, nm²: that
@@ -51,8 +50,8 @@ pub struct Arguments {
     pub relaxation: RelaxArguments,
     #[command(flatten)]
     pub scene: SceneArguments,
-    /// Steps without a window, or before a picture: at most so many iterations [default:
-    /// until it comes to rest].
+    /// Number of steps without a window or before a screenshot: max iterations [default: until
+    /// it comes to rest].
     #[arg(long, value_name = "N", conflicts_with = "max_iterations")]
     pub steps: Option<u32>,
     /// With --screenshot: show the editor's panels, too.
@@ -109,8 +108,8 @@ impl Arguments {
                 relaxation::Law::Projection => Law::Projection,
             };
         }
-        preset.seed = self.scene.seed.or(Some(preset.seed));
-        preset.backend = self.scene.backend.backend.unwrap_or(preset.backend);
+        preset.seed = self.scene.seed.or(preset.seed);
+        preset.backend = self.scene.backend.or(preset.backend);
         preset.max_iterations = relaxation.max_iterations.unwrap_or(preset.max_iterations);
         preset.cut_open |= self.cut_open;
         self.size.apply(&mut preset)?;

@@ -20,35 +20,22 @@ use clap::Parser;
 use serde::Serialize;
 
 use arguments::Arguments;
-use common::AnyError;
+use common::{AnyError, Screen};
 use preset::Preset;
 use relaxation::{Scene, Settings};
-use screen::Screen;
 
 mod arguments;
-#[cfg(feature = "draw")]
-#[path = "../common/background.rs"]
-mod background;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "draw")]
 mod editor;
-#[path = "../common/fallback.rs"]
-mod fallback;
 mod molecules;
-#[cfg(feature = "draw")]
-#[path = "../common/orbit.rs"]
-mod orbit;
 #[cfg_attr(
     not(feature = "draw"),
     expect(dead_code, reason = "some of it is for the editor")
 )]
 mod preset;
-#[path = "../common/progress.rs"]
-mod progress;
 mod relaxation;
-#[path = "../common/screen/mod.rs"]
-mod screen;
 #[cfg_attr(
     not(feature = "draw"),
     expect(dead_code, reason = "some of it is for the editor")
@@ -76,10 +63,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
     // Molecules are written at the end, which a window does not have.
     let export = arguments.relaxation.export.as_deref();
     if export.is_some() {
-        screen = Screen::Nowhere(None);
+        screen = Screen::Headless(None);
     }
     #[cfg(feature = "draw")]
-    if !matches!(screen, Screen::Nowhere(_)) {
+    if !matches!(screen, Screen::Headless(_)) {
         editor::run(preset, screen, arguments.steps, arguments.panel)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -91,7 +78,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, AnyError> {
     };
     relaxation::run(common, settings, || {
         let scene = scene(preset)?;
-        screen.announced();
+        screen.announce();
         Ok(scene)
     })
 }

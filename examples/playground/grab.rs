@@ -88,7 +88,12 @@ fn grab_or_release(
 
 /// The grabbed point, and its target: where the cursor ray meets the plane through the
 /// grabbed point that faces the camera. World frame, nm.
-fn grip_and_target(grip: &Grip, transform: &GlobalTransform, ray: Ray3d, forward: Vec3) -> (Vec3, Vec3) {
+fn grip_and_target(
+    grip: &Grip,
+    transform: &GlobalTransform,
+    ray: Ray3d,
+    forward: Vec3,
+) -> (Vec3, Vec3) {
     let along = ray.direction.dot(forward);
     (
         transform.transform_point(grip.local_point),
@@ -111,7 +116,8 @@ fn pull(
     let is_running = configurations
         .iter()
         .all(|configuration| configuration.physics_pipeline_active);
-    let (Some(grip), Some((ray, forward)), true) = (grip, cursor_ray(&windows, &cameras), is_running)
+    let (Some(grip), Some((ray, forward)), true) =
+        (grip, cursor_ray(&windows, &cameras), is_running)
     else {
         return;
     };

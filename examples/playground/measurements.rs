@@ -47,7 +47,8 @@ pub struct Overlap {
 impl Measurements {
     /// Measures the Rapier bodies of a world.
     pub fn of(world: &mut World) -> Result<Self, AnyError> {
-        let mut handles = world.query::<(Entity, &RapierRigidBodyHandle, Option<&PreparedMolecule>)>();
+        let mut handles =
+            world.query::<(Entity, &RapierRigidBodyHandle, Option<&PreparedMolecule>)>();
         let mut contexts = world.query::<&RapierRigidBodySet>();
         let mut found: Vec<_> = handles.iter(world).collect();
         found.sort_unstable_by_key(|(entity, ..)| *entity);

@@ -193,12 +193,7 @@ fn spawn_ramp(commands: &mut Commands, plan: &Plan) {
     let (corners, triangles) = plan.ramp();
     match Collider::trimesh(corners, triangles) {
         Ok(collider) => {
-            commands.spawn((
-                Prop::Ramp,
-                RigidBody::Fixed,
-                collider,
-                Transform::default(),
-            ));
+            commands.spawn((Prop::Ramp, RigidBody::Fixed, collider, Transform::default()));
         }
         Err(error) => error!("cannot build the ramp: {error}"),
     }
@@ -247,9 +242,16 @@ fn spawn_proteins(commands: &mut Commands, plan: &Plan, kinds: &ProteinKinds) {
 }
 
 /// Spawns one protein.
-pub fn spawn_protein(commands: &mut Commands, kinds: &ProteinKinds, kind: usize, pose: &Pose) -> Entity {
+pub fn spawn_protein(
+    commands: &mut Commands,
+    kinds: &ProteinKinds,
+    kind: usize,
+    pose: &Pose,
+) -> Entity {
     let molecule = Molecule(kinds.templates[kind].clone());
-    commands.spawn((molecule, InScene, transform(pose), WATER)).id()
+    commands
+        .spawn((molecule, InScene, transform(pose), WATER))
+        .id()
 }
 
 fn transform(pose: &Pose) -> Transform {

@@ -13,14 +13,14 @@ mod view;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::time::common_conditions::on_timer;
-use bevy_egui::{EguiGlobalSettings, EguiPlugin};
 use bevy_rapier_molecules::render::MoleculeRenderPlugin;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 
-use super::common::AnyError;
-use super::orbit::{OrbitInput, OrbitPlugin};
+use super::common::orbit::OrbitInput;
+use super::common::panels::PanelsPlugin;
+use super::common::stage::StagePlugin;
+use super::common::{AnyError, Screen, app};
 use super::preset::Preset;
-use super::screen::{Screen, picture, window};
 use super::simulation::{Sample, Simulation, Snapshot};
 use super::worker::{News, Worker};
 use files::Files;
@@ -68,21 +68,22 @@ pub fn run(
     // What is impossible is told before a window opens.
     let simulation = Simulation::new(preset.clone())?;
     let worker = Worker::new(simulation);
-    let in_picture = matches!(screen, Screen::Picture(_));
-    let mut app = match &screen {
-        Screen::Picture(shot) => picture::app(shot, FRAMES, |plugins| plugins),
-        _ => window::app("Lipid bilayer", |plugins| {
-            plugins.set(RenderPlugin {
-                synchronous_pipeline_compilation: true,
-                ..default()
-            })
-        }),
+    let screenshot = match &screen {
+        Screen::Screenshot(screenshot) => Some((screenshot, FRAMES)),
+        _ => None,
     };
+    let in_picture = screenshot.is_some();
+    let mut app = app::new("Lipid bilayer", screenshot, |plugins| {
+        plugins.set(RenderPlugin {
+            synchronous_pipeline_compilation: true,
+            ..default()
+        })
+    });
     worker.run(steps.filter(|_| in_picture));
     app.add_plugins((
-        EguiPlugin::default(),
+        PanelsPlugin,
         MoleculeRenderPlugin,
-        OrbitPlugin {
+        StagePlugin {
             buttons: &[MouseButton::Left, MouseButton::Right],
         },
         view::ViewPlugin,
@@ -109,19 +110,14 @@ pub fn run(
         )
             .chain(),
     );
-    // The panels have a camera of their own, which covers the whole window.
-    app.world_mut()
-        .resource_mut::<EguiGlobalSettings>()
-        .auto_create_primary_context = false;
-    if !in_picture {
-        return window::finish(app);
+    if in_picture {
+        app.world_mut().resource_mut::<Offscreen>().hold = true;
+        let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
+            offscreen.hold = !editor.has_reached(steps);
+        };
+        app.add_systems(Update, hold);
     }
-    app.world_mut().resource_mut::<Offscreen>().hold = true;
-    let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
-        offscreen.hold = !editor.has_reached(steps);
-    };
-    app.add_systems(Update, hold);
-    picture::finish(app)
+    app::run(app)
 }
 
 impl Editor {

@@ -1,18 +1,15 @@
 //! The vesicle on the screen: cameras, lights and molecules.
 
-use bevy::camera::visibility::RenderLayers;
-use bevy::camera::{CameraOutputMode, Viewport};
+use bevy::camera::Viewport;
 use bevy::prelude::*;
-use bevy::render::render_resource::BlendState;
-use bevy_egui::PrimaryEguiContext;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
     ColorMode, DepthCue, DrawDetail, InstancedMolecules, MoleculeInstance, MoleculeStyle,
     ProxyOverlay,
 };
 
-use super::super::background::BACKGROUND;
-use super::super::orbit::Orbit;
+use super::super::common::orbit::Orbit;
+use super::super::common::stage::{self, BACKGROUND};
 use super::super::preset::{Color, Detail, Preset};
 use super::super::simulation::Snapshot;
 use super::Editor;
@@ -31,12 +28,7 @@ pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(ClearColor(BACKGROUND))
-            .insert_resource(GlobalAmbientLight {
-                brightness: 500.0,
-                ..default()
-            })
-            .init_resource::<ViewArea>()
+        app.init_resource::<ViewArea>()
             .add_systems(Startup, set_up)
             .add_systems(Update, (set_look, show).chain())
             .add_systems(
@@ -60,10 +52,6 @@ pub fn is_pointed_at(area: Res<ViewArea>) -> bool {
     area.pointed_at
 }
 
-/// The camera of the panels.
-#[derive(Component)]
-pub struct PanelCamera;
-
 /// The molecules on the screen, and the radius that the camera stands for.
 #[derive(Component)]
 struct Shown {
@@ -71,41 +59,12 @@ struct Shown {
 }
 
 fn set_up(mut commands: Commands) {
-    commands.spawn((
-        Camera3d::default(),
-        Msaa::Off,
-        Orbit {
-            focus: Vec3::ZERO,
-            distance: 20.0,
-            yaw: 0.6,
-            pitch: 0.35,
-        },
-        children![(
-            DirectionalLight {
-                illuminance: 9_000.0,
-                shadow_maps_enabled: false,
-                ..default()
-            },
-            Transform::from_xyz(-0.6, 0.9, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
-        )],
-    ));
-    commands.spawn((
-        PanelCamera,
-        PrimaryEguiContext,
-        Camera2d,
-        Msaa::Off,
-        // It sees nothing but the panels.
-        RenderLayers::none(),
-        Camera {
-            order: 1,
-            output_mode: CameraOutputMode::Write {
-                blend_state: Some(BlendState::ALPHA_BLENDING),
-                clear_color: ClearColorConfig::None,
-            },
-            clear_color: ClearColorConfig::Custom(bevy::color::Color::NONE),
-            ..default()
-        },
-    ));
+    commands.spawn(stage::camera(Orbit {
+        focus: Vec3::ZERO,
+        distance: 20.0,
+        yaw: 0.6,
+        pitch: 0.35,
+    }));
     commands.spawn((InstancedMolecules::default(), Shown { radius: None }));
 }
 

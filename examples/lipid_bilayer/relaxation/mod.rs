@@ -21,9 +21,10 @@ use bevy_rapier_molecules::relax::capacity::{HOPELESS_COVERAGE, capacity_warning
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer};
 use serde::Serialize;
 
-use crate::common::{AnyError, CommonArguments, Device, EXIT_CODES, Head, STOPPED, check_target};
-use crate::fallback;
-use crate::progress::Progress;
+use crate::common::{
+    AnyError, CommonArguments, Device, EXIT_CODES, Head, Progress, STOPPED, check_target,
+    fall_back_to_cpu,
+};
 use report::{Report, StageMilliseconds};
 use summary::{write_export_summary, write_summary};
 
@@ -133,7 +134,7 @@ fn relax<D: Serialize>(
     let time = begin.elapsed();
     progress.clear();
     let device = match &outcome.fell_back {
-        Some(reason) => fallback::processor(reason),
+        Some(reason) => fall_back_to_cpu(reason),
         None => Device {
             backend: outcome.backend,
             adapter: outcome.adapter.clone(),
@@ -161,18 +162,18 @@ fn relax<D: Serialize>(
         details: &scene.details,
     };
     // The report first: an export that fails must not take it along.
-    common.write(&report)?;
+    common.write_report(&report)?;
     let exported = match target {
         Some(path) => {
             let text = format!("exporting {atoms} atoms to {}", path.display());
-            progress.say(1.0, text);
+            progress.show(1.0, text);
             let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
             progress.clear();
             Some((path, written?))
         }
         None => None,
     };
-    common.tell(|out| {
+    common.print(|out| {
         write_summary(out, &scene.headline, &report)?;
         if let Some((path, summary)) = exported {
             let templates = relaxer.crowd().templates();

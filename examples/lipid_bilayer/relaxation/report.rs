@@ -5,8 +5,7 @@ use std::time::Duration;
 use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
-use crate::common::Head;
-use crate::common::report::round;
+use crate::common::{Head, round};
 
 /// What `--report` writes, in this order.
 #[derive(Debug, Serialize)]

@@ -1,4 +1,4 @@
-//! Searches take turns.
+//! Searches with their timings, which run in turns.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +9,17 @@ use bevy_rapier_molecules::spheres::SphereSet;
 
 use crate::common::AnyError;
 
-/// Spheres that are closer to touching than this just touch, nm: rounding may say that they
-/// overlap, or not.
-const TOUCH_NM: f32 = 1.0e-4;
+/// Overlaps below this depth do not count, nm: rounding decides whether a search finds them.
+const ROUNDING_NM: f32 = 1.0e-4;
 
-/// Most spheres that brute force is given: twenty thousand take a tenth of a second.
-const MOST_FOR_BRUTE_FORCE: usize = 20_000;
+/// Max number of spheres for brute force: twenty thousand take a tenth of a second.
+const MAX_FOR_BRUTE_FORCE: usize = 20_000;
 
-/// Most spheres that sweep and prune, and Rapier's tree, are given: where all of them move,
-/// a hundred thousand take seconds.
-pub const MOST_FOR_SLOW_ONES: usize = 100_000;
+/// Max number of spheres for sweep and prune, and for Rapier's BVH: a hundred thousand moving
+/// spheres take seconds.
+pub const MAX_FOR_SLOW_SEARCHES: usize = 100_000;
 
-/// The machine, as far as it is known, and who uses how many threads.
+/// The CPU and the threads, for the head of the tables.
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info
@@ -33,19 +32,19 @@ pub fn machine() -> String {
     };
     format!(
         "{}, {} threads; Rapier {rapier}. Times are ms, medians over frames.",
-        model.unwrap_or("An unknown processor"),
+        model.unwrap_or("Unknown CPU"),
         rayon::current_num_threads()
     )
 }
 
-/// Median of some times, ms; none if there are none.
+/// Median time, ms.
 pub fn median(times: &mut [Duration]) -> Option<f64> {
     times.sort_unstable();
     let middle = times.get(times.len() / 2)?;
     Some(middle.as_secs_f64() * 1.0e3)
 }
 
-/// A search of spheres with its clock.
+/// A search of spheres, with its timings.
 pub struct SphereRunner {
     pub name: &'static str,
     search: Box<dyn PairSearch>,
@@ -54,18 +53,18 @@ pub struct SphereRunner {
 }
 
 impl SphereRunner {
-    /// All kinds, and Rapier's tree, that can do `spheres` in reasonable time.
+    /// All searches, and Rapier's BVH, that are fast enough for this number of spheres.
     pub fn for_spheres(spheres: usize) -> Vec<Self> {
         let kinds = SearchKind::ALL.into_iter().filter(|kind| {
             spheres
                 <= match kind {
-                    SearchKind::BruteForce => MOST_FOR_BRUTE_FORCE,
-                    SearchKind::SweepAndPrune => MOST_FOR_SLOW_ONES,
+                    SearchKind::BruteForce => MAX_FOR_BRUTE_FORCE,
+                    SearchKind::SweepAndPrune => MAX_FOR_SLOW_SEARCHES,
                     _ => usize::MAX,
                 }
         });
         let mut runners: Vec<Self> = kinds.map(|kind| Self::new(kind.search())).collect();
-        if spheres <= MOST_FOR_SLOW_ONES {
+        if spheres <= MAX_FOR_SLOW_SEARCHES {
             runners.push(Self::new(Box::new(SpheresInBoxes::new(RapierBvh::new()))));
         }
         runners
@@ -80,11 +79,11 @@ impl SphereRunner {
         }
     }
 
-    /// Searches a frame, and takes the time if it counts.
-    pub fn frame(&mut self, spheres: &SphereSet, counts: bool) -> Result<usize, SearchError> {
+    /// Searches a frame, and records the time if it is `timed`. Returns the number of pairs.
+    pub fn frame(&mut self, spheres: &SphereSet, timed: bool) -> Result<usize, SearchError> {
         let start = Instant::now();
         self.search.find_pairs(spheres, 0.0, &mut self.pairs)?;
-        if counts {
+        if timed {
             self.times.push(start.elapsed());
         }
         Ok(self.pairs.len())
@@ -101,15 +100,14 @@ impl SphereRunner {
     }
 }
 
-/// Pairs that do more than touch.
+/// Number of pairs that overlap beyond rounding.
 pub fn overlapping(spheres: &SphereSet, pairs: &PairBuffer) -> usize {
     let gaps = pairs.iter().map(|pair| pair.gap(spheres));
-    gaps.filter(|gap| *gap < -TOUCH_NM).count()
+    gaps.filter(|gap| *gap < -ROUNDING_NM).count()
 }
 
-/// Runs all searches over some frames in turns; the first frame warms up. Returns how many
-/// pairs there are on the average, which must be the same for all, but for those that just
-/// touch.
+/// Runs all searches over the frames in turns. The first frame is a warm-up. Returns the mean
+/// number of pairs. All searches must find the same pairs, except for rounding.
 pub fn race(runners: &mut [SphereRunner], frames: &[SphereSet]) -> Result<f64, AnyError> {
     let mut pairs = 0;
     for (number, frame) in frames.iter().enumerate() {
@@ -119,14 +117,14 @@ pub fn race(runners: &mut [SphereRunner], frames: &[SphereSet]) -> Result<f64, A
         let found = runners.iter().map(SphereRunner::pairs);
         let found: Vec<usize> = found.map(|pairs| overlapping(frame, pairs)).collect();
         if found.iter().any(|count| *count != found[0]) {
-            return Err(format!("pairs of spheres differ: {found:?}").into());
+            return Err(format!("the searches find different numbers of pairs: {found:?}").into());
         }
         pairs += runners.first().map_or(0, |runner| runner.pairs().len());
     }
     Ok(pairs as f64 / frames.len().max(1) as f64)
 }
 
-/// A search of boxes with its clock.
+/// A search of boxes, with its timings.
 pub struct BoxRunner {
     pub name: &'static str,
     search: Box<dyn BoxSearch>,
@@ -144,15 +142,15 @@ impl BoxRunner {
         }
     }
 
-    /// Searches a frame, and takes the time if it counts: for Rapier that of its update
-    /// alone, for the others all of it.
-    pub fn frame(&mut self, boxes: &BoxSet, counts: bool) -> Result<usize, SearchError> {
+    /// Searches a frame, and records the time if it is `timed`. Rapier's is that of the update
+    /// of its tree alone. Returns the number of pairs.
+    pub fn frame(&mut self, boxes: &BoxSet, timed: bool) -> Result<usize, SearchError> {
         let start = Instant::now();
         let times = self.search.find_box_pairs(boxes, &mut self.pairs)?;
-        let all = start.elapsed();
-        if counts {
+        let total = start.elapsed();
+        if timed {
             let is_rapier = self.name.starts_with("rapier");
-            self.times.push(if is_rapier { times.walk } else { all });
+            self.times.push(if is_rapier { times.walk } else { total });
         }
         Ok(self.pairs.len())
     }
