@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::molecule::{DEFAULT_RADIUS_SCALE, LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::proxy::{
-    DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxySet, proxy_file_of,
+    DEFAULT_PROXIES, PROXY_SEED, ProxyCache, ProxySet, proxy_file_path,
 };
 use clap::Parser;
 use serde::Serialize;
@@ -127,7 +127,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         if arguments.save {
             let cache = ProxyCache::new(template);
             cache.insert(set)?;
-            cache.save(proxy_file_of(file))?;
+            cache.save(proxy_file_path(file))?;
         }
     }
     let report = Report {
@@ -156,7 +156,7 @@ fn row(file: &Path, template: &MoleculeTemplate, set: &ProxySet) -> Result<Row, 
         atom_volume_nm3: round(quality.atom_volume_nm3.into()),
         proxy_volume_nm3: round(quality.proxy_volume_nm3.into()),
         overestimate: round(quality.overestimate().into()),
-        largest_distance_nm: round(quality.largest_distance_nm.into()),
+        largest_distance_nm: round(quality.max_distance_nm.into()),
     })
 }
 

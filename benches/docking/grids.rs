@@ -3,11 +3,12 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use bevy_rapier_molecules::molecule::{HashedLocalGrid, LocalGrid};
+use bevy_rapier_molecules::molecule::LocalGrid;
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
 use crate::common::{Column, Done, NoOptions, Run, cells};
+use crate::hashed_grid::HashedGrid;
 use crate::{ROUNDS, Scene, micros};
 
 pub fn run(run: &mut Run, _: &NoOptions) -> Done {
@@ -15,7 +16,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let receptor = scene.receptor.template();
     let (positions, radii) = (receptor.positions(), receptor.radii());
     let dense = LocalGrid::new(positions, radii);
-    let hashed = HashedLocalGrid::new(positions, radii);
+    let hashed = HashedGrid::new(positions, radii);
     let in_dense = |center: Vec3, radius: f32| {
         let mut found = 0;
         let _ = dense.visit_touching(center, radius, |_| next(&mut found));

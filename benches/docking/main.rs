@@ -9,6 +9,7 @@
 mod common;
 mod energy;
 mod grids;
+mod hashed_grid;
 mod ligands;
 mod search;
 

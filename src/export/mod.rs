@@ -1,35 +1,31 @@
-//! Molecules at their poses, written as structure files.
+//! Writers of structure files: molecules at their poses as PDB or mmCIF.
 //!
-//! Templates with poses (world frame, nm) go in, for instance
-//! those of a `Crowd` (`instances`); a file, or bytes for any writer, come
-//! out, the same for the same input, and an [`ExportSummary`]. What a format cannot hold is an
-//! [`ExportError`] that names the molecule and says what to do instead.
+//! [`export`] writes a file in the format of its extension, completely or not at all;
+//! [`write_pdb`] and [`write_mmcif`] write to any writer. The input is templates with poses
+//! (world frame, nm), for example those of a `Crowd` (`instances`). The same input gives the same
+//! bytes. Both writers stream molecule by molecule. Coordinates are written in ångström.
 //!
-//! The formats are those of the Protein Data Bank: PDB with hybrid-36 numbers where its columns
-//! end, and PDBx/mmCIF. Both writers stream: they take molecules one at a time and keep a buffer of
-//! rows, never a second copy of the atoms. Lengths leave in ångström, which is
-//! what the formats ask for.
+//! The identifiers distinguish the molecules in a file:
 //!
-//! Molecules stay apart in the file:
+//! * mmCIF: every molecule is a separate chain (`auth_asym_id`), `A` to `Z`, `AA` and so on;
+//!   residues keep their names and numbers.
+//! * PDB: molecules with one residue are numbered consecutively; each chain of larger molecules
+//!   has its own letter until the 62 letters are used up. No two molecules share a residue (chain
+//!   and number). Numbers that exceed their columns are in hybrid-36.
 //!
-//! * mmCIF ([`write_mmcif`]): every molecule is a chain (`auth_asym_id`) of its
-//!   own, `A` to `Z`, `AA` and so on; residues keep their names and numbers.
-//! * PDB ([`write_pdb`]): molecules of one residue are numbered one after the
-//!   other, molecules of several residues get a chain of their own as long as the
-//!   62 letters last; no two molecules ever share a residue (chain and number).
+//! # Errors
 //!
-//! [`export`] picks the format by the extension of the path and leaves either the
-//! whole file or none.
+//! [`ExportError`] names the molecule that a format does not support and suggests an alternative.
 
-mod chains;
-mod file;
-mod mmcif;
-mod pdb;
-mod text;
+mod export_file;
+mod mmcif_writer;
+mod pdb_chain_ids;
+mod pdb_writer;
+mod text_rows;
 
-pub use file::{ExportFormat, export};
-pub use mmcif::write_mmcif;
-pub use pdb::write_pdb;
+pub use export_file::{ExportFormat, export};
+pub use mmcif_writer::write_mmcif;
+pub use pdb_writer::write_pdb;
 
 use std::io;
 use std::path::PathBuf;
@@ -39,46 +35,49 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thiserror::Error;
 
-use crate::molecule::MoleculeTemplate;
+use crate::molecule::{MAX_COORDINATE_NM, MoleculeTemplate};
 use crate::pose::Pose;
 
 /// Ångström in a nanometer.
 const ANGSTROM_PER_NM: f64 = 10.0;
 
-/// Why a scene could not be written. The target file is as it was before.
+/// Maximum coordinate, ångström: what readers accept.
+const MAX_COORDINATE: f64 = MAX_COORDINATE_NM as f64 * ANGSTROM_PER_NM;
+
+/// Molecules could not be written. An existing target file is unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The extension names no format that can be written.
+    /// The extension is not that of a supported format.
     #[error(
-        "cannot tell the format of '{path}': the name must end in .pdb, .ent, .cif or .mmcif, with or without .gz"
+        "unknown format of '{path}': expected the extension .pdb, .ent, .cif or .mmcif, with or without .gz"
     )]
     UnknownFormat {
-        /// The path that was given.
+        /// The path.
         path: PathBuf,
     },
-    /// The file could not be created, written or put in place.
+    /// The file cannot be created, written or renamed.
     #[error("cannot write '{path}': {source}")]
     File {
-        /// The path that was given.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A writer that is not a file failed.
+    /// The given writer failed.
     #[error("cannot write the structure: {0}")]
     Write(#[from] io::Error),
-    /// A pose holds NaN or infinity, or its quaternion is no rotation.
+    /// A pose is not finite, or its rotation is not a unit quaternion.
     #[error(
-        "molecule {molecule} ('{name}') has a pose that is not finite, or whose rotation is not a unit quaternion"
+        "molecule {molecule} ('{name}') has an invalid pose, expected finite numbers and a unit quaternion"
     )]
-    BadPose {
+    InvalidPose {
         /// Index of the molecule, from 0.
         molecule: usize,
         /// Name of its template.
         name: String,
     },
-    /// A coordinate has more digits than the format has columns.
+    /// A coordinate does not fit the columns of PDB.
     #[error(
         "molecule {molecule} ('{name}') has an atom at {position} Å, outside the columns of a PDB file (-999.999 to 9999.999 Å); use mmCIF instead"
     )]
@@ -90,8 +89,10 @@ pub enum ExportError {
         /// World position of the atom, ångström.
         position: Vec3,
     },
-    /// A coordinate is further out than any reader takes.
-    #[error("molecule {molecule} ('{name}') has an atom at {position} Å, too far out to write")]
+    /// A coordinate is larger than readers accept.
+    #[error(
+        "molecule {molecule} ('{name}') has an atom at {position} Å, expected at most {MAX_COORDINATE} Å"
+    )]
     TooFar {
         /// Index of the molecule, from 0.
         molecule: usize,
@@ -100,7 +101,7 @@ pub enum ExportError {
         /// World position of the atom, ångström.
         position: Vec3,
     },
-    /// An atom or residue name cannot be written in the format.
+    /// An atom or residue name does not fit the columns of PDB.
     #[error(
         "the name '{name}' does not fit a PDB file (at most four printable ASCII characters); use mmCIF instead"
     )]
@@ -108,32 +109,29 @@ pub enum ExportError {
         /// The name of the atom or residue.
         name: SmolStr,
     },
-    /// An atom or residue name holds control characters.
-    #[error("the name {name:?} holds characters that no structure file can hold")]
-    BadName {
+    /// An atom or residue name contains control characters.
+    #[error("the name {name:?} contains control characters, which structure files do not support")]
+    InvalidName {
         /// The name of the atom or residue.
         name: SmolStr,
     },
-    /// There are more atoms or residues than the numbers of a PDB file can tell apart.
-    #[error(
-        "a PDB file has no numbers left for the {what} of molecule {molecule}; use mmCIF instead"
-    )]
+    /// There are more atoms or residues than PDB can number.
+    #[error("molecule {molecule} exceeds the number of {what} of a PDB file; use mmCIF instead")]
     PdbFull {
         /// `atoms` or `residues`.
         what: &'static str,
-        /// Index of the first molecule that found no number, from 0.
+        /// Index of the first molecule without numbers, from 0.
         molecule: usize,
     },
 }
 
-/// How a scene is written.
+/// Options of the writers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportOptions {
-    /// Title of the structure. Default: empty, no title.
+    /// Title of the structure. Default: none.
     pub title: String,
-    /// Decimals of the coordinates (ångström) in mmCIF, at most 6; PDB always has 3.
-    /// Default: 3.
+    /// Decimals of the coordinates (ångström) in mmCIF, at most 6. PDB always has 3. Default: 3.
     pub decimals: u8,
 }
 
@@ -146,7 +144,7 @@ impl Default for ExportOptions {
     }
 }
 
-/// What was written.
+/// The number of molecules, atoms and bytes written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportSummary {
@@ -154,12 +152,12 @@ pub struct ExportSummary {
     pub molecules: usize,
     /// Number of atoms.
     pub atoms: usize,
-    /// Size of the text in bytes, before compression.
+    /// Size before compression, bytes.
     pub bytes: u64,
 }
 
-/// A pose in 64 bits and ångström, so that the file holds what the pose says to
-/// the last decimal, even far from the origin.
+/// A pose in double precision and ångström, so that all decimals are exact even far from the
+/// origin.
 struct AngstromPose {
     rotation: DMat3,
     position: DVec3,
@@ -168,7 +166,7 @@ struct AngstromPose {
 impl AngstromPose {
     fn new(index: usize, template: &MoleculeTemplate, pose: Pose) -> Result<Self, ExportError> {
         if !pose.is_rigid() {
-            return Err(ExportError::BadPose {
+            return Err(ExportError::InvalidPose {
                 molecule: index,
                 name: template.name().to_owned(),
             });
@@ -185,8 +183,7 @@ impl AngstromPose {
     }
 }
 
-/// Whether `name` is one of the polymer residues that the format writes as `ATOM`; all others
-/// are `HETATM`.
+/// Whether the residue is a standard polymer residue, written as `ATOM`; others are `HETATM`.
 fn is_standard_residue(name: &str) -> bool {
     const STANDARD: [&str; 31] = [
         "A", "ALA", "ARG", "ASN", "ASP", "C", "CYS", "DA", "DC", "DG", "DI", "DT", "DU", "G",

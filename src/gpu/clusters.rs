@@ -34,7 +34,7 @@ pub struct GpuClusterParams {
 /// Compares the points of one molecule with centers on a GPU: k-means, for proxies.
 ///
 /// The device compares points with centers and sums up; whole numbers make the result that
-/// of [`OnProcessor`](crate::proxy::OnProcessor), to the last bit, on any device.
+/// of [`CpuClusterEngine`](crate::proxy::CpuClusterEngine), to the last bit, on any device.
 #[derive(Debug)]
 pub struct GpuClusters {
     device: Arc<GpuDevice>,

@@ -1,11 +1,10 @@
-//! Spheres of one molecule, whoever holds them.
+//! Borrowed spheres of one molecule.
 
 use glam::Vec3;
 
 use super::MoleculeTemplate;
 
-/// The spheres of one kind of molecule in its body frame, borrowed: its atoms, or proxies for
-/// them.
+/// The spheres of a molecule in its body frame: its atoms, or proxies for them.
 ///
 /// ```
 /// use bevy_rapier_molecules::molecule::BodySpheres;
@@ -20,7 +19,7 @@ use super::MoleculeTemplate;
 pub struct BodySpheres<'a> {
     /// Centers in the body frame, nm.
     pub centers: &'a [Vec3],
-    /// Their radii, nm; as many as there are centers.
+    /// Radii, nm, one per center.
     pub radii: &'a [f32],
 }
 

@@ -1,17 +1,14 @@
 //! Chemical elements: symbol, standard atomic weight, van der Waals radius.
-//!
-//! The numbers are in `element_table.rs`; this file is how to ask for them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::element_table::{DEFAULT_RADIUS_PM, TABLE};
+use super::vdw_radii_and_masses::{DEFAULT_RADIUS_PM, ELEMENTS};
 
-/// A chemical element, by atomic number (1 to 118).
+/// A chemical element, by atomic number (1 to 118), or [`UNKNOWN`](Self::UNKNOWN).
 ///
-/// Isotopes are not told apart: deuterium and tritium are hydrogen. Serialised
-/// as its symbol.
+/// Isotopes are not distinguished: deuterium and tritium are hydrogen. Serialized as its symbol.
 ///
 /// ```
 /// use bevy_rapier_molecules::molecule::Element;
@@ -26,6 +23,9 @@ use super::element_table::{DEFAULT_RADIUS_PM, TABLE};
 pub struct Element(u8);
 
 impl Element {
+    /// An unknown element, with the mass and radius of carbon. Its symbol is `X`, as in the
+    /// component `UNX` (unknown atom or ion) of the Protein Data Bank.
+    pub const UNKNOWN: Self = Self(0);
     /// Hydrogen.
     pub const H: Self = Self(1);
     /// Carbon.
@@ -42,7 +42,7 @@ impl Element {
     pub const MG: Self = Self(12);
     /// Phosphorus.
     pub const P: Self = Self(15);
-    /// Sulphur.
+    /// Sulfur.
     pub const S: Self = Self(16);
     /// Chlorine.
     pub const CL: Self = Self(17);
@@ -60,20 +60,11 @@ impl Element {
     pub const BR: Self = Self(35);
     /// Iodine.
     pub const I: Self = Self(53);
-    /// Caesium.
+    /// Cesium.
     pub const CS: Self = Self(55);
 
-    /// The element with this atomic number, if there is one.
-    #[must_use]
-    pub const fn from_atomic_number(number: u8) -> Option<Self> {
-        if number >= 1 && number as usize <= TABLE.len() {
-            Some(Self(number))
-        } else {
-            None
-        }
-    }
-
-    /// The element with this symbol, in any letter case; `D` and `T` are hydrogen.
+    /// The element with this symbol, in any letter case. `D` and `T` are hydrogen, `X` is
+    /// [`UNKNOWN`](Self::UNKNOWN).
     #[must_use]
     pub fn from_symbol(symbol: &str) -> Option<Self> {
         let (first, second) = match *symbol.as_bytes() {
@@ -82,45 +73,45 @@ impl Element {
             _ => return None,
         };
         match (first, second) {
-            // The letters of almost every atom, without the search.
+            // Fast path for the elements of almost every atom.
             (b'H' | b'D' | b'T', 0) => return Some(Self::H),
             (b'C', 0) => return Some(Self::C),
             (b'N', 0) => return Some(Self::N),
             (b'O', 0) => return Some(Self::O),
             _ => {}
         }
-        (1..=TABLE.len() as u8).map(Self).find(|element| {
+        (0..ELEMENTS.len() as u8).map(Self).find(|element| {
             let known = element.symbol().as_bytes();
             known[0] == first && known.get(1).copied().unwrap_or(0) == second
         })
     }
 
-    /// Number of protons, 1 to 118.
+    /// Number of protons, 1 to 118; 0 for [`UNKNOWN`](Self::UNKNOWN).
     #[must_use]
     pub const fn atomic_number(self) -> u8 {
         self.0
     }
 
-    /// Symbol as chemists write it, such as `Fe`.
+    /// Chemical symbol, such as `Fe`.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
-        TABLE[self.0 as usize - 1].0
+        ELEMENTS[self.0 as usize].0
     }
 
     /// Standard atomic weight, dalton.
     ///
-    /// For elements without a stable isotope: the mass number of the longest-lived one.
+    /// Elements without a stable isotope have the mass number of the longest-lived one.
     #[must_use]
     pub const fn mass(self) -> f32 {
-        TABLE[self.0 as usize - 1].1
+        ELEMENTS[self.0 as usize].1
     }
 
     /// Van der Waals radius, nm.
     ///
-    /// Elements for which none is published have 0.2 nm.
+    /// Elements without a published radius have 0.2 nm.
     #[must_use]
     pub const fn vdw_radius(self) -> f32 {
-        let picometers = match TABLE[self.0 as usize - 1].2 {
+        let picometers = match ELEMENTS[self.0 as usize].2 {
             0 => DEFAULT_RADIUS_PM,
             known => known,
         };
@@ -159,9 +150,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_symbol_names_its_own_element() {
-        for number in 1..=118 {
-            let element = Element::from_atomic_number(number).unwrap();
+    fn every_symbol_parses_to_its_element() {
+        for element in (0..=118).map(Element) {
             assert_eq!(Element::from_symbol(element.symbol()), Some(element));
             assert_eq!(
                 Element::from_symbol(&element.symbol().to_uppercase()),
@@ -170,13 +160,14 @@ mod tests {
             assert!(element.mass() >= 1.0);
             assert!((0.1..=0.35).contains(&element.vdw_radius()));
         }
-        assert_eq!(Element::from_atomic_number(0), None);
-        assert_eq!(Element::from_atomic_number(119), None);
+        assert_eq!(Element::UNKNOWN.mass(), Element::C.mass());
+        assert_eq!(Element::UNKNOWN.vdw_radius(), Element::C.vdw_radius());
     }
 
     #[test]
-    fn constants_have_their_symbols() {
+    fn constants_match_their_symbols() {
         let known = [
+            (Element::UNKNOWN, "X"),
             (Element::H, "H"),
             (Element::C, "C"),
             (Element::N, "N"),
@@ -202,16 +193,16 @@ mod tests {
     }
 
     #[test]
-    fn heavy_hydrogen_is_hydrogen_and_nonsense_is_nothing() {
+    fn isotopes_of_hydrogen_are_hydrogen_and_invalid_symbols_are_rejected() {
         assert_eq!(Element::from_symbol("d"), Some(Element::H));
         assert_eq!(Element::from_symbol("T"), Some(Element::H));
-        for nonsense in ["", " ", "X", "Zz", "Cax", "ü", "1", "C "] {
-            assert_eq!(Element::from_symbol(nonsense), None, "{nonsense:?}");
+        for invalid in ["", " ", "XX", "Zz", "Cax", "ü", "1", "C "] {
+            assert_eq!(Element::from_symbol(invalid), None, "{invalid:?}");
         }
     }
 
     #[test]
-    fn serialized_as_the_symbol() {
+    fn elements_serialize_as_symbols() {
         let text = serde_json::to_string(&Element::FE).unwrap();
         assert_eq!(text, "\"Fe\"");
         assert_eq!(serde_json::from_str::<Element>(&text).unwrap(), Element::FE);

@@ -1,4 +1,4 @@
-//! What can go wrong between a structure file and a template, with file, place and cause.
+//! Errors of loading a structure file, with file, location and cause.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use super::TemplateError;
-use super::options::DEFAULT_RADIUS_SCALE;
+use super::load_options::DEFAULT_RADIUS_SCALE;
 use super::template::MAX_COORDINATE_NM;
 
-/// Where in a file something is wrong.
+/// A location in a structure file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FileLocation {
     /// The file as a whole.
     File,
     /// A line of a text file, from 1.
@@ -23,37 +23,35 @@ pub enum Place {
     Byte(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File => Ok(()),
             Self::Line(line) => write!(f, ", line {line}"),
-            Self::Row(row) => write!(f, ", atom row {row}"),
+            Self::Row(row) => write!(f, ", row {row} of _atom_site"),
             Self::Byte(byte) => write!(f, ", byte {byte}"),
         }
     }
 }
 
-/// A file that could not be read as a structure.
+/// A structure file is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{file}{place}: {cause}")]
+#[error("{file}{location}: {kind}")]
 pub struct ReadError {
-    /// The file, or whatever name the bytes were given.
+    /// The file name given to the reader.
     pub file: String,
     /// Where in the file.
-    pub place: Place,
+    pub location: FileLocation,
     /// What is wrong there.
-    pub cause: ReadCause,
+    pub kind: ReadErrorKind,
 }
 
 impl ReadError {
-    /// An error at a place of `file`.
-    #[must_use]
-    pub fn new(file: &str, place: Place, cause: ReadCause) -> Self {
+    pub(super) fn new(file: &str, location: FileLocation, kind: ReadErrorKind) -> Self {
         Self {
             file: file.to_owned(),
-            place,
-            cause,
+            location,
+            kind,
         }
     }
 }
@@ -61,71 +59,61 @@ impl ReadError {
 /// What is wrong with a structure file.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum ReadCause {
+pub enum ReadErrorKind {
     /// There are no bytes.
-    #[error("the file is empty")]
+    #[error("the file is empty; expected a PDB, mmCIF or BinaryCIF structure")]
     Empty,
-    /// The file was read to its end without finding an atom.
-    #[error("no atoms found; is it a structure file, in the format that its name says?")]
-    NoAtoms,
-    /// Neither the name nor the content tells the format.
+    /// The file ends without an atom.
     #[error(
-        "not a PDB, mmCIF or BinaryCIF file, as far as its name and its content tell; give it an ending such as .pdb, .cif or .bcif"
+        "no atoms found; check that it is a structure file and that its extension matches its format"
+    )]
+    NoAtoms,
+    /// Neither the name nor the content identifies the format.
+    #[error(
+        "unknown format: neither the file name nor the content is that of a PDB, mmCIF or BinaryCIF file; use an extension such as .pdb, .cif or .bcif, or set LoadOptions::format"
     )]
     UnknownFormat,
-    /// Bytes that are not text in a text format.
-    #[error("the file holds bytes that are not text")]
+    /// A text format contains bytes that are not text.
+    #[error("found bytes that are not text; name the file .bcif if it is BinaryCIF")]
     NotText,
-    /// An atom record ends before its coordinates do.
-    #[error("the atom record is truncated: {length} columns, at least {needed} are needed")]
+    /// An atom record ends before its coordinates.
+    #[error(
+        "the atom record has {length} columns, but the coordinates extend to column {needed}; restore the missing columns or remove the line"
+    )]
     Truncated {
-        /// Columns that the line has.
+        /// Columns of the line.
         length: usize,
         /// Columns that the record needs.
         needed: usize,
     },
-    /// A field that should be a number is not.
-    #[error("{field} '{text}' is not a number")]
-    BadNumber {
-        /// Which field.
+    /// A field is not a finite number.
+    #[error("{field} is '{text}', expected a finite number")]
+    InvalidNumber {
+        /// The field, and in PDB files its columns.
         field: &'static str,
-        /// What it says.
+        /// The text of the field.
         text: String,
     },
-    /// A number is NaN or infinite.
-    #[error("{field} '{text}' is not finite")]
-    NotFinite {
-        /// Which field.
-        field: &'static str,
-        /// What it says.
-        text: String,
-    },
-    /// A coordinate is further out than any structure could be.
-    #[error("{field} {value} nm is further than {MAX_COORDINATE_NM} nm from the origin")]
+    /// A coordinate is out of range.
+    #[error(
+        "{field} is {value} nm, expected at most {MAX_COORDINATE_NM} nm from the origin; check that the file is in ångström"
+    )]
     TooFar {
-        /// Which coordinate.
+        /// The coordinate.
         field: &'static str,
         /// Its value, nm.
         value: f64,
     },
-    /// An element symbol that does not exist, or an atom name that tells none.
-    #[error("unknown element '{symbol}' of atom '{atom}'")]
-    UnknownElement {
-        /// What the element field says; empty if the name had to tell.
-        symbol: String,
-        /// Name of the atom.
-        atom: String,
-    },
-    /// The text breaks a rule of its format.
+    /// The text violates the syntax of its format.
     #[error("{0}")]
     Syntax(String),
-    /// A column without which there are no coordinates.
-    #[error("the column '{0}' is missing")]
+    /// The atom table has no coordinates.
+    #[error("the atom table has no column '_atom_site.{0}', which is required")]
     MissingColumn(&'static str),
-    /// The gzip stream is damaged, or there is none where the name says `.gz`.
-    #[error("bad gzip data: {0}")]
-    BadGzip(String),
-    /// The content unpacks to more than a limit.
+    /// The gzip stream is damaged or missing.
+    #[error("invalid gzip data: {0}; compress or download the file again")]
+    InvalidGzip(String),
+    /// The content exceeds a limit that protects against exhausted memory.
     #[error("{what} exceeds the limit of {limit}")]
     TooLarge {
         /// What is too large.
@@ -134,87 +122,98 @@ pub enum ReadCause {
         limit: u64,
     },
     /// The bytes are not `MessagePack`, the container of `BinaryCIF`.
-    #[error("not valid MessagePack: {0}")]
-    BadMessagePack(&'static str),
-    /// A `BinaryCIF` column does not decode.
-    #[error("column '{column}' does not decode: {what}")]
-    BadEncoding {
+    #[error("invalid MessagePack: {0}; the file is damaged or not BinaryCIF")]
+    InvalidMessagePack(&'static str),
+    /// A `BinaryCIF` column is invalid.
+    #[error("column '{column}' cannot be decoded: {reason}")]
+    InvalidColumn {
         /// The column.
         column: String,
         /// What is wrong with it.
-        what: &'static str,
+        reason: &'static str,
     },
 }
 
-/// What there is, one after the other; `none` if there is nothing.
-fn listed<T: fmt::Display>(known: &[T]) -> String {
-    if known.is_empty() {
+/// The quoted items, separated by commas; `none` if there are none.
+fn quoted_list<T: fmt::Display>(items: &[T]) -> String {
+    if items.is_empty() {
         return "none".to_owned();
     }
-    let quoted: Vec<String> = known.iter().map(|one| format!("'{one}'")).collect();
+    let quoted: Vec<String> = items.iter().map(|item| format!("'{item}'")).collect();
     quoted.join(", ")
 }
 
-/// Why a file did not become a molecule.
+/// A structure file could not become a molecule.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MoleculeError {
-    /// The file system refused.
+    /// The file cannot be opened or read.
     #[error("{file}: cannot be read: {source}")]
     Io {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is not a readable structure.
+    /// The file is not a valid structure.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The atoms do not make a rigid body.
     #[error(transparent)]
     Template(#[from] TemplateError),
-    /// The file has atoms, but the options removed all of them.
+    /// The load options exclude all atoms of the file.
     #[error(
-        "{file}: none of its {atoms} atoms is left after the load options were applied; keep more models, chains, waters or hydrogens"
+        "{file}: the load options exclude all {atoms} atoms; include more models, chains, waters or hydrogens"
     )]
-    NothingLeft {
+    NoAtomsSelected {
         /// The file.
         file: String,
         /// Atoms in the file.
         atoms: usize,
     },
-    /// The model that was asked for is not in the file.
-    #[error("{file}: no model {asked}; the file has {}", listed(known))]
+    /// The requested model is not in the file.
+    #[error(
+        "{file}: no model {requested}; the file has {}",
+        quoted_list(available)
+    )]
     UnknownModel {
         /// The file.
         file: String,
-        /// What was asked for.
-        asked: i32,
-        /// What there is.
-        known: Vec<i32>,
+        /// The requested model.
+        requested: i32,
+        /// All models of the file.
+        available: Vec<i32>,
     },
-    /// A chain that was asked for is not in the file.
-    #[error("{file}: no chain '{asked}'; the file has {}", listed(known))]
+    /// A requested chain is not in the file.
+    #[error(
+        "{file}: no chain '{requested}'; the file has {}",
+        quoted_list(available)
+    )]
     UnknownChain {
         /// The file.
         file: String,
-        /// What was asked for.
-        asked: String,
-        /// What there is.
-        known: Vec<SmolStr>,
+        /// The requested chain.
+        requested: String,
+        /// All chains of the file.
+        available: Vec<SmolStr>,
     },
-    /// The assembly that was asked for is not in the file.
-    #[error("{file}: no assembly '{asked}'; the file has {}", listed(known))]
+    /// The requested assembly is not in the file.
+    #[error(
+        "{file}: no assembly '{requested}'; the file has {}",
+        quoted_list(available)
+    )]
     UnknownAssembly {
         /// The file.
         file: String,
-        /// What was asked for.
-        asked: String,
-        /// What there is.
-        known: Vec<String>,
+        /// The requested assembly.
+        requested: String,
+        /// All assemblies of the file.
+        available: Vec<String>,
     },
-    /// An assembly operator reflects, scales or shears, which a rigid body cannot do.
-    #[error("{file}: operator {operator} of assembly '{assembly}' is not a rotation: {why}")]
+    /// An assembly operator is not a rigid motion.
+    #[error(
+        "{file}: operator {operator} of assembly '{assembly}' is not a rotation: {reason}; load the file without this assembly"
+    )]
     NotARotation {
         /// The file.
         file: String,
@@ -223,18 +222,22 @@ pub enum MoleculeError {
         /// The operator.
         operator: String,
         /// What it does instead.
-        why: &'static str,
+        reason: &'static str,
     },
-    /// One template was asked for, but the options ask for the copies of an assembly.
-    #[error("{file}: assembly '{assembly}' as instances is not one body: use load_instances")]
+    /// One template was requested, but the options ask for the copies of an assembly.
+    #[error(
+        "{file}: assembly '{assembly}' as instances is not one body; use load_instances or AssemblyChoice::OneBody"
+    )]
     SeveralBodies {
         /// The file.
         file: String,
         /// The assembly.
         assembly: String,
     },
-    /// An assembly, built in full, has too many atoms.
-    #[error("{file}: assembly '{assembly}' would have more than {limit} atoms")]
+    /// A complete assembly has too many atoms.
+    #[error(
+        "{file}: assembly '{assembly}' has more than {limit} atoms; use load_instances, which stores them once"
+    )]
     AssemblyTooLarge {
         /// The file.
         file: String,
@@ -245,9 +248,9 @@ pub enum MoleculeError {
     },
     /// The radius scale is zero, negative or not finite.
     #[error(
-        "{file}: the radius scale {scale} is not a positive number; the usual one is {DEFAULT_RADIUS_SCALE}"
+        "{file}: the radius scale is {scale}, expected a positive number such as {DEFAULT_RADIUS_SCALE}"
     )]
-    BadRadiusScale {
+    InvalidRadiusScale {
         /// The file.
         file: String,
         /// The scale.

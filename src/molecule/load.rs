@@ -1,15 +1,16 @@
-//! From a path to a molecule.
+//! Loading structure files from a path or from bytes.
 
 use std::path::Path;
 
-use super::bodies::MoleculeInstances;
 use super::error::MoleculeError;
-use super::options::LoadOptions;
-use super::reader::read_as;
-use super::structure::Structure;
+use super::format::read_structure;
+use super::load_options::LoadOptions;
+use super::structure::{MoleculeInstances, Structure};
 use super::template::MoleculeTemplate;
 
 /// Loads a structure file as one rigid body.
+///
+/// [`MoleculeTemplate::load_warnings`] counts values of the file that were replaced by defaults.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -17,11 +18,12 @@ use super::template::MoleculeTemplate;
 /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// assert_eq!(lipid.atom_count(), 134);
 /// assert!((lipid.mass() - 760.1).abs() < 0.1, "dalton");
+/// assert!(lipid.load_warnings().is_empty());
 /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
 /// ```
 ///
 /// # Errors
-/// [`MoleculeError`] with file, line and cause.
+/// [`MoleculeError`] with file, location and cause.
 pub fn load(
     path: impl AsRef<Path>,
     options: &LoadOptions,
@@ -29,10 +31,10 @@ pub fn load(
     load_structure(path, options)?.template(options)
 }
 
-/// Loads all that a structure file says.
+/// Loads the complete content of a structure file.
 ///
-/// Of the options only `format` counts here; the others are applied when the
-/// structure is turned into bodies.
+/// Uses only [`LoadOptions::format`]; the other options apply when the structure is turned into
+/// bodies.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -45,7 +47,7 @@ pub fn load(
 /// ```
 ///
 /// # Errors
-/// [`MoleculeError`] with file, line and cause.
+/// [`MoleculeError`] with file, location and cause.
 pub fn load_structure(
     path: impl AsRef<Path>,
     options: &LoadOptions,
@@ -65,7 +67,7 @@ pub fn load_structure(
 /// use bevy_rapier_molecules::molecule::AssemblyChoice;
 /// use bevy_rapier_molecules::prelude::*;
 ///
-/// // The coat of a virus: the file has one protein and where its 49 copies are.
+/// // A virus coat: the file contains one protein and the poses of its 49 copies.
 /// let options = LoadOptions {
 ///     assembly: AssemblyChoice::Instances("1".to_owned()),
 ///     ..LoadOptions::default()
@@ -76,7 +78,7 @@ pub fn load_structure(
 /// ```
 ///
 /// # Errors
-/// [`MoleculeError`] with file, line and cause.
+/// [`MoleculeError`] with file, location and cause.
 pub fn load_instances(
     path: impl AsRef<Path>,
     options: &LoadOptions,
@@ -84,10 +86,10 @@ pub fn load_instances(
     load_structure(path, options)?.instances(options)
 }
 
-/// Reads all that the bytes of a structure file say, without touching the file system.
+/// Reads the complete content of a structure file from memory.
 ///
-/// `source` is what errors call the file; its ending tells the format unless
-/// the options do. Of the options only `format` counts here.
+/// `source` is the file name used in errors; its extension determines the format unless
+/// [`LoadOptions::format`] does. The other options are not used.
 ///
 /// ```
 /// use bevy_rapier_molecules::molecule::{LoadOptions, read_bytes};
@@ -97,11 +99,11 @@ pub fn load_instances(
 /// ```
 ///
 /// # Errors
-/// [`MoleculeError`] with file, line and cause.
+/// [`MoleculeError`] with file, location and cause.
 pub fn read_bytes(
     bytes: &[u8],
     source: &str,
     options: &LoadOptions,
 ) -> Result<Structure, MoleculeError> {
-    Ok(read_as(bytes, source, options.format)?)
+    Ok(read_structure(bytes, source, options.format)?)
 }

@@ -1,15 +1,13 @@
-//! Cells over the atoms of one molecule, in its body frame.
+//! A uniform grid over the atoms of one molecule, in its body frame.
 //!
-//! Turk's grid (*Interactive Collision Detection for Molecular Graphics*, 1989):
-//! 1. a cell is at least as wide as the largest atom's diameter,
-//! 2. so an atom that touches a ball no larger than the atoms is in one of the 27
-//!    cells around the ball's center;
-//! 3. atoms are counting-sorted by cell, x fastest, so that those 27 cells are nine
-//!    contiguous ranges;
-//! 4. one flag a cell says whether any of its 27 has an atom: most balls are turned
-//!    away by that flag alone.
+//! After Turk (*Interactive Collision Detection for Molecular Graphics*, 1989):
+//! 1. a cell is at least as wide as the diameter of the largest atom,
+//! 2. so an atom that touches a ball no larger than the atoms is in one of the 27 cells around
+//!    the center of the ball;
+//! 3. atoms are counting-sorted by cell, x fastest, so these 27 cells are nine contiguous ranges;
+//! 4. a flag per cell says whether any of its 27 neighbors has an atom, which rejects most balls.
 //!
-//! The grid is built once for a template and shared by all its molecules.
+//! The grid is built once per template and shared by all its molecules.
 
 use std::ops::{ControlFlow, Range};
 
@@ -17,49 +15,43 @@ use glam::{IVec3, Vec3};
 
 /// Width of a cell in units of the largest radius.
 ///
-/// Two is the diameter. The quarter more is the margin inside which contacts are
-/// predicted: balls of atom size enlarged by it still need 27 cells only.
+/// Two is the diameter. The remaining quarter is for the prediction distance: balls of atom size
+/// enlarged by it still need only 27 cells.
 const CELL_WIDTH: f32 = 2.25;
 
-/// Width of the cells for atoms with this largest radius, nm.
-pub(super) fn cell_width(largest_radius: f32) -> f32 {
-    (CELL_WIDTH * largest_radius).max(f32::MIN_POSITIVE)
-}
-
-/// Most cells for each atom before cells are made wider than they need to be.
+/// Maximum number of cells per atom; beyond it cells become wider.
 ///
-/// A protein has about two; a few atoms at the far ends of a huge box would need
-/// millions.
-const MOST_CELLS_PER_ATOM: f64 = 64.0;
+/// A protein has about two; a few atoms in a huge box would need millions.
+const MAX_CELLS_PER_ATOM: f64 = 64.0;
 
-/// How much further than squared reaches rows of cells are looked at: numbers are rounded.
+/// Factor of squared reaches that allows for rounding.
 const ROUNDED_REACH: f32 = 1.001;
 
-/// Error of the face of a cell in units of the largest coordinate: some roundings.
+/// Rounding error of the face of a cell relative to the largest coordinate.
 const FACE_ROUNDING: f32 = 8.0 * f32::EPSILON;
 
-/// One atom as the grid stores it.
+/// An atom in a [`LocalGrid`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridAtom {
     /// Center in the body frame, nm.
     pub center: Vec3,
     /// Radius, nm.
     pub radius: f32,
-    /// Index of the atom in its template.
+    /// Index in the template.
     pub index: u32,
 }
 
 impl GridAtom {
-    /// Whether it touches or overlaps the ball at `center` with `radius`, both in the body
-    /// frame, nm; with a negative radius, whether the center lies that deep in it.
+    /// Whether the atom touches or overlaps the ball at `center` with `radius` (body frame, nm).
+    /// A negative radius tests whether the center is that deep inside the atom.
     #[inline]
-    pub(super) fn touches(&self, center: Vec3, radius: f32) -> bool {
+    fn touches(&self, center: Vec3, radius: f32) -> bool {
         let sum = self.radius + radius;
         sum >= 0.0 && self.center.distance_squared(center) <= sum * sum
     }
 }
 
-/// Cells over the atoms of one molecule, in its body frame.
+/// A uniform grid over the atoms of one molecule, in its body frame.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -73,49 +65,47 @@ impl GridAtom {
 ///     touched.push(atom.index);
 ///     ControlFlow::<()>::Continue(())
 /// });
-/// assert!(touched.contains(&7) && touched.len() < 10, "itself, and what it is bound to");
+/// assert!(touched.contains(&7) && touched.len() < 10, "the atom itself and its bonded neighbors");
 /// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct LocalGrid {
-    /// Corner of the first cell, nm; the outermost cells are empty all round.
+    /// Corner of the first cell, nm. The outermost cells on all sides are empty.
     low: Vec3,
-    cell: f32,
-    /// One over the width of a cell, 1/nm.
-    inverse_cell: f32,
-    counts: IVec3,
-    /// First atom of each cell in `atoms`, and one past the last atom at the end.
+    cell_width: f32,
+    inverse_cell_width: f32,
+    cell_counts: IVec3,
+    /// Index in `atoms` of the first atom of each cell, and the number of atoms at the end.
     starts: Vec<u32>,
-    /// For each cell whether one of the 27 cells around it has an atom.
-    near: Vec<bool>,
+    /// Whether any of the 27 cells around each cell has an atom.
+    has_neighbors: Vec<bool>,
     atoms: Vec<GridAtom>,
     largest_radius: f32,
-    /// How far faces of cells may be from where they should be, nm.
-    rounding: f32,
+    /// Rounding error of the faces of cells, nm.
+    face_error: f32,
 }
 
 impl LocalGrid {
     /// Sorts atoms with `positions` and `radii`, nm, into cells.
     ///
-    /// Positions must be finite and radii positive, as those of every
-    /// [`MoleculeTemplate`](super::MoleculeTemplate) are. No atoms make a grid that
-    /// finds nothing.
+    /// Positions must be finite and radii positive, as in every
+    /// [`MoleculeTemplate`](super::MoleculeTemplate).
     ///
     /// # Panics
-    /// If there are some radii, but fewer than positions.
+    /// If there are fewer radii than positions, but not none.
     #[must_use]
     pub fn new(positions: &[Vec3], radii: &[f32]) -> Self {
         let largest_radius = radii.iter().copied().fold(0.0, f32::max);
         let mut grid = Self {
             low: Vec3::ZERO,
-            cell: 1.0,
-            inverse_cell: 1.0,
-            counts: IVec3::ZERO,
+            cell_width: 1.0,
+            inverse_cell_width: 1.0,
+            cell_counts: IVec3::ZERO,
             starts: vec![0],
-            near: Vec::new(),
+            has_neighbors: Vec::new(),
             atoms: Vec::new(),
             largest_radius,
-            rounding: 0.0,
+            face_error: 0.0,
         };
         if positions.is_empty() || radii.is_empty() {
             return grid;
@@ -125,31 +115,31 @@ impl LocalGrid {
             .iter()
             .copied()
             .fold(Vec3::NEG_INFINITY, Vec3::max);
-        grid.lay_out(low, high, positions.len());
+        grid.choose_cells(low, high, positions.len());
         grid.sort(positions, radii);
-        grid.rounding = FACE_ROUNDING * low.abs().max(high.abs()).max_element();
-        grid.flag();
+        grid.face_error = FACE_ROUNDING * low.abs().max(high.abs()).max_element();
+        grid.flag_neighbors();
         grid
     }
 
     /// Chooses the cells for atom centers between `low` and `high`.
-    fn lay_out(&mut self, low: Vec3, high: Vec3, atoms: usize) {
-        let most = 1024.0 + MOST_CELLS_PER_ATOM * atoms as f64;
-        self.cell = cell_width(self.largest_radius);
+    fn choose_cells(&mut self, low: Vec3, high: Vec3, atoms: usize) {
+        let max_cells = 1024.0 + MAX_CELLS_PER_ATOM * atoms as f64;
+        self.cell_width = (CELL_WIDTH * self.largest_radius).max(f32::MIN_POSITIVE);
         // One cell for the last atom and one border cell on either side.
-        let counts = |cell: f32| ((high - low) * (1.0 / cell)).floor().as_dvec3() + 3.0;
-        while counts(self.cell).element_product() > most {
-            self.cell *= 1.25;
+        let counts = |width: f32| ((high - low) * (1.0 / width)).floor().as_dvec3() + 3.0;
+        while counts(self.cell_width).element_product() > max_cells {
+            self.cell_width *= 1.25;
         }
-        self.counts = counts(self.cell).as_ivec3();
-        self.inverse_cell = 1.0 / self.cell;
-        self.low = low - self.cell;
+        self.cell_counts = counts(self.cell_width).as_ivec3();
+        self.inverse_cell_width = 1.0 / self.cell_width;
+        self.low = low - self.cell_width;
     }
 
-    /// Counting sort of the atoms by cell; inside a cell they keep their order.
+    /// Counting sort of the atoms by cell; atoms of a cell keep their order.
     fn sort(&mut self, positions: &[Vec3], radii: &[f32]) {
         let cells = self
-            .counts
+            .cell_counts
             .to_array()
             .map(|n| n as usize)
             .iter()
@@ -157,8 +147,9 @@ impl LocalGrid {
         let cell_of: Vec<usize> = positions
             .iter()
             .map(|&position| {
-                // Rounding must not put an atom into the border.
-                self.number(self.cell_at(position).clamp(IVec3::ONE, self.counts - 2))
+                // Rounding must not put an atom into a border cell.
+                let cell = self.cell_at(position);
+                self.cell_index(cell.clamp(IVec3::ONE, self.cell_counts - 2))
             })
             .collect();
         self.starts = vec![0; cells + 1];
@@ -169,12 +160,12 @@ impl LocalGrid {
             self.starts[cell + 1] += self.starts[cell];
         }
         let mut next = self.starts.clone();
-        let nothing = GridAtom {
+        let placeholder = GridAtom {
             center: Vec3::ZERO,
             radius: 0.0,
             index: 0,
         };
-        self.atoms = vec![nothing; cell_of.len()];
+        self.atoms = vec![placeholder; cell_of.len()];
         for (index, &cell) in cell_of.iter().enumerate() {
             self.atoms[next[cell] as usize] = GridAtom {
                 center: positions[index],
@@ -185,36 +176,35 @@ impl LocalGrid {
         }
     }
 
-    /// Sets the flag of each cell that has an atom in one of the 27 cells around it.
-    fn flag(&mut self) {
-        self.near = vec![false; self.starts.len() - 1];
-        for z in 1..self.counts.z - 1 {
-            for y in 1..self.counts.y - 1 {
-                for x in 1..self.counts.x - 1 {
-                    let cell = self.number(IVec3::new(x, y, z));
+    /// Flags each cell with an atom in one of the 27 cells around it.
+    fn flag_neighbors(&mut self) {
+        self.has_neighbors = vec![false; self.starts.len() - 1];
+        for z in 1..self.cell_counts.z - 1 {
+            for y in 1..self.cell_counts.y - 1 {
+                for x in 1..self.cell_counts.x - 1 {
+                    let cell = self.cell_index(IVec3::new(x, y, z));
                     if self.starts[cell] == self.starts[cell + 1] {
                         continue;
                     }
                     for (dz, dy) in (-1..=1).flat_map(|dz| (-1..=1).map(move |dy| (dz, dy))) {
-                        let first = self.number(IVec3::new(x - 1, y + dy, z + dz));
-                        self.near[first..first + 3].fill(true);
+                        let first = self.cell_index(IVec3::new(x - 1, y + dy, z + dz));
+                        self.has_neighbors[first..first + 3].fill(true);
                     }
                 }
             }
         }
     }
 
-    /// Largest radius of any atom, nm; zero without atoms.
+    /// Largest radius of any atom, nm; 0 without atoms.
     #[must_use]
     pub fn largest_radius(&self) -> f32 {
         self.largest_radius
     }
 
-    /// How much a ball of `radius` nm may be enlarged, nm, so that only the 27 cells
-    /// around its center are looked at; zero at least.
-    #[must_use]
+    /// How much a ball of `radius` nm may be enlarged, nm, so that a query visits only the 27
+    /// cells around its center; at least 0.
     pub(crate) fn quick_margin(&self, radius: f32) -> f32 {
-        (self.cell - self.largest_radius - radius).max(0.0)
+        (self.cell_width - self.largest_radius - radius).max(0.0)
     }
 
     /// All atoms, sorted by cell.
@@ -223,10 +213,10 @@ impl LocalGrid {
         &self.atoms
     }
 
-    /// Visits every atom that touches or overlaps the ball at `center` with `radius`,
-    /// both in the body frame, nm, until `visit` breaks.
+    /// Visits every atom that touches or overlaps the ball at `center` with `radius` (body
+    /// frame, nm) until `visit` breaks.
     ///
-    /// A negative radius finds atoms in which the center lies that deep.
+    /// A negative radius finds atoms with the center that deep inside.
     #[inline]
     pub fn visit_touching<B>(
         &self,
@@ -235,10 +225,10 @@ impl LocalGrid {
         mut visit: impl FnMut(&GridAtom) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let reach = radius + self.largest_radius;
-        if reach <= self.cell {
+        if reach <= self.cell_width {
             let cell = self.cell_at(center);
-            let inside = cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.counts).all();
-            if !(inside && self.near[self.number(cell)]) {
+            let inside = cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.cell_counts).all();
+            if !(inside && self.has_neighbors[self.cell_index(cell)]) {
                 return ControlFlow::Continue(());
             }
         }
@@ -246,14 +236,13 @@ impl LocalGrid {
         if low.x > high.x {
             return ControlFlow::Continue(());
         }
-        // Plain loops: a user moves a molecule while thousands of atoms look around here.
-        let furthest = reach + self.rounding;
-        let furthest = ROUNDED_REACH * furthest * furthest;
+        let max_distance = reach + self.face_error;
+        let max_distance_squared = ROUNDED_REACH * max_distance * max_distance;
         for z in low.z..=high.z {
-            let dz = self.outside(center.z - self.low.z, z);
+            let dz = self.distance_to_cell(center.z - self.low.z, z);
             for y in low.y..=high.y {
-                let dy = self.outside(center.y - self.low.y, y);
-                if dy * dy + dz * dz > furthest {
+                let dy = self.distance_to_cell(center.y - self.low.y, y);
+                if dy * dy + dz * dz > max_distance_squared {
                     continue;
                 }
                 for atom in &self.atoms[self.row(low.x, high.x, y, z)] {
@@ -266,8 +255,7 @@ impl LocalGrid {
         ControlFlow::Continue(())
     }
 
-    /// Visits every atom whose center lies in the box from `low` to `high`, nm, and
-    /// some around it.
+    /// Visits every atom with its center in the box from `low` to `high`, nm, and some around it.
     pub(crate) fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
         let (low, high) = self.range(low, high);
         if low.x > high.x {
@@ -281,77 +269,70 @@ impl LocalGrid {
         }
     }
 
-    /// First and last cells of a box, nm; there are none if the first is beyond the last.
+    /// First and last cell of a box, nm; no cells if the first is beyond the last.
     #[inline]
     fn range(&self, low: Vec3, high: Vec3) -> (IVec3, IVec3) {
         (
-            self.cell_at(low).clamp(IVec3::ZERO, self.counts),
-            self.cell_at(high).clamp(IVec3::NEG_ONE, self.counts - 1),
+            self.cell_at(low).clamp(IVec3::ZERO, self.cell_counts),
+            self.cell_at(high)
+                .clamp(IVec3::NEG_ONE, self.cell_counts - 1),
         )
     }
 
-    /// How far a coordinate, counted from the first cell, is outside a cell along one
-    /// axis, nm.
+    /// Distance of a coordinate, relative to the first cell, from a cell along one axis, nm.
     #[inline]
-    fn outside(&self, coordinate: f32, cell: i32) -> f32 {
-        let start = cell as f32 * self.cell;
+    fn distance_to_cell(&self, coordinate: f32, cell: i32) -> f32 {
+        let start = cell as f32 * self.cell_width;
         (start - coordinate)
-            .max(coordinate - start - self.cell)
+            .max(coordinate - start - self.cell_width)
             .max(0.0)
     }
 
-    /// Range of `atoms` in the cells from `low` to `high` of a row.
+    /// Range in `atoms` of the cells from `low` to `high` of a row.
     #[inline]
     fn row(&self, low: i32, high: i32, y: i32, z: i32) -> Range<usize> {
-        let first = self.number(IVec3::new(low, y, z));
+        let first = self.cell_index(IVec3::new(low, y, z));
         let next = first + (high - low + 1) as usize;
         self.starts[first] as usize..self.starts[next] as usize
     }
 
-    /// The cell of a point, which may lie outside of the grid. Saturates far away.
+    /// The cell of a point, which may be outside the grid; saturates far away.
     ///
-    /// Rounds towards zero, which many processors do faster than down: what lies less than
-    /// a cell before the first cell is taken for part of it, and that one is empty.
+    /// Rounds towards zero, which is faster than rounding down. Points less than a cell before
+    /// the first cell are assigned to it, which is harmless because it is empty.
     #[inline]
     fn cell_at(&self, point: Vec3) -> IVec3 {
-        ((point - self.low) * self.inverse_cell).as_ivec3()
+        ((point - self.low) * self.inverse_cell_width).as_ivec3()
     }
 
-    /// Number of a cell inside of the grid, x fastest.
+    /// Index of a cell of the grid, x fastest.
     #[inline]
-    fn number(&self, cell: IVec3) -> usize {
+    fn cell_index(&self, cell: IVec3) -> usize {
         let [x, y, z] = cell.to_array().map(|k| k as usize);
-        let [nx, ny] = [self.counts.x, self.counts.y].map(|k| k as usize);
+        let [nx, ny] = [self.cell_counts.x, self.cell_counts.y].map(|k| k as usize);
         (z * ny + y) * nx + x
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
     use super::*;
 
-    /// Someone who looks at atoms.
-    type Visitor<'a> = &'a mut dyn FnMut(&GridAtom) -> ControlFlow<()>;
-
-    /// Indices of the atoms that `look` shows to a visitor, in rising order.
-    pub fn seen(look: impl FnOnce(Visitor<'_>) -> ControlFlow<()>) -> Vec<u32> {
+    /// Sorted indices of the touching atoms.
+    fn touching(grid: &LocalGrid, center: Vec3, radius: f32) -> Vec<u32> {
         let mut found = Vec::new();
-        let _ = look(&mut |atom| {
+        let _ = grid.visit_touching(center, radius, |atom| {
             found.push(atom.index);
-            ControlFlow::Continue(())
+            ControlFlow::<()>::Continue(())
         });
         found.sort_unstable();
         found
     }
 
-    pub fn touching(grid: &LocalGrid, center: Vec3, radius: f32) -> Vec<u32> {
-        seen(|visitor| grid.visit_touching(center, radius, visitor))
-    }
-
-    fn brute(positions: &[Vec3], radii: &[f32], center: Vec3, radius: f32) -> Vec<u32> {
+    fn brute_force(positions: &[Vec3], radii: &[f32], center: Vec3, radius: f32) -> Vec<u32> {
         (0..positions.len())
             .filter(|&k| {
                 let sum = radii[k] + radius;
@@ -361,26 +342,14 @@ pub(super) mod tests {
             .collect()
     }
 
-    pub fn point(random: &mut impl Rng, side: f32) -> Vec3 {
+    fn point(random: &mut impl Rng, side: f32) -> Vec3 {
         Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
     }
 
-    /// Numbers of atoms, and half the sides of the cubes that they are in, nm.
-    pub const CUBES: [(usize, f32); 5] =
-        [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)];
-
-    /// Atoms of 0.1 nm on the faces of cells, and three in one place.
-    pub fn on_cell_faces() -> Vec<Vec3> {
-        (0..27)
-            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
-            .chain([Vec3::ZERO; 3])
-            .collect()
-    }
-
     #[test]
-    fn finds_what_brute_force_finds() {
+    fn touching_atoms_match_brute_force() {
         let mut random = Pcg64::seed_from_u64(7);
-        for (count, side) in CUBES {
+        for (count, side) in [(1, 0.1), (2, 5.0), (100, 0.5), (100, 20.0), (10_000, 3.0)] {
             let positions: Vec<Vec3> = (0..count).map(|_| point(&mut random, side)).collect();
             let radii: Vec<f32> = (0..count).map(|_| random.random_range(0.05..0.2)).collect();
             let grid = LocalGrid::new(&positions, &radii);
@@ -390,7 +359,7 @@ pub(super) mod tests {
                 let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];
                 assert_eq!(
                     touching(&grid, center, radius),
-                    brute(&positions, &radii, center, radius),
+                    brute_force(&positions, &radii, center, radius),
                     "{count} atoms, ball of {radius} nm at {center}"
                 );
             }
@@ -399,19 +368,22 @@ pub(super) mod tests {
 
     #[test]
     fn atoms_on_cell_faces_and_coincident_atoms_are_found() {
-        let positions = on_cell_faces();
+        let positions: Vec<Vec3> = (0..27)
+            .map(|k| Vec3::new((k % 3) as f32, (k / 3 % 3) as f32, (k / 9) as f32) * 0.225)
+            .chain([Vec3::ZERO; 3])
+            .collect();
         let radii = vec![0.1; positions.len()];
         let grid = LocalGrid::new(&positions, &radii);
         for &center in &positions {
             assert_eq!(
                 touching(&grid, center, 0.1251),
-                brute(&positions, &radii, center, 0.1251)
+                brute_force(&positions, &radii, center, 0.1251)
             );
         }
     }
 
     #[test]
-    fn no_atoms_and_points_that_are_not_finite_find_nothing() {
+    fn empty_grids_and_non_finite_points_find_nothing() {
         let empty = LocalGrid::new(&[], &[]);
         assert!(touching(&empty, Vec3::ZERO, 1.0).is_empty());
         assert!(touching(&empty, Vec3::ZERO, 0.0).is_empty());
@@ -425,14 +397,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn few_atoms_far_apart_do_not_make_millions_of_cells() {
+    fn sparse_atoms_do_not_need_millions_of_cells() {
         let grid = LocalGrid::new(&[Vec3::splat(-1.0e5), Vec3::splat(1.0e5)], &[0.1, 0.1]);
-        assert!(grid.near.len() < 2000);
+        assert!(grid.has_neighbors.len() < 2000);
         assert_eq!(touching(&grid, Vec3::splat(1.0e5), 0.1), [1]);
     }
 
     #[test]
-    fn a_box_holds_every_atom_inside_it() {
+    fn a_box_query_visits_every_atom_inside() {
         let mut random = Pcg64::seed_from_u64(3);
         let positions: Vec<Vec3> = (0..500).map(|_| point(&mut random, 2.0)).collect();
         let grid = LocalGrid::new(&positions, &vec![0.1; positions.len()]);

@@ -1,59 +1,61 @@
-//! Molecules at rest: elements, structure files, body-frame templates.
+//! Molecule templates, chemical elements, and readers of structure files.
 //!
-//! Bytes of a structure file go in, rigid [`MoleculeTemplate`]s come out. A file goes through
-//! three stages:
-//! 1. a [`StructureReader`] (PDB, mmCIF, `BinaryCIF`, each plain or gzipped) turns
-//!    bytes into a [`Structure`], which is what the file says;
-//! 2. [`LoadOptions`] choose models, chains, waters, hydrogens, one of several
-//!    alternate locations, and an assembly;
-//! 3. what is left becomes one [`MoleculeTemplate`], or one for each part of the
-//!    file ([`Structure::split_by`]), or one with many poses ([`Structure::instances`]).
+//! A structure file becomes rigid [`MoleculeTemplate`]s in three steps, which [`load`] combines:
+//! 1. the reader of its [`Format`] (PDB, mmCIF or `BinaryCIF`, plain or gzipped) parses the
+//!    bytes into a [`Structure`], the complete content of the file;
+//! 2. [`LoadOptions`] select models, chains, waters, hydrogens and an assembly; of alternate
+//!    locations the one with the highest occupancy is kept;
+//! 3. the selected atoms become one [`MoleculeTemplate`], one per chain, residue or model
+//!    ([`Structure::split_by`]), or one with many poses ([`Structure::instances`]).
 //!
-//! [`load`] does all three.
+//! # Units and frames
 //!
-//! Lengths are nm, masses dalton; files have ångström. Positions in a [`Structure`] are in
-//! the frame of the file; those in a template are in its body frame, which has its origin at
-//! the center of mass and the axes of the file. [`MoleculeTemplate::file_pose`] leads back.
+//! Lengths are nm and masses dalton; readers convert from the ångström of the files. Positions
+//! in a [`Structure`] are in the frame of the file. Positions in a template are in its body
+//! frame, which has its origin at the center of mass and the axes of the file;
+//! [`MoleculeTemplate::file_pose`] transforms them back.
 //!
-//! The same bytes and options give the same template, to the last bit. Bytes are never
-//! trusted: whatever they are, the answer is a template or a [`MoleculeError`] with file, line
-//! and cause, in bounded memory.
+//! # Determinism and errors
 //!
-//! [`LocalGrid`] and [`HashedLocalGrid`] are the cells over the atoms of one molecule of
-//! G. Turk, *Interactive Collision Detection for Molecular Graphics* (University of North
-//! Carolina, 1989), as a full array and as a hash table. That a molecule is defined once and
-//! shared by all its copies is in J. Pauschenwein's thesis (2022, section 4.1).
+//! The same bytes and options give the same template, bit for bit. Any input gives either a
+//! template or a [`MoleculeError`] with file, location and cause, in bounded memory. Values that
+//! a template can do without, such as an unknown element, are replaced and counted in
+//! [`LoadWarnings`].
+//!
+//! # Papers
+//!
+//! [`LocalGrid`] is the grid of G. Turk, *Interactive Collision Detection for Molecular
+//! Graphics* (University of North Carolina, 1989). Sharing one template between all copies of a
+//! molecule follows J. Pauschenwein's thesis (2022, section 4.1).
 
-mod bodies;
+mod atom_label;
+mod binary_cif;
 mod body_spheres;
-mod builder;
-mod cif;
+mod decimal;
 mod element;
-mod element_table;
+mod element_from_atom_name;
 mod error;
-mod hashed_grid;
-mod label;
+mod format;
 mod load;
+mod load_options;
+mod load_warnings;
 mod local_grid;
-mod number;
-mod options;
+mod mmcif;
 mod pdb;
-mod pdb_biomt;
-mod pdb_element;
-mod reader;
-mod select;
 mod structure;
 mod template;
+mod vdw_radii_and_masses;
 
-pub use bodies::{MAX_ASSEMBLY_ATOMS, MoleculeInstances, MoleculePart, SplitBy};
+pub use atom_label::AtomLabel;
 pub use body_spheres::BodySpheres;
 pub use element::Element;
-pub use error::{MoleculeError, Place, ReadCause, ReadError};
-pub use hashed_grid::HashedLocalGrid;
-pub use label::AtomLabel;
+pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};
+pub use format::Format;
 pub use load::{load, load_instances, load_structure, read_bytes};
+pub use load_options::{AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, ModelChoice};
+pub use load_warnings::LoadWarnings;
 pub use local_grid::{GridAtom, LocalGrid};
-pub use options::{AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, ModelChoice};
-pub use reader::{Format, MAX_INFLATED_BYTES, StructureReader};
-pub use structure::{Assembly, Operator, Structure, StructureAtom};
+pub use structure::{
+    Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
+};
 pub use template::{Atom, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError};

@@ -1,73 +1,73 @@
-//! The rigid shape that many molecules of a scene share.
+//! The rigid shape of a molecule, shared by all its copies.
 
 use glam::{DMat3, DVec3, Quat, Vec3};
 use smol_str::SmolStr;
 use thiserror::Error;
 
-use super::Element;
+use super::{Element, LoadWarnings};
 use crate::pose::Pose;
 
-/// Largest distance from the file's origin that an atom may have, nm.
+/// Maximum coordinate of an atom in the frame of its file, nm.
 ///
-/// A tenth of a millimeter: no structure file holds anything larger, and it
-/// keeps squares and sums of coordinates far away from overflow.
+/// A tenth of a millimeter is larger than any structure, and keeps squares and sums of
+/// coordinates far from overflow.
 pub const MAX_COORDINATE_NM: f32 = 1.0e5;
 
-/// Why a set of atoms is not a rigid molecule.
+/// Atoms do not make a rigid molecule.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// There is nothing to build from.
+    /// There are no atoms.
     #[error("molecule '{name}' has no atoms")]
     NoAtoms {
         /// Name of the molecule.
         name: String,
     },
-    /// A position is NaN, infinite or further out than [`MAX_COORDINATE_NM`].
+    /// A coordinate is NaN or larger than [`MAX_COORDINATE_NM`].
     #[error(
-        "atom {index} ('{atom}') of molecule '{name}' has an impossible position {position} nm"
+        "atom {index} ('{atom}') of molecule '{name}' is at {position} nm, expected finite coordinates of at most {MAX_COORDINATE_NM} nm"
     )]
-    BadPosition {
+    InvalidPosition {
         /// Name of the molecule.
         name: String,
         /// Index of the atom, from 0.
         index: usize,
         /// Name of the atom.
         atom: SmolStr,
-        /// The position that was given, nm.
+        /// Its position, nm.
         position: Vec3,
     },
-    /// A radius is zero, negative, not finite or larger than [`MAX_COORDINATE_NM`].
+    /// A radius is not positive, not finite or larger than [`MAX_COORDINATE_NM`].
     #[error(
-        "atom {index} ('{atom}') of molecule '{name}' has radius {radius} nm, which is not between 0 and {MAX_COORDINATE_NM} nm"
+        "atom {index} ('{atom}') of molecule '{name}' has radius {radius} nm, expected between 0 and {MAX_COORDINATE_NM} nm"
     )]
-    BadRadius {
+    InvalidRadius {
         /// Name of the molecule.
         name: String,
         /// Index of the atom, from 0.
         index: usize,
         /// Name of the atom.
         atom: SmolStr,
-        /// The radius that was given, nm.
+        /// Its radius, nm.
         radius: f32,
     },
-    /// An atom names a residue that is not in the list.
+    /// A residue index is out of range.
     #[error(
-        "atom {index} of molecule '{name}' belongs to residue {residue}, but there are {residues}, counted from 0"
+        "atom {index} of molecule '{name}' has residue index {residue}, expected less than {residues}"
     )]
-    BadResidue {
+    InvalidResidue {
         /// Name of the molecule.
         name: String,
         /// Index of the atom, from 0.
         index: usize,
-        /// The residue index that was given.
+        /// Its residue index.
         residue: u32,
-        /// How many residues there are.
+        /// Number of residues.
         residues: usize,
     },
 }
 
-/// One atom on its way into a [`MoleculeTemplate`].
+/// An atom of a new [`MoleculeTemplate`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Atom {
     /// Position in the frame of the file, nm.
@@ -82,23 +82,23 @@ pub struct Atom {
     pub residue: u32,
 }
 
-/// What a group of atoms is called in a structure file.
+/// A group of atoms in a structure file, such as an amino acid, a lipid or an ion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Residue {
     /// Name, such as `ALA` or `POP`.
     pub name: SmolStr,
     /// Sequence number in the file.
     pub number: i32,
-    /// Insertion code, if the file has one.
+    /// Insertion code, if any.
     pub insertion_code: Option<char>,
-    /// Chain, empty if the file has none.
+    /// Name of the chain; empty if the file has none.
     pub chain: SmolStr,
 }
 
-/// The rigid shape that many molecules share: atoms in the body frame.
+/// The rigid shape of a molecule, shared by all its copies: atoms in the body frame.
 ///
-/// The body frame has its origin at the center of mass and its axes parallel to
-/// those of the file. Lengths are nm, masses dalton.
+/// The body frame has its origin at the center of mass and its axes parallel to those of the
+/// file. Lengths are nm, masses dalton.
 ///
 /// ```
 /// use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
@@ -116,7 +116,7 @@ pub struct Residue {
 /// let monoxide = MoleculeTemplate::new("carbon monoxide", atoms, vec![residue])?;
 ///
 /// assert!((monoxide.mass() - 28.01).abs() < 0.01, "dalton");
-/// // The origin of the body frame is the center of mass, nearer to the heavier oxygen.
+/// // The center of mass is closer to the heavier oxygen.
 /// let [carbon, oxygen] = [0, 1].map(|atom| monoxide.positions()[atom].x);
 /// assert!(carbon < 0.0 && oxygen > 0.0 && -carbon > oxygen, "nm");
 /// assert!((monoxide.file_pose().transform_point(Vec3::X * carbon).x - 1.0).abs() < 1e-6);
@@ -132,19 +132,18 @@ pub struct MoleculeTemplate {
     residue_indices: Vec<u32>,
     residues: Vec<Residue>,
     mass: f32,
-    inertia: DMat3,
     principal_inertia: Vec3,
     principal_axes: Quat,
     bounding_radius: f32,
     file_pose: Pose,
+    load_warnings: LoadWarnings,
 }
 
 impl MoleculeTemplate {
-    /// Builds the template of `atoms`, moving their center of mass to the origin.
+    /// Builds a template from `atoms`, moving their center of mass to the origin.
     ///
     /// # Errors
-    /// [`TemplateError`] if there are no atoms, or one of them has an impossible
-    /// position, radius or residue.
+    /// [`TemplateError`] if there are no atoms, or a position, radius or residue is invalid.
     pub fn new(
         name: impl Into<String>,
         atoms: Vec<Atom>,
@@ -166,65 +165,53 @@ impl MoleculeTemplate {
             .iter()
             .map(|atom| (atom.position.as_dvec3() - center).as_vec3())
             .collect();
-        let inertia = inertia_tensor(&atoms, &positions);
-        let (principal_inertia, principal_axes) = principal_frame(inertia);
-        let bounding_radius = positions
-            .iter()
-            .zip(&atoms)
-            .map(|(position, atom)| position.length() + atom.radius)
-            .fold(0.0, f32::max);
+        let (principal_inertia, principal_axes) =
+            principal_frame(inertia_tensor(&atoms, &positions));
+        let radii: Vec<f32> = atoms.iter().map(|atom| atom.radius).collect();
 
         Ok(Self {
+            bounding_radius: bounding_radius(&positions, &radii),
             positions,
-            radii: atoms.iter().map(|atom| atom.radius).collect(),
+            radii,
             elements: atoms.iter().map(|atom| atom.element).collect(),
             residue_indices: atoms.iter().map(|atom| atom.residue).collect(),
             atom_names: atoms.into_iter().map(|atom| atom.name).collect(),
             residues,
             mass: mass as f32,
-            inertia,
             principal_inertia,
             principal_axes,
-            bounding_radius,
             file_pose: Pose::from_translation(center.as_vec3()),
+            load_warnings: LoadWarnings::default(),
             name,
         })
     }
 
     /// The same molecule with every radius set to `radius` nm.
     ///
-    /// With half a distance as radius, "overlap" means "closer than that distance". Mass and
-    /// inertia stay.
+    /// With half a distance as radius, atoms overlap if they are closer than that distance. Mass
+    /// and inertia do not change.
     ///
     /// # Errors
-    /// [`TemplateError::BadRadius`] if `radius` is not between 0 and [`MAX_COORDINATE_NM`].
-    pub fn with_uniform_radius(mut self, radius: f32) -> Result<Self, TemplateError> {
-        if !is_radius(radius) {
-            return Err(TemplateError::BadRadius {
-                name: self.name,
-                index: 0,
-                atom: self.atom_names[0].clone(),
-                radius,
-            });
-        }
-        self.radii.fill(radius);
-        self.bounding_radius = self
-            .positions
-            .iter()
-            .map(|position| position.length() + radius)
-            .fold(0.0, f32::max);
-        Ok(self)
+    /// [`TemplateError::InvalidRadius`] if `radius` is not between 0 and [`MAX_COORDINATE_NM`].
+    pub fn with_uniform_radius(self, radius: f32) -> Result<Self, TemplateError> {
+        self.with_radii(|_| radius)
     }
 
-    /// The same molecule with every radius multiplied by `factor`. Mass and inertia stay.
+    /// The same molecule with every radius multiplied by `factor`. Mass and inertia do not
+    /// change.
     ///
     /// # Errors
-    /// [`TemplateError::BadRadius`] if a radius would not be between 0 and [`MAX_COORDINATE_NM`].
-    pub fn with_scaled_radii(mut self, factor: f32) -> Result<Self, TemplateError> {
+    /// [`TemplateError::InvalidRadius`] if a radius is then not between 0 and
+    /// [`MAX_COORDINATE_NM`].
+    pub fn with_scaled_radii(self, factor: f32) -> Result<Self, TemplateError> {
+        self.with_radii(|radius| radius * factor)
+    }
+
+    fn with_radii(mut self, new_radius: impl Fn(f32) -> f32) -> Result<Self, TemplateError> {
         for (index, radius) in self.radii.iter_mut().enumerate() {
-            *radius *= factor;
-            if !is_radius(*radius) {
-                return Err(TemplateError::BadRadius {
+            *radius = new_radius(*radius);
+            if !is_valid_radius(*radius) {
+                return Err(TemplateError::InvalidRadius {
                     name: self.name,
                     index,
                     atom: self.atom_names[index].clone(),
@@ -232,14 +219,15 @@ impl MoleculeTemplate {
                 });
             }
         }
-        let atoms = self.positions.iter().zip(&self.radii);
-        self.bounding_radius = atoms
-            .map(|(position, radius)| position.length() + radius)
-            .fold(0.0, f32::max);
+        self.bounding_radius = bounding_radius(&self.positions, &self.radii);
         Ok(self)
     }
 
-    /// Name of the molecule, usually the file it came from.
+    pub(super) fn set_load_warnings(&mut self, warnings: LoadWarnings) {
+        self.load_warnings = warnings;
+    }
+
+    /// Name of the molecule, usually that of its file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -275,7 +263,7 @@ impl MoleculeTemplate {
         &self.atom_names
     }
 
-    /// For each atom the index of its residue in [`residues`](Self::residues).
+    /// Residue of each atom, as an index into [`residues`](Self::residues).
     #[must_use]
     pub fn residue_indices(&self) -> &[u32] {
         &self.residue_indices
@@ -287,10 +275,10 @@ impl MoleculeTemplate {
         &self.residues
     }
 
-    /// The residue of one atom, by its index from 0.
+    /// The residue of the atom with this index.
     ///
     /// # Panics
-    /// If there is no such atom.
+    /// If the index is out of range.
     #[must_use]
     pub fn residue_of(&self, atom: usize) -> &Residue {
         &self.residues[self.residue_indices[atom] as usize]
@@ -302,15 +290,9 @@ impl MoleculeTemplate {
         self.mass
     }
 
-    /// Inertia tensor about the center of mass in the body frame, Da·nm².
+    /// Principal moments of inertia about the center of mass, Da·nm², in ascending order.
     ///
-    /// Each atom counts as a solid ball, so a single atom has inertia too.
-    #[must_use]
-    pub fn inertia(&self) -> DMat3 {
-        self.inertia
-    }
-
-    /// Principal moments of inertia about the center of mass, Da·nm², smallest first.
+    /// Each atom is a solid ball, so even a single atom has inertia.
     #[must_use]
     pub fn principal_inertia(&self) -> Vec3 {
         self.principal_inertia
@@ -322,22 +304,34 @@ impl MoleculeTemplate {
         self.principal_axes
     }
 
-    /// Radius (nm) of the sphere about the center of mass that holds every atom sphere.
+    /// Radius of the sphere about the center of mass that contains all atoms, nm.
     #[must_use]
     pub fn bounding_radius(&self) -> f32 {
         self.bounding_radius
     }
 
-    /// The pose that puts the molecule back where its file had it, nm in the frame of the file.
+    /// The pose of the molecule in the frame of its file.
     #[must_use]
     pub fn file_pose(&self) -> Pose {
         self.file_pose
     }
+
+    /// How many values of the file of the molecule were replaced by defaults.
+    #[must_use]
+    pub fn load_warnings(&self) -> LoadWarnings {
+        self.load_warnings
+    }
 }
 
-/// Whether an atom can have this radius, nm.
-fn is_radius(radius: f32) -> bool {
+fn is_valid_radius(radius: f32) -> bool {
     radius > 0.0 && radius <= MAX_COORDINATE_NM
+}
+
+fn bounding_radius(positions: &[Vec3], radii: &[f32]) -> f32 {
+    let atoms = positions.iter().zip(radii);
+    atoms
+        .map(|(position, radius)| position.length() + radius)
+        .fold(0.0, f32::max)
 }
 
 fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateError> {
@@ -347,17 +341,17 @@ fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateErro
         });
     }
     for (index, atom) in atoms.iter().enumerate() {
-        let largest = atom.position.abs().max_element();
-        if !(atom.position.is_finite() && largest <= MAX_COORDINATE_NM) {
-            return Err(TemplateError::BadPosition {
+        let max_coordinate = atom.position.abs().max_element();
+        if !(atom.position.is_finite() && max_coordinate <= MAX_COORDINATE_NM) {
+            return Err(TemplateError::InvalidPosition {
                 name: name.to_owned(),
                 index,
                 atom: atom.name.clone(),
                 position: atom.position,
             });
         }
-        if !is_radius(atom.radius) {
-            return Err(TemplateError::BadRadius {
+        if !is_valid_radius(atom.radius) {
+            return Err(TemplateError::InvalidRadius {
                 name: name.to_owned(),
                 index,
                 atom: atom.name.clone(),
@@ -365,7 +359,7 @@ fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateErro
             });
         }
         if atom.residue as usize >= residues {
-            return Err(TemplateError::BadResidue {
+            return Err(TemplateError::InvalidResidue {
                 name: name.to_owned(),
                 index,
                 residue: atom.residue,
@@ -376,8 +370,8 @@ fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateErro
     Ok(())
 }
 
-/// Sum over atoms of the inertia of a solid ball, `2/5 m r²`, moved out to its
-/// place by the parallel axis theorem, `m (|p|² 1 − p pᵀ)`.
+/// Sum over all atoms of the inertia of a solid ball, `2/5 m r²`, shifted to its position by the
+/// parallel axis theorem, `m (|p|² 1 − p pᵀ)`.
 fn inertia_tensor(atoms: &[Atom], positions: &[Vec3]) -> DMat3 {
     let mut inertia = DMat3::ZERO;
     for (atom, position) in atoms.iter().zip(positions) {
@@ -391,7 +385,7 @@ fn inertia_tensor(atoms: &[Atom], positions: &[Vec3]) -> DMat3 {
     inertia
 }
 
-/// Principal moments (ascending) and the rotation from the principal to the body frame.
+/// Principal moments in ascending order, and the rotation from the principal to the body frame.
 fn principal_frame(inertia: DMat3) -> (Vec3, Quat) {
     let matrix = nalgebra::Matrix3::from_column_slice(&inertia.to_cols_array());
     let eigen = nalgebra::SymmetricEigen::new(matrix);

@@ -1,22 +1,23 @@
-//! k-means: seeds after Arthur and Vassilvitskii (k-means++, 2007), then Lloyd's rounds.
+//! k-means clustering: seeding by k-means++ (Arthur and Vassilvitskii, 2007), then Lloyd's
+//! algorithm.
 //!
-//! 1. the first seed is any point, each further one a point drawn with its squared
-//!    distance from the nearest seed so far as weight;
-//! 2. every point goes to the nearest center;
-//! 3. a center without points takes the one that is farthest from its own center;
-//! 4. centers move to the means of their points, and back to 2 until they stay.
+//! 1. Choose the first seed at random, each further one with a probability proportional to its
+//!    squared distance from the nearest seed.
+//! 2. Assign every point to the nearest center.
+//! 3. Assign the point farthest from its center to each empty cluster.
+//! 4. Move the centers to the means of their points; repeat from 2 until they stop moving.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::engine::{ClusterEngine, ClusterSum, SEED_BLOCK};
+use super::cluster_engine::{ClusterEngine, ClusterSum, SEED_BLOCK};
 use super::lattice::LatticePoint;
 
-/// Most rounds. A protein needs about thirty; later rounds move next to nothing.
-const MAX_ROUNDS: usize = 100;
+/// Maximum number of iterations. A protein needs about thirty; later ones hardly change.
+const MAX_ITERATIONS: usize = 100;
 
-/// Cluster of each of `points`: `clusters` of them, less than there are points, and none
-/// without a point.
+/// The cluster of each point. `clusters` must be less than the number of points; no cluster is
+/// empty.
 pub(super) fn cluster<E: ClusterEngine>(
     points: &[LatticePoint],
     clusters: usize,
@@ -24,11 +25,11 @@ pub(super) fn cluster<E: ClusterEngine>(
     engine: &mut E,
 ) -> Result<Vec<u32>, E::Error> {
     let mut centers = seeds(points, clusters, seed, engine)?;
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..MAX_ITERATIONS {
         let mut sums = engine.assign(&centers)?;
         if sums.iter().any(|sum| sum.count == 0) {
             let mut assignment = engine.assignment()?;
-            repair(points, &centers, &mut assignment, &mut sums);
+            fill_empty_clusters(points, &centers, &mut assignment, &mut sums);
         }
         let means = sums.iter().zip(&centers);
         let means: Vec<_> = means.map(|(sum, old)| sum.mean().unwrap_or(*old)).collect();
@@ -39,11 +40,11 @@ pub(super) fn cluster<E: ClusterEngine>(
     }
     let mut sums = engine.assign(&centers)?;
     let mut assignment = engine.assignment()?;
-    repair(points, &centers, &mut assignment, &mut sums);
+    fill_empty_clusters(points, &centers, &mut assignment, &mut sums);
     Ok(assignment)
 }
 
-/// Step 1.
+/// Step 1: k-means++.
 fn seeds<E: ClusterEngine>(
     points: &[LatticePoint],
     clusters: usize,
@@ -61,7 +62,7 @@ fn seeds<E: ClusterEngine>(
         let sums = engine.add_seed(points[next])?;
         let total: u64 = sums.iter().sum();
         next = if total == 0 {
-            // Fewer places than clusters: any point will do, and `repair` shares them out.
+            // Fewer distinct points than clusters: `fill_empty_clusters` corrects this.
             centers.len()
         } else {
             let mut drawn = random.random_range(0..total);
@@ -73,7 +74,7 @@ fn seeds<E: ClusterEngine>(
     }
 }
 
-/// Which of the `weights` the number `drawn` falls into, and how far.
+/// The index of the weight that `drawn` falls into; reduces `drawn` by the weights before it.
 fn find(weights: impl Iterator<Item = u64>, drawn: &mut u64) -> usize {
     let mut last = 0;
     for (index, weight) in weights.enumerate() {
@@ -86,9 +87,9 @@ fn find(weights: impl Iterator<Item = u64>, drawn: &mut u64) -> usize {
     last
 }
 
-/// Step 3: gives every cluster without points the point that is farthest from its own
-/// center, the first of those, as long as it leaves others behind.
-fn repair(
+/// Step 3: assigns to each empty cluster the point that is farthest from its center, the first of
+/// equals, unless that would empty its cluster.
+fn fill_empty_clusters(
     points: &[LatticePoint],
     centers: &[LatticePoint],
     assignment: &mut [u32],
@@ -108,7 +109,7 @@ fn repair(
     let mut far = order.into_iter().map(|(_, k)| k);
     for cluster in empty {
         let spare = far.find(|&k| sums[assignment[k] as usize].count > 1);
-        // There are more points than clusters, so that there always is one.
+        // Always exists: there are more points than clusters.
         let Some(point) = spare else {
             return;
         };
@@ -121,10 +122,10 @@ fn repair(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proxy::engine::OnProcessor;
+    use crate::proxy::cluster_engine::CpuClusterEngine;
 
     fn clustered(points: &[LatticePoint], clusters: usize, seed: u64) -> Vec<u32> {
-        let mut engine = OnProcessor::new(points);
+        let mut engine = CpuClusterEngine::new(points);
         let Ok(assignment) = cluster(points, clusters, seed, &mut engine);
         assignment
     }
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn well_parted_clouds_are_told_apart() {
+    fn separate_clouds_become_separate_clusters() {
         let corner = |k: usize| [k & 1, k >> 1 & 1, k >> 2 & 1].map(|bit| 20_000 * bit as u16);
         let mut points = random_points(800, 3);
         for (k, point) in points.iter_mut().enumerate() {
@@ -153,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn no_cluster_is_empty_even_where_points_coincide() {
-        let mut heap = vec![LatticePoint([7, 8, 9]); 50];
-        heap.push(LatticePoint([9, 9, 9]));
-        for (points, clusters) in [(heap, 40), (random_points(300, 1), 299)] {
+    fn no_cluster_is_empty_even_if_points_coincide() {
+        let mut coincident = vec![LatticePoint([7, 8, 9]); 50];
+        coincident.push(LatticePoint([9, 9, 9]));
+        for (points, clusters) in [(coincident, 40), (random_points(300, 1), 299)] {
             for seed in 0..5 {
                 let found = clustered(&points, clusters, seed);
                 let mut counts = vec![0; clusters];
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_and_threads_do_not() {
+    fn clusters_depend_on_the_seed_and_not_on_threads() {
         let points = random_points(5000, 9);
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -182,9 +183,9 @@ mod tests {
         assert_ne!(first, run(1, 5));
     }
 
-    /// Lloyd's rounds only ever lower the sum of squares.
+    /// Lloyd's algorithm never increases the sum of squares.
     #[test]
-    fn clusters_are_no_worse_than_their_seeds() {
+    fn clusters_are_better_than_their_seeds() {
         let points = random_points(2000, 6);
         let cost = |centers: &[LatticePoint]| -> u64 {
             let nearest = |p: &LatticePoint| {
@@ -194,7 +195,7 @@ mod tests {
             points.iter().map(nearest).sum()
         };
         for seed in 0..10 {
-            let mut engine = OnProcessor::new(&points);
+            let mut engine = CpuClusterEngine::new(&points);
             let Ok(start) = seeds(&points, 12, seed, &mut engine);
             let mut sums = [ClusterSum::default(); 12];
             for (point, cluster) in points.iter().zip(clustered(&points, 12, seed)) {

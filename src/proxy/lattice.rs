@@ -1,17 +1,16 @@
-//! Atoms on a lattice: where whole numbers are enough.
+//! Integer coordinates for clustering.
 //!
-//! Clusters must not depend on who computes them. Sums of floats depend on their order,
-//! and products on whether the next addition is joined with them; whole numbers on
-//! neither. With 15 bits an axis a squared distance fits 32 bits, which every GPU has.
-//! The lattice only decides which atoms go together: a step is a thirty-thousandth part
-//! of the molecule, and the spheres are made from the atoms themselves.
+//! Clusters must not depend on the backend. Sums of floats depend on their order and on fused
+//! multiply-add; integers do not. With 15 bits per axis a squared distance fits into 32 bits,
+//! which every GPU supports. The lattice only determines which atoms form a cluster: a step is
+//! 1/32767 of the size of the molecule, and the spheres are computed from the atoms themselves.
 
 use glam::Vec3;
 
-/// Steps of the lattice along an axis: 3 (2¹⁵ − 1)² is less than 2³².
+/// Steps of the lattice along an axis; 3 (2¹⁵ − 1)² < 2³².
 pub const LATTICE_STEPS: u32 = (1 << 15) - 1;
 
-/// A point of the lattice; no coordinate is more than [`LATTICE_STEPS`].
+/// A lattice point with coordinates of at most [`LATTICE_STEPS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatticePoint(pub [u16; 3]);
 
@@ -28,7 +27,7 @@ impl LatticePoint {
     }
 }
 
-/// Puts `positions` on a lattice over their bounding cube. They must be finite.
+/// Rounds finite `positions` to a lattice over their bounding cube.
 pub(super) fn on_lattice(positions: &[Vec3]) -> Vec<LatticePoint> {
     let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
     let high = positions
@@ -53,16 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn corners_of_the_cube_are_corners_of_the_lattice() {
+    fn the_bounding_cube_maps_to_the_corners_of_the_lattice() {
         let points = on_lattice(&[Vec3::new(-3.0, 1.0, 7.0), Vec3::new(1.0, 5.0, 11.0)]);
-        let most = LATTICE_STEPS as u16;
-        assert_eq!(points, [LatticePoint([0; 3]), LatticePoint([most; 3])]);
+        let max = LATTICE_STEPS as u16;
+        assert_eq!(points, [LatticePoint([0; 3]), LatticePoint([max; 3])]);
         let exact = 3 * u64::from(LATTICE_STEPS) * u64::from(LATTICE_STEPS);
         assert_eq!(u64::from(points[0].squared_distance(points[1])), exact);
     }
 
     #[test]
-    fn one_place_is_one_point() {
+    fn coincident_positions_map_to_one_point() {
         let points = on_lattice(&[Vec3::splat(1.0e5); 4]);
         assert_eq!(points, [LatticePoint::default(); 4]);
         assert!(on_lattice(&[]).is_empty());

@@ -1,42 +1,36 @@
-//! Few large spheres that stand for the many atoms of a molecule.
+//! Proxies: few large spheres that approximate the atoms of a molecule.
 //!
-//! Atoms in a body frame go in (nm), with a number or a tolerance and a seed; a [`ProxySet`]
-//! comes out, in the same frame. Atoms that cannot be, none at all, or more than
-//! [`MAX_CLUSTERED_ATOMS`] are a [`ProxyError`].
+//! A [`ProxySet`] is computed from spheres in a body frame (nm), a number of proxies or a
+//! tolerance, and a seed:
 //!
-//! Klein et al. (2017) let 17 spheres stand for a molecule, and Pauschenwein (2022, section
-//! 6.1) names them as what would make large molecules cheap. Here:
-//!
-//! 1. the atoms' centers are put on a lattice, and clustered there by
-//!    [k-means](ClusterEngine), with whole numbers only: the same seed gives the same
-//!    clusters on every processor and every GPU;
-//! 2. around each cluster goes the smallest ball that holds its atoms (K. Fischer and
+//! 1. the centers of the atoms are rounded to a lattice and clustered by k-means in integer
+//!    arithmetic ([`ClusterEngine`]), so that the same seed gives the same clusters on every CPU
+//!    and GPU;
+//! 2. each proxy is the smallest ball that encloses the atoms of a cluster (K. Fischer and
 //!    B. Gärtner, 2003);
-//! 3. [`ProxyQuality`] says how much larger than the atoms the proxies are, and
-//!    [`ProxySet::for_tolerance`] takes as many as it needs to stay within a tolerance.
+//! 3. [`ProxyQuality`] measures how much the proxies exceed the atoms, and
+//!    [`ProxySet::for_tolerance`] finds the number of proxies for a tolerance.
 //!
-//! What is promised: every atom lies wholly inside of its proxy, so that molecules whose
-//! proxies do not touch do not touch.
+//! Every atom is completely inside its proxy: molecules whose proxies do not touch do not touch.
+//!
+//! Klein et al. (2017) approximate molecules by 17 spheres. Pauschenwein (2022, section 6.1)
+//! proposes them to speed up the collision detection of large molecules.
 
-mod ball;
-mod cache;
-mod enclose;
-mod engine;
-mod file;
+mod cluster_engine;
+mod enclosing_ball;
 mod kmeans;
 mod lattice;
-mod measure;
-mod set;
-mod tolerance;
+mod proxy_cache;
+mod proxy_file;
+mod proxy_quality;
+mod proxy_set;
 
-use ball::Ball;
-pub use cache::{PROXY_SEED, ProxyCache};
-use enclose::enclosing_ball;
-pub use engine::{ClusterEngine, ClusterSum, OnProcessor, SEED_BLOCK};
-pub use file::{ProxyFileError, proxy_file_of};
+pub use cluster_engine::{ClusterEngine, ClusterSum, CpuClusterEngine, SEED_BLOCK};
 pub use lattice::{LATTICE_STEPS, LatticePoint};
-pub use measure::ProxyQuality;
-pub use set::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
+pub use proxy_cache::{PROXY_SEED, ProxyCache};
+pub use proxy_file::{ProxyFileError, proxy_file_path};
+pub use proxy_quality::ProxyQuality;
+pub use proxy_set::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
 
-/// Proxies of a molecule if nobody says otherwise: as many as Klein et al. take.
+/// Default number of proxies of a molecule, as in Klein et al.
 pub const DEFAULT_PROXIES: usize = 17;

@@ -9,6 +9,8 @@ mod crowd_contacts;
 mod docking;
 mod export;
 mod force_laws;
+#[path = "../../benches/docking/hashed_grid.rs"]
+mod hashed_grid;
 mod molecule_shape;
 mod motion;
 mod proxy;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::gpu::{GpuClusters, GpuDevice};
 use bevy_rapier_molecules::molecule::{AssemblyChoice, BodySpheres, LoadOptions, load};
 use bevy_rapier_molecules::proxy::{
-    ClusterEngine, LATTICE_STEPS, LatticePoint, OnProcessor, ProxySet, SEED_BLOCK,
+    ClusterEngine, CpuClusterEngine, LATTICE_STEPS, LatticePoint, ProxySet, SEED_BLOCK,
 };
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
@@ -26,7 +26,7 @@ fn every_step_of_the_device_is_that_of_the_processor() {
     for count in [1, 2, 255, 1024, 1025, 5000] {
         let points = random_points(count, count as u64);
         let mut theirs = GpuClusters::new(device.clone(), &points).unwrap();
-        let mut ours = OnProcessor::new(&points);
+        let mut ours = CpuClusterEngine::new(&points);
         for seed in [points[0], points[count / 2], LatticePoint([0; 3])] {
             assert_eq!(theirs.add_seed(seed).unwrap(), ours.add_seed(seed).unwrap());
             for block in 0..count.div_ceil(SEED_BLOCK) {

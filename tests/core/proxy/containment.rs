@@ -41,7 +41,7 @@ fn atoms_of_all_structures_are_inside_of_their_proxies() {
             let set = ProxySet::from_atoms(&*molecule, count, 1).unwrap();
             let fault = fault((&*molecule).into(), &set, count);
             assert_eq!(fault, None, "{file}, {count} proxies");
-            assert!(set.protrusion(&*molecule).unwrap() <= 0.0);
+            assert!(set.max_protrusion(&*molecule).unwrap() <= 0.0);
         }
     }
 }
@@ -114,14 +114,14 @@ fn what_cannot_have_proxies_is_named() {
     ] {
         let error = of(&[Vec3::ZERO, bad], &[0.1, radius], 1).unwrap_err();
         assert!(
-            matches!(error, ProxyError::BadAtom { index: 1, .. }),
+            matches!(error, ProxyError::InvalidAtom { index: 1, .. }),
             "{error}"
         );
     }
     let molecule = molecule("popc.pdb");
     let other =
         ProxySet::from_atoms(&*crate::proxy::fixtures::molecule("p_xylene.pdb"), 2, 1).unwrap();
-    assert!(other.protrusion(&*molecule).is_err());
+    assert!(other.max_protrusion(&*molecule).is_err());
 }
 
 /// Atoms of all kinds: in a box, heaped up, on a line, or far from the origin.

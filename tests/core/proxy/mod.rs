@@ -2,6 +2,6 @@
 //! and what is bad is refused by name.
 
 mod containment;
-mod files;
 mod fixtures;
+mod proxy_files;
 mod quality;

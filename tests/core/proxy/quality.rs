@@ -26,7 +26,7 @@ fn a_tolerance_is_kept_with_no_more_proxies_than_it_takes() {
     for tolerance in [0.2, 0.5, 3.0] {
         let set = ProxySet::for_tolerance(&*molecule, tolerance, 1).unwrap();
         let quality = set.quality(&*molecule).unwrap();
-        assert!(quality.largest_distance_nm <= tolerance);
+        assert!(quality.max_distance_nm <= tolerance);
         assert!(
             set.len() < fewer,
             "{} proxies for {tolerance} nm",
@@ -36,7 +36,7 @@ fn a_tolerance_is_kept_with_no_more_proxies_than_it_takes() {
         if set.len() > 1 {
             let worse = ProxySet::from_atoms(&*molecule, set.len() - 1, 1).unwrap();
             let quality = worse.quality(&*molecule).unwrap();
-            assert!(quality.largest_distance_nm > tolerance);
+            assert!(quality.max_distance_nm > tolerance);
         }
     }
     assert_eq!(fewer, 1);
@@ -44,6 +44,6 @@ fn a_tolerance_is_kept_with_no_more_proxies_than_it_takes() {
     assert_eq!(exact.len(), molecule.atom_count());
     for bad in [-0.1, f32::NAN, f32::INFINITY] {
         let refused = ProxySet::for_tolerance(&*molecule, bad, 1);
-        assert!(matches!(refused, Err(ProxyError::BadTolerance { .. })));
+        assert!(matches!(refused, Err(ProxyError::InvalidTolerance { .. })));
     }
 }

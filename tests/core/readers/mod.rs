@@ -1,19 +1,20 @@
-//! Every reader on real structures, and every kind of bad input.
+//! Readers on real structures, irregular files and invalid input.
 //!
-//! The contract: what a file says is what comes out, atom for atom, and what
-//! cannot be read is refused with file, place and cause.
+//! The readers must return every atom of a file unchanged, and reject invalid input with file,
+//! location and cause.
 
-mod faults;
-mod quirks;
-mod structures;
+mod errors;
+mod irregular_files;
+mod real_structures;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use approx::assert_relative_eq;
 use bevy_rapier_molecules::molecule::{
-    AssemblyChoice, Element, Format, LoadOptions, ModelChoice, MoleculeError, MoleculeTemplate,
-    Place, ReadCause, SplitBy, Structure, load, load_instances, load_structure, read_bytes,
+    AssemblyChoice, Element, FileLocation, Format, LoadOptions, ModelChoice, MoleculeError,
+    MoleculeTemplate, ReadErrorKind, SplitBy, Structure, load, load_instances, load_structure,
+    read_bytes,
 };
 use glam::{DMat3, DVec3, Vec3};
 
@@ -25,7 +26,7 @@ fn structure(name: &str) -> Structure {
     load_structure(path(name), &LoadOptions::default()).unwrap()
 }
 
-fn everything() -> LoadOptions {
+fn with_waters() -> LoadOptions {
     LoadOptions {
         waters: true,
         ..LoadOptions::default()
@@ -40,12 +41,16 @@ fn elements(template: &MoleculeTemplate) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-fn bad(bytes: &[u8], source: &str) -> (Place, ReadCause) {
+fn read(text: &str, source: &str) -> Structure {
+    read_bytes(text.as_bytes(), source, &LoadOptions::default()).unwrap()
+}
+
+fn read_error(bytes: &[u8], source: &str) -> (FileLocation, ReadErrorKind) {
     match read_bytes(bytes, source, &LoadOptions::default()) {
         Err(MoleculeError::Read(error)) => {
             assert_eq!(error.file, source);
             assert!(error.to_string().starts_with(source), "{error}");
-            (error.place, error.cause)
+            (error.location, error.kind)
         }
         other => panic!("expected a read error, found {other:?}"),
     }

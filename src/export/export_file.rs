@@ -1,0 +1,193 @@
+//! Writes a structure file completely or not at all, in the format of its extension.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::{ExportError, ExportOptions, ExportSummary, write_mmcif, write_pdb};
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// A format that can be written.
+///
+/// ```
+/// use std::path::Path;
+/// use bevy_rapier_molecules::export::ExportFormat;
+///
+/// let format = |name: &str| ExportFormat::from_path(Path::new(name));
+/// assert_eq!(format("vesicle.CIF.gz"), Some((ExportFormat::Mmcif, true)));
+/// assert_eq!(format("vesicle.xyz"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportFormat {
+    /// PDB, supported by all tools; limited by its columns.
+    Pdb,
+    /// PDBx/mmCIF, for any number of molecules.
+    Mmcif,
+}
+
+impl ExportFormat {
+    /// The format of a path, and whether it is compressed.
+    ///
+    /// `.pdb` and `.ent` are PDB, `.cif` and `.mmcif` are mmCIF, optionally followed by `.gz`, in
+    /// any letter case.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<(Self, bool)> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (stem, gzip) = match name.strip_suffix(".gz") {
+            Some(stem) => (stem, true),
+            None => (name.as_str(), false),
+        };
+        match Path::new(stem).extension()?.to_str()? {
+            "pdb" | "ent" => Some((Self::Pdb, gzip)),
+            "cif" | "mmcif" => Some((Self::Mmcif, gzip)),
+            _ => None,
+        }
+    }
+}
+
+/// Writes molecules at their poses to `path`, in the format of its extension.
+///
+/// A hidden file next to `path` is written and then renamed, so a failed or interrupted export
+/// never leaves an incomplete file, and an existing file is replaced only by a complete one.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let places = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let path = std::env::temp_dir().join("two_lipids_of_a_doc_test.cif");
+/// export(&path, places.into_iter(), &ExportOptions::default())?;
+/// assert_eq!(load(&path, &LoadOptions::default())?.atom_count(), 2 * lipid.atom_count());
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ExportError`] if the extension is unknown, the file cannot be written, or the format does
+/// not support the molecules.
+pub fn export<'a>(
+    path: impl AsRef<Path>,
+    molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
+    options: &ExportOptions,
+) -> Result<ExportSummary, ExportError> {
+    let path = path.as_ref();
+    let Some((format, gzip)) = ExportFormat::from_path(path) else {
+        return Err(ExportError::UnknownFormat {
+            path: path.to_owned(),
+        });
+    };
+    let with_path = |source| ExportError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut temporary = TemporaryFile::create(path).map_err(with_path)?;
+    let written = if gzip {
+        // Atom rows shrink to a third; slower levels gain little.
+        let mut encoder = GzEncoder::new(&mut temporary.file, Compression::fast());
+        write(format, &mut encoder, molecules, options)
+            .and_then(|summary| encoder.try_finish().map(|()| summary).map_err(Into::into))
+    } else {
+        write(format, &mut temporary.file, molecules, options)
+    };
+    let summary = written.map_err(|error| match error {
+        ExportError::Write(source) => with_path(source),
+        other => other,
+    })?;
+    temporary.rename_to(path).map_err(with_path)?;
+    Ok(summary)
+}
+
+fn write<'a>(
+    format: ExportFormat,
+    writer: impl Write,
+    molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
+    options: &ExportOptions,
+) -> Result<ExportSummary, ExportError> {
+    match format {
+        ExportFormat::Pdb => write_pdb(writer, molecules, options),
+        ExportFormat::Mmcif => write_mmcif(writer, molecules, options),
+    }
+}
+
+/// A file with a temporary name that is deleted when dropped, unless it was renamed.
+struct TemporaryFile {
+    file: File,
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl TemporaryFile {
+    /// Maximum number of names to try. A name is taken only by the leftover of a killed process
+    /// with the same id.
+    const ATTEMPTS: u32 = 100;
+
+    fn create(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().unwrap_or(OsStr::new("structure"));
+        for attempt in 0..Self::ATTEMPTS {
+            let mut part = OsString::from(".");
+            part.push(name);
+            part.push(format!(".{}-{attempt}.part", std::process::id()));
+            let path = target.with_file_name(part);
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    return Ok(Self {
+                        file,
+                        path,
+                        renamed: false,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn rename_to(mut self, target: &Path) -> io::Result<()> {
+        // The content must be on disk before the file is renamed.
+        self.file.sync_all()?;
+        fs::rename(&self.path, target)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // The export has failed already; a second error cannot be reported.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_determines_the_format() {
+        use ExportFormat::{Mmcif, Pdb};
+        for (path, expected) in [
+            ("a.pdb", Some((Pdb, false))),
+            ("dir.x/A.PDB", Some((Pdb, false))),
+            ("a.ent.gz", Some((Pdb, true))),
+            ("a.cif", Some((Mmcif, false))),
+            ("a.b.mmcif.GZ", Some((Mmcif, true))),
+            ("a.gz", None),
+            ("a.xyz", None),
+            ("pdb", None),
+            (".pdb", None),
+            ("", None),
+        ] {
+            assert_eq!(ExportFormat::from_path(Path::new(path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Writer of the PDB format: rows of 80 columns with fixed fields.
+
+use std::io::Write;
+use std::ops::Range;
+
+use glam::DVec3;
+use smol_str::SmolStr;
+
+use super::pdb_chain_ids::{ChainId, ChainIds};
+use super::text_rows::{TextRows, scale, write_fixed};
+use super::{AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue};
+use crate::hybrid36;
+use crate::molecule::{Element, MoleculeTemplate};
+use crate::pose::Pose;
+
+// Columns of an atom row from 0; the format specification counts from 1.
+const RECORD: Range<usize> = 0..6;
+const SERIAL: Range<usize> = 6..11;
+const ATOM_NAME: Range<usize> = 12..16;
+const RESIDUE_NAME: Range<usize> = 17..21;
+const CHAIN: usize = 21;
+const NUMBER: Range<usize> = 22..26;
+const INSERTION_CODE: usize = 26;
+const COORDINATES: [Range<usize>; 3] = [30..38, 38..46, 46..54];
+const OCCUPANCY: Range<usize> = 54..60;
+const B_FACTOR: Range<usize> = 60..66;
+const ELEMENT: Range<usize> = 76..78;
+
+/// Columns of a row.
+const WIDTH: usize = 80;
+/// Columns of the title in a row.
+const TITLE_WIDTH: usize = 70;
+/// Decimals of a coordinate.
+const DECIMALS: u8 = 3;
+
+/// Writes molecules at their poses in the PDB format.
+///
+/// Serial and residue numbers that exceed their columns are in hybrid-36. Every molecule ends
+/// with a `TER` row. Molecules with one residue share a chain and are numbered consecutively. A
+/// larger molecule keeps its chain letters and residue numbers if the letters are free, else gets
+/// free letters; when all 62 letters are used, its numbers are shifted. A reader recovers
+/// molecules with one residue by splitting the file by residue, and up to 62 chains of larger
+/// molecules by splitting it by chain.
+///
+/// ```
+/// use bevy_rapier_molecules::export::write_pdb;
+/// use bevy_rapier_molecules::prelude::*;
+/// use glam::Vec3;
+///
+/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+/// let lipids = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let options = ExportOptions { title: "two lipids".to_owned(), ..ExportOptions::default() };
+/// let mut bytes = Vec::new();
+/// let written = write_pdb(&mut bytes, lipids, &options)?;
+/// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
+/// let text = String::from_utf8(bytes)?;
+/// assert!(text.starts_with("TITLE     two lipids\n"));
+/// assert_eq!(text.lines().filter(|row| row.starts_with("TER")).count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ExportError`] if the writer fails, a pose is invalid, or a value does not fit the columns.
+/// The output is then incomplete.
+pub fn write_pdb<'a>(
+    writer: impl Write,
+    molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
+    options: &ExportOptions,
+) -> Result<ExportSummary, ExportError> {
+    let mut rows = TextRows::new(writer);
+    write_title(&mut rows, &options.title)?;
+    let mut summary = ExportSummary::default();
+    let mut numbering = Numbering::new();
+    let mut serial = 0;
+    for (index, (template, pose)) in molecules.into_iter().enumerate() {
+        let pose = AngstromPose::new(index, template, pose)?;
+        numbering.number(index, template)?;
+        let mut row = Row::blank();
+        let mut residue = None;
+        for atom in 0..template.atom_count() {
+            let current = template.residue_indices()[atom];
+            if residue != Some(current) {
+                row.set_residue(template, current, numbering.of_residue(current))?;
+                residue = Some(current);
+            }
+            serial += 1;
+            row.set_serial(index, serial)?;
+            row.set_atom(&template.atom_names()[atom], template.elements()[atom])?;
+            let position = pose.angstrom(template.positions()[atom]);
+            row.set_position(position)
+                .ok_or_else(|| ExportError::OutsidePdb {
+                    molecule: index,
+                    name: template.name().to_owned(),
+                    position: position.as_vec3(),
+                })?;
+            rows.buffer.extend_from_slice(&row.0);
+            rows.end_row()?;
+        }
+        serial += 1;
+        row.set_serial(index, serial)?;
+        rows.buffer.extend_from_slice(row.as_ter());
+        rows.end_row()?;
+        summary.molecules += 1;
+        summary.atoms += template.atom_count();
+    }
+    rows.push("END");
+    rows.end_row()?;
+    summary.bytes = rows.finish()?;
+    Ok(summary)
+}
+
+/// Writes `TITLE` rows of 70 characters; other characters than ASCII become `?` or a space.
+fn write_title(rows: &mut TextRows<impl Write>, title: &str) -> Result<(), ExportError> {
+    // The continuation number has two columns.
+    const MAX_ROWS: usize = 99;
+    let text: Vec<u8> = title.trim().chars().map(printable).collect();
+    if text.is_empty() {
+        return Ok(());
+    }
+    // Continuation rows start with a space.
+    let (first, rest) = text.split_at(text.len().min(TITLE_WIDTH));
+    rows.push("TITLE     ");
+    rows.buffer.extend_from_slice(first);
+    rows.end_row()?;
+    for (k, part) in rest.chunks(TITLE_WIDTH - 1).take(MAX_ROWS - 1).enumerate() {
+        rows.push(&format!("TITLE   {:2} ", k + 2));
+        rows.buffer.extend_from_slice(part);
+        rows.end_row()?;
+    }
+    Ok(())
+}
+
+fn printable(character: char) -> u8 {
+    if character.is_whitespace() || character.is_control() {
+        b' '
+    } else if character.is_ascii() {
+        character as u8
+    } else {
+        b'?'
+    }
+}
+
+/// Chain letters and residue numbers of the current molecule.
+struct Numbering {
+    chain_ids: ChainIds,
+    residues: Vec<ResidueLabel>,
+}
+
+/// The identifiers of a residue in the file.
+#[derive(Clone, Copy)]
+struct ResidueLabel {
+    letter: u8,
+    number: [u8; 4],
+    insertion_code: u8,
+}
+
+impl Numbering {
+    fn new() -> Self {
+        Self {
+            chain_ids: ChainIds::new(),
+            residues: Vec::new(),
+        }
+    }
+
+    fn of_residue(&self, residue: u32) -> ResidueLabel {
+        self.residues[residue as usize]
+    }
+
+    /// Assigns labels to all residues of the molecule with this index.
+    fn number(&mut self, index: usize, template: &MoleculeTemplate) -> Result<(), ExportError> {
+        self.residues.clear();
+        self.label(template).ok_or(ExportError::PdbFull {
+            what: "residues",
+            molecule: index,
+        })
+    }
+
+    fn label(&mut self, template: &MoleculeTemplate) -> Option<()> {
+        if let [residue] = template.residues() {
+            let (letter, number) = self.chain_ids.assign_residue(&residue.chain)?;
+            self.residues.push(ResidueLabel {
+                letter,
+                number: number_field(number)?,
+                insertion_code: b' ',
+            });
+            return Some(());
+        }
+        let ids = self.assign_chains(template)?;
+        for residue in template.residues() {
+            let id = ids
+                .iter()
+                .find(|(chain, _)| *chain == &residue.chain)
+                .map(|(_, id)| id)?;
+            self.residues.push(ResidueLabel {
+                letter: id.letter,
+                number: number_field(i64::from(residue.number) + id.offset)?,
+                insertion_code: residue
+                    .insertion_code
+                    .filter(char::is_ascii_graphic)
+                    .map_or(b' ', |code| code as u8),
+            });
+        }
+        Some(())
+    }
+
+    /// The identifiers of the chains of a molecule with several residues, in file order.
+    fn assign_chains<'t>(
+        &mut self,
+        template: &'t MoleculeTemplate,
+    ) -> Option<Vec<(&'t SmolStr, ChainId)>> {
+        let mut ranges: Vec<(&SmolStr, i64, i64)> = Vec::new();
+        for residue in template.residues() {
+            let number = i64::from(residue.number);
+            match ranges
+                .iter_mut()
+                .find(|(chain, ..)| *chain == &residue.chain)
+            {
+                Some((_, low, high)) => {
+                    *low = number.min(*low);
+                    *high = number.max(*high);
+                }
+                None => ranges.push((&residue.chain, number, number)),
+            }
+        }
+        ranges
+            .into_iter()
+            .map(|(chain, low, high)| Some((chain, self.chain_ids.assign_chain(chain, low, high)?)))
+            .collect()
+    }
+}
+
+fn number_field(number: i64) -> Option<[u8; NUMBER.end - NUMBER.start]> {
+    let mut field = [b' '; NUMBER.end - NUMBER.start];
+    hybrid36::encode(number, &mut field).map(|()| field)
+}
+
+/// An atom row whose fields are overwritten for each atom.
+struct Row([u8; WIDTH]);
+
+impl Row {
+    fn blank() -> Self {
+        let mut row = [b' '; WIDTH];
+        row[OCCUPANCY].copy_from_slice(b"  1.00");
+        row[B_FACTOR].copy_from_slice(b"  0.00");
+        Self(row)
+    }
+
+    fn set_serial(&mut self, molecule: usize, serial: i64) -> Result<(), ExportError> {
+        hybrid36::encode(serial, &mut self.0[SERIAL]).ok_or(ExportError::PdbFull {
+            what: "atoms",
+            molecule,
+        })
+    }
+
+    /// Sets the fields shared by the atoms of a residue. Names of up to three characters are
+    /// right-justified in three columns; a fourth character uses the blank column after them.
+    fn set_residue(
+        &mut self,
+        template: &MoleculeTemplate,
+        residue: u32,
+        label: ResidueLabel,
+    ) -> Result<(), ExportError> {
+        let name = &template.residues()[residue as usize].name;
+        let field = &mut self.0[RESIDUE_NAME];
+        field.fill(b' ');
+        let start = 3_usize.saturating_sub(name.len());
+        copy_name(&mut field[start..], name)?;
+        let record = if is_standard_residue(name) {
+            b"ATOM  "
+        } else {
+            b"HETATM"
+        };
+        self.0[RECORD].copy_from_slice(record);
+        self.0[CHAIN] = label.letter;
+        self.0[INSERTION_CODE] = label.insertion_code;
+        self.0[NUMBER].copy_from_slice(&label.number);
+        Ok(())
+    }
+
+    /// Sets name and element. The element symbol in the name ends in the second column: `CA` of
+    /// an alanine is ` CA `, calcium is `CA  `. Names of four characters fill the field.
+    fn set_atom(&mut self, name: &SmolStr, element: Element) -> Result<(), ExportError> {
+        let symbol = element.symbol().as_bytes();
+        let field = &mut self.0[ATOM_NAME];
+        field.fill(b' ');
+        let has_long_symbol = symbol.len() == 2
+            && name.len() >= 2
+            && name.as_bytes()[..2].eq_ignore_ascii_case(symbol);
+        let start = usize::from(name.len() < 4 && !has_long_symbol);
+        copy_name(&mut field[start..], name)?;
+        let field = &mut self.0[ELEMENT];
+        field.fill(b' ');
+        let start = 2 - symbol.len();
+        field[start..].copy_from_slice(symbol);
+        field.make_ascii_uppercase();
+        Ok(())
+    }
+
+    /// Sets the world position in ångström; `None` if it does not fit the columns.
+    fn set_position(&mut self, position: DVec3) -> Option<()> {
+        for (columns, value) in COORDINATES.into_iter().zip(position.to_array()) {
+            let field = &mut self.0[columns];
+            let start = write_fixed(field, scale(value, DECIMALS), DECIMALS)?;
+            field[..start].fill(b' ');
+        }
+        Some(())
+    }
+
+    /// The row as the `TER` record of its chain, without atom name and coordinates.
+    fn as_ter(&mut self) -> &[u8] {
+        self.0[RECORD].copy_from_slice(b"TER   ");
+        self.0[ATOM_NAME].fill(b' ');
+        &self.0[..=INSERTION_CODE]
+    }
+}
+
+fn copy_name(field: &mut [u8], name: &SmolStr) -> Result<(), ExportError> {
+    let printable = name
+        .bytes()
+        .all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if name.len() > field.len() || !printable {
+        return Err(ExportError::NameOutsidePdb { name: name.clone() });
+    }
+    field[..name.len()].copy_from_slice(name.as_bytes());
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! The content of a structure file, before load options select a part of it.
+//!
+//! Readers fill a [`Structure`] through [`builder::StructureBuilder`]. Its methods in
+//! `rigid_bodies.rs` turn it into templates; `atom_selection.rs` applies the load options.
+
+mod atom_selection;
+pub(super) mod builder;
+mod rigid_bodies;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use glam::{DMat3, DVec3, Vec3};
+use smol_str::SmolStr;
+
+pub use self::rigid_bodies::{MoleculeInstances, MoleculePart, SplitBy};
+use super::error::ReadErrorKind;
+use super::{Element, LoadWarnings, Residue};
+
+/// Maximum number of operators of an assembly, far more than any virus has.
+pub(super) const MAX_OPERATORS: usize = 20_000;
+
+/// The error of an assembly with more than [`MAX_OPERATORS`] operators.
+pub(super) fn too_many_operators() -> ReadErrorKind {
+    ReadErrorKind::TooLarge {
+        what: "the number of assembly operators",
+        limit: MAX_OPERATORS as u64,
+    }
+}
+
+/// One atom of a structure file.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StructureAtom {
+    /// Position in the frame of the file, nm.
+    pub position: Vec3,
+    /// Chemical element.
+    pub element: Element,
+    /// Name inside the residue, such as `CA`.
+    pub name: SmolStr,
+    /// Index into [`Structure::residues`].
+    pub residue: u32,
+    /// Number of the model that the atom belongs to.
+    pub model: i32,
+    /// Identifier of the alternate location, if the atom has several.
+    pub altloc: Option<char>,
+    /// Fraction of molecules that have the atom at this location; 1 if missing.
+    pub occupancy: f32,
+}
+
+/// A rigid motion that copies chains into an [`Assembly`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Operator {
+    /// Name in the file, such as `1` or `P-12`.
+    pub id: String,
+    /// Rotation part. Validated when the assembly is built.
+    pub rotation: DMat3,
+    /// Translation part, nm.
+    pub translation: DVec3,
+    /// The copied chains, by `label_asym_id` in mmCIF; `None` means all.
+    pub chains: Option<Arc<[SmolStr]>>,
+}
+
+/// A biological assembly: copies of the atoms of the file.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Assembly {
+    /// Name in the file, usually `1`.
+    pub id: String,
+    /// One operator per copy, in file order.
+    pub operators: Vec<Operator>,
+}
+
+/// The content of a structure file, in its frame; lengths are nm.
+///
+/// [`template`](Self::template), [`split_by`](Self::split_by) and
+/// [`instances`](Self::instances) turn it into rigid bodies.
+///
+/// ```
+/// use bevy_rapier_molecules::prelude::*;
+///
+/// let coat = load_structure("assets/molecules/4udv.pdb", &LoadOptions::default())?;
+/// assert_eq!((coat.name(), coat.models().len()), ("4udv", 1));
+/// assert_eq!(coat.assemblies()[0].operators.len(), 49);
+/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Structure {
+    source: String,
+    atoms: Vec<StructureAtom>,
+    residues: Vec<Residue>,
+    /// The chain name of each residue that assemblies use: that of the residue in PDB files,
+    /// `label_asym_id` in mmCIF, which assigns separate chains to ligands and waters.
+    label_chains: Vec<SmolStr>,
+    models: Vec<i32>,
+    assemblies: Vec<Assembly>,
+    warnings: LoadWarnings,
+}
+
+impl Structure {
+    /// All atoms of all models, in file order.
+    #[must_use]
+    pub fn atoms(&self) -> &[StructureAtom] {
+        &self.atoms
+    }
+
+    /// All residues of all models, in the order of their first atoms.
+    #[must_use]
+    pub fn residues(&self) -> &[Residue] {
+        &self.residues
+    }
+
+    /// Model numbers, in file order.
+    #[must_use]
+    pub fn models(&self) -> &[i32] {
+        &self.models
+    }
+
+    /// Biological assemblies, in file order.
+    #[must_use]
+    pub fn assemblies(&self) -> &[Assembly] {
+        &self.assemblies
+    }
+
+    /// How many values of the file were replaced by defaults.
+    #[must_use]
+    pub fn warnings(&self) -> LoadWarnings {
+        self.warnings
+    }
+
+    /// Unique names of the chains, in file order.
+    #[must_use]
+    pub fn chains(&self) -> Vec<SmolStr> {
+        let mut seen = HashSet::new();
+        let names = self.residues.iter().map(|residue| &residue.chain);
+        names.filter(|name| seen.insert(*name)).cloned().collect()
+    }
+
+    /// Name of the molecule: the file name without folders and extensions.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let file = self.source.rsplit(['/', '\\']).next().unwrap_or_default();
+        match file.find('.') {
+            Some(0) | None => file,
+            Some(dot) => &file[..dot],
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Backends of k-means: the CPU engine here, the GPU engine in `gpu`.
+//!
+//! Both use integer arithmetic and give the same result.
+
+use std::convert::Infallible;
+
+use rayon::prelude::*;
+
+use super::LatticePoint;
+
+/// Number of points whose weights are summed together.
+pub const SEED_BLOCK: usize = 1024;
+
+/// Sum of the points of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterSum {
+    /// Sum of the coordinates.
+    pub sum: [u64; 3],
+    /// Number of points.
+    pub count: u64,
+}
+
+impl ClusterSum {
+    pub(super) fn add(&mut self, point: LatticePoint) {
+        for (sum, x) in self.sum.iter_mut().zip(point.0) {
+            *sum += u64::from(x);
+        }
+        self.count += 1;
+    }
+
+    pub(super) fn remove(&mut self, point: LatticePoint) {
+        for (sum, x) in self.sum.iter_mut().zip(point.0) {
+            *sum -= u64::from(x);
+        }
+        self.count -= 1;
+    }
+
+    fn merge(mut self, other: &Self) -> Self {
+        for (sum, x) in self.sum.iter_mut().zip(other.sum) {
+            *sum += x;
+        }
+        self.count += other.count;
+        self
+    }
+
+    /// The rounded mean; `None` without points.
+    pub(super) fn mean(&self) -> Option<LatticePoint> {
+        let half = self.count / 2;
+        let mean = self.sum.map(|sum| (sum + half).checked_div(self.count));
+        let [Some(x), Some(y), Some(z)] = mean else {
+            return None;
+        };
+        Some(LatticePoint([x, y, z].map(|x| x as u16)))
+    }
+}
+
+/// Compares a fixed set of points with cluster centers.
+pub trait ClusterEngine {
+    /// Error of the backend.
+    type Error;
+
+    /// Adds a seed and returns the sum of the weights of each [`SEED_BLOCK`] of points. The
+    /// *weight* of a point is its squared distance from the nearest seed.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, Self::Error>;
+
+    /// Weights of the points of a block.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, Self::Error>;
+
+    /// Assigns each point to the nearest of `centers`, the first of equals, and returns the sums
+    /// of the clusters. There is at least one center.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, Self::Error>;
+
+    /// Index of the center that each point was last assigned to.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn assignment(&mut self) -> Result<Vec<u32>, Self::Error>;
+}
+
+/// The CPU backend.
+#[derive(Clone, Debug)]
+pub struct CpuClusterEngine<'a> {
+    points: &'a [LatticePoint],
+    weights: Vec<u32>,
+    nearest: Vec<u32>,
+}
+
+impl<'a> CpuClusterEngine<'a> {
+    /// An engine for `points`.
+    #[must_use]
+    pub fn new(points: &'a [LatticePoint]) -> Self {
+        Self {
+            points,
+            weights: vec![u32::MAX; points.len()],
+            nearest: vec![0; points.len()],
+        }
+    }
+}
+
+impl ClusterEngine for CpuClusterEngine<'_> {
+    type Error = Infallible;
+
+    fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, Infallible> {
+        let blocks = self.weights.par_chunks_mut(SEED_BLOCK);
+        let sums = blocks
+            .zip(self.points.par_chunks(SEED_BLOCK))
+            .map(|(weights, points)| {
+                let mut sum = 0;
+                for (weight, point) in weights.iter_mut().zip(points) {
+                    *weight = point.squared_distance(seed).min(*weight);
+                    sum += u64::from(*weight);
+                }
+                sum
+            });
+        Ok(sums.collect())
+    }
+
+    fn weights(&mut self, block: usize) -> Result<Vec<u32>, Infallible> {
+        let end = ((block + 1) * SEED_BLOCK).min(self.weights.len());
+        Ok(self.weights[(block * SEED_BLOCK).min(end)..end].to_vec())
+    }
+
+    fn assign(&mut self, centers: &[LatticePoint]) -> Result<Vec<ClusterSum>, Infallible> {
+        let none = || vec![ClusterSum::default(); centers.len()];
+        let sums = self
+            .nearest
+            .par_chunks_mut(SEED_BLOCK)
+            .zip(self.points.par_chunks(SEED_BLOCK))
+            .fold(none, |mut sums, (nearest, points)| {
+                for (nearest, &point) in nearest.iter_mut().zip(points) {
+                    *nearest = nearest_of(centers, point);
+                    sums[*nearest as usize].add(point);
+                }
+                sums
+            })
+            // Integer sums do not depend on the order.
+            .reduce(none, |a, b| {
+                a.into_iter().zip(&b).map(|(a, b)| a.merge(b)).collect()
+            });
+        Ok(sums)
+    }
+
+    fn assignment(&mut self) -> Result<Vec<u32>, Infallible> {
+        Ok(self.nearest.clone())
+    }
+}
+
+/// Index of the first of the nearest centers.
+fn nearest_of(centers: &[LatticePoint], point: LatticePoint) -> u32 {
+    let (mut best, mut nearest) = (u32::MAX, 0);
+    for (index, center) in centers.iter().enumerate() {
+        let squared = point.squared_distance(*center);
+        if squared < best {
+            best = squared;
+            nearest = index;
+        }
+    }
+    nearest as u32
+}
