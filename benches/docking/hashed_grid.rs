@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     /// Sorted indices of the atoms that the hash grid and the local grid find.
-    fn both(positions: &[Vec3], radii: &[f32]) -> impl Fn(Vec3, f32) -> [Vec<u32>; 2] {
+    fn both(positions: &[Vec3], radii: &[f32]) -> impl Fn(Vec3, f32) -> [Vec<u32>; 2] + use<> {
         let hashed = HashedGrid::new(positions, radii);
         let local = LocalGrid::new(positions, radii);
         move |center, radius| {

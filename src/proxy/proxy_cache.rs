@@ -59,8 +59,14 @@ impl ProxyCache {
         Ok(sets.entry(count).or_insert(Arc::new(set)).clone())
     }
 
-    pub(super) fn insert(&self, set: ProxySet) {
+    /// Adds a set that was computed elsewhere, for example on the GPU or loaded from a file.
+    ///
+    /// # Errors
+    /// [`ProxyError`] if the set does not belong to the atoms of the template.
+    pub fn insert(&self, set: ProxySet) -> Result<(), ProxyError> {
+        set.max_protrusion(&*self.template)?;
         self.sets().insert(set.len(), Arc::new(set));
+        Ok(())
     }
 
     /// All cached sets in ascending order of size.

@@ -142,7 +142,7 @@ impl ProxyCache {
         let sets = read(&text, path, atoms)?;
         let count = sets.len();
         for set in sets {
-            self.insert(set);
+            self.insert(set)?;
         }
         Ok(count)
     }
