@@ -239,11 +239,11 @@ impl GpuGrid {
         // step by step must not allocate in each. Sizes are those of the arrays, so that
         // all grow together.
         let items = sorted.cells.capacity().min(u32::MAX as usize - 1);
-        let most_cells = GridLayout::most_cells(items).max(size.bins as usize);
+        let max_cells = GridLayout::max_cells(items).max(size.bins as usize);
         let fits = GpuVec::<u32>::most(device).min(u64::from(u32::MAX)) - 1;
         let most = SortSize {
             items: items as u32,
-            bins: (most_cells as u64).min(fits) as u32,
+            bins: (max_cells as u64).min(fits) as u32,
         };
         let sort = sorted.plan(device, arrays, most)?;
         let binned = [

@@ -72,7 +72,7 @@ impl GpuHierarchyParams {
                 low: level.layout.low.to_array(),
                 per_nm: level.layout.per_nm,
                 first_cell: level.first_cell,
-                look: level.look,
+                look: level.reach,
                 spare: [0; 2],
             };
         }

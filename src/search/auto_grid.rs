@@ -1,10 +1,10 @@
-//! The grid that fits the spheres.
+//! Automatic choice of the grid.
 
 use glam::{DVec3, Vec3};
 
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::level_walk::LevelWalks;
-use super::hierarchical_grid::{Levels, Sizes};
+use super::hierarchical_grid::{Levels, SizeHistogram};
 use super::pair_tasks::{PairTasks, Visitor, impl_pair_search};
 use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::ReachPlan;
@@ -12,18 +12,18 @@ use super::uniform_grid::pair_walk::PairWalk;
 use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
-/// How many octaves smaller than the largest sphere the median one must be for a hierarchy
-/// of grids to pay: otherwise most spheres are on the coarsest levels anyway.
+/// A hierarchy pays off if the median sphere is at least this many octaves smaller than the
+/// largest one: otherwise most spheres are on the coarsest levels anyway.
 const MIXED_OCTAVES: usize = 1;
 
-/// How many spheres a cell of one grid must have on average for a hierarchy to pay: with
-/// fewer, looking into each coarser level costs more than it saves.
+/// A hierarchy pays off if the cells of a single grid have at least this many spheres on
+/// average: with fewer, visiting the coarser levels costs more than it saves.
 ///
-/// `cargo bench --bench proxies -- sizes` compares both at more and more spread sizes.
+/// Measured by `cargo bench --bench proxies -- sizes`.
 const MIXED_OCCUPANCY: f32 = 64.0;
 
-/// Takes a [`TwoLevelGrid`] where spheres are of about one size, and a [`HierarchicalGrid`]
-/// where most are much smaller than the largest and heap up in its cells.
+/// Uses a [`TwoLevelGrid`] if the spheres have about the same size, and a [`HierarchicalGrid`]
+/// if most spheres are much smaller than the largest and would pile up in its cells.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{AutoGrid, PairSearch};
@@ -38,7 +38,7 @@ const MIXED_OCCUPANCY: f32 = 64.0;
 /// let mut grid = AutoGrid::new();
 /// grid.count_pairs(&spheres, 0.0)?;
 /// assert!(!grid.is_hierarchical());
-/// // One giant would put all of them into a few cells.
+/// // In a uniform grid, one giant would put all spheres into a few cells.
 /// spheres.push(Vec3::splat(3.0), 4.0, 2000)?;
 /// grid.count_pairs(&spheres, 0.0)?;
 /// assert!(grid.is_hierarchical());
@@ -48,98 +48,98 @@ const MIXED_OCCUPANCY: f32 = 64.0;
 pub struct AutoGrid {
     uniform: TwoLevelGrid,
     hierarchical: HierarchicalGrid,
-    mixed: bool,
+    is_hierarchical: bool,
 }
 
 impl AutoGrid {
-    /// A grid that has seen no spheres yet.
+    /// An empty grid.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the last search took the hierarchy.
+    /// Whether the last search used the hierarchy.
     #[must_use]
     pub fn is_hierarchical(&self) -> bool {
-        self.mixed
+        self.is_hierarchical
     }
 
-    /// Checks, chooses, and sorts the spheres; `None` if no pair is possible.
+    /// Checks the spheres, chooses a grid and sorts them; `None` if no pair is possible.
     fn build(
         &mut self,
         spheres: &SphereSet,
         margin: f32,
     ) -> Result<Option<Chosen<'_>>, SearchError> {
-        self.mixed = false;
+        self.is_hierarchical = false;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
         if plan.reach.is_mixed() && occupancy(spheres, &plan) >= MIXED_OCCUPANCY {
-            let sizes = Sizes::of(spheres, &plan);
-            if sizes.spread() >= MIXED_OCTAVES {
-                self.mixed = true;
-                let levels = Levels::of(&sizes, &plan);
+            let histogram = SizeHistogram::of(spheres, &plan);
+            if histogram.median_octave() >= MIXED_OCTAVES {
+                self.is_hierarchical = true;
+                let levels = Levels::of(&histogram, &plan);
                 let walks = self.hierarchical.build_planned(spheres, &plan, levels)?;
-                return Ok(Some(Chosen::Several(walks)));
+                return Ok(Some(Chosen::Hierarchical(walks)));
             }
         }
         let walk = self.uniform.build_planned(spheres, &plan, margin)?;
-        Ok(walk.map(Chosen::One))
+        Ok(walk.map(Chosen::Uniform))
     }
 }
 
-/// The walk over the grid that was chosen.
+/// The walk over the chosen grid.
 enum Chosen<'a> {
-    One(PairWalk<'a>),
-    Several(LevelWalks<'a>),
+    Uniform(PairWalk<'a>),
+    Hierarchical(LevelWalks<'a>),
 }
 
 impl PairTasks for Chosen<'_> {
     fn tasks(&self) -> usize {
         match self {
-            Self::One(walk) => walk.tasks(),
-            Self::Several(walks) => walks.tasks(),
+            Self::Uniform(walk) => walk.tasks(),
+            Self::Hierarchical(walks) => walks.tasks(),
         }
     }
 
     fn comparisons(&self) -> u64 {
         match self {
-            Self::One(walk) => walk.comparisons(),
-            Self::Several(walks) => walks.comparisons(),
+            Self::Uniform(walk) => walk.comparisons(),
+            Self::Hierarchical(walks) => walks.comparisons(),
         }
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
         match self {
-            Self::One(walk) => walk.list(task, list),
-            Self::Several(walks) => walks.list(task, list),
+            Self::Uniform(walk) => walk.list(task, list),
+            Self::Hierarchical(walks) => walks.list(task, list),
         }
     }
 
     fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
         match self {
-            Self::One(walk) => walk.list_gaps(task, list, gaps),
-            Self::Several(walks) => walks.list_gaps(task, list, gaps),
+            Self::Uniform(walk) => walk.list_gaps(task, list, gaps),
+            Self::Hierarchical(walks) => walks.list_gaps(task, list, gaps),
         }
     }
 
     fn count(&self, task: usize) -> u64 {
         match self {
-            Self::One(walk) => walk.count(task),
-            Self::Several(walks) => walks.count(task),
+            Self::Uniform(walk) => walk.count(task),
+            Self::Hierarchical(walks) => walks.count(task),
         }
     }
 
     fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
         match self {
-            Self::One(walk) => walk.visit(task, list, gaps, visit),
-            Self::Several(walks) => walks.visit(task, list, gaps, visit),
+            Self::Uniform(walk) => walk.visit(task, list, gaps, visit),
+            Self::Hierarchical(walks) => walks.visit(task, list, gaps, visit),
         }
     }
 }
 
-/// Mean number of spheres in a cell as wide as the longest reach, if they were spread evenly
-/// over their bounding box.
+/// Mean number of spheres per cell, if cells are as wide as the longest reach and the spheres
+/// fill their bounding box evenly.
 fn occupancy(spheres: &SphereSet, plan: &ReachPlan) -> f32 {
     let size = plan.extent.high.as_dvec3() - plan.extent.low.as_dvec3();
     let cells = (size / f64::from(plan.longest)).max(DVec3::ONE);
@@ -154,7 +154,7 @@ impl PairSearch for AutoGrid {
     impl_pair_search!();
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        if self.mixed {
+        if self.is_hierarchical {
             self.hierarchical.cell_around(point)
         } else {
             self.uniform.cell_around(point)

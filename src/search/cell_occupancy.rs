@@ -1,6 +1,6 @@
-//! How full the cells of a grid are: table 1 of Turk (1989).
+//! Mean number of spheres per cell: table 1 of Turk (1989).
 //!
-//! For comparison with the paper only: searches put each sphere into one cell.
+//! For comparison with the paper only. The searches put each sphere into a single cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,23 +8,23 @@ use super::SearchError;
 use super::hash_grid::{Cell, MIN_SLOTS, SPREAD};
 use crate::spheres::SphereSet;
 
-/// What mixes the bits, so that neighbors do not share slots: 2⁶⁴ over the golden ratio.
+/// Multiplier that mixes the bits: 2⁶⁴ divided by the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How many spheres the cells in use have on the average, as in the paper's table 1.
+/// Mean number of spheres per occupied cell, as in table 1 of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellOccupancy {
-    /// Where each cell is its own.
+    /// Without hashing.
     pub full: f64,
-    /// Where cells are hashed to [`MIN_SLOTS`] slots.
+    /// With cells hashed to the 4096 slots of the paper.
     pub hashed: f64,
 }
 
-/// Puts each sphere into all cells that it reaches into, cells as wide as the largest sphere:
-/// how the paper's grids are filled. Nothing if no sphere has a size.
+/// Puts each sphere into all cells that it overlaps, with cells as wide as the largest sphere,
+/// as in the paper. Zero if no sphere has a size.
 ///
 /// # Errors
-/// [`SearchError`] if a sphere is not finite.
+/// [`SearchError`] if a sphere is invalid.
 pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError> {
     let extent = spheres.extent()?;
     let width = 2.0 * f64::from(extent.largest_radius);
@@ -43,7 +43,7 @@ pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError>
         for x in low.x..=high.x {
             for y in low.y..=high.y {
                 for z in low.z..=high.z {
-                    // The corner of a cube may still be out of reach.
+                    // The corner of the cell may still be out of reach.
                     let cell = glam::I64Vec3::new(x, y, z).as_dvec3() * width;
                     let nearest = center.clamp(cell, cell + width);
                     if nearest.distance(center) < f64::from(radius) {
@@ -64,12 +64,12 @@ pub fn cell_occupancy(spheres: &SphereSet) -> Result<CellOccupancy, SearchError>
     })
 }
 
-/// A number for a cell whose lower bits are well mixed.
+/// Hash of a cell with well-mixed lower bits.
 fn hash(cell: Cell) -> u64 {
     let sum = (0..3).fold(0, |sum: u64, k| {
         sum.wrapping_add((cell[k] as u64).wrapping_mul(SPREAD[k]))
     });
-    // The upper bits of a product are the well mixed ones.
+    // The upper bits of the product are well mixed.
     sum.wrapping_mul(MIX) >> 32
 }
 
@@ -79,9 +79,9 @@ mod tests {
     use glam::Vec3;
 
     #[test]
-    fn a_sphere_is_in_every_cell_that_it_reaches_into() {
+    fn a_sphere_is_in_every_cell_that_it_overlaps() {
         let mut spheres = SphereSet::new();
-        // Cells of 1 nm: one sphere in the middle of one, one around a corner of eight.
+        // Cells of 1 nm: one sphere in the middle of a cell, one around a corner of eight.
         spheres.push(Vec3::splat(0.5), 0.4, 0).unwrap();
         spheres.push(Vec3::splat(5.0), 0.5, 1).unwrap();
         let occupancy = cell_occupancy(&spheres).unwrap();

@@ -29,12 +29,6 @@ pub enum SearchError {
         /// The width, nm.
         width: f32,
     },
-    /// The skin is NaN, infinite or negative.
-    #[error("the skin is {skin} nm, but must be finite and not negative")]
-    BadSkin {
-        /// The skin, nm.
-        skin: f32,
-    },
     /// The longest reach is positive, but less than [`MIN_REACH_NM`].
     #[error(
         "the longest reach of two spheres is {reach} nm, less than the minimum of {MIN_REACH_NM} nm; are lengths in nm?"

@@ -1,10 +1,10 @@
-//! Pairs as a search finds them: one list per task, in the order of the tasks.
+//! Pairs of spheres or boxes, and the buffer that searches write them to.
 
 use rayon::prelude::*;
 
 use crate::spheres::SphereSet;
 
-/// Two spheres in reach of each other, or two boxes that overlap, by index; `a < b`.
+/// Two overlapping spheres or boxes, by index; `a < b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct Pair {
@@ -15,7 +15,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of two different spheres, in either order.
+    /// The pair of two different indices, in either order.
     #[inline]
     #[must_use]
     pub fn new(one: u32, other: u32) -> Self {
@@ -25,10 +25,10 @@ impl Pair {
         }
     }
 
-    /// Distance between the surfaces of its spheres, nm; negative where they overlap.
+    /// Distance between the surfaces of the spheres, nm; negative where they overlap.
     ///
     /// # Panics
-    /// If there are no such spheres.
+    /// If an index is out of range.
     #[inline]
     #[must_use]
     pub fn gap(self, spheres: &SphereSet) -> f32 {
@@ -45,7 +45,7 @@ impl Pair {
         spheres.center(a).distance_squared(spheres.center(b)) < reach * reach
     }
 
-    /// Both indices in one number, which sorts as the pair does.
+    /// Both indices as one number, which sorts like the pair.
     #[inline]
     pub(crate) fn key(self) -> u64 {
         u64::from(self.a) << 32 | u64::from(self.b)
@@ -61,10 +61,9 @@ impl Pair {
     }
 }
 
-/// Growable list of pairs, filled by many tasks at once.
+/// Pairs in lists that are filled in parallel, one list per task.
 ///
-/// Each task fills a list of its own; the whole is their concatenation. Memory is
-/// kept from search to search.
+/// The pairs are the concatenation of the lists. Memory is reused from search to search.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{Pair, PairBuffer};
@@ -80,7 +79,7 @@ impl Pair {
 #[derive(Clone, Debug, Default)]
 pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,
-    /// Gaps of the pairs, nm, list by list; empty if no one asked for them.
+    /// Gaps of the pairs (nm) list by list; empty if they were not requested.
     gaps: Vec<Vec<f32>>,
 }
 
@@ -103,7 +102,7 @@ impl PairBuffer {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Removes all pairs and keeps the memory.
+    /// Removes all pairs, keeping the memory.
     pub fn clear(&mut self) {
         for list in &mut self.lists {
             list.clear();
@@ -118,22 +117,22 @@ impl PairBuffer {
         self.lists.iter().flatten().copied()
     }
 
-    /// The lists whose concatenation is the whole.
+    /// The lists of pairs.
     #[must_use]
     pub fn lists(&self) -> &[Vec<Pair>] {
         &self.lists
     }
 
-    /// The lists, to be changed.
+    /// The lists of pairs, mutable.
     pub(crate) fn lists_mut(&mut self) -> &mut [Vec<Pair>] {
         &mut self.lists
     }
 
-    /// Keeps the pairs that `keep` wants, in their order.
+    /// Keeps the pairs for which `keep` is true, in order.
     pub(crate) fn retain(&mut self, keep: impl Fn(Pair) -> bool + Sync) {
         self.lists.par_iter_mut().for_each(|list| {
             let mut kept = 0;
-            // Written in any case: a branch would be wrong half of the time.
+            // Branch-free, since the outcome is unpredictable.
             for at in 0..list.len() {
                 let pair = list[at];
                 list[kept] = pair;
@@ -143,7 +142,7 @@ impl PairBuffer {
         });
     }
 
-    /// Sorts all pairs by index, and keeps one of those that are the same.
+    /// Sorts all pairs by index, and removes duplicates.
     pub(crate) fn sort_and_dedup(&mut self) {
         let Some((all, others)) = self.lists.split_first_mut() else {
             return;
@@ -163,8 +162,8 @@ impl PairBuffer {
         pairs
     }
 
-    /// Drops all pairs and gives out `tasks` empty lists, to be filled in parallel: how a
-    /// [`PairSearch`](super::PairSearch) writes.
+    /// Drops all pairs and returns `tasks` empty lists, to be filled in parallel by a
+    /// [`PairSearch`](super::PairSearch).
     pub fn start(&mut self, tasks: usize) -> &mut [Vec<Pair>] {
         self.clear();
         if self.lists.len() < tasks {
@@ -176,17 +175,17 @@ impl PairBuffer {
     /// As [`start`](Self::start), with a list of gaps (nm) beside each list of pairs.
     pub(crate) fn start_with_gaps(&mut self, tasks: usize) -> (&mut [Vec<Pair>], &mut [Vec<f32>]) {
         self.start(tasks);
-        self.make_room_for_gaps();
+        self.resize_gaps();
         (&mut self.lists[..tasks], &mut self.gaps[..tasks])
     }
 
-    /// The pairs that were found, and room for their gaps.
+    /// The pairs, and lists for their gaps.
     pub(crate) fn lists_and_gaps(&mut self) -> (&[Vec<Pair>], &mut [Vec<f32>]) {
-        self.make_room_for_gaps();
+        self.resize_gaps();
         (&self.lists, &mut self.gaps[..self.lists.len()])
     }
 
-    fn make_room_for_gaps(&mut self) {
+    fn resize_gaps(&mut self) {
         if self.gaps.len() < self.lists.len() {
             self.gaps.resize_with(self.lists.len(), Vec::new);
         }

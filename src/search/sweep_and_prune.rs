@@ -1,23 +1,20 @@
-//! Sweep and prune: sorted end points along the axes, kept from step to step.
+//! Sweep and prune: sorted end points along the axes, updated from step to step.
 
 use std::time::{Duration, Instant};
 
 use super::boxes::{BoxSearch, BoxSet};
-use super::{Pair, PairBuffer, SearchError, SearchTimes};
+use super::{MAX_STORED_PAIRS, Pair, PairBuffer, SearchError, SearchTimes};
 
-/// Swaps for each end point, on the average, after which sorting goes on from scratch: the
-/// scene is another.
-const MOST_SWAPS: u64 = 4096;
-
-/// Most pairs: boxes heaped up in one place would make pairs until the memory is full.
-const MOST_PAIRS: u64 = 1 << 28;
+/// Mean number of swaps per box after which the end points are sorted from scratch: the boxes
+/// have changed completely.
+const MAX_SWAPS_PER_BOX: u64 = 4096;
 
 /// An end point of a box on an axis.
 #[derive(Clone, Copy, Debug, Default)]
 struct EndPoint {
     /// Coordinate, nm.
     at: f32,
-    /// Twice the box, plus one if it is the upper end.
+    /// Twice the index of the box, plus one for the upper end.
     end: u32,
 }
 
@@ -30,29 +27,26 @@ impl EndPoint {
         self.end & 1 != 0
     }
 
-    /// Whether it belongs before `other`. Boxes that touch overlap: lower ends first.
+    /// Whether it sorts before `other`. Lower ends come first, since touching boxes overlap.
     fn is_before(self, other: Self) -> bool {
         self.at < other.at || (self.at == other.at && !self.is_upper() && other.is_upper())
     }
 }
 
-/// Incremental sweep and prune, sequential as in the paper. Pairs come in the order of their
-/// indices.
+/// Incremental sweep and prune, sequential as in the paper. Pairs are sorted by index.
 ///
-/// The baseline of Poirrier (2009), after Baraff (1992) and I-COLLIDE (Cohen, Lin,
-/// Manocha, Ponamgi 1995):
+/// The baseline of Poirrier (2009), after Baraff (1992) and I-COLLIDE (Cohen, Lin, Manocha,
+/// Ponamgi 1995):
 ///
 /// 1. each box has two end points on each axis, and each axis a list of all end points;
-/// 2. the first time, and whenever the boxes are others, the lists are sorted, and one
-///    axis is swept with the boxes that are open there;
-/// 3. from then on the lists are nearly sorted, and *insertion sort* finishes them;
-/// 4. where it swaps a lower with an upper end point, two boxes begin or cease to overlap
-///    along that axis: they become a pair if they now overlap along all axes, or are one
-///    no longer.
+/// 2. at first, and whenever the number or the owners of the boxes change, the lists are
+///    sorted, and one axis is swept with the set of open boxes;
+/// 3. afterwards the lists are nearly sorted, and *insertion sort* updates them;
+/// 4. where it swaps a lower with an upper end point, two boxes start or cease to overlap along
+///    that axis: they become a pair if they overlap along all axes, or cease to be one.
 ///
-/// Costs as much as moved past each other: next to nothing in a scene at rest, and far
-/// too much in one that is all in motion, since along a single axis boxes pass each
-/// other that are nowhere near in space.
+/// The cost is the number of swaps: very low at rest, and very high if everything moves, since
+/// boxes that are far apart in space pass each other along a single axis.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
@@ -62,7 +56,7 @@ impl EndPoint {
 /// let mut search = SweepAndPrune::new();
 /// let mut pairs = PairBuffer::new();
 /// for step in 0..3 {
-///     // One box stands still, the other comes nearer by half a nanometer a step.
+///     // One box is at rest, the other approaches it by half a nanometer per step.
 ///     let mut boxes = BoxSet::new();
 ///     let near = Vec3::X * (2.0 - 0.5 * step as f32);
 ///     boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;
@@ -70,40 +64,31 @@ impl EndPoint {
 ///     search.find_box_pairs(&boxes, &mut pairs)?;
 ///     assert_eq!(pairs.len(), usize::from(step == 2));
 /// }
-/// // In the last step two end points passed each other.
-/// assert_eq!(search.swaps(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SweepAndPrune {
     axes: [Vec<EndPoint>; 3],
-    /// For each box its partners with larger indices.
+    /// Partners of each box with larger indices.
     partners: Vec<Vec<u32>>,
     /// Owners of the boxes of the last search.
     owners: Vec<u32>,
-    /// Boxes that are open where the sweep is.
+    /// Boxes that are open at the current position of the sweep.
     open: Vec<u32>,
-    /// For each open box its place among them.
+    /// Position of each open box in `open`.
     place: Vec<u32>,
-    swaps: u64,
     pairs: u64,
 }
 
 impl SweepAndPrune {
-    /// A search that has seen nothing yet.
+    /// An empty search.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Swaps that sorting the end points took in the last search.
-    #[must_use]
-    pub fn swaps(&self) -> u64 {
-        self.swaps
-    }
-
     /// Step 2.
-    fn start_afresh(&mut self, boxes: &BoxSet) {
+    fn rebuild(&mut self, boxes: &BoxSet) {
         for (k, axis) in self.axes.iter_mut().enumerate() {
             axis.clear();
             axis.extend((0..2 * boxes.len() as u32).map(|end| end_point(boxes, k, end)));
@@ -120,7 +105,7 @@ impl SweepAndPrune {
         self.sweep(boxes);
     }
 
-    /// Sweeps the axis along which boxes are most spread out.
+    /// Sweeps the axis along which the boxes are spread out most.
     fn sweep(&mut self, boxes: &BoxSet) {
         let spread = |axis: &Vec<EndPoint>| match (axis.first(), axis.last()) {
             (Some(first), Some(last)) => last.at - first.at,
@@ -148,7 +133,7 @@ impl SweepAndPrune {
                     self.pairs += 1;
                 }
             }
-            if self.pairs > MOST_PAIRS {
+            if self.pairs > MAX_STORED_PAIRS {
                 return;
             }
             self.place[end.index()] = self.open.len() as u32;
@@ -156,8 +141,8 @@ impl SweepAndPrune {
         }
     }
 
-    /// What to say of the box with most partners.
-    fn crowded(&self, boxes: &BoxSet) -> SearchError {
+    /// The error for the box with the most partners.
+    fn too_crowded(&self, boxes: &BoxSet) -> SearchError {
         let partners = self.partners.iter().map(Vec::len).enumerate();
         let (index, count) = partners.max_by_key(|(_, count)| *count).unwrap_or_default();
         SearchError::TooCrowded {
@@ -167,9 +152,10 @@ impl SweepAndPrune {
         }
     }
 
-    /// Steps 3 and 4; false if the boxes have moved too much for it.
-    fn follow(&mut self, boxes: &BoxSet) -> bool {
-        let most = MOST_SWAPS * boxes.len() as u64;
+    /// Steps 3 and 4; false if the boxes have moved too far.
+    fn update(&mut self, boxes: &BoxSet) -> bool {
+        let max_swaps = MAX_SWAPS_PER_BOX * boxes.len() as u64;
+        let mut swaps = 0;
         for (k, axis) in self.axes.iter_mut().enumerate() {
             for end in axis.iter_mut() {
                 *end = end_point(boxes, k, end.end);
@@ -182,13 +168,14 @@ impl SweepAndPrune {
                     axis[at] = passed;
                     at -= 1;
                     if end.is_upper() != passed.is_upper() {
-                        let before = self.pairs;
-                        self.pairs = meet_or_part(&mut self.partners, boxes, [end, passed], before);
+                        let previous = self.pairs;
+                        self.pairs =
+                            update_pair(&mut self.partners, boxes, [end, passed], previous);
                     }
                 }
                 axis[at] = end;
-                self.swaps += (sorted - at) as u64;
-                if self.swaps > most || self.pairs > MOST_PAIRS {
+                swaps += (sorted - at) as u64;
+                if swaps > max_swaps || self.pairs > MAX_STORED_PAIRS {
                     return false;
                 }
             }
@@ -197,9 +184,8 @@ impl SweepAndPrune {
     }
 }
 
-/// An end moves down past another: two boxes begin or cease to overlap on an axis. Returns
-/// how many pairs there are then.
-fn meet_or_part(
+/// Updates the pairs after `end` has moved down past `passed`. Returns the number of pairs.
+fn update_pair(
     partners: &mut [Vec<u32>],
     boxes: &BoxSet,
     [end, passed]: [EndPoint; 2],
@@ -213,7 +199,7 @@ fn meet_or_part(
     let list = &mut partners[pair.a as usize];
     let place = list.iter().position(|partner| *partner == pair.b);
     match (end.is_upper(), place) {
-        // An upper end falls below a lower one: they part.
+        // An upper end moves below a lower one: the boxes no longer overlap.
         (true, Some(place)) => {
             list.swap_remove(place);
             pairs - 1
@@ -239,7 +225,7 @@ fn end_point(boxes: &BoxSet, axis: usize, end: u32) -> EndPoint {
     }
 }
 
-/// A number that sorts as `value` does, zeros alike.
+/// A number that sorts like `value`, with zeros of both signs equal.
 fn sortable(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits();
     if bits >> 31 == 0 {
@@ -262,18 +248,17 @@ impl BoxSearch for SweepAndPrune {
         pairs.clear();
         boxes.extent()?;
         let start = Instant::now();
-        self.swaps = 0;
-        if self.owners != boxes.owner || !self.follow(boxes) {
-            self.start_afresh(boxes);
+        if self.owners != boxes.owner || !self.update(boxes) {
+            self.rebuild(boxes);
         }
-        if self.pairs > MOST_PAIRS {
-            // What was sorted is in no state to go on from.
+        if self.pairs > MAX_STORED_PAIRS {
+            // The lists are incomplete: sort them next time.
             self.owners.clear();
-            return Err(self.crowded(boxes));
+            return Err(self.too_crowded(boxes));
         }
         let list = &mut pairs.start(1)[0];
         for (a, partners) in self.partners.iter_mut().enumerate() {
-            // What came when is history, and the order must not tell it.
+            // The order must not depend on the previous steps.
             partners.sort_unstable();
             list.extend(partners.iter().map(|&b| Pair { a: a as u32, b }));
         }

@@ -1,4 +1,4 @@
-//! Molecules first, then atoms: the broad phase before the uniform grid.
+//! Uniform grid over the spheres near other molecules.
 
 use std::ops::Range;
 
@@ -13,22 +13,22 @@ use super::uniform_grid::sorted_spheres::gather;
 use super::{GridCell, PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::SphereSet;
 
-/// Fewest spheres of a molecule, on the average, for which boxes are made.
-const FEWEST_SPHERES: usize = 8;
+/// Minimum number of spheres per molecule, on average, to use boxes.
+const MIN_SPHERES_PER_MOLECULE: usize = 8;
 
-/// Largest part of the spheres that may be left for the detour to pay.
+/// Maximum fraction of spheres near other molecules for the boxes to pay off.
 ///
-/// A judgment: boxes cost a few percent of a search, and copying the rest some more.
-const LARGEST_REST: f64 = 0.75;
+/// An estimate: boxes cost a few percent of a search, and copying the spheres some more.
+const MAX_INCLUDED: f64 = 0.75;
 
-/// Searches without a look at the boxes after one in which they did not pay. Who comes
-/// first changes no pair and no order, so that this changes the time only.
-const PAUSE: u32 = 15;
+/// Number of searches without boxes after one in which they did not pay off. Affects the time
+/// only, not the pairs or their order.
+const PAUSE_SEARCHES: u32 = 15;
 
-/// Molecules that one task looks at.
+/// Molecules per task.
 const MOLECULES_PER_TASK: usize = 64;
 
-/// A box around the places where a molecule can meet others, nm.
+/// A box around all places where a molecule can overlap others, nm.
 #[derive(Clone, Copy, Debug)]
 struct Region {
     low: Vec3,
@@ -36,7 +36,7 @@ struct Region {
 }
 
 impl Region {
-    const NONE: Self = Self {
+    const EMPTY: Self = Self {
         low: Vec3::INFINITY,
         high: Vec3::NEG_INFINITY,
     };
@@ -46,7 +46,7 @@ impl Region {
         self.high = self.high.max(high);
     }
 
-    /// As large as it takes to hold the centers of all spheres that reach into it.
+    /// The box around the centers of all spheres that overlap this one.
     fn widened(self, reach: f64) -> Self {
         let outwards = |corner: Vec3, by: f64| (corner.as_dvec3() + DVec3::splat(by)).as_vec3();
         Self {
@@ -56,7 +56,7 @@ impl Region {
     }
 
     #[inline]
-    fn holds(&self, x: f32, y: f32, z: f32) -> bool {
+    fn contains(&self, x: f32, y: f32, z: f32) -> bool {
         (x >= self.low.x)
             & (x <= self.high.x)
             & (y >= self.low.y)
@@ -65,34 +65,33 @@ impl Region {
             & (z <= self.high.z)
     }
 
-    /// Its part of a box, by volume; a box without volume is all of it.
-    fn part_of(&self, low: Vec3, high: Vec3) -> f64 {
-        let part = |k: usize| {
-            let whole = f64::from(high[k]) - f64::from(low[k]);
+    /// Fraction of the volume of a box that is inside; 1 along axes where the box has no extent.
+    fn fraction_of(&self, low: Vec3, high: Vec3) -> f64 {
+        let fraction = |k: usize| {
+            let side = f64::from(high[k]) - f64::from(low[k]);
             let own = f64::from(self.high[k].min(high[k])) - f64::from(self.low[k].max(low[k]));
-            if whole > 0.0 {
-                (own / whole).clamp(0.0, 1.0)
+            if side > 0.0 {
+                (own / side).clamp(0.0, 1.0)
             } else {
                 1.0
             }
         };
-        part(0) * part(1) * part(2)
+        fraction(0) * fraction(1) * fraction(2)
     }
 }
 
-/// Uniform grid that asks first which molecules are near each other.
+/// Uniform grid that first finds the molecules near each other.
 ///
-/// 1. a box around the spheres of each molecule;
-/// 2. which boxes overlap: [`BoxGrid`];
-/// 3. where two boxes overlap is the only place where their molecules can meet: the
-///    *region* of a molecule is a box around all such places;
-/// 4. spheres outside the region of their molecule are left out;
-/// 5. the rest goes to the uniform grid, in the cells that it would have with everyone.
+/// 1. make a box around the spheres of each molecule;
+/// 2. find the overlapping boxes with a [`BoxGrid`];
+/// 3. two molecules can only overlap in the intersection of their boxes: the *region* of a
+///    molecule is a box around all its intersections;
+/// 4. exclude spheres outside the region of their molecule;
+/// 5. sort the others into the cells of the uniform grid over all spheres.
 ///
-/// As the cells are the same and only spheres without a partner are missing, the result is
-/// that of [`UniformGrid`], pair for pair and in the same order. Whether molecules come
-/// first is decided again and again: it does not pay where they have few spheres, or are so
-/// close together that most spheres are near another molecule.
+/// Since the cells are the same and only spheres without a partner are excluded, the pairs and
+/// their order are those of a [`UniformGrid`]. Steps 1 to 4 are skipped if they do not pay off:
+/// if molecules have few spheres, or most spheres are near another molecule.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{PairSearch, TwoLevelGrid};
@@ -108,50 +107,39 @@ impl Region {
 /// }
 /// let mut grid = TwoLevelGrid::new();
 /// assert!(grid.count_pairs(&spheres, 0.0)? > 0);
-/// // Only atoms near the place where the two meet were sorted into cells.
-/// assert!(grid.searched() < 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevelGrid {
     grid: UniformGrid,
-    /// Owners of the last search, and their runs: the molecules.
+    /// Owners of the last search, and their runs of spheres: the molecules.
     owners: Vec<u32>,
     runs: Vec<Range<u32>>,
     boxes: BoxSet,
     box_grid: BoxGrid,
     box_pairs: PairBuffer,
     regions: Vec<Region>,
-    /// Spheres that are left, by task and in all.
+    /// Spheres that are not excluded, by task and in total.
     lists: Vec<Vec<u32>>,
-    rest: Vec<u32>,
+    included: Vec<u32>,
     spheres: SphereSet,
-    /// Spheres that the grid saw in the last search.
-    searched: usize,
-    /// Searches to come in which boxes are not asked.
+    /// Number of following searches without boxes.
     pause: u32,
 }
 
 impl TwoLevelGrid {
-    /// A search without molecules yet.
+    /// An empty grid.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many spheres the last search had to sort into cells.
-    #[must_use]
-    pub fn searched(&self) -> usize {
-        self.searched
-    }
-
-    /// `None` if no pair is possible.
+    /// Checks the spheres and sorts them into cells; `None` if no pair is possible.
     fn build(
         &mut self,
         spheres: &SphereSet,
         margin: f32,
     ) -> Result<Option<PairWalk<'_>>, SearchError> {
-        self.searched = 0;
         self.grid.forget_layout();
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
@@ -159,7 +147,7 @@ impl TwoLevelGrid {
         self.build_planned(spheres, &plan, margin)
     }
 
-    /// The same for spheres that were looked at already.
+    /// Sorts the spheres into cells; `None` if no pair is possible.
     pub(super) fn build_planned(
         &mut self,
         spheres: &SphereSet,
@@ -167,24 +155,22 @@ impl TwoLevelGrid {
         margin: f32,
     ) -> Result<Option<PairWalk<'_>>, SearchError> {
         let layout = plan.layout(spheres.len(), 0.0);
-        if !self.choose(spheres, plan, margin) {
-            self.searched = spheres.len();
+        if !self.exclude(spheres, plan, margin) {
             return self.grid.sort(spheres, plan, layout, None).map(Some);
         }
-        self.searched = self.rest.len();
-        if self.rest.is_empty() {
+        if self.included.is_empty() {
             self.grid.forget_layout();
             return Ok(None);
         }
         self.gather(spheres);
         let walk = self
             .grid
-            .sort(&self.spheres, plan, layout, Some(&self.rest));
+            .sort(&self.spheres, plan, layout, Some(&self.included));
         walk.map(Some)
     }
 
-    /// Steps 1 to 4: lists the spheres that are left; false if that does not pay.
-    fn choose(&mut self, spheres: &SphereSet, plan: &ReachPlan, margin: f32) -> bool {
+    /// Steps 1 to 4: lists the spheres that are not excluded; false if that does not pay off.
+    fn exclude(&mut self, spheres: &SphereSet, plan: &ReachPlan, margin: f32) -> bool {
         if self.owners.len() == spheres.len() && self.pause > 0 {
             self.pause -= 1;
             return false;
@@ -193,8 +179,8 @@ impl TwoLevelGrid {
             self.owners.clone_from(&spheres.owner);
             self.find_runs();
         }
-        self.pause = PAUSE;
-        if spheres.len() < FEWEST_SPHERES * self.runs.len() {
+        self.pause = PAUSE_SEARCHES;
+        if spheres.len() < MIN_SPHERES_PER_MOLECULE * self.runs.len() {
             return false;
         }
         let boxed = self.boxes.set_around_runs(spheres, &self.runs, margin);
@@ -202,15 +188,15 @@ impl TwoLevelGrid {
             self.box_grid
                 .find_box_pairs(&self.boxes, &mut self.box_pairs)
         });
-        // What is wrong with the spheres is for the grid to say.
+        // The grid reports the error.
         if found.is_err() {
             return false;
         }
         self.find_regions(f64::from(plan.extent.largest_radius) + 0.5 * f64::from(margin));
-        if self.estimate() > LARGEST_REST * spheres.len() as f64 {
+        if self.estimate_included() > MAX_INCLUDED * spheres.len() as f64 {
             return false;
         }
-        self.list_rest(spheres);
+        self.list_included(spheres);
         self.pause = 0;
         true
     }
@@ -225,10 +211,10 @@ impl TwoLevelGrid {
         }
     }
 
-    /// Step 3. No sphere reaches further than `reach`, nm.
+    /// Step 3. The radius of a sphere plus half the margin is at most `reach` nm.
     fn find_regions(&mut self, reach: f64) {
         self.regions.clear();
-        self.regions.resize(self.runs.len(), Region::NONE);
+        self.regions.resize(self.runs.len(), Region::EMPTY);
         for pair in self.box_pairs.iter() {
             let [a, b] = [pair.a as usize, pair.b as usize];
             let low = self.boxes.low(a).max(self.boxes.low(b));
@@ -241,19 +227,19 @@ impl TwoLevelGrid {
         }
     }
 
-    /// How many spheres will be left, if they fill their boxes evenly.
-    fn estimate(&self) -> f64 {
+    /// Estimated number of spheres that are not excluded, if they fill their boxes evenly.
+    fn estimate_included(&self) -> f64 {
         let molecules = self.runs.iter().zip(&self.regions).enumerate();
         molecules
             .map(|(index, (run, region))| {
-                let part = region.part_of(self.boxes.low(index), self.boxes.high(index));
-                part * run.len() as f64
+                let fraction = region.fraction_of(self.boxes.low(index), self.boxes.high(index));
+                fraction * run.len() as f64
             })
             .sum()
     }
 
     /// Step 4.
-    fn list_rest(&mut self, spheres: &SphereSet) {
+    fn list_included(&mut self, spheres: &SphereSet) {
         let tasks = self.runs.len().div_ceil(MOLECULES_PER_TASK);
         if self.lists.len() < tasks {
             self.lists.resize_with(tasks, Vec::new);
@@ -267,36 +253,36 @@ impl TwoLevelGrid {
             .for_each(|(list, (runs, regions))| {
                 list.clear();
                 for (run, region) in runs.iter().zip(regions) {
-                    // Nothing is between infinity and its negative.
+                    // The region is empty.
                     if region.low.x > region.high.x {
                         continue;
                     }
                     list.extend(run.clone().filter(|&index| {
                         let at = index as usize;
-                        region.holds(spheres.x[at], spheres.y[at], spheres.z[at])
+                        region.contains(spheres.x[at], spheres.y[at], spheres.z[at])
                     }));
                 }
             });
-        self.rest.clear();
+        self.included.clear();
         for list in lists {
-            self.rest.extend_from_slice(list);
+            self.included.extend_from_slice(list);
         }
     }
 
-    /// Copies the spheres that are left.
+    /// Copies the spheres that are not excluded.
     fn gather(&mut self, spheres: &SphereSet) {
-        let (rest, target) = (&self.rest, &mut self.spheres);
+        let (included, target) = (&self.included, &mut self.spheres);
         for (target, source) in [
             (&mut target.x, &spheres.x),
             (&mut target.y, &spheres.y),
             (&mut target.z, &spheres.z),
             (&mut target.radius, &spheres.radius),
         ] {
-            target.resize(rest.len(), 0.0);
-            gather(target, source, rest);
+            target.resize(included.len(), 0.0);
+            gather(target, source, included);
         }
-        target.owner.resize(rest.len(), 0);
-        gather(&mut target.owner, &spheres.owner, rest);
+        target.owner.resize(included.len(), 0);
+        gather(&mut target.owner, &spheres.owner, included);
     }
 }
 
@@ -309,5 +295,25 @@ impl PairSearch for TwoLevelGrid {
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.grid.cell_around(point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_spheres_near_other_molecules_are_sorted_into_cells() {
+        // Three rods of twenty atoms: two end to end, one far away.
+        let mut spheres = SphereSet::new();
+        for (rod, start) in [0.0, 3.0, 50.0].into_iter().enumerate() {
+            for k in 0..20 {
+                let center = Vec3::X * (start + 0.15 * k as f32);
+                spheres.push(center, 0.17, rod as u32).unwrap();
+            }
+        }
+        let mut grid = TwoLevelGrid::new();
+        assert!(grid.count_pairs(&spheres, 0.0).unwrap() > 0);
+        assert!(grid.included.len() < 20);
     }
 }

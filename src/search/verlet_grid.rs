@@ -1,4 +1,4 @@
-//! A grid that remembers: neighbor lists with a skin.
+//! Neighbor lists with a skin.
 
 use std::time::Instant;
 
@@ -9,138 +9,95 @@ use super::{
 };
 use crate::spheres::{CHUNK, SphereSet};
 
-/// Default skin, nm: a tenth of what an atom pair reaches or so.
-const DEFAULT_SKIN_NM: f32 = 0.04;
+/// The *skin*, nm: about a tenth of the reach of two atoms.
+const SKIN_NM: f32 = 0.04;
 
-/// Part of half the skin that may be used up: the rest covers rounding, some 10⁻⁶ of a
+/// Fraction of half the skin that may be used; the rest covers rounding, about 10⁻⁶ of a
 /// distance.
 const USABLE: f32 = 0.999;
 
-/// Longest reach that a skin is good for, in skins: what is left of the skin must be more
-/// than the rounding of a distance.
-const MOST_SKINS: f32 = 500.0;
+/// Longest reach in units of the skin: the unused part of the skin must exceed the rounding of a
+/// distance.
+const MAX_REACH_SKINS: f32 = 500.0;
 
-/// Kept pairs that one task compares.
+/// Pairs per task.
 const PAIRS_PER_TASK: usize = 16 * 1024;
 
-/// Uniform grid that searches only when something has moved. Pairs come in the order of
-/// their indices.
+/// Uniform grid that is only searched after enough motion. Pairs are sorted by index.
 ///
-/// Verlet's lists (1967) over the uniform grid:
+/// Verlet lists (1967) on a uniform grid:
 ///
-/// 1. search with a margin that is longer by the *skin*, and keep the pairs and where the
-///    spheres were;
-/// 2. while no sphere has moved more than half the skin since, any pair in reach is among
-///    the kept ones: two spheres come nearer by no more than the skin;
-/// 3. each step compares the kept pairs only, with the exact distance of now;
-/// 4. as soon as something has moved further, or the spheres are others, go to 1.
+/// 1. search with a margin that is longer by the *skin*, and store the pairs and the centers;
+/// 2. as long as no sphere has moved more than half the skin, the stored pairs include all
+///    pairs in reach, since two spheres approach each other by at most the skin;
+/// 3. compare the stored pairs at their current distance;
+/// 4. if a sphere has moved further, or the spheres are different, go to 1.
 ///
-/// Exact at every step. It pays where many steps pass between two searches, and costs
-/// memory for the kept pairs, which are more than those in reach.
+/// Exact in every step. Pays off if many steps pass between two searches; costs memory for the
+/// stored pairs, which are more than those in reach.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{PairSearch, VerletGrid};
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
-/// let mut grid = VerletGrid::with_skin(0.1)?;
+/// let mut grid = VerletGrid::new();
 /// for step in 0..10 {
 ///     let mut spheres = SphereSet::new();
 ///     spheres.push(Vec3::ZERO, 0.17, 0)?;
 ///     spheres.push(Vec3::X * (0.362 - 0.004 * step as f32), 0.17, 1)?;
-///     let overlap = u64::from(step > 5);
-///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, overlap);
+///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, u64::from(step > 5));
 /// }
-/// // The second has moved by 0.036 nm, less than half the skin.
-/// assert_eq!(grid.searches(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct VerletGrid {
     grid: UniformGrid,
-    skin: f32,
-    /// The spheres of the last search of the grid; empty if nothing is kept.
-    then: SphereSet,
-    /// Margin that the kept pairs are good for, nm.
+    /// Spheres of the last search of the grid; empty if no pairs are stored.
+    previous: SphereSet,
+    /// Margin of the stored pairs, nm.
     margin: f32,
     found: PairBuffer,
-    /// Pairs that are near enough to meet, sorted.
-    kept: Vec<Pair>,
-    searches: u64,
-}
-
-impl Default for VerletGrid {
-    fn default() -> Self {
-        Self {
-            grid: UniformGrid::new(),
-            skin: DEFAULT_SKIN_NM,
-            then: SphereSet::new(),
-            margin: 0.0,
-            found: PairBuffer::new(),
-            kept: Vec::new(),
-            searches: 0,
-        }
-    }
+    /// Stored pairs, sorted.
+    stored: Vec<Pair>,
 }
 
 impl VerletGrid {
-    /// A grid with the default skin.
+    /// An empty grid.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A grid with a skin in nm. Without one, 0 nm, the grid is searched whenever something
-    /// moves.
-    ///
-    /// # Errors
-    /// [`SearchError::BadSkin`] if it is negative or not finite.
-    pub fn with_skin(skin: f32) -> Result<Self, SearchError> {
-        if !(skin.is_finite() && skin >= 0.0) {
-            return Err(SearchError::BadSkin { skin });
-        }
-        Ok(Self {
-            skin,
-            ..Self::default()
-        })
-    }
-
-    /// How often the grid has been searched: the other steps did with what was kept.
-    #[must_use]
-    pub fn searches(&self) -> u64 {
-        self.searches
-    }
-
-    /// Makes sure that the kept pairs hold all that are in reach.
+    /// Makes sure that the stored pairs include all pairs in reach.
     fn refresh(&mut self, spheres: &SphereSet, margin: f32) -> Result<(), SearchError> {
         check_margin(margin)?;
         let extent = spheres.extent()?;
-        // Spheres that are too large for the skin are searched in every step.
+        // If spheres are too large for the skin, search in every step.
         let longest = 2.0 * extent.largest_radius + margin;
-        let trusted = longest <= self.skin * MOST_SKINS;
-        if trusted && margin == self.margin && self.is_near(spheres) {
+        let fits = longest <= SKIN_NM * MAX_REACH_SKINS;
+        if fits && margin == self.margin && self.is_within_skin(spheres) {
             return Ok(());
         }
-        self.then.clear();
-        let skin = if trusted { self.skin } else { 0.0 };
+        self.previous.clear();
+        let skin = if fits { SKIN_NM } else { 0.0 };
         self.grid
             .find_pairs(spheres, margin + skin, &mut self.found)?;
-        self.searches += 1;
-        self.kept.clear();
-        self.kept.extend(self.found.iter());
-        // By index, so that the order does not tell when the grid was searched.
-        self.kept.par_sort_unstable();
-        self.then.clone_from(spheres);
+        self.stored.clear();
+        self.stored.extend(self.found.iter());
+        // By index, so that the order does not depend on the time of the search.
+        self.stored.par_sort_unstable();
+        self.previous.clone_from(spheres);
         self.margin = margin;
         Ok(())
     }
 
-    /// Whether these are the spheres of the last search, none of them far from where it
-    /// was.
-    fn is_near(&self, spheres: &SphereSet) -> bool {
-        let limit = 0.5 * self.skin * USABLE;
-        spheres.owner == self.then.owner
-            && spheres.radius == self.then.radius
+    /// Whether these are the spheres of the last search, all within the skin of their previous
+    /// centers.
+    fn is_within_skin(&self, spheres: &SphereSet) -> bool {
+        let limit = 0.5 * SKIN_NM * USABLE;
+        spheres.owner == self.previous.owner
+            && spheres.radius == self.previous.radius
             && (0..spheres.len().div_ceil(CHUNK))
                 .into_par_iter()
                 .all(|chunk| {
@@ -148,7 +105,7 @@ impl VerletGrid {
                     let moved = |index| {
                         spheres
                             .center(index)
-                            .distance_squared(self.then.center(index))
+                            .distance_squared(self.previous.center(index))
                     };
                     range.map(moved).fold(0.0, f32::max) <= limit * limit
                 })
@@ -171,11 +128,11 @@ impl PairSearch for VerletGrid {
         self.refresh(spheres, margin)?;
         let built = Instant::now();
         pairs
-            .start(self.kept.len().div_ceil(PAIRS_PER_TASK))
+            .start(self.stored.len().div_ceil(PAIRS_PER_TASK))
             .par_iter_mut()
-            .zip(self.kept.par_chunks(PAIRS_PER_TASK))
-            .for_each(|(list, kept)| {
-                let near = kept.iter().filter(|pair| pair.overlaps(spheres, margin));
+            .zip(self.stored.par_chunks(PAIRS_PER_TASK))
+            .for_each(|(list, stored)| {
+                let near = stored.iter().filter(|pair| pair.overlaps(spheres, margin));
                 list.extend(near);
             });
         Ok(SearchTimes {
@@ -187,13 +144,36 @@ impl PairSearch for VerletGrid {
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
         self.refresh(spheres, margin)?;
         let near = |pair: &&Pair| pair.overlaps(spheres, margin);
-        let kept = self.kept.par_chunks(PAIRS_PER_TASK);
-        Ok(kept
-            .map(|kept| kept.iter().filter(near).count() as u64)
+        let stored = self.stored.par_chunks(PAIRS_PER_TASK);
+        Ok(stored
+            .map(|stored| stored.iter().filter(near).count() as u64)
             .sum())
     }
 
     fn cell_around(&self, point: glam::Vec3) -> Option<GridCell> {
         self.grid.cell_around(point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+
+    #[test]
+    fn the_grid_is_searched_only_after_motion_beyond_the_skin() {
+        let spheres = |x: f32| {
+            let mut spheres = SphereSet::new();
+            spheres.push(Vec3::ZERO, 0.17, 0).unwrap();
+            spheres.push(Vec3::X * x, 0.17, 1).unwrap();
+            spheres
+        };
+        let mut grid = VerletGrid::new();
+        for (x, searched_at) in [(0.36, 0.36), (0.345, 0.36), (0.335, 0.335), (0.33, 0.335)] {
+            let count = grid.count_pairs(&spheres(x), 0.0).unwrap();
+            assert_eq!(count, u64::from(x < 0.34));
+            assert_eq!(grid.previous.center(1).x, searched_at);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The walk over all levels.
+//! Comparison of the spheres of all levels.
 
 use rayon::prelude::*;
 
@@ -9,20 +9,20 @@ use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::ReachPlan;
 use crate::search::uniform_grid::cell_walk::CellWalk;
 use crate::search::uniform_grid::pair_walk::{
-    CoarserLevels, PairWalk, SPHERES_PER_TASK, Sink, scan_run,
+    CoarserLevels, PairWalk, SPHERES_PER_TASK, Sink, compare_run,
 };
 use crate::search::uniform_grid::simd::{Columns, Comparison, Instructions, Query};
 use crate::search::uniform_grid::sorted_spheres::SortedSpheres;
 
-/// The coarser levels that the spheres of a level reach into.
+/// The coarser levels that the spheres of a level are compared with.
 pub(in crate::search) struct ReachedLevels<'a> {
     levels: &'a [Level],
-    /// For each cell of all levels its first sphere, and one entry more.
+    /// First sphere of each cell of all levels, followed by the number of spheres.
     cell_start: &'a [u32],
 }
 
-/// Most runs of spheres that one may meet in a coarser level: it reaches into five cells
-/// along each axis at most, and a folded grid may cut each row in two.
+/// Largest number of runs that a sphere overlaps in a coarser level: five cells along each
+/// axis, and a folded grid may split each row in two.
 const MAX_RUNS: usize = 5 * 5 * 2;
 
 /// Runs of sorted spheres.
@@ -32,12 +32,12 @@ struct Runs {
 }
 
 impl ReachedLevels<'_> {
-    /// The runs of spheres of `level` that one at `center` (nm) with this `radius` (nm) may
-    /// meet.
+    /// Finds the runs of spheres of `level` that a sphere at `center` (nm) with this `radius` (nm)
+    /// may overlap.
     #[inline(always)]
     fn runs(&self, level: &Level, center: [f32; 3], radius: f32, found: &mut Runs) {
         found.len = 0;
-        let [x, y, z] = level.layout.cells_within(center, radius + level.look);
+        let [x, y, z] = level.layout.cells_within(center, radius + level.reach);
         for cz in z.iter() {
             for cy in y.iter() {
                 let row = level.first_cell + level.layout.row_start(cy, cz);
@@ -55,8 +55,8 @@ impl ReachedLevels<'_> {
 }
 
 impl CoarserLevels for ReachedLevels<'_> {
-    // Runs are written down first: the loop around the comparisons must be plain, or they
-    // are compiled without their instructions.
+    // Runs are collected first: the loop around the comparisons must be simple, or they are
+    // compiled without their instructions.
     #[inline(always)]
     unsafe fn visit<C: Comparison, const MIXED: bool, S: Sink>(
         &self,
@@ -73,15 +73,14 @@ impl CoarserLevels for ReachedLevels<'_> {
             self.runs(level, [query.x, query.y, query.z], query.radius, &mut found);
             for &(first, end) in &found.runs[..found.len] {
                 let run = first as usize..end as usize;
-                // SAFETY: cells end at the last sphere, and the caller promises the
-                // instructions.
-                unsafe { scan_run::<C, MIXED, S>(columns, query, own, run, sink) };
+                // SAFETY: cells end at the last sphere, and the caller promises the instructions.
+                unsafe { compare_run::<C, MIXED, S>(columns, query, own, run, sink) };
             }
         }
     }
 }
 
-/// The walks over all levels, the finest first.
+/// The walks over all levels, finest first.
 pub(in crate::search) struct LevelWalks<'a> {
     sorted: &'a SortedSpheres,
     levels: &'a [Level],
@@ -89,7 +88,7 @@ pub(in crate::search) struct LevelWalks<'a> {
     instructions: Instructions,
     /// Comparisons within cells.
     comparisons: u64,
-    /// First task of each level, and behind the last the number of all.
+    /// First task of each level, followed by the number of tasks.
     first_task: [usize; MAX_LEVELS + 1],
 }
 
@@ -123,7 +122,7 @@ impl<'a> LevelWalks<'a> {
         PairWalk {
             cells: CellWalk {
                 sorted: self.sorted,
-                // Behind its last cell comes the first of the next level.
+                // The last cell ends where the first cell of the next level starts.
                 cell_start: &self.sorted.cell_start[first..=first + level.layout.cell_count()],
                 layout: level.layout,
                 per_task: SPHERES_PER_TASK,
@@ -139,27 +138,26 @@ impl<'a> LevelWalks<'a> {
         }
     }
 
-    /// Whether so many spheres may reach into the fullest cell of a coarser level that
-    /// comparing them would take too long.
+    /// Whether there are too many comparisons between levels.
     pub(super) fn is_crowded(&self) -> bool {
         let cells = self.sorted.cell_start.windows(2);
         let counts = cells.map(|cell| u64::from(cell[1] - cell[0]));
-        let most = counts.max().unwrap_or(0);
-        // Most scenes are far below what would be possible at worst.
+        let max_count = counts.max().unwrap_or(0);
+        // A cheap upper bound, which most scenes are far below.
         let finer = self.sorted.len() as u64;
-        most.saturating_mul(finer) > MAX_COMPARISONS
+        max_count.saturating_mul(finer) > MAX_COMPARISONS
             && self.comparisons_between_levels() > MAX_COMPARISONS
     }
 
     /// Comparisons between levels.
     fn comparisons_between_levels(&self) -> u64 {
         let columns = self.sorted.columns();
-        let of_level = |number: usize| -> u64 {
+        let count_level = |number: usize| -> u64 {
             let walk = self.walk(number);
             let [first, end] = walk.cells.spheres();
             let spheres = (first..end).into_par_iter();
-            let met = spheres.map(|k| {
-                let mut met = 0;
+            let count = spheres.map(|k| {
+                let mut count = 0;
                 let mut found = Runs {
                     runs: [(0, 0); MAX_RUNS],
                     len: 0,
@@ -169,24 +167,24 @@ impl<'a> LevelWalks<'a> {
                 for level in walk.coarser.levels {
                     walk.coarser.runs(level, center, radius, &mut found);
                     let runs = found.runs[..found.len].iter();
-                    met += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
+                    count += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
                 }
-                met
+                count
             });
-            met.sum()
+            count.sum()
         };
-        (0..self.levels.len()).map(of_level).sum()
+        (0..self.levels.len()).map(count_level).sum()
     }
 
-    /// The cell that has most spheres.
+    /// The cell with the most spheres.
     pub(super) fn fullest_cell(&self) -> usize {
         let cells = self.sorted.cell_start.windows(2).enumerate();
         let fullest = cells.max_by_key(|(at, cell)| (cell[1] - cell[0], std::cmp::Reverse(*at)));
         fullest.map_or(0, |(at, _)| at)
     }
 
-    /// The walk that a task belongs to, and its number there.
-    fn part(&self, task: usize) -> (PairWalk<'a, ReachedLevels<'a>>, usize) {
+    /// The walk that a task belongs to, and its index there.
+    fn walk_of(&self, task: usize) -> (PairWalk<'a, ReachedLevels<'a>>, usize) {
         let firsts = &self.first_task[..self.levels.len()];
         let number = firsts.partition_point(|&first| first <= task) - 1;
         (self.walk(number), task - firsts[number])
@@ -203,22 +201,22 @@ impl PairTasks for LevelWalks<'_> {
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        let (walk, task) = self.part(task);
+        let (walk, task) = self.walk_of(task);
         walk.list(task, list);
     }
 
     fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        let (walk, task) = self.part(task);
+        let (walk, task) = self.walk_of(task);
         walk.list_gaps(task, list, gaps);
     }
 
     fn count(&self, task: usize) -> u64 {
-        let (walk, task) = self.part(task);
+        let (walk, task) = self.walk_of(task);
         walk.count(task)
     }
 
     fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
-        let (walk, task) = self.part(task);
+        let (walk, task) = self.walk_of(task);
         walk.visit(task, list, gaps, visit);
     }
 }

@@ -1,4 +1,4 @@
-//! Which spheres go to which level, and how wide its cells are.
+//! Levels of the hierarchy: which spheres they contain, and how wide their cells are.
 
 use std::ops::Range;
 
@@ -10,38 +10,38 @@ use crate::search::uniform_grid::sorted_spheres::CellMap;
 use crate::search::uniform_grid::{Reach, ReachPlan};
 use crate::spheres::{CHUNK, SphereSet};
 
-/// Octaves of size that are told apart: the last takes all that is smaller still.
+/// Number of size classes, each half the size of the previous one. The last one contains all
+/// smaller sizes, too.
 pub(crate) const OCTAVES: usize = 32;
 
-/// Most levels. Each costs every finer sphere a look.
+/// Largest number of levels. Each finer sphere is compared with all coarser levels.
 pub(crate) const MAX_LEVELS: usize = 16;
 
-/// Spheres that a level of its own is made for: one in so many. Fewer go to the next
-/// coarser level, where they disturb nobody.
-const FEWEST_SHARE: usize = 256;
+/// An octave gets its own level if it has more than this fraction of the spheres, 1 / 256.
+/// Otherwise its spheres go to the next coarser level.
+const MIN_FRACTION: usize = 256;
 
-/// Fewest cells along an axis of a folded level. A sphere reaches into at most five cells
-/// of a coarser level, and must not meet one of them twice.
+/// Smallest number of cells along an axis of a folded level: a sphere overlaps up to five cells
+/// of a coarser level, which must be different.
 const MIN_FOLDED_CELLS: u32 = 8;
 
-/// By how much further than it can reach a sphere looks into a coarser level: more than
-/// rounding may add to a distance, a radius and a sum.
-const LOOK: f32 = 1.000_02;
+/// Factor on the reach into a coarser level, for the rounding of a distance, a radius and a sum.
+const REACH_FACTOR: f32 = 1.000_02;
 
-/// How long the two sides of a sphere and a margin reach together, nm: what decides where
-/// it goes. Two spheres of one level reach no further than the longer of both.
+/// Size of a sphere, nm: its reach with a sphere of the same radius. It determines the level.
+/// Two spheres of one level reach no further than the larger size.
 #[inline]
 pub(crate) fn size_of(radius: f32, margin: f32) -> f32 {
     2.0 * radius + margin
 }
 
-/// How often `size` doubles before it is as long as the longest, whose exponent is `top`.
+/// Number of times that `size` must double to match the largest size, whose exponent is `top`.
 #[inline]
 pub(crate) fn octave(size: f32, top: u32) -> usize {
     (top.saturating_sub(size.to_bits() >> 23) as usize).min(OCTAVES - 1)
 }
 
-/// What is known of the spheres of an octave.
+/// The spheres of an octave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Octave {
     count: usize,
@@ -68,21 +68,21 @@ impl Octave {
     }
 }
 
-/// How many spheres of which size there are.
+/// Histogram of the sphere sizes.
 #[derive(Clone, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct SizeHistogram {
     octaves: [Octave; OCTAVES],
-    /// Exponent of the longest size.
+    /// Exponent of the largest size.
     top: u32,
     margin: f32,
 }
 
-impl Sizes {
+impl SizeHistogram {
     /// Counts the spheres of each octave.
     pub(crate) fn of(spheres: &SphereSet, plan: &ReachPlan) -> Self {
         let margin = match plan.reach {
             Reach::Mixed { margin } => margin,
-            // All are in the first octave, whatever the margin.
+            // All spheres are in the first octave, whatever the margin.
             Reach::Same { .. } => 0.0,
         };
         let top = size_of(plan.extent.largest_radius, margin).to_bits() >> 23;
@@ -115,37 +115,36 @@ impl Sizes {
         }
     }
 
-    /// How many octaves smaller than the largest sphere the median one is.
-    pub(crate) fn spread(&self) -> usize {
+    /// Octave of the median sphere.
+    pub(crate) fn median_octave(&self) -> usize {
         let half = self.octaves.iter().map(|o| o.count).sum::<usize>() / 2;
-        let mut seen = 0;
+        let mut count = 0;
         let median = self.octaves.iter().position(|octave| {
-            seen += octave.count;
-            seen > half
+            count += octave.count;
+            count > half
         });
         median.unwrap_or(0)
     }
 }
 
-/// A grid of the hierarchy.
+/// One grid of the hierarchy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Level {
     pub(crate) layout: GridLayout,
-    /// Number of its first cell among those of all levels.
+    /// Index of its first cell among the cells of all levels.
     pub(crate) first_cell: u32,
-    /// How far the center of a sphere of no size may be from that of one of this level for
-    /// the two to meet, and a little more, nm.
-    pub(crate) look: f32,
+    /// Maximum distance (nm) at which a point overlaps a sphere of this level, plus rounding.
+    pub(crate) reach: f32,
 }
 
-/// The grids of a hierarchy, the finest first.
+/// The grids of a hierarchy, finest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
     levels: [Level; MAX_LEVELS],
     len: usize,
     /// Level of each octave.
     pub(crate) level_of: [u8; OCTAVES],
-    /// Exponent of the longest size.
+    /// Exponent of the largest size.
     pub(crate) top: u32,
     pub(crate) margin: f32,
     cells: usize,
@@ -154,32 +153,32 @@ pub(crate) struct Levels {
 impl Levels {
     /// Levels for these spheres.
     pub(crate) fn fit(spheres: &SphereSet, plan: &ReachPlan) -> Self {
-        Self::of(&Sizes::of(spheres, plan), plan)
+        Self::of(&SizeHistogram::of(spheres, plan), plan)
     }
 
-    /// Levels for spheres of these sizes.
-    pub(crate) fn of(sizes: &Sizes, plan: &ReachPlan) -> Self {
+    /// Levels for this histogram.
+    pub(crate) fn of(sizes: &SizeHistogram, plan: &ReachPlan) -> Self {
         let ranges = OctaveRanges::of(sizes);
         let mut levels = Self {
             top: sizes.top,
             margin: sizes.margin,
             ..Self::default()
         };
-        // The finest first: who meets whom is decided from there.
+        // Finest first: pairs of two levels are found from the finer one.
         for range in ranges.ranges[..ranges.len].iter().rev() {
-            let found = &range.found;
+            let spheres = &range.spheres;
             let reach = match plan.reach {
                 Reach::Same { .. } => plan.longest,
-                Reach::Mixed { margin } => size_of(found.largest_radius, margin),
+                Reach::Mixed { margin } => size_of(spheres.largest_radius, margin),
             };
-            let mut layout = GridLayout::fit(found.low, found.high, reach, found.count);
+            let mut layout = GridLayout::fit(spheres.low, spheres.high, reach, spheres.count);
             if layout.folded {
                 layout.cells = layout.cells.map(|n| n.max(MIN_FOLDED_CELLS));
             }
             levels.levels[levels.len] = Level {
                 layout,
                 first_cell: levels.cells as u32,
-                look: (found.largest_radius + sizes.margin) * LOOK,
+                reach: (spheres.largest_radius + sizes.margin) * REACH_FACTOR,
             };
             levels.cells += layout.cell_count();
             levels.level_of[range.first..range.end].fill(levels.len as u8);
@@ -188,7 +187,7 @@ impl Levels {
         levels
     }
 
-    /// The grids, the finest first.
+    /// The grids, finest first.
     pub(crate) fn all(&self) -> &[Level] {
         &self.levels[..self.len]
     }
@@ -200,42 +199,42 @@ impl Levels {
     }
 }
 
-/// Octaves that share a level, and what is known of their spheres.
+/// Consecutive octaves that share a level, and their spheres.
 #[derive(Clone, Copy)]
 struct OctaveRange {
     first: usize,
     end: usize,
-    found: Octave,
+    spheres: Octave,
 }
 
-/// The octaves of all levels, the coarsest first.
+/// The octaves of all levels, coarsest first.
 struct OctaveRanges {
     ranges: [OctaveRange; OCTAVES],
     len: usize,
 }
 
 impl OctaveRanges {
-    fn of(sizes: &Sizes) -> Self {
+    fn of(sizes: &SizeHistogram) -> Self {
         let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
-        let few = total / FEWEST_SHARE;
+        let few = total / MIN_FRACTION;
         let empty = OctaveRange {
             first: 0,
             end: 0,
-            found: Octave::EMPTY,
+            spheres: Octave::EMPTY,
         };
         let mut all = Self {
             ranges: [empty; OCTAVES],
             len: 0,
         };
         for (number, &octave) in sizes.octaves.iter().enumerate() {
-            // Without spheres of its own an octave goes anywhere; with few, to a coarser
-            // level. With no size at all cells have no width.
+            // Octaves without spheres join any level, those with few the next coarser one. Cells of no
+            // size would have no width.
             let size = size_of(octave.largest_radius, sizes.margin);
             let joins = octave.count <= few || size < f32::MIN_POSITIVE;
             all.ranges[all.len] = OctaveRange {
                 first: number,
                 end: number + 1,
-                found: octave,
+                spheres: octave,
             };
             all.len += 1;
             if joins && all.len > 1 {
@@ -243,8 +242,10 @@ impl OctaveRanges {
             }
         }
         while all.len > MAX_LEVELS {
-            // The emptiest of all but the coarsest joins the next coarser one.
-            let counts = all.ranges[..all.len].iter().map(|range| range.found.count);
+            // The octave range with the fewest spheres joins the next coarser one.
+            let counts = all.ranges[..all.len]
+                .iter()
+                .map(|range| range.spheres.count);
             let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
             all.join(emptiest.map_or(all.len - 1, |(at, _)| at));
         }
@@ -258,7 +259,7 @@ impl OctaveRanges {
         self.len -= 1;
         let coarser = &mut self.ranges[at - 1];
         coarser.end = range.end;
-        coarser.found = coarser.found.merge(range.found);
+        coarser.spheres = coarser.spheres.merge(range.spheres);
     }
 }
 
@@ -297,10 +298,10 @@ mod tests {
     }
 
     #[test]
-    fn spheres_go_to_the_level_of_their_octave() {
+    fn spheres_are_in_the_level_of_their_octave() {
         let all = spheres((0..400).map(|k| 0.1 * 1.5_f32.powi(k % 10)));
         let levels = levels(&all, 0.0);
-        // 1.5⁹ = 38: five octaves and a bit.
+        // 1.5⁹ = 38, a bit more than five octaves.
         assert_eq!(levels.all().len(), 6);
         let mut cells = vec![0; all.len()];
         CellMap::write_cells(&levels, &all, 0..all.len(), &mut cells);
@@ -308,12 +309,12 @@ mod tests {
             let level = levels.all().iter().rposition(|l| l.first_cell <= cell);
             let level = &levels.all()[level.unwrap()];
             assert!(2.0 * all.radius(k) <= 1.0 / level.layout.per_nm);
-            assert!(level.look >= all.radius(k));
+            assert!(level.reach >= all.radius(k));
         }
     }
 
     #[test]
-    fn one_giant_gets_a_level_and_one_speck_does_not() {
+    fn one_giant_gets_its_own_level_and_one_speck_does_not() {
         let giant = levels(
             &spheres((0..5000).map(|k| if k == 7 { 1.0e6 } else { 0.1 })),
             0.0,
@@ -332,20 +333,20 @@ mod tests {
     }
 
     #[test]
-    fn there_are_never_too_many_levels() {
+    fn the_number_of_levels_is_limited() {
         let all = spheres((0..4000).map(|k| 1.0e8 * 0.5_f32.powi(k % 40)));
         let levels = levels(&all, 0.0);
         assert_eq!(levels.all().len(), MAX_LEVELS);
     }
 
     #[test]
-    fn the_spread_is_that_of_the_median() {
-        let spread = |radii: &dyn Fn(usize) -> f32| {
+    fn the_median_octave_ignores_outliers() {
+        let median_octave = |radii: &dyn Fn(usize) -> f32| {
             let all = spheres((0..1000).map(radii));
             let plan = ReachPlan::new(&all, 0.0).unwrap().unwrap();
-            Sizes::of(&all, &plan).spread()
+            SizeHistogram::of(&all, &plan).median_octave()
         };
-        assert_eq!(spread(&|k| if k == 3 { 0.001 } else { 1.0 }), 0);
-        assert_eq!(spread(&|k| if k == 3 { 64.0 } else { 1.0 }), 6);
+        assert_eq!(median_octave(&|k| if k == 3 { 0.001 } else { 1.0 }), 0);
+        assert_eq!(median_octave(&|k| if k == 3 { 64.0 } else { 1.0 }), 6);
     }
 }

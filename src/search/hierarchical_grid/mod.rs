@@ -1,10 +1,10 @@
-//! A hierarchy of grids, for spheres of many sizes.
+//! Hierarchical grid, for spheres of many sizes.
 
 pub(super) mod level_walk;
 mod levels;
 
 pub(crate) use levels::Levels;
-pub(super) use levels::Sizes;
+pub(super) use levels::SizeHistogram;
 #[cfg(feature = "gpu")]
 pub(crate) use levels::{MAX_LEVELS, OCTAVES};
 
@@ -18,26 +18,26 @@ use super::{GridCell, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 use level_walk::LevelWalks;
 
-/// Counting-sorted grids of several widths, searched against each other.
+/// Counting-sorted grids of several cell widths.
 ///
-/// In one grid the largest sphere decides how wide cells are, and small spheres heap up in
-/// them. Several lattices were proposed by Johnson and Whalley (2002, section 5), and a
-/// hierarchy of grids with cells twice as wide from one to the next by Kim, Guibas and Shin
-/// (section 3.1). Here:
+/// In a single grid the largest sphere determines the cell width, and small spheres pile up in
+/// the cells. Johnson and Whalley (2002, section 5) propose several lattices; Kim, Guibas and
+/// Shin (2005, section 3.1) a hierarchy of grids, each with cells twice as wide as the
+/// previous one. Here:
 ///
-/// 1. measure: how many spheres of each size there are, and where;
-/// 2. each sphere goes to the level of its size;
-/// 3. all levels are sorted at once, their cells one behind the other;
-/// 4. walk: each sphere against its own level as in the [uniform grid](super::UniformGrid);
-/// 5. and against the cells of each coarser level that it can reach into, few since those
-///    cells are larger than itself. Pairs of two levels are found from the finer one.
+/// 1. count the spheres of each size;
+/// 2. assign each sphere to the level of its size;
+/// 3. sort all levels at once, their cells one after the other;
+/// 4. compare each sphere with its own level, as in the [uniform grid](super::UniformGrid);
+/// 5. compare it with the cells of each coarser level that it overlaps, which are few, since
+///    those cells are larger than the sphere. Pairs of two levels are found from the finer one.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{HierarchicalGrid, PairSearch};
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
-/// // A nanoparticle of 8 nm among a thousand atoms, ten of them in its skin.
+/// // A nanoparticle of 8 nm among a thousand atoms, ten of which overlap it.
 /// let mut spheres = SphereSet::new();
 /// spheres.push(Vec3::ZERO, 8.0, 0)?;
 /// for k in 0..1000 {
@@ -57,14 +57,13 @@ pub struct HierarchicalGrid {
 }
 
 impl HierarchicalGrid {
-    /// A hierarchy that uses the widest instructions of this processor.
+    /// A hierarchy that uses the widest vector instructions of the CPU.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A hierarchy that uses plain scalar code, the twin that the vector code is tested
-    /// with.
+    /// A hierarchy that uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar() -> Self {
         Self {
@@ -73,13 +72,13 @@ impl HierarchicalGrid {
         }
     }
 
-    /// Number of levels in the last search; none if no pair was possible.
+    /// Number of levels in the last search; zero if no pair was possible.
     #[must_use]
     pub fn level_count(&self) -> usize {
         self.levels.all().len()
     }
 
-    /// Checks, and sorts the spheres; `None` if no pair is possible.
+    /// Checks the spheres and sorts them into cells; `None` if no pair is possible.
     fn build(
         &mut self,
         spheres: &SphereSet,

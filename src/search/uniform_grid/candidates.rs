@@ -1,38 +1,37 @@
-//! The spheres that one cell is compared with, copied to one place.
+//! Copies of the spheres that the spheres of one cell are compared with.
 //!
-//! The half shell of a cell is five short runs in different places, most of them
-//! shorter than a vector. They are copied together once, and every sphere of the cell
-//! walks over the same full vectors.
+//! The half shell of a cell is five short runs, most of them shorter than a vector. They are
+//! copied together once, and every sphere of the cell is compared with the same full vectors.
 
 use super::pair_walk::Sink;
 use super::simd::{Columns, Comparison, MAX_LANES};
 
-/// Most candidates that are copied; a fuller neighborhood is walked in place.
+/// Largest number of candidates that are copied. Fuller neighborhoods are compared in place.
 pub(in crate::search) const MAX_CANDIDATES: usize = 512;
 
-/// Room for the candidates, and for a vector that starts at the last of them.
-const ROOM: usize = MAX_CANDIDATES + 2 * MAX_LANES;
+/// Capacity for the candidates, and for a vector that starts at the last of them.
+const CAPACITY: usize = MAX_CANDIDATES + 2 * MAX_LANES;
 
 /// Copies of the spheres around a cell, its own first.
 pub(in crate::search) struct Candidates {
-    x: [f32; ROOM],
-    y: [f32; ROOM],
-    z: [f32; ROOM],
-    radius: [f32; ROOM],
-    owner: [u32; ROOM],
-    index: [u32; ROOM],
+    x: [f32; CAPACITY],
+    y: [f32; CAPACITY],
+    z: [f32; CAPACITY],
+    radius: [f32; CAPACITY],
+    owner: [u32; CAPACITY],
+    index: [u32; CAPACITY],
     len: usize,
 }
 
 impl Candidates {
     pub(in crate::search) fn new() -> Self {
         Self {
-            x: [0.0; ROOM],
-            y: [0.0; ROOM],
-            z: [0.0; ROOM],
-            radius: [0.0; ROOM],
-            owner: [0; ROOM],
-            index: [0; ROOM],
+            x: [0.0; CAPACITY],
+            y: [0.0; CAPACITY],
+            z: [0.0; CAPACITY],
+            radius: [0.0; CAPACITY],
+            owner: [0; CAPACITY],
+            index: [0; CAPACITY],
             len: 0,
         }
     }
@@ -48,7 +47,7 @@ impl Candidates {
         self.len = 0;
     }
 
-    /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in all.
+    /// Appends the run `from..to` of `columns`; at most [`MAX_CANDIDATES`] in total.
     #[inline(always)]
     pub(in crate::search) fn append<C: Comparison, const MIXED: bool, S: Sink>(
         &mut self,
@@ -59,8 +58,8 @@ impl Candidates {
         assert!(self.len + (to - from) <= MAX_CANDIDATES && to + MAX_LANES <= columns.x.len());
         let mut at = from;
         let mut into = self.len;
-        // A vector at a time, and one in any case, since most runs are short. What is
-        // copied too much is overwritten by the next run.
+        // One vector at a time, and at least one, since most runs are short. Entries copied beyond
+        // the run are overwritten by the next one.
         loop {
             copy::<C, _>(&mut self.x, into, columns.x, at);
             copy::<C, _>(&mut self.y, into, columns.y, at);
@@ -81,7 +80,7 @@ impl Candidates {
         self.len += to - from;
     }
 
-    /// Makes the lanes behind the last candidate hit nothing.
+    /// Fills the lanes after the last candidate so that they never hit.
     #[inline(always)]
     pub(in crate::search) fn finish(&mut self) {
         self.x[self.len..self.len + MAX_LANES].fill(f32::INFINITY);
@@ -101,10 +100,10 @@ impl Candidates {
 }
 
 #[inline(always)]
-fn copy<C: Comparison, T: Copy>(target: &mut [T; ROOM], into: usize, source: &[T], at: usize) {
-    debug_assert!(into + C::LANES <= ROOM && at + C::LANES <= source.len());
-    // SAFETY: `append` asserts that the run fits with MAX_LANES entries to spare on both
-    // sides, and the two do not overlap, being different objects.
+fn copy<C: Comparison, T: Copy>(target: &mut [T; CAPACITY], into: usize, source: &[T], at: usize) {
+    debug_assert!(into + C::LANES <= CAPACITY && at + C::LANES <= source.len());
+    // SAFETY: `append` asserts that the run fits with MAX_LANES spare entries on both sides; the
+    // two are different objects and do not overlap.
     unsafe {
         let source = source.as_ptr().add(at);
         std::ptr::copy_nonoverlapping(source, target.as_mut_ptr().add(into), C::LANES);

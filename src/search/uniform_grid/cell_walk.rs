@@ -1,7 +1,7 @@
-//! Which cells a cell is compared with.
+//! Neighboring cells.
 //!
-//! Every cell meets itself and the following half of its neighbors, so that each pair
-//! of cells is met once. Cells are numbered x fastest: three cells side by side are one
+//! Every cell is compared with itself and the following half of its neighbors, so that each
+//! pair of cells is compared once. Cells are numbered x fastest: three adjacent cells are one
 //! run of spheres, and the half shell is five runs.
 
 use std::ops::Range;
@@ -12,17 +12,17 @@ use super::sorted_spheres::SortedSpheres;
 /// Offsets in (y, z) of the four following rows.
 pub(crate) const FOLLOWING_ROWS: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Most runs of a cell: five rows, each in two pieces where a folded grid wraps.
+/// Largest number of runs of a cell: five rows, each split in two where a folded grid wraps.
 const MAX_RUNS: usize = 10;
 
-/// Sorted cells, to be walked by several tasks at once.
+/// Sorted cells, divided into tasks.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct CellWalk<'a> {
     pub(in crate::search) sorted: &'a SortedSpheres,
-    /// For each cell of the layout its first sphere, and one entry more.
+    /// First sphere of each cell of the layout, followed by the end of the last cell.
     pub(in crate::search) cell_start: &'a [u32],
     pub(in crate::search) layout: GridLayout,
-    /// Spheres that one task walks, about.
+    /// Approximate number of spheres per task.
     pub(in crate::search) per_task: usize,
 }
 
@@ -32,14 +32,14 @@ impl CellWalk<'_> {
         [self.cell_start.first(), self.cell_start.last()].map(|k| k.map_or(0, |&k| k as usize))
     }
 
-    /// Number of tasks: fixed by the scene, not by the number of threads.
+    /// Number of tasks: depends on the scene only, not on the number of threads.
     pub(in crate::search) fn tasks(&self) -> usize {
         let [first, end] = self.spheres();
         (end - first).div_ceil(self.per_task)
     }
 
-    /// Calls `visit` for every cell of `task` that is not empty, with its spheres and the
-    /// runs that they are compared with, the first of which starts with the cell itself.
+    /// Calls `visit` for every non-empty cell of `task` with its spheres and the runs that they
+    /// are compared with. The first run starts with the cell itself.
     pub(in crate::search) fn for_each_cell(
         &self,
         task: usize,
@@ -63,8 +63,7 @@ impl CellWalk<'_> {
         }
     }
 
-    /// Rows of cells whose spheres belong to `task`: whole rows, about
-    /// `per_task` spheres.
+    /// Rows of cells that belong to `task`: whole rows, about `per_task` spheres.
     pub(super) fn rows_of(&self, task: usize) -> Range<usize> {
         let row_cells = self.layout.cells[0] as usize;
         let rows = self.layout.row_count();
@@ -99,14 +98,13 @@ impl CellWalk<'_> {
         let [nx, ny, nz] = self.layout.cells.map(|n| n as i32);
         let (cy, cz) = (row as i32 % ny, row as i32 / ny);
         FOLLOWING_ROWS.map(|(dy, dz)| {
-            // A plain grid has a border, so that spheres never sit in the outermost
-            // rows and the remainder changes nothing there.
+            // A plain grid has a border without spheres, so that its rows never wrap.
             let (y, z) = ((cy + dy).rem_euclid(ny), (cz + dz).rem_euclid(nz));
             (y as usize + ny as usize * z as usize) * nx as usize
         })
     }
 
-    /// The runs of a cell: first the one that starts with the cell itself.
+    /// The runs of a cell, starting with the one of the cell itself.
     #[inline(always)]
     pub(super) fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
         let cell_start = self.cell_start;

@@ -1,4 +1,4 @@
-//! How space is cut into cells.
+//! Division of space into cells.
 
 use glam::{DVec3, Vec3};
 
@@ -6,50 +6,48 @@ use crate::search::GridCell;
 
 /// Cells are wider than the longest reach by this factor.
 ///
-/// Two spheres in reach must never be two cells apart, whatever rounding did to
-/// their cell coordinates. With at most [`MAX_PLAIN_CELLS`] cells an axis, a
-/// difference, a product and a sum round each of the two by at most 2 × 4096 × 2⁻²⁴:
-/// 0.00098 of a cell in all, half of what this leaves.
+/// Two spheres in reach must never be two cells apart, whatever the rounding of their cell
+/// coordinates. With at most [`MAX_PLAIN_CELLS`] cells per axis, a difference, a product and a
+/// sum round each coordinate by at most 2 × 4096 × 2⁻²⁴ cells: 0.00098 of a cell in total,
+/// half of what this factor allows.
 pub(in crate::search) const WIDENING: f32 = 1.002;
 
-/// Most cells along an axis for which 32-bit floats tell cells apart well enough.
+/// Largest number of cells along an axis that 32-bit cell coordinates resolve.
 const MAX_PLAIN_CELLS: u32 = 4096;
 
-/// Cells that the grid may have for each sphere; four bytes each.
+/// Largest number of cells per sphere, four bytes each.
 ///
-/// One, two and three were timed on a million atoms of a vesicle at 0.34 nm and did
-/// not differ beyond the noise.
+/// Values of one, two and three took the same time on a million atoms of a vesicle at 0.34 nm.
 const CELLS_PER_SPHERE: usize = 2;
 
-/// Cells that the grid may have in any case.
+/// Number of cells that any grid may have.
 const MIN_CELLS: usize = 4096;
 
-/// How much wider than needed cells may become before the grid is folded instead.
+/// How much wider than necessary cells may become before the grid is folded instead.
 ///
-/// A vesicle of four million atoms at 0.2 nm needs a little over 2, and sorts faster
-/// so than folded. Larger shells were not measured.
+/// A vesicle of four million atoms at 0.2 nm needs slightly more than 2, and sorts faster this
+/// way than folded. Larger shells were not measured.
 const MAX_COARSENING: f32 = 3.0;
 
-/// Where the bounding box starts in a plain grid, in cells: one cell of border, and
-/// half a cell more so that rounding cannot push a sphere into the border.
+/// Offset of the bounding box in a plain grid, in cells: one cell of border, and half a cell so
+/// that rounding cannot move a sphere into the border.
 pub(crate) const PLAIN_SHIFT: f32 = 1.5;
 
-/// Fewest cells along an axis of a folded grid: with fewer, a cell would meet the
+/// Smallest number of cells along an axis of a folded grid: with fewer, a cell would have the
 /// same neighbor on both sides.
 const MIN_FOLDED_CELLS: u32 = 4;
 
 /// Maps world positions to cells.
 ///
-/// Usually the grid covers the bounding box of the spheres, with a border of empty
-/// cells so that no walk needs a bounds check. A box too large for that (a thin
-/// shell, a molecule a kilometer away) is *folded*: the grid repeats itself in
-/// space, cell coordinates are taken modulo its size, and spheres far apart may
-/// share a cell. The exact distance test keeps that from mattering.
+/// A *plain* grid covers the bounding box of the spheres, with a border of empty cells so that
+/// no walk needs a bounds check. If that is too large (a thin shell, a molecule a kilometer
+/// away), the grid is *folded*: it repeats itself in space, cell coordinates are taken modulo
+/// its size, and distant spheres may share a cell. The exact distance test rejects them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GridLayout {
-    /// Cells along each axis, border included.
+    /// Cells along each axis, including the border.
     pub(crate) cells: [u32; 3],
-    /// Whether the grid repeats itself; then `cells` are powers of two.
+    /// Whether the grid repeats itself; `cells` are powers of two then.
     pub(crate) folded: bool,
     /// Corner of the bounding box, nm. A folded grid starts at the origin instead.
     pub(crate) low: Vec3,
@@ -58,14 +56,14 @@ pub(crate) struct GridLayout {
 }
 
 impl GridLayout {
-    /// A grid for `count` spheres with centers between `low` and `high`, none of
-    /// which reaches further than `reach` nm.
+    /// A grid for `count` spheres with centers between `low` and `high` and a longest reach of
+    /// `reach` nm.
     pub(crate) fn fit(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
-        let budget = Self::most_cells(count) as f64;
+        let budget = Self::max_cells(count) as f64;
         let size = (high.as_dvec3() - low.as_dvec3()).max(DVec3::ZERO);
         let narrowest = f64::from(reach) * f64::from(WIDENING);
         let mut width = narrowest;
-        // A few rounds of widening towards the budget; the border makes it nonlinear.
+        // Widen the cells until the budget is met; the border makes this nonlinear.
         for _ in 0..8 {
             let plain = plain_cells(size, width);
             let excess = plain.x * plain.y * plain.z / budget;
@@ -90,24 +88,24 @@ impl GridLayout {
         }
     }
 
-    /// A folded grid for `count` spheres that go wherever they like, now with centers
-    /// between `low` and `high`, none of which reaches further than `reach` nm.
+    /// A folded grid for `count` spheres that may move anywhere, with centers between `low` and
+    /// `high` at present and a longest reach of `reach` nm.
     #[cfg(feature = "gpu")]
     pub(crate) fn fit_anywhere(low: Vec3, high: Vec3, reach: f32, count: usize) -> Self {
         let narrowest = f64::from(reach) * f64::from(WIDENING);
         let size = (high.as_dvec3() - low.as_dvec3()) / narrowest;
-        // A heap spreads out: at least a cell for each sphere.
+        // Piled-up spheres spread out: at least one cell per sphere.
         let extent = size.max(DVec3::splat((count as f64).cbrt()));
         Self {
-            cells: folded_cells(extent, Self::most_cells(count) as f64),
+            cells: folded_cells(extent, Self::max_cells(count) as f64),
             folded: true,
             low,
             per_nm: (1.0 / narrowest) as f32,
         }
     }
 
-    /// Most cells that a grid of `count` spheres ever has.
-    pub(crate) fn most_cells(count: usize) -> usize {
+    /// Largest number of cells of any grid for `count` spheres.
+    pub(crate) fn max_cells(count: usize) -> usize {
         // Cell indices have 32 bits.
         (count.saturating_mul(CELLS_PER_SPHERE)).clamp(MIN_CELLS, u32::MAX as usize)
     }
@@ -126,13 +124,13 @@ impl GridLayout {
     pub(crate) fn write_cells(&self, [x, y, z]: [&[f32]; 3], cells: &mut [u32]) {
         let points = x.iter().zip(y).zip(z);
         let flat = |[cx, cy, cz]: [u32; 3]| cx + self.cells[0] * (cy + self.cells[1] * cz);
-        // One loop for each kind of grid, so that the usual one is vectorized.
+        // Separate loops, so that the one for plain grids is vectorized.
         if self.folded {
             for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
                 *cell = flat(self.folded_coordinates(Vec3::new(x, y, z)));
             }
         } else {
-            // Never negative, so that truncation is the floor.
+            // Never negative, so that truncation equals the floor.
             let along =
                 |value: f32, low: f32| ((value - low) * self.per_nm + PLAIN_SHIFT) as i32 as u32;
             for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
@@ -145,15 +143,16 @@ impl GridLayout {
         }
     }
 
-    /// First cell of a row among all cells.
+    /// First cell of a row.
     #[inline]
     pub(crate) fn row_start(&self, cy: u32, cz: u32) -> u32 {
         self.cells[0] * (cy + self.cells[1] * cz)
     }
 
-    /// Cells along each axis that points no further than `reach` nm from `center` (nm) are
-    /// in. The cell of a coordinate never decreases as the coordinate grows, whatever
-    /// rounding does, so that those of both ends bound it.
+    /// Cells along each axis that contain the points within `reach` nm of `center` (nm).
+    ///
+    /// The cell of a coordinate is monotonic, whatever the rounding, so that the cells of both ends
+    /// bound the range.
     #[inline]
     pub(crate) fn cells_within(&self, center: [f32; 3], reach: f32) -> [CellRange; 3] {
         [0, 1, 2].map(|k| {
@@ -162,7 +161,7 @@ impl GridLayout {
             let [first, last] = if self.folded {
                 ends.map(|end| self.folded_coordinate(end, k))
             } else {
-                // Beyond the border there is nobody.
+                // There are no spheres beyond the border.
                 let cell = |end: f32| ((end - self.low[k]) * self.per_nm + PLAIN_SHIFT) as i32;
                 ends.map(|end| cell(end).clamp(0, size as i32 - 1) as u32)
             };
@@ -197,10 +196,10 @@ impl GridLayout {
 
     /// Cell coordinates modulo the size of the grid.
     ///
-    /// Measured from the origin of the world: the product of two 32-bit floats is
-    /// exact in 64 bits, while a difference from a corner far away would not tell
-    /// nearby cells apart. Beyond what an `i64` holds, all is one cell, and two
-    /// different 32-bit floats are further apart than any reach.
+    /// They start at the world origin: the product of two 32-bit floats is exact in 64 bits, while
+    /// a difference from a distant corner would not resolve nearby cells. Coordinates beyond the
+    /// range of `i64` share one cell; different 32-bit floats are further apart than any reach
+    /// there.
     fn folded_coordinates(&self, point: Vec3) -> [u32; 3] {
         [0, 1, 2].map(|k| self.folded_coordinate(point[k], k))
     }
@@ -212,8 +211,7 @@ impl GridLayout {
     }
 }
 
-/// Some cells along an axis, one after the other; those of a folded grid may go round its
-/// end.
+/// Consecutive cells along an axis; those of a folded grid may wrap around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CellRange {
     first: u32,
@@ -234,7 +232,7 @@ impl CellRange {
         })
     }
 
-    /// The cells as one or two runs, each with its end.
+    /// The cells as one or two runs (first, end).
     #[inline]
     pub(crate) fn runs(self) -> impl Iterator<Item = (u32, u32)> {
         let end = self.first + self.count;
@@ -246,11 +244,11 @@ impl CellRange {
 
 /// Cells along each axis of a grid that covers `size`, with its border.
 fn plain_cells(size: DVec3, width: f64) -> DVec3 {
-    // Half a cell in front (see PLAIN_SHIFT) and a whole one of border on both sides.
+    // Half a cell in front (see PLAIN_SHIFT) and a border of one cell on both sides.
     (size / width + 0.5).floor() + 3.0
 }
 
-/// Powers of two with a product within `budget`, shared out by the extent of each axis.
+/// Powers of two with a product of at most `budget`, in proportion to the extent of each axis.
 fn folded_cells(extent_in_cells: DVec3, budget: f64) -> [u32; 3] {
     let mut cells = [MIN_FOLDED_CELLS; 3];
     loop {
@@ -304,7 +302,7 @@ mod tests {
             for k in 0..20_000 {
                 x = (x + 0.017 * (k % 7) as f32).min(high);
                 for other in [(x + reach).min(high), (x - reach).max(low)] {
-                    // Far from the origin the sum is rounded, and may be out of reach.
+                    // Far from the origin the sum is rounded and may be out of reach.
                     if (f64::from(x) - f64::from(other)).abs() <= f64::from(reach) {
                         assert_neighbors(&layout, x, other, low);
                     }
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cell_around_a_point_holds_it() {
+    fn the_cell_around_a_point_contains_it() {
         for high in [5.0_f32, 1.0e9] {
             let layout = GridLayout::fit(Vec3::splat(-2.0), Vec3::splat(high), 0.3, 1000);
             let [nx, ny, _] = layout.cells;

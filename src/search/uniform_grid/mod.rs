@@ -26,26 +26,26 @@ use pair_walk::{NoCoarserLevels, PairWalk, SPHERES_PER_TASK};
 use simd::Instructions;
 use sorted_spheres::SortedSpheres;
 
-/// Most comparisons within cells that a search begins: about a second of them.
+/// Largest number of comparisons within cells that a search starts: about a second of work.
 ///
-/// Four million atoms at liquid density make 40 million. Only spheres heaped up in
-/// one place make more, and they would make pairs until the memory is full.
+/// Four million atoms at liquid density need 40 million. Only spheres piled up in one place
+/// need more.
 pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 
-/// Counting-sorted uniform grid: the FFRNN search on the processor.
+/// Counting-sorted uniform grid: the FFRNN search on the CPU.
 ///
 /// The search of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014):
 ///
-/// 1. bin: the cell of each sphere, cells at least as wide as the longest reach;
-/// 2. count the spheres of each cell;
-/// 3. prefix sum of the counts: where each cell starts;
-/// 4. counting sort: the spheres of a cell become neighbors in memory;
-/// 5. walk: each sphere against its own and the following half of the 26
+/// 1. bin: compute the cell of each sphere; cells are at least as wide as the longest reach;
+/// 2. count the spheres per cell;
+/// 3. prefix sum of the counts: the first sphere of each cell;
+/// 4. counting sort: spheres of a cell become neighbors in memory;
+/// 5. walk: compare each sphere with its own cell and the following half of the 26
 ///    neighboring cells, which are five runs of contiguous spheres.
 ///
-/// Unlike there, the grid is fitted to the spheres in every call, so nothing is ever
-/// outside it; where it would grow too large it is folded, so that distant cells share their
-/// numbers; radii may differ; and the order of the pairs does not depend on the threads.
+/// Unlike the original, the grid is fitted to the spheres in every call, so that no sphere is
+/// outside. If it would become too large, it is folded: distant cells share their numbers.
+/// Radii may differ, and the order of the pairs does not depend on the number of threads.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
@@ -72,21 +72,21 @@ pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 #[derive(Clone, Debug, Default)]
 pub struct UniformGrid {
     sorted: SortedSpheres,
-    /// How space was cut in the last search.
+    /// Layout of the last search.
     layout: Option<GridLayout>,
     instructions: Instructions,
-    /// Cells are at least this wide, nm.
-    least_cell: f32,
+    /// Minimum cell width, nm.
+    min_cell_width: f32,
 }
 
 impl UniformGrid {
-    /// A grid that uses the widest instructions of this processor.
+    /// A grid that uses the widest vector instructions of the CPU.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A grid that uses plain scalar code, the twin that the vector code is tested with.
+    /// A grid that uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar() -> Self {
         Self::with_instructions(Instructions::Scalar)
@@ -99,22 +99,22 @@ impl UniformGrid {
         }
     }
 
-    /// A grid whose cells are at least `width` nm wide. They are never narrower than the
-    /// longest reach, and so no pair is missed, whatever the width.
+    /// A grid whose cells are at least `width` nm wide, and never narrower than the longest
+    /// reach. The width affects the speed only, not the pairs.
     ///
     /// # Errors
-    /// [`SearchError::BadWidth`] if it is not a positive number up to [`MAX_REACH_NM`].
+    /// [`SearchError::BadWidth`] if `width` is not positive and at most [`MAX_REACH_NM`].
     pub fn with_cell_width(width: f32) -> Result<Self, SearchError> {
         if !(width > 0.0 && width <= MAX_REACH_NM) {
             return Err(SearchError::BadWidth { width });
         }
         Ok(Self {
-            least_cell: width,
+            min_cell_width: width,
             ..Self::default()
         })
     }
 
-    /// Checks, and sorts the spheres into cells; `None` if no pair is possible.
+    /// Checks the spheres and sorts them into cells; `None` if no pair is possible.
     fn build(
         &mut self,
         spheres: &SphereSet,
@@ -133,12 +133,12 @@ impl UniformGrid {
         spheres: &SphereSet,
         plan: &ReachPlan,
     ) -> Result<PairWalk<'_>, SearchError> {
-        let layout = plan.layout(spheres.len(), self.least_cell);
+        let layout = plan.layout(spheres.len(), self.min_cell_width);
         self.sort(spheres, plan, layout, None)
     }
 
-    /// Sorts spheres into the cells of `layout`. They may be some of a larger set that it
-    /// was planned for: `indices` are their places there then.
+    /// Sorts spheres into the cells of `layout`. If they are a subset of the spheres that it was
+    /// made for, `indices` are their indices in the full set.
     pub(in crate::search) fn sort(
         &mut self,
         spheres: &SphereSet,
@@ -168,7 +168,7 @@ impl UniformGrid {
         })
     }
 
-    /// Forgets how space was cut: there was nothing to search.
+    /// Drops the layout if there was nothing to search.
     pub(in crate::search) fn forget_layout(&mut self) {
         self.layout = None;
     }

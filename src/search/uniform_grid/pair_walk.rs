@@ -1,10 +1,9 @@
-//! The walk over neighboring cells.
+//! Comparison of the spheres of neighboring cells.
 //!
-//! Each sphere meets the rest of its own cell and the *following* half of the 26
-//! neighbors; the other half meets it from their side. Cells are numbered x
-//! fastest, so that three cells side by side are one run of spheres, and the half
-//! shell is five runs: the rest of the own row, and the rows (+1, 0), (−1, +1),
-//! (0, +1) and (+1, +1) in (y, z).
+//! Each sphere is compared with the rest of its own cell and the *following* half of the 26
+//! neighbors; the other half is compared with it in turn. Cells are numbered x fastest, so that
+//! three adjacent cells are one run of spheres, and the half shell is five runs: the rest of
+//! the own row, and the rows (+1, 0), (−1, +1), (0, +1) and (+1, +1) in (y, z).
 
 use std::ops::Range;
 
@@ -17,13 +16,13 @@ use super::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
 use crate::search::Pair;
 use crate::search::pair_tasks::{PairTasks, Visitor};
 
-/// Spheres that one task walks, about.
+/// Approximate number of spheres per task.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
 
-/// A sorted grid, ready to be walked by several tasks at once.
+/// A sorted grid, divided into tasks.
 pub(in crate::search) struct PairWalk<'a, B = NoCoarserLevels> {
     pub(in crate::search) cells: CellWalk<'a>,
-    /// Who else is met.
+    /// Further spheres to compare with.
     pub(in crate::search) coarser: B,
     pub(in crate::search) reach: Reach,
     /// Largest radius, nm.
@@ -43,13 +42,13 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
     }
 
     fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.visit_hits(task, &mut PairLister { list });
+        self.visit_hits(task, &mut PairSink { list });
         keep_headroom(list);
     }
 
     fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        let mut sink = GapLister {
-            pairs: PairLister { list },
+        let mut sink = GapSink {
+            pairs: PairSink { list },
             gaps,
         };
         self.visit_hits(task, &mut sink);
@@ -58,7 +57,7 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
     }
 
     fn count(&self, task: usize) -> u64 {
-        let mut counter = Counter { count: 0 };
+        let mut counter = CountSink { count: 0 };
         self.visit_hits(task, &mut counter);
         counter.count
     }
@@ -66,9 +65,9 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
     fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
         list.clear();
         gaps.clear();
-        let mut sink = BatchVisitor {
-            lister: GapLister {
-                pairs: PairLister { list },
+        let mut sink = BatchSink {
+            sink: GapSink {
+                pairs: PairSink { list },
                 gaps,
             },
             visit,
@@ -110,7 +109,7 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
     }
 
     /// # Safety
-    /// The processor has AVX2, BMI1 and POPCNT.
+    /// The CPU has AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     unsafe fn visit_avx2<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
@@ -118,7 +117,7 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
     }
 
     /// # Safety
-    /// The processor has AVX-512F, AVX2, BMI1 and POPCNT.
+    /// The CPU has AVX-512F, AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
     unsafe fn visit_avx512<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
@@ -160,10 +159,10 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                         let query = self.query::<MIXED>(&copies, one);
                         let own = columns.index[start + one];
                         let run = one + 1..candidates.len();
-                        // SAFETY: the copies have MAX_LANES entries behind the last, all
-                        // out of reach, and `visit` chose `C`.
+                        // SAFETY: the copies have MAX_LANES entries after the last one, all out of reach, and
+                        // `visit_hits` chose `C`.
                         unsafe {
-                            scan::<C, MIXED, true, S>(&copies, &query, own, run, sink);
+                            compare::<C, MIXED, true, S>(&copies, &query, own, run, sink);
                             self.coarser
                                 .visit::<C, MIXED, S>(&columns, &query, own, sink);
                         }
@@ -173,11 +172,11 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                         let query = self.query::<MIXED>(&columns, one);
                         let own = columns.index[one];
                         for (k, (from, to)) in runs.iter().enumerate() {
-                            // The first run holds the cell itself: only what follows.
+                            // The first run contains the cell itself: skip to the following sphere.
                             let from = if k == 0 { one + 1 } else { from };
-                            // SAFETY: runs end at the last sphere, and `visit` chose `C`.
+                            // SAFETY: runs end at the last sphere, and `visit_hits` chose `C`.
                             unsafe {
-                                scan_run::<C, MIXED, S>(&columns, &query, own, from..to, sink);
+                                compare_run::<C, MIXED, S>(&columns, &query, own, from..to, sink);
                             }
                         }
                         // SAFETY: as above.
@@ -210,7 +209,7 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
     }
 }
 
-/// The coarser levels that the spheres of a level are compared with, too.
+/// The coarser levels of a hierarchical grid.
 pub(in crate::search) trait CoarserLevels: Sync {
     /// Passes the hits of `query`, which has index `own` in the set, to `sink`.
     ///
@@ -240,35 +239,35 @@ impl CoarserLevels for NoCoarserLevels {
     }
 }
 
-/// What becomes of the hits.
+/// Receives the hits of a walk.
 pub(in crate::search) trait Sink {
-    /// Whether the indices of the others are looked at.
+    /// Whether the sink reads the indices of the spheres that were hit.
     const WANTS_INDICES: bool;
 
-    /// Where the hits of one sphere go: by value, so that it can stay in registers.
-    type Room;
+    /// Where the next hit is written: passed by value, so that it can stay in registers.
+    type Cursor;
 
-    /// Room for the hits of a sphere among `most` others, and [`MAX_LANES`] to spare.
-    fn open(&mut self, most: usize) -> Self::Room;
+    /// Reserves space for the hits of a sphere among `count` others, plus [`MAX_LANES`].
+    fn open(&mut self, count: usize) -> Self::Cursor;
 
-    /// Takes the hits of a sphere among as many others as `C` compares at once.
+    /// Stores the hits of a sphere among one vector of others.
     ///
     /// # Safety
-    /// The processor has the instructions of `C`, and there are entries in the columns and
-    /// room for hits of as many others.
-    unsafe fn take<C: Comparison, const MIXED: bool>(room: &mut Self::Room, hits: &Hits<'_>);
+    /// The CPU has the instructions of `C`, the columns have a vector of entries, and `open`
+    /// reserved space for as many hits.
+    unsafe fn push<C: Comparison, const MIXED: bool>(cursor: &mut Self::Cursor, hits: &Hits<'_>);
 
-    /// Keeps what was taken into the room that was opened last.
-    fn close(&mut self, room: Self::Room);
+    /// Keeps the hits that were stored since the last `open`.
+    fn close(&mut self, cursor: Self::Cursor);
 }
 
-/// A sphere, and which of a vector of others it hits.
+/// A sphere, and the hits among a vector of other spheres.
 pub(in crate::search) struct Hits<'a> {
     /// Index of the sphere in the set.
     own: u32,
     query: &'a Query,
     columns: &'a Columns<'a>,
-    /// Place of the first of the others.
+    /// Position of the first of the others.
     at: usize,
     mask: u32,
 }
@@ -283,14 +282,14 @@ impl Hits<'_> {
 }
 
 /// Counts the hits.
-struct Counter {
+struct CountSink {
     count: u64,
 }
 
-impl Sink for Counter {
+impl Sink for CountSink {
     const WANTS_INDICES: bool = false;
 
-    type Room = u64;
+    type Cursor = u64;
 
     #[inline(always)]
     fn open(&mut self, _: usize) -> u64 {
@@ -298,7 +297,7 @@ impl Sink for Counter {
     }
 
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(count: &mut u64, hits: &Hits<'_>) {
+    unsafe fn push<C: Comparison, const MIXED: bool>(count: &mut u64, hits: &Hits<'_>) {
         *count += u64::from(hits.mask.count_ones());
     }
 
@@ -308,29 +307,29 @@ impl Sink for Counter {
     }
 }
 
-/// Writes the hits down.
-pub(in crate::search) struct PairLister<'a> {
+/// Lists the hits.
+pub(in crate::search) struct PairSink<'a> {
     pub(in crate::search) list: &'a mut Vec<Pair>,
 }
 
-impl Sink for PairLister<'_> {
+impl Sink for PairSink<'_> {
     const WANTS_INDICES: bool = true;
 
     /// Where the next pair goes.
-    type Room = *mut Pair;
+    type Cursor = *mut Pair;
 
     #[inline(always)]
-    fn open(&mut self, most: usize) -> *mut Pair {
-        open(self.list, most)
+    fn open(&mut self, count: usize) -> *mut Pair {
+        open(self.list, count)
     }
 
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(next: &mut *mut Pair, hits: &Hits<'_>) {
+    unsafe fn push<C: Comparison, const MIXED: bool>(next: &mut *mut Pair, hits: &Hits<'_>) {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is room for a vector of pairs, of which the first `count_ones` are
-        // written; the caller promises the instructions and the entries.
+        // SAFETY: there is space for a vector of pairs, of which the first `count_ones` are kept; the
+        // caller promises the instructions and the entries.
         unsafe {
             C::write_pairs(hits.own, hits.others(), hits.mask, *next);
             *next = next.add(hits.mask.count_ones() as usize);
@@ -339,65 +338,65 @@ impl Sink for PairLister<'_> {
 
     #[inline(always)]
     fn close(&mut self, next: *mut Pair) {
-        // SAFETY: `take` wrote everything before `next`, within the room of `open`.
+        // SAFETY: `push` wrote all pairs before `next`, within the space of `open`.
         unsafe { close(self.list, next) };
     }
 }
 
-/// Writes the hits and their gaps down.
-struct GapLister<'a> {
-    pairs: PairLister<'a>,
+/// Lists the hits and their gaps.
+struct GapSink<'a> {
+    pairs: PairSink<'a>,
     gaps: &'a mut Vec<f32>,
 }
 
-impl Sink for GapLister<'_> {
+impl Sink for GapSink<'_> {
     const WANTS_INDICES: bool = true;
 
     /// Where the next pair and its gap go.
-    type Room = (*mut Pair, *mut f32);
+    type Cursor = (*mut Pair, *mut f32);
 
     #[inline(always)]
-    fn open(&mut self, most: usize) -> Self::Room {
-        (self.pairs.open(most), open(self.gaps, most))
+    fn open(&mut self, count: usize) -> Self::Cursor {
+        (self.pairs.open(count), open(self.gaps, count))
     }
 
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(
-        (pair, gap): &mut Self::Room,
+    unsafe fn push<C: Comparison, const MIXED: bool>(
+        (pair, gap): &mut Self::Cursor,
         hits: &Hits<'_>,
     ) {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is room for a vector of numbers, of which the first `count_ones` are
-        // written; the caller promises the instructions and the entries.
+        // SAFETY: there is space for a vector of gaps, of which the first `count_ones` are kept; the
+        // caller promises the instructions and the entries.
         unsafe {
             C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
             *gap = gap.add(hits.mask.count_ones() as usize);
-            PairLister::take::<C, MIXED>(pair, hits);
+            PairSink::push::<C, MIXED>(pair, hits);
         }
     }
 
     #[inline(always)]
-    fn close(&mut self, (pair, gap): Self::Room) {
+    fn close(&mut self, (pair, gap): Self::Cursor) {
         self.pairs.close(pair);
-        // SAFETY: `take` wrote everything before `gap`, within the room of `open`.
+        // SAFETY: `push` wrote all gaps before `gap`, within the space of `open`.
         unsafe { close(self.gaps, gap) };
     }
 }
 
-/// Pairs of a batch, at least, except for the last batch of a task.
+/// Smallest number of pairs per batch, except for the last batch of a task.
 const BATCH: usize = 4096;
 
 /// Passes the hits and their gaps to a [`Visitor`], in batches.
-struct BatchVisitor<'a> {
-    lister: GapLister<'a>,
+struct BatchSink<'a> {
+    sink: GapSink<'a>,
     visit: Visitor<'a>,
 }
 
-impl BatchVisitor<'_> {
+impl BatchSink<'_> {
     fn flush(&mut self) {
-        let GapLister { pairs, gaps } = &mut self.lister;
+        let GapSink { pairs, gaps } = &mut self.sink;
         if !gaps.is_empty() {
             (self.visit)(pairs.list, gaps);
         }
@@ -406,54 +405,54 @@ impl BatchVisitor<'_> {
     }
 }
 
-impl Sink for BatchVisitor<'_> {
+impl Sink for BatchSink<'_> {
     const WANTS_INDICES: bool = true;
 
-    type Room = (*mut Pair, *mut f32);
+    type Cursor = (*mut Pair, *mut f32);
 
     #[inline(always)]
-    fn open(&mut self, most: usize) -> Self::Room {
-        self.lister.open(most)
+    fn open(&mut self, count: usize) -> Self::Cursor {
+        self.sink.open(count)
     }
 
     #[inline(always)]
-    unsafe fn take<C: Comparison, const MIXED: bool>(room: &mut Self::Room, hits: &Hits<'_>) {
+    unsafe fn push<C: Comparison, const MIXED: bool>(cursor: &mut Self::Cursor, hits: &Hits<'_>) {
         // SAFETY: as the caller promises.
-        unsafe { GapLister::take::<C, MIXED>(room, hits) };
+        unsafe { GapSink::push::<C, MIXED>(cursor, hits) };
     }
 
     #[inline(always)]
-    fn close(&mut self, room: Self::Room) {
-        self.lister.close(room);
-        if self.lister.gaps.len() >= BATCH {
+    fn close(&mut self, cursor: Self::Cursor) {
+        self.sink.close(cursor);
+        if self.sink.gaps.len() >= BATCH {
             self.flush();
         }
     }
 }
 
-/// The end of a list, with room for `most` more entries and [`MAX_LANES`] to spare.
+/// The end of a list, with space for `count` more entries plus [`MAX_LANES`].
 #[inline(always)]
-fn open<T>(list: &mut Vec<T>, most: usize) -> *mut T {
-    if list.capacity() - list.len() < most + MAX_LANES {
-        grow(list, most + MAX_LANES);
+fn open<T>(list: &mut Vec<T>, count: usize) -> *mut T {
+    if list.capacity() - list.len() < count + MAX_LANES {
+        grow(list, count + MAX_LANES);
     }
     list.spare_capacity_mut().as_mut_ptr().cast()
 }
 
-/// Makes a list end at `next`.
+/// Sets the end of a list to `next`.
 ///
 /// # Safety
-/// `next` is in the room that [`open`] gave, and all entries before it are written.
+/// `next` is within the space that [`open`] reserved, and all entries before it are written.
 #[inline(always)]
 unsafe fn close<T>(list: &mut Vec<T>, next: *mut T) {
-    // SAFETY: both are of the same allocation, and the entries are written.
+    // SAFETY: both point into the same allocation, and the entries are written.
     unsafe {
         let len = next.offset_from_unsigned(list.as_ptr());
         list.set_len(len);
     }
 }
 
-/// Headroom for the next search, so that a few pairs more do not allocate.
+/// Reserves headroom, so that a few more pairs in the next search do not allocate.
 fn keep_headroom<T>(list: &mut Vec<T>) {
     let headroom = list.len() / 8 + MAX_LANES;
     if list.capacity() - list.len() < headroom {
@@ -461,19 +460,20 @@ fn keep_headroom<T>(list: &mut Vec<T>) {
     }
 }
 
-/// Makes room for `least` more: half as many again, less than a vector's own doubling.
+/// Reserves space for at min `min` more entries: half the length, less than the doubling of
+/// `Vec`.
 #[cold]
-fn grow<T>(list: &mut Vec<T>, least: usize) {
-    list.reserve_exact((list.len() / 2).max(32 * MAX_LANES).max(least));
+fn grow<T>(list: &mut Vec<T>, min: usize) {
+    list.reserve_exact((list.len() / 2).max(32 * MAX_LANES).max(min));
 }
 
 /// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
-/// `columns` have [`MAX_LANES`] entries behind the end of the run, and the processor has
-/// the instructions.
+/// `columns` have [`MAX_LANES`] entries after the end of the run, and the CPU has the
+/// instructions of `C`.
 #[inline(always)]
-pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Sink>(
+pub(in crate::search) unsafe fn compare_run<C: Comparison, const MIXED: bool, S: Sink>(
     columns: &Columns<'_>,
     query: &Query,
     own: u32,
@@ -481,16 +481,16 @@ pub(in crate::search) unsafe fn scan_run<C: Comparison, const MIXED: bool, S: Si
     sink: &mut S,
 ) {
     // SAFETY: as the caller promises.
-    unsafe { scan::<C, MIXED, false, S>(columns, query, own, run, sink) };
+    unsafe { compare::<C, MIXED, false, S>(columns, query, own, run, sink) };
 }
 
-/// As [`scan_run`]. If all that follows the run is out of reach, it is `PADDED`, and nobody
-/// has to look where it ends.
+/// As [`compare_run`]. If `PADDED`, all entries after the run are out of reach, and its end
+/// need not be masked.
 ///
 /// # Safety
-/// As [`scan_run`].
+/// As [`compare_run`].
 #[inline(always)]
-unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
+unsafe fn compare<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
     columns: &Columns<'_>,
     query: &Query,
     own: u32,
@@ -498,9 +498,9 @@ unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
     sink: &mut S,
 ) {
     let mut at = run.start;
-    let mut room = sink.open(run.len());
+    let mut cursor = sink.open(run.len());
     while at < run.end {
-        // SAFETY: as the caller promises; no more than the run can be hit.
+        // SAFETY: as the caller promises; there is space for a hit of each sphere of the run.
         unsafe {
             let mut mask = C::hits::<MIXED>(columns, query, at);
             if !PADDED && run.end - at < C::LANES {
@@ -513,9 +513,9 @@ unsafe fn scan<C: Comparison, const MIXED: bool, const PADDED: bool, S: Sink>(
                 at,
                 mask,
             };
-            S::take::<C, MIXED>(&mut room, &hits);
+            S::push::<C, MIXED>(&mut cursor, &hits);
         }
         at += C::LANES;
     }
-    sink.close(room);
+    sink.close(cursor);
 }

@@ -1,11 +1,11 @@
-//! What a grid search decides before it looks at any pair, on whatever device it runs.
+//! Checks and decisions of a grid search before it compares spheres, on the CPU and the GPU.
 
 use crate::search::{MAX_REACH_NM, MIN_REACH_NM, SearchError, check_margin};
 use crate::spheres::{SphereExtent, SphereSet};
 
 use super::layout::GridLayout;
 
-/// How far spheres reach.
+/// Reach of the pairs of a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Reach {
     /// All pairs have the same reach; its square, nm².
@@ -20,7 +20,7 @@ impl Reach {
     }
 }
 
-/// How far the spheres of a set reach, and where they are.
+/// Reach and extent of a set of spheres.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReachPlan {
     pub(crate) extent: SphereExtent,
@@ -36,7 +36,7 @@ impl ReachPlan {
         Self::within(spheres.extent()?, spheres.len(), margin)
     }
 
-    /// The plan for so many spheres of this extent and the margin, nm; `None` if no pair is
+    /// The plan for `count` spheres with this extent, and a margin in nm; `None` if no pair is
     /// possible.
     pub(crate) fn within(
         extent: SphereExtent,
@@ -71,9 +71,9 @@ impl ReachPlan {
         }))
     }
 
-    /// How to cut the space of `count` spheres into cells of at least `least_cell` nm.
-    pub(crate) fn layout(&self, count: usize, least_cell: f32) -> GridLayout {
-        let width = self.longest.max(least_cell);
+    /// Layout for `count` spheres with cells of at least `min_cell_width` nm.
+    pub(crate) fn layout(&self, count: usize, min_cell_width: f32) -> GridLayout {
+        let width = self.longest.max(min_cell_width);
         GridLayout::fit(self.extent.low, self.extent.high, width, count)
     }
 }

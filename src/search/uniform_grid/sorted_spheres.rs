@@ -1,14 +1,14 @@
-//! Counting sort of the spheres by cell, in parallel and stable.
+//! Parallel, stable counting sort of the spheres by cell.
 //!
-//! 1. each chunk of spheres writes down its cells and counts them by *slab*, a run
-//!    of consecutive cells;
-//! 2. a prefix sum over slabs and chunks says where each chunk writes in each slab;
-//! 3. each chunk scatters its indices to the slabs, which keeps index order;
-//! 4. each slab counts its cells, sums them up, and scatters its indices to them;
-//! 5. the spheres follow their indices.
+//! 1. each chunk of spheres computes its cells and counts them per *slab*, a run of
+//!    consecutive cells;
+//! 2. a prefix sum over slabs and chunks gives each chunk its range in each slab;
+//! 3. each chunk writes its indices to the slabs, in ascending order;
+//! 4. each slab sorts its indices by cell, by another counting sort;
+//! 5. centers, radii and owners are gathered by index.
 //!
-//! Chunks and slabs are fixed by the scene, spheres of one cell end up in index
-//! order: the result does not depend on the number of threads.
+//! Chunks and slabs depend on the scene only, and spheres of one cell are in ascending order,
+//! so that the result does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -20,15 +20,15 @@ use crate::bucket_sort::{BucketSort, ScatterTarget};
 use crate::search::SearchError;
 use crate::spheres::{CHUNK, SphereSet};
 
-/// Most slabs: few enough that the open ends of all of them stay in the cache.
+/// Largest number of slabs: few enough that their write positions stay in the cache.
 const MAX_SLABS: usize = 256;
 
-/// Which cell each sphere is in.
+/// Maps spheres to cells.
 pub(in crate::search) trait CellMap: Sync {
     /// Number of cells.
     fn cell_count(&self) -> usize;
 
-    /// Writes the cells of the spheres `range`.
+    /// Writes the cells of the spheres in `range`.
     fn write_cells(&self, spheres: &SphereSet, range: Range<usize>, cells: &mut [u32]);
 }
 
@@ -43,28 +43,27 @@ impl CellMap for GridLayout {
     }
 }
 
-/// A sphere on its way to its cell.
+/// A sphere and its cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct Member {
     cell: u32,
     index: u32,
 }
 
-/// The spheres of a [`SphereSet`], cell by cell.
+/// The spheres of a [`SphereSet`], sorted by cell.
 ///
-/// The arrays have [`MAX_LANES`] more entries than there are spheres, so that a vector
-/// may be loaded from any of them.
+/// The arrays have [`MAX_LANES`] spare entries, so that a vector can be loaded from any sphere.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct SortedSpheres {
     pub(in crate::search) x: Vec<f32>,
     pub(in crate::search) y: Vec<f32>,
     pub(in crate::search) z: Vec<f32>,
-    /// Radii; empty if all are the same.
+    /// Radii; empty if all pairs have the same reach.
     pub(in crate::search) radius: Vec<f32>,
     pub(in crate::search) owner: Vec<u32>,
-    /// Index of each sphere in the set it came from.
+    /// Index of each sphere in its set.
     pub(in crate::search) index: Vec<u32>,
-    /// For each cell its first sphere, and one entry more.
+    /// First sphere of each cell, followed by the number of spheres.
     pub(in crate::search) cell_start: Vec<u32>,
     cell_of: Vec<u32>,
     slab_order: Vec<Member>,
@@ -92,8 +91,8 @@ impl SortedSpheres {
                 let first = task * CELLS_PER_TASK;
                 let last = (first + CELLS_PER_TASK + 1).min(self.cell_start.len());
                 let cells = self.cell_start[first..last].windows(2).map(count);
-                cells.fold((0, 0), |(sum, most), count| {
-                    (sum + count * count, count.max(most))
+                cells.fold((0, 0), |(sum, max), count| {
+                    (sum + count * count, count.max(max))
                 })
             })
             .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)))
@@ -102,23 +101,22 @@ impl SortedSpheres {
     /// Number of comparisons within cells.
     ///
     /// # Errors
-    /// [`SearchError::TooCrowded`] with `reach`, the longest of a sphere (nm), if there are
-    /// more than `max`.
+    /// [`SearchError::TooCrowded`] with the longest `reach` (nm) if there are more than `max`.
     pub(in crate::search) fn check_crowding(
         &self,
         max: u64,
         reach: f32,
     ) -> Result<u64, SearchError> {
-        let (comparisons, most) = self.crowding();
+        let (comparisons, fullest_count) = self.crowding();
         if comparisons <= max {
             return Ok(comparisons);
         }
-        let is_fullest = |cell: &[u32]| u64::from(cell[1] - cell[0]) == most;
+        let is_fullest = |cell: &[u32]| u64::from(cell[1] - cell[0]) == fullest_count;
         let fullest = self.cell_start.windows(2).position(is_fullest);
         Err(self.too_crowded(fullest.unwrap_or(0), reach))
     }
 
-    /// What to say of a cell that is too full.
+    /// The error for a cell with too many spheres.
     pub(in crate::search) fn too_crowded(&self, cell: usize, reach: f32) -> SearchError {
         let (first, end) = (self.cell_start[cell], self.cell_start[cell + 1]);
         SearchError::TooCrowded {
@@ -128,7 +126,7 @@ impl SortedSpheres {
         }
     }
 
-    /// The spheres, to be compared.
+    /// The spheres as columns.
     pub(in crate::search) fn columns(&self) -> Columns<'_> {
         Columns {
             x: &self.x,
@@ -140,7 +138,7 @@ impl SortedSpheres {
         }
     }
 
-    /// Replaces the index of each sphere by what it is called in another set.
+    /// Replaces the index of each sphere by the one that `indices` has for it.
     pub(in crate::search) fn rename(&mut self, indices: &[u32]) {
         let count = self.len();
         self.index[..count].par_chunks_mut(CHUNK).for_each(|chunk| {
@@ -188,11 +186,11 @@ impl SortedSpheres {
             grow(values, length);
         }
         grow(&mut self.slab_order, spheres);
-        // Room for as many cells as there may ever be: a scene that expands step by
-        // step must not allocate in each. Memory that is not touched costs nothing.
-        let room = GridLayout::most_cells(spheres) + 1;
+        // Capacity for the largest grid, so that an expanding scene does not allocate in every step.
+        // Memory that is not touched costs nothing.
+        let capacity = GridLayout::max_cells(spheres) + 1;
         self.cell_start
-            .reserve_exact(room.saturating_sub(self.cell_start.len()));
+            .reserve_exact(capacity.saturating_sub(self.cell_start.len()));
         self.cell_start.resize(cells + 1, 0);
     }
 
@@ -244,22 +242,20 @@ impl SortedSpheres {
                     sum += *start;
                     *start = sum;
                 }
-                // Backwards, so that each cell's entry ends up at its first sphere.
+                // Backwards, so that the entry of each cell ends at its first sphere.
                 for member in members.iter().rev() {
                     let start = &mut starts[(member.cell - first_cell) as usize];
                     *start -= 1;
-                    // SAFETY: the prefix sum gives each sphere a place of its own, inside
-                    // the range of its slab.
+                    // SAFETY: the prefix sum gives each sphere its own place inside the range of its slab.
                     unsafe { index.write(*start as usize, member.index) };
                 }
             });
     }
 
-    /// Step 5: the spheres follow their indices.
+    /// Step 5: gathers the columns by index.
     ///
-    /// Reads jump about, writes are sequential. Scattering all columns in step 4 took
-    /// about a tenth longer for the whole sort of a million atoms; gathering them in
-    /// one loop made no difference.
+    /// Reads are random, writes sequential. Scattering all columns in step 4 made the sort of a
+    /// million atoms about a tenth slower; gathering them in one loop made no difference.
     fn gather(&mut self, spheres: &SphereSet, with_radii: bool) {
         let count = spheres.len();
         let index = &self.index[..count];
@@ -289,8 +285,7 @@ pub(in crate::search) fn gather<T: Copy + Send + Sync>(
         });
 }
 
-/// Sets the length, growing to the exact size: scenes rarely grow, and doubling
-/// would waste memory.
+/// Resizes to the exact length: scenes rarely grow, and doubling would waste memory.
 fn grow<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
     if length > values.len() {
         values.reserve_exact(length - values.len());

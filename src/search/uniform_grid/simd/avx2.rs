@@ -1,4 +1,4 @@
-//! The twin with 256-bit vectors.
+//! Comparison of spheres with 256-bit vectors.
 
 use std::arch::x86_64::*;
 
@@ -60,17 +60,17 @@ impl Comparison for Avx2 {
 
     #[inline(always)]
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair) {
-        // SAFETY: the caller promises AVX2, eight others and room for as many pairs; `Pair`
-        // is two u32 in order, and loads and stores are unaligned.
+        // SAFETY: the caller promises AVX2, eight others and space for as many pairs; `Pair` is two
+        // u32 in order, and loads and stores are unaligned.
         unsafe {
-            // Selected lanes to the front.
+            // Move the selected lanes to the front.
             let chosen = _mm256_loadu_si256(FRONT[mask as usize].as_ptr().cast());
             let others = _mm256_loadu_si256(others.cast());
             let others = _mm256_permutevar8x32_epi32(others, chosen);
             let own = _mm256_set1_epi32(own as i32);
             let a = _mm256_min_epu32(own, others);
             let b = _mm256_max_epu32(own, others);
-            // Interleaved: lanes 0 1 4 5 and 2 3 6 7, then put in order.
+            // Interleaved: lanes 0 1 4 5 and 2 3 6 7, then reordered.
             let low = _mm256_unpacklo_epi32(a, b);
             let high = _mm256_unpackhi_epi32(a, b);
             let target: *mut __m256i = target.cast();
@@ -88,8 +88,8 @@ impl Comparison for Avx2 {
         target: *mut f32,
     ) {
         debug_assert!(at + LANES <= columns.x.len());
-        // SAFETY: the caller promises AVX2, eight readable entries from `at` in each
-        // column, and room for eight numbers; loads and stores are unaligned.
+        // SAFETY: the caller promises AVX2, eight readable entries from `at` in each column, and space
+        // for eight numbers; loads and stores are unaligned.
         unsafe {
             let squared = Self::squared(columns, query, at);
             let radii = if MIXED {
@@ -105,7 +105,7 @@ impl Comparison for Avx2 {
     }
 }
 
-/// For each mask the lanes whose bit is set, in order; the rest does not matter.
+/// For each mask the lanes whose bit is set, in order; the rest is arbitrary.
 static FRONT: [[u32; LANES]; 1 << LANES] = {
     let mut table = [[0; LANES]; 1 << LANES];
     let mut mask = 0;

@@ -1,4 +1,4 @@
-//! The twin with 512-bit vectors.
+//! Comparison of spheres with 512-bit vectors.
 
 use std::arch::x86_64::*;
 
@@ -60,8 +60,8 @@ impl Comparison for Avx512 {
 
     #[inline(always)]
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair) {
-        // SAFETY: the caller promises AVX-512, sixteen others and room for as many pairs;
-        // `Pair` is two u32 in order, and loads and stores are unaligned.
+        // SAFETY: the caller promises AVX-512, sixteen others and space for as many pairs; `Pair` is
+        // two u32 in order, and loads and stores are unaligned.
         unsafe {
             let others = _mm512_loadu_si512(others.cast());
             let others = _mm512_maskz_compress_epi32(mask as __mmask16, others);
@@ -71,7 +71,7 @@ impl Comparison for Avx512 {
             let target: *mut __m512i = target.cast();
             let first = _mm512_loadu_si512(FIRST_PAIRS.as_ptr().cast());
             _mm512_storeu_si512(target, _mm512_permutex2var_epi32(a, first, b));
-            // Rarely are there more than fill a vector.
+            // There are rarely more pairs than fit one vector.
             if mask.count_ones() > 8 {
                 let last = _mm512_loadu_si512(LAST_PAIRS.as_ptr().cast());
                 _mm512_storeu_si512(target.add(1), _mm512_permutex2var_epi32(a, last, b));
@@ -88,8 +88,8 @@ impl Comparison for Avx512 {
         target: *mut f32,
     ) {
         debug_assert!(at + Self::LANES <= columns.x.len());
-        // SAFETY: the caller promises AVX-512, sixteen readable entries from `at` in each
-        // column, and room for sixteen numbers; loads and stores are unaligned.
+        // SAFETY: the caller promises AVX-512, sixteen readable entries from `at` in each column, and
+        // space for sixteen numbers; loads and stores are unaligned.
         unsafe {
             let squared = Self::squared(columns, query, at);
             let radii = if MIXED {
@@ -105,10 +105,10 @@ impl Comparison for Avx512 {
     }
 }
 
-/// Lanes of two vectors, the second counted from 16 on, that make pairs of the first eight.
+/// Lanes of two vectors, the second counted from 16, that form the first eight pairs.
 static FIRST_PAIRS: [u32; 16] = pairs_from(0);
 
-/// The same of the last eight.
+/// Lanes that form the last eight pairs.
 static LAST_PAIRS: [u32; 16] = pairs_from(8);
 
 const fn pairs_from(first: u32) -> [u32; 16] {

@@ -1,9 +1,9 @@
-//! Compares one sphere with many: the inner loop, a vector of them at a time.
+//! Comparison of one sphere with many, a vector at a time: the inner loop of the grids.
 //!
-//! The twins compute the same expressions in the same order, bit for bit: [`Scalar`] for
-//! any processor, [`Avx2`] and [`Avx512`] for x86-64. Methods are always inlined, and
-//! there are no closures around the intrinsics: both would otherwise be compiled without
-//! the instructions that their caller was compiled for.
+//! [`Scalar`], for any CPU, and [`Avx2`] and [`Avx512`], for x86-64, compute the same
+//! expressions in the same order, bit for bit. Methods are always inlined, and there are no
+//! closures around the intrinsics: both would be compiled without the instructions of their
+//! caller otherwise.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,28 +18,27 @@ pub(in crate::search) use avx2::Avx2;
 pub(in crate::search) use avx512::Avx512;
 pub(in crate::search) use scalar::Scalar;
 
-/// Spheres that [`Scalar`] and [`Avx2`] compare at once, and boxes that other searches do.
+/// Spheres per vector of [`Scalar`] and [`Avx2`], and boxes per vector of the box searches.
 pub(in crate::search) const LANES: usize = 8;
 
-/// Spheres that the widest of the twins compares at once.
+/// Spheres per vector of the widest implementation.
 pub(in crate::search) const MAX_LANES: usize = 16;
 
-/// Which of the twins runs.
+/// Selects an implementation of [`Comparison`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) enum Instructions {
-    /// Plain code.
+    /// Scalar code.
     Scalar,
-    /// 256-bit vectors. Only ever made when the processor has them.
+    /// 256-bit vectors. Only constructed if the CPU has them.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// 512-bit vectors. Only ever made when the processor has them, and those of
-    /// [`Avx2`](Self::Avx2).
+    /// 512-bit vectors. Only constructed if the CPU has them, and those of [`Avx2`](Self::Avx2).
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl Instructions {
-    /// All that this processor has, the widest last.
+    /// All implementations that the CPU supports, the widest last.
     fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let vectors = {
@@ -50,7 +49,7 @@ impl Instructions {
             let found = [(avx2, Self::Avx2), (avx512, Self::Avx512)];
             found
                 .into_iter()
-                .filter_map(|(has, twin)| has.then_some(twin))
+                .filter_map(|(supported, instructions)| supported.then_some(instructions))
         };
         #[cfg(not(target_arch = "x86_64"))]
         let vectors = std::iter::empty();
@@ -59,20 +58,19 @@ impl Instructions {
 }
 
 impl Default for Instructions {
-    /// The widest that this processor has.
+    /// The widest implementation that the CPU supports.
     fn default() -> Self {
         Self::available().last().unwrap_or(Self::Scalar)
     }
 }
 
-/// Columns that spheres are read from, each with [`MAX_LANES`] readable entries beyond
-/// the last sphere.
+/// Columns of spheres, each with [`MAX_LANES`] readable entries after the last sphere.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct Columns<'a> {
     pub(in crate::search) x: &'a [f32],
     pub(in crate::search) y: &'a [f32],
     pub(in crate::search) z: &'a [f32],
-    /// Empty when all reaches are the same.
+    /// Empty if all pairs have the same reach.
     pub(in crate::search) radius: &'a [f32],
     pub(in crate::search) owner: &'a [u32],
     pub(in crate::search) index: &'a [u32],
@@ -85,38 +83,37 @@ pub(in crate::search) struct Query {
     pub(in crate::search) y: f32,
     pub(in crate::search) z: f32,
     pub(in crate::search) owner: u32,
-    /// Squared reach if all are the same, else the margin.
+    /// Squared reach if it is the same for all pairs, otherwise the margin.
     pub(in crate::search) reach: f32,
-    /// Sum of two radii if all are the same, else own radius.
+    /// Sum of two radii if all are the same, otherwise the radius of the sphere.
     pub(in crate::search) radius: f32,
 }
 
 /// Compares a query with consecutive spheres.
 pub(in crate::search) trait Comparison {
-    /// How many are compared at once, at most [`MAX_LANES`].
+    /// Number of spheres per vector, at most [`MAX_LANES`].
     const LANES: usize;
 
     /// Bit `k` is set if sphere `at + k` is in reach and has another owner.
     ///
     /// # Safety
-    /// `at + Self::LANES` is within every column, and the processor has the instructions.
+    /// `at + Self::LANES` is within every column, and the CPU has the instructions.
     unsafe fn hits<const MIXED: bool>(columns: &Columns<'_>, query: &Query, at: usize) -> u32;
 
-    /// Writes the pairs of `own` with those of the `others` whose bit is set in `mask` to
-    /// `target`, in order.
+    /// Writes the pairs of `own` with the `others` whose bits are set in `mask` to `target`, in
+    /// order.
     ///
     /// # Safety
-    /// There are [`Self::LANES`](Self::LANES) others, `target` has room for as many pairs
-    /// whatever the mask, and the processor has the instructions.
+    /// There are [`Self::LANES`](Self::LANES) others, `target` has space for as many pairs
+    /// whatever the mask, and the CPU has the instructions.
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair);
 
-    /// Writes the gaps between the query and those of the spheres from `at` whose bit is
-    /// set in `mask` to `target`, in order: the distance of the centers minus the sum of
-    /// the radii.
+    /// Writes the gaps between the query and the spheres from `at` whose bits are set in `mask` to
+    /// `target`, in order: the distance of the centers minus the sum of the radii.
     ///
     /// # Safety
-    /// As [`hits`](Self::hits), and `target` has room for [`Self::LANES`](Self::LANES)
-    /// numbers whatever the mask.
+    /// As [`hits`](Self::hits), and `target` has space for [`Self::LANES`](Self::LANES) numbers
+    /// whatever the mask.
     unsafe fn write_gaps<const MIXED: bool>(
         columns: &Columns<'_>,
         query: &Query,
@@ -135,7 +132,7 @@ mod tests {
     use crate::search::{PairBuffer, PairSearch, UniformGrid};
     use crate::spheres::SphereSet;
 
-    /// Pairs and bits of their gaps by one of the twins.
+    /// Pairs of an implementation, and the bits of their gaps.
     fn found(instructions: Instructions, spheres: &SphereSet) -> (Vec<Pair>, Vec<u32>) {
         let mut grid = UniformGrid::with_instructions(instructions);
         let mut pairs = PairBuffer::new();
@@ -149,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn all_twins_find_the_same_pairs_in_the_same_order() {
+    fn all_implementations_find_the_same_pairs_in_the_same_order() {
         let mut random = Pcg64Mcg::seed_from_u64(7);
-        // From neighborhoods shorter than a vector to such as are walked in place.
+        // From neighborhoods shorter than a vector to neighborhoods that are compared in place.
         for (count, width, mixed) in [
             (40, 2.0, false),
             (3_000, 2.0, false),
@@ -169,11 +166,11 @@ mod tests {
                 };
                 spheres.push(center.into(), radius, owner / 3).unwrap();
             }
-            let plain = found(Instructions::Scalar, &spheres);
-            assert!(!plain.0.is_empty());
+            let expected = found(Instructions::Scalar, &spheres);
+            assert!(!expected.0.is_empty());
             for instructions in Instructions::available() {
                 assert!(
-                    found(instructions, &spheres) == plain,
+                    found(instructions, &spheres) == expected,
                     "{instructions:?}, {count}"
                 );
             }

@@ -1,9 +1,9 @@
-//! The twin for any processor.
+//! Comparison of spheres in scalar code.
 
 use super::{Columns, Comparison, LANES, Query};
 use crate::search::Pair;
 
-/// Plain code.
+/// Scalar code.
 pub(in crate::search) struct Scalar;
 
 impl Scalar {
@@ -26,7 +26,7 @@ impl Comparison for Scalar {
         for k in 0..LANES {
             let squared = Self::squared(columns, query, at + k);
             let reach = if MIXED {
-                // Whichever of the two asks, the sum is the same to the last bit.
+                // The sum is the same bit for bit, whichever of the two spheres is the query.
                 let sum = (columns.radius[at + k] + query.radius) + query.reach;
                 sum * sum
             } else {
@@ -42,7 +42,7 @@ impl Comparison for Scalar {
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair) {
         let hits = (0..LANES).filter(|k| mask >> k & 1 != 0);
         for (into, k) in hits.enumerate() {
-            // SAFETY: the caller promises LANES others and room for as many pairs.
+            // SAFETY: the caller promises LANES others and space for as many pairs.
             unsafe { target.add(into).write(Pair::new(own, *others.add(k))) };
         }
     }
