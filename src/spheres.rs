@@ -1,15 +1,14 @@
-//! World-space spheres as plain arrays: what every search runs on.
+//! World-space spheres as arrays: the input of every search.
 //!
-//! A sphere may be an atom or a proxy for many atoms; nothing behind this type
-//! knows which. Each sphere belongs to an *owner*, its molecule, and spheres of
-//! one owner never collide with each other.
+//! A sphere is an atom or a proxy for several atoms. Each sphere belongs to an *owner*, its
+//! molecule; spheres of one owner never collide with each other. Searches return pairs of
+//! indices.
 //!
-//! Centers and radii are nm, in the world frame, and finite; what is not is refused with a
-//! [`SphereError`] that names the sphere. Spheres keep the order in which they came, so that
-//! the pairs of a search are indices into it.
+//! Centers and radii are in nm, in the world frame, and finite. [`SphereError`] names the first
+//! invalid sphere.
 //!
-//! Searching atoms rather than molecules is the step of J. Pauschenwein (2022, section 3.2):
-//! one search radius suits all of them.
+//! Searching atoms instead of molecules follows J. Pauschenwein (2022, section 3.2): one search
+//! radius suits all atoms.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -18,17 +17,15 @@ use thiserror::Error;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Spheres that one parallel task works on.
-///
-/// A fixed number, so that results never depend on the number of threads.
+/// Spheres per parallel task: fixed, so that results do not depend on the number of threads.
 pub(crate) const CHUNK: usize = 16 * 1024;
 
-/// What is wrong with a sphere.
+/// Why a sphere is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SphereError {
     /// A center is NaN or infinite.
-    #[error("sphere {index} has a center that is not finite: {center} nm")]
+    #[error("the center of sphere {index} is not finite: {center} nm")]
     BadCenter {
         /// Index of the sphere.
         index: usize,
@@ -36,17 +33,17 @@ pub enum SphereError {
         center: Vec3,
     },
     /// A radius is negative, NaN or infinite.
-    #[error("sphere {index} has radius {radius} nm, which is negative or not finite")]
+    #[error("the radius of sphere {index} is {radius} nm, but must be finite and not negative")]
     BadRadius {
         /// Index of the sphere.
         index: usize,
         /// The radius, nm.
         radius: f32,
     },
-    /// The index of a sphere no longer fits 32 bits.
-    #[error("{count} spheres are too many: indices have 32 bits; search them in parts")]
+    /// There are more spheres than 32-bit indices.
+    #[error("{count} spheres are too many for 32-bit indices; search them in parts")]
     TooMany {
-        /// How many spheres there would be.
+        /// Number of spheres.
         count: usize,
     },
 }
@@ -62,7 +59,7 @@ pub enum SphereError {
 /// spheres.push(Vec3::X * 0.3, 0.17, 1)?;
 /// assert_eq!(spheres.owner(1), 1);
 ///
-/// // What is no number is refused, and says where.
+/// // Invalid spheres are rejected.
 /// let error = spheres.push(Vec3::NAN, 0.17, 2).unwrap_err();
 /// assert!(error.to_string().contains("sphere 2"), "{error}");
 /// # Ok::<(), bevy_rapier_molecules::spheres::SphereError>(())
@@ -95,7 +92,7 @@ impl SphereSet {
         self.x.is_empty()
     }
 
-    /// Removes all spheres and keeps the memory.
+    /// Removes all spheres, keeping the memory.
     pub fn clear(&mut self) {
         self.x.clear();
         self.y.clear();
@@ -107,8 +104,8 @@ impl SphereSet {
     /// Adds a sphere with `center` and `radius` in nm.
     ///
     /// # Errors
-    /// [`SphereError`] if the center is not finite, the radius is negative or not
-    /// finite, or the set is full.
+    /// [`SphereError`] if the center is not finite, the radius is negative or not finite, or the set
+    /// is full.
     pub fn push(&mut self, center: Vec3, radius: f32, owner: u32) -> Result<(), SphereError> {
         let index = self.len();
         if index >= u32::MAX as usize {
@@ -131,7 +128,7 @@ impl SphereSet {
     /// Center of one sphere, nm.
     ///
     /// # Panics
-    /// If there is no such sphere.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn center(&self, index: usize) -> Vec3 {
@@ -141,7 +138,7 @@ impl SphereSet {
     /// Radius of one sphere, nm.
     ///
     /// # Panics
-    /// If there is no such sphere.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn radius(&self, index: usize) -> f32 {
@@ -151,18 +148,18 @@ impl SphereSet {
     /// Owner of one sphere.
     ///
     /// # Panics
-    /// If there is no such sphere.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {
         self.owner[index]
     }
 
-    /// Bounding box of the centers and range of the radii. Without spheres all that is smallest
-    /// is ∞, and all that is largest −∞.
+    /// Bounding box of the centers and range of the radii; minima are ∞ and maxima −∞ without
+    /// spheres.
     ///
     /// # Errors
-    /// [`SphereError`] names the first sphere that is not finite.
+    /// [`SphereError`] names the first invalid sphere.
     pub fn extent(&self) -> Result<SphereExtent, SphereError> {
         let part = |start: usize| -> SphereExtent {
             let end = (start + CHUNK).min(self.len());
@@ -186,12 +183,12 @@ impl SphereSet {
         if extent.finite {
             Ok(extent)
         } else {
-            Err(self.first_fault())
+            Err(self.first_error())
         }
     }
 
-    /// Finds the sphere that made [`extent`](Self::extent) give up.
-    fn first_fault(&self) -> SphereError {
+    /// The first invalid sphere.
+    fn first_error(&self) -> SphereError {
         for index in 0..self.len() {
             let (center, radius) = (self.center(index), self.radius(index));
             if !center.is_finite() {
@@ -228,7 +225,7 @@ impl SphereSet {
         Ok(spheres)
     }
 
-    /// Gives all spheres one `radius`, nm.
+    /// Sets the radius of all spheres, nm.
     ///
     /// # Errors
     /// [`SphereError::BadRadius`] if it is negative or not finite.
@@ -274,10 +271,10 @@ impl SphereSet {
         Ok(())
     }
 
-    /// Writes the world positions of every sphere of every molecule.
+    /// Moves the spheres to the poses of their molecules.
     ///
-    /// The molecules must be those that [`lay_out`](Self::lay_out) saw, in the same
-    /// order: their body-frame centers (nm), pose and first sphere.
+    /// `molecule` returns the body-frame centers (nm) and the pose of each molecule that was passed
+    /// to [`lay_out`](Self::lay_out).
     pub(crate) fn place<'a, F>(&mut self, first_sphere: &[u32], molecule: F)
     where
         F: Fn(usize) -> (&'a [Vec3], Pose) + Sync,
@@ -292,7 +289,7 @@ impl SphereSet {
     }
 }
 
-/// Halves the range of molecules until a piece is small, then transforms its atoms.
+/// Halves the range of molecules until it is small, then transforms its spheres.
 fn place_range<'a, F>(
     axes: [&mut [f32]; 3],
     first_sphere: &[u32],
@@ -304,11 +301,11 @@ fn place_range<'a, F>(
     let [x, y, z] = axes;
     if x.len() > CHUNK && range.len() > 1 {
         let middle = range.start + range.len() / 2;
-        let cut = (first_sphere[middle] - first_sphere[range.start]) as usize;
+        let split = (first_sphere[middle] - first_sphere[range.start]) as usize;
         let ((xl, xr), (yl, yr), (zl, zr)) = (
-            x.split_at_mut(cut),
-            y.split_at_mut(cut),
-            z.split_at_mut(cut),
+            x.split_at_mut(split),
+            y.split_at_mut(split),
+            z.split_at_mut(split),
         );
         rayon::join(
             || place_range([xl, yl, zl], first_sphere, range.start..middle, molecule),
@@ -348,7 +345,7 @@ pub struct SphereExtent {
 }
 
 impl SphereExtent {
-    /// That of spheres whose centers and radii, nm, are within these bounds.
+    /// The extent of spheres with centers and radii (nm) within these bounds.
     #[cfg(feature = "gpu")]
     pub(crate) fn within([low, high]: [Vec3; 2], [smallest, largest]: [f32; 2]) -> Self {
         Self {
@@ -379,12 +376,12 @@ impl SphereExtent {
     }
 }
 
-/// Smallest and largest value of a slice and whether all are finite, eight lanes at a time.
+/// Minimum and maximum of a slice and whether all values are finite, eight lanes at a time.
 fn range_of(values: &[f32]) -> (f32, f32, bool) {
     const LANES: usize = 8;
     let mut low = [f32::INFINITY; LANES];
     let mut high = [f32::NEG_INFINITY; LANES];
-    // A finite value times zero is zero; NaN and infinity stay NaN.
+    // A finite value times zero is zero; NaN and infinity become NaN.
     let mut poison = [0.0_f32; LANES];
     let (blocks, rest) = values.as_chunks::<LANES>();
     for block in blocks {
@@ -415,7 +412,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extent_covers_every_sphere_and_ignores_none() {
+    fn the_extent_covers_every_sphere() {
         let mut spheres = SphereSet::new();
         for k in 0..19 {
             let k = k as f32;
@@ -428,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sphere_that_is_not_finite_is_named() {
+    fn the_first_invalid_sphere_is_reported() {
         let mut spheres = SphereSet::new();
         for _ in 0..10 {
             spheres.push(Vec3::ZERO, 0.1, 0).unwrap();

@@ -13,24 +13,24 @@ use crate::spheres::SphereSet;
 /// Tasks of the sort: fixed, so that the order does not depend on the number of threads.
 const TASKS: usize = 16;
 
-/// Why contacts cannot be sorted.
+/// Why contacts were not sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ContactError {
-    /// More contacts than can be counted.
+    /// The sides of the contacts do not fit 32-bit indices.
     #[error(
-        "{contacts} contacts at once are too many: their sides are counted in 32 bits; spread the molecules out, or take fewer"
+        "{contacts} contacts are too many for 32-bit indices; spread the molecules out, or use fewer"
     )]
     TooMany {
-        /// How many there are.
+        /// Number of contacts.
         contacts: usize,
     },
 }
 
-/// One side of a contact.
+/// A contact, seen from one of its molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContactSide {
-    /// The sphere of the molecule itself.
+    /// The sphere of that molecule.
     pub own: u32,
     /// The sphere of the other molecule.
     pub other: u32,
@@ -44,7 +44,7 @@ pub(crate) struct ContactTable {
 }
 
 impl ContactTable {
-    /// The contacts of one molecule, seen from its side.
+    /// The contacts of one molecule.
     #[must_use]
     pub fn of(&self, molecule: usize) -> &[ContactSide] {
         let starts = self.molecules.starts();

@@ -1,17 +1,13 @@
-//! Contacts: overlapping pairs of atoms, seen from each molecule; clashes between parts.
+//! Contacts: overlapping atoms of different molecules.
 //!
-//! Spheres or molecules at their poses go in, in the world frame and nm; who is too close to
-//! whom comes out. A *contact* is a pair of spheres of different molecules that overlap or
-//! nearly do; a *clash* is a pair of atoms of different parts of a structure that are closer
-//! than they should be, with their names.
+//! A *contact* is a pair of spheres of different molecules that overlap or nearly do. A *clash*
+//! is a pair of atoms of different parts of a structure that are too close, with their names;
+//! [`clashes::find_clashes`] reports them. Positions are in nm, in the world frame. Results do
+//! not depend on the number of threads.
 //!
-//! Results are in a fixed order, the same bits on any number of threads. Tolerances and poses
-//! that are no numbers are refused with an error.
-//!
-//! The relaxer's table of contacts takes the place of the atomic additions with which
-//! J. Pauschenwein (2022, section 4.3) sums up the contacts of a molecule, and which section
-//! 6.2 there names as the slow part: each contact is noted once for either side, and a
-//! molecule sums up its own.
+//! `ContactTable`, for the relaxer, lists each contact once for either molecule, and each
+//! molecule sums up its own. It replaces the atomic additions of J. Pauschenwein (2022, section
+//! 4.3), which section 6.2 there names as the slow part.
 
 pub mod clashes;
 mod closest_distance;

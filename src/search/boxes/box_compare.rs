@@ -1,12 +1,11 @@
-//! Compares one box with many, eight at a time.
+//! Comparison of one box with many, eight at a time.
 //!
-//! Two twins: plain code for any processor, and 256-bit vectors. As numbers are only
-//! compared, both give the same.
+//! Scalar code and 256-bit vectors give the same result, since numbers are only compared.
 
 use crate::search::Pair;
 use crate::search::uniform_grid::simd::{Instructions, LANES};
 
-/// Boxes in columns, with [`LANES`] readable entries beyond the last.
+/// Boxes as columns, with [`LANES`] readable entries after the last box.
 #[derive(Clone, Copy)]
 pub(super) struct BoxColumns<'a> {
     pub(super) low: [&'a [f32]; 3],
@@ -16,8 +15,8 @@ pub(super) struct BoxColumns<'a> {
     pub(super) index: &'a [u32],
 }
 
-/// Appends the pairs of the boxes `own` with those that follow them in the first of the
-/// `runs`, and with all of the other runs.
+/// Appends the pairs of the boxes `own` with the following boxes of the first of the `runs`, and
+/// with all boxes of the other runs.
 pub(super) fn compare_cell(
     instructions: Instructions,
     columns: &BoxColumns<'_>,
@@ -36,7 +35,7 @@ pub(super) fn compare_cell(
 }
 
 /// # Safety
-/// The processor has AVX2, BMI1 and POPCNT.
+/// The CPU has AVX2, BMI1 and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn compare_avx2(
@@ -48,7 +47,7 @@ unsafe fn compare_avx2(
     compare::<true>(columns, own, runs, list);
 }
 
-/// With `AVX2` the caller promises that the processor has it.
+/// With `AVX2`, the caller promises that the CPU has it.
 #[inline(always)]
 fn compare<const AVX2: bool>(
     columns: &BoxColumns<'_>,
@@ -67,8 +66,8 @@ fn compare<const AVX2: bool>(
             while at < to {
                 #[cfg(target_arch = "x86_64")]
                 let mut mask = if AVX2 {
-                    // SAFETY: runs end at the last box, behind which there are LANES more
-                    // entries, and the caller promises AVX2.
+                    // SAFETY: runs end at the last box, which is followed by LANES entries, and the caller promises
+                    // AVX2.
                     unsafe { query.hits_avx2(columns, at) }
                 } else {
                     query.hits(columns, at)
@@ -117,7 +116,7 @@ impl Query {
     /// As [`hits`](Self::hits).
     ///
     /// # Safety
-    /// The processor has AVX2, and the columns have eight entries from `at`.
+    /// The CPU has AVX2, and the columns have eight entries from `at`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn hits_avx2(&self, columns: &BoxColumns<'_>, at: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! A counting-sorted uniform grid for boxes.
+//! Counting-sorted uniform grid of boxes.
 
 use std::time::Instant;
 
@@ -13,35 +13,36 @@ use crate::search::uniform_grid::sorted_spheres::{SortedSpheres, gather};
 use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// Boxes that one task walks, about: they have more neighbors than atoms have.
+/// Approximate number of boxes per task: fewer than for spheres, since boxes have more
+/// neighbors.
 const BOXES_PER_TASK: usize = 512;
 
 /// Largest number of comparisons within cells: the boxes of one cell must not fill the memory
 /// with pairs.
 const MAX_COMPARISONS: u64 = 1 << 29;
 
-/// Boxes that may be taken out in any case.
-const FEW: usize = 4;
+/// Number of oversize boxes that is always allowed.
+const MIN_OVERSIZE: usize = 4;
 
-/// One box more may be taken out for each time that this goes into the root of the number
-/// of boxes. A giant costs one comparison with each box, eight at a time.
-const ROOT_PER_GIANT: usize = 8;
+/// One more oversize box is allowed for each time that this divides the square root of the
+/// number of boxes. An oversize box costs one comparison with each box, eight at a time.
+const ROOT_PER_OVERSIZE: usize = 8;
 
-/// Sizes between a power of two and the next are not told apart: one level for each
-/// exponent of a 32-bit float.
-const LEVELS: usize = 256;
+/// Number of size classes: one per exponent of a 32-bit float.
+const SIZE_CLASSES: usize = 256;
 
-/// Uniform grid over boxes: the broad phase for molecules.
+/// Uniform grid of boxes: the broad phase of molecules.
 ///
-/// 1. the few boxes that are much larger than the others are taken out;
-/// 2. each other box is binned by its lower corner, in cells at least as wide as the
-///    largest of them: two that overlap are never two cells apart;
+/// 1. exclude the few *oversize* boxes that are much larger than the others (Johnson and Whalley
+///    2002, section 5): one giant would put all small boxes into one cell;
+/// 2. bin each other box by its lower corner, in cells at least as wide as the largest box:
+///    overlapping boxes are never two cells apart;
 /// 3. counting sort, as for spheres;
-/// 4. walk: each box against its own and the following half of the 26 neighboring
+/// 4. walk: compare each box with its own cell and the following half of the 26 neighboring
 ///    cells, eight boxes at a time;
-/// 5. what was taken out is compared with everything.
+/// 5. compare the oversize boxes with all boxes.
 ///
-/// Corners rather than centers: a corner is not rounded, wherever it is.
+/// Corners are used instead of centers, since they are not rounded.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::PairBuffer;
@@ -61,30 +62,30 @@ const LEVELS: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoxGrid {
-    /// Boxes that are binned and, if they are not all, their indices.
+    /// Indices of the boxes in the grid; empty if all are.
     ordinary: Vec<u32>,
-    /// Indices of those that are not.
+    /// Indices of the oversize boxes.
     oversize: Vec<u32>,
-    /// Lower corners of those that are binned.
+    /// Lower corners of the boxes in the grid.
     corners: SphereSet,
     sorted: SortedSpheres,
-    /// The boxes, cell by cell.
+    /// The boxes, sorted by cell.
     columns: [Vec<f32>; 6],
-    /// Indices 0, 1, 2 and so on, for those that are compared with everything.
+    /// All indices, for the comparison of oversize boxes.
     all: Vec<u32>,
-    /// Columns of all boxes, for the same.
+    /// Padded columns of all boxes, for the same.
     padded: BoxSet,
     instructions: Instructions,
 }
 
 impl BoxGrid {
-    /// A grid that uses the widest instructions of this processor.
+    /// A grid that uses the widest vector instructions of the CPU.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A grid that uses plain scalar code, the twin that the vector code is tested with.
+    /// A grid that uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar() -> Self {
         Self {
@@ -93,10 +94,10 @@ impl BoxGrid {
         }
     }
 
-    /// Steps 1 to 3: how space is cut; `None` if no box is binned.
+    /// Steps 1 to 3; `None` if there are no boxes in the grid.
     fn build(&mut self, boxes: &BoxSet) -> Result<Option<GridLayout>, SearchError> {
         boxes.extent()?;
-        self.take_out(boxes);
+        self.exclude_oversize(boxes);
         self.copy_corners(boxes);
         if self.corners.is_empty() {
             return Ok(None);
@@ -113,7 +114,7 @@ impl BoxGrid {
         Ok(Some(layout))
     }
 
-    /// Step 4, by several tasks.
+    /// Step 4, divided into tasks.
     fn walk(&self, layout: GridLayout) -> CellWalk<'_> {
         CellWalk {
             sorted: &self.sorted,
@@ -124,7 +125,7 @@ impl BoxGrid {
     }
 
     /// Step 1.
-    fn take_out(&mut self, boxes: &BoxSet) {
+    fn exclude_oversize(&mut self, boxes: &BoxSet) {
         self.ordinary.clear();
         self.oversize.clear();
         let limit = ordinary_limit(boxes);
@@ -132,12 +133,12 @@ impl BoxGrid {
         self.oversize
             .extend((0..boxes.len() as u32).filter(oversize));
         if !self.oversize.is_empty() {
-            let rest = (0..boxes.len() as u32).filter(|index| !oversize(index));
-            self.ordinary.extend(rest);
+            let ordinary = (0..boxes.len() as u32).filter(|index| !oversize(index));
+            self.ordinary.extend(ordinary);
         }
     }
 
-    /// Lower corners of the boxes that are binned, with their longest sides as radii.
+    /// Lower corners of the boxes in the grid, with their longest sides as radii.
     fn copy_corners(&mut self, boxes: &BoxSet) {
         self.corners.clear();
         let corners = &mut self.corners;
@@ -150,19 +151,19 @@ impl BoxGrid {
             let sides = (0..boxes.len()).map(|index| longest_side(boxes, index));
             corners.radius.extend(sides);
         } else {
-            let chosen = || self.ordinary.iter().map(|&index| index as usize);
+            let ordinary = || self.ordinary.iter().map(|&index| index as usize);
             for (axis, low) in axes.into_iter().zip(&boxes.low) {
-                axis.extend(chosen().map(|index| low[index]));
+                axis.extend(ordinary().map(|index| low[index]));
             }
             corners
                 .owner
-                .extend(chosen().map(|index| boxes.owner[index]));
-            let sides = chosen().map(|index| longest_side(boxes, index));
+                .extend(ordinary().map(|index| boxes.owner[index]));
+            let sides = ordinary().map(|index| longest_side(boxes, index));
             corners.radius.extend(sides);
         }
     }
 
-    /// The boxes follow their indices.
+    /// Gathers the columns by index.
     fn gather(&mut self, boxes: &BoxSet) {
         let count = self.corners.len();
         let index = &self.sorted.index[..count];
@@ -173,8 +174,8 @@ impl BoxGrid {
         }
     }
 
-    /// Step 5: appends the pairs of the giants, one list for each.
-    fn compare_giants(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer, first_list: usize) {
+    /// Step 5: appends the pairs of the oversize boxes, one list for each.
+    fn compare_oversize(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer, first_list: usize) {
         if self.oversize.is_empty() {
             return;
         }
@@ -195,12 +196,12 @@ impl BoxGrid {
         let lists = &mut pairs.lists_mut()[first_list..];
         lists.par_iter_mut().zip(oversize).for_each(|(list, &own)| {
             let own = own as usize;
-            // Everything before it, then everything behind it.
+            // All boxes before it, then all boxes after it.
             let runs = [(own, own), (0, own), (own + 1, boxes.len())];
             compare_cell(instructions, &columns, own..own + 1, runs.into_iter(), list);
-            // Two giants meet twice: the one with the smaller index keeps the pair.
-            let is_giant = |index: u32| oversize.binary_search(&index).is_ok();
-            list.retain(|pair| pair.a == own as u32 || !is_giant(pair.a));
+            // Two oversize boxes find each other twice: keep the pair of the smaller index.
+            let is_oversize = |index: u32| oversize.binary_search(&index).is_ok();
+            list.retain(|pair| pair.a == own as u32 || !is_oversize(pair.a));
         });
     }
 }
@@ -239,7 +240,7 @@ impl BoxSearch for BoxGrid {
                 });
             });
         }
-        self.compare_giants(boxes, pairs, walked);
+        self.compare_oversize(boxes, pairs, walked);
         Ok(SearchTimes {
             build: built - start,
             walk: built.elapsed(),
@@ -247,21 +248,20 @@ impl BoxSearch for BoxGrid {
     }
 }
 
-/// Longest side of a box that is not taken out, nm.
-///
-/// The smallest power of two (or nothing) that leaves no more than a few larger boxes.
+/// Longest side of a box that is not oversize, nm: the largest number of the smallest size class
+/// with few enough larger boxes.
 fn ordinary_limit(boxes: &BoxSet) -> f32 {
-    let mut levels = [0_usize; LEVELS];
+    let mut classes = [0_usize; SIZE_CLASSES];
     for index in 0..boxes.len() {
-        levels[level(longest_side(boxes, index))] += 1;
+        classes[size_class(longest_side(boxes, index))] += 1;
     }
-    let mut spare = FEW + boxes.len().isqrt() / ROOT_PER_GIANT;
-    let mut top = LEVELS - 1;
-    while top > 0 && levels[top] <= spare {
-        spare -= levels[top];
+    let mut spare = MIN_OVERSIZE + boxes.len().isqrt() / ROOT_PER_OVERSIZE;
+    let mut top = SIZE_CLASSES - 1;
+    while top > 0 && classes[top] <= spare {
+        spare -= classes[top];
         top -= 1;
     }
-    // The largest number of that level.
+    // The largest number of that class.
     f32::from_bits(((top as u32 + 1) << 23) - 1)
 }
 
@@ -271,8 +271,8 @@ fn longest_side(boxes: &BoxSet, index: usize) -> f32 {
     (boxes.high(index) - boxes.low(index)).max_element()
 }
 
-fn level(side: f32) -> usize {
-    (side.to_bits() >> 23) as usize & (LEVELS - 1)
+fn size_class(side: f32) -> usize {
+    (side.to_bits() >> 23) as usize & (SIZE_CLASSES - 1)
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_giants_are_not_ordinary_and_many_are() {
+    fn few_giants_are_oversize_and_many_are_not() {
         let small = std::iter::repeat_n(1.5, 100);
         let limit = ordinary_limit(&boxes_of(small.clone().chain([1000.0, 7.0])));
         assert!((1.5..7.0).contains(&limit));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_without_size_are_ordinary() {
+    fn boxes_without_size_are_not_oversize() {
         for count in [0, 1, 3, 100] {
             assert!(ordinary_limit(&boxes_of(std::iter::repeat_n(0.0, count))) >= 0.0);
         }

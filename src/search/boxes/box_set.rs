@@ -1,4 +1,4 @@
-//! World-space boxes as plain arrays.
+//! World-space boxes as arrays.
 
 use std::ops::Range;
 
@@ -8,15 +8,17 @@ use thiserror::Error;
 
 use crate::spheres::{CHUNK, SphereSet};
 
-/// Largest coordinate of a box, nm: differences of two are still finite.
-pub const LARGEST_COORDINATE_NM: f32 = f32::MAX / 2.0;
+/// Largest coordinate of a box, nm: differences are finite.
+pub const MAX_COORDINATE_NM: f32 = f32::MAX / 2.0;
 
-/// What is wrong with a box.
+/// Why a box is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BoxError {
-    /// A corner is NaN or too far away, or the corners are the wrong way round.
-    #[error("box {index} from {low} to {high} nm is not finite, too far away or inside out")]
+    /// A corner is NaN or too far away, or the corners are swapped.
+    #[error(
+        "box {index} from {low} to {high} nm is invalid: coordinates must be finite, in range and in order"
+    )]
     BadBox {
         /// Index of the box.
         index: usize,
@@ -25,22 +27,22 @@ pub enum BoxError {
         /// The corner with the largest coordinates, nm.
         high: Vec3,
     },
-    /// The index of a box no longer fits 32 bits.
-    #[error("{count} boxes are too many: indices have 32 bits; search them in parts")]
+    /// There are more boxes than 32-bit indices.
+    #[error("{count} boxes are too many for 32-bit indices; search them in parts")]
     TooMany {
-        /// How many boxes there would be.
+        /// Number of boxes.
         count: usize,
     },
 }
 
-/// World-space boxes along the axes as arrays: two corners (nm) and an owner.
+/// Axis-aligned world-space boxes as arrays: two corners (nm) and an owner.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::boxes::BoxSet;
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
-/// // A molecule of two atoms, in a box that leaves half of a margin of 0.2 nm around it.
+/// // A molecule of two atoms, in a box extended by half of a margin of 0.2 nm.
 /// let mut spheres = SphereSet::new();
 /// spheres.push(Vec3::ZERO, 0.17, 7)?;
 /// spheres.push(Vec3::X, 0.17, 7)?;
@@ -79,7 +81,7 @@ impl BoxSet {
         self.owner.is_empty()
     }
 
-    /// Removes all boxes and keeps the memory.
+    /// Removes all boxes, keeping the memory.
     pub fn clear(&mut self) {
         for axis in self.low.iter_mut().chain(&mut self.high) {
             axis.clear();
@@ -90,14 +92,14 @@ impl BoxSet {
     /// Adds the box from `low` to `high`, nm.
     ///
     /// # Errors
-    /// [`BoxError`] if a corner is not finite or beyond [`LARGEST_COORDINATE_NM`],
-    /// `high` is below `low`, or the set is full.
+    /// [`BoxError`] if a corner is not finite or beyond [`MAX_COORDINATE_NM`], `high` is below
+    /// `low`, or the set is full.
     pub fn push(&mut self, low: Vec3, high: Vec3, owner: u32) -> Result<(), BoxError> {
         let index = self.len();
         if index >= u32::MAX as usize {
             return Err(BoxError::TooMany { count: index + 1 });
         }
-        if !is_sound(low, high) {
+        if !is_valid(low, high) {
             return Err(BoxError::BadBox { index, low, high });
         }
         for k in 0..3 {
@@ -108,10 +110,10 @@ impl BoxSet {
         Ok(())
     }
 
-    /// The corner of a box with the smallest coordinates, nm.
+    /// Corner of a box with the smallest coordinates, nm.
     ///
     /// # Panics
-    /// If there is no such box.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn low(&self, index: usize) -> Vec3 {
@@ -119,10 +121,10 @@ impl BoxSet {
         Vec3::new(x[index], y[index], z[index])
     }
 
-    /// The corner of a box with the largest coordinates, nm.
+    /// Corner of a box with the largest coordinates, nm.
     ///
     /// # Panics
-    /// If there is no such box.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn high(&self, index: usize) -> Vec3 {
@@ -133,17 +135,17 @@ impl BoxSet {
     /// Owner of a box.
     ///
     /// # Panics
-    /// If there is no such box.
+    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {
         self.owner[index]
     }
 
-    /// Whether two boxes have different owners and a point in common.
+    /// Whether two boxes have different owners and a common point.
     ///
     /// # Panics
-    /// If there is no such box.
+    /// If an index is out of range.
     #[inline]
     #[must_use]
     pub fn overlap(&self, a: usize, b: usize) -> bool {
@@ -152,13 +154,13 @@ impl BoxSet {
         self.owner[a] != self.owner[b] && along(0) && along(1) && along(2)
     }
 
-    /// Puts a box around each sphere, larger by half of `margin` (nm) on every side:
-    /// where two spheres are closer than their radii plus the margin, their boxes
-    /// overlap, whatever rounding does.
+    /// Replaces the boxes by one around each sphere, extended by half of `margin` (nm) on every
+    /// side: the boxes of two spheres overlap if they are closer than their radii plus the margin,
+    /// whatever the rounding.
     ///
     /// # Errors
-    /// [`BoxError`] names the first sphere that is not finite or too far away; the set
-    /// is empty then.
+    /// [`BoxError`] names the first sphere that is not finite or too far away; the set is empty
+    /// then.
     pub fn set_around_spheres(&mut self, spheres: &SphereSet, margin: f32) -> Result<(), BoxError> {
         self.resize(spheres.len());
         let centers = [&spheres.x, &spheres.y, &spheres.z];
@@ -180,14 +182,14 @@ impl BoxSet {
         self.check()
     }
 
-    /// Puts a box around each run of spheres, larger by half of `margin` (nm) on every
-    /// side. A run is spheres of one owner one after the other: a molecule.
+    /// Replaces the boxes by one around each run of spheres, extended by half of `margin` (nm) on
+    /// every side. A run is a range of spheres of one owner: a molecule.
     ///
     /// # Errors
     /// As [`set_around_spheres`](Self::set_around_spheres), with the index of the run.
     ///
     /// # Panics
-    /// If a run has no spheres, or goes beyond the last one.
+    /// If a run is empty or out of range.
     pub fn set_around_runs(
         &mut self,
         spheres: &SphereSet,
@@ -215,12 +217,12 @@ impl BoxSet {
         self.check()
     }
 
-    /// Longest side of a box that half of the boxes are larger than, nm; about that, as only
-    /// some of many boxes are looked at. Zero if there are none.
+    /// Median of the longest sides of the boxes, nm, estimated from a sample if there are many; zero
+    /// if there are no boxes.
     pub(crate) fn median_side(&self) -> f32 {
-        const MOST_SAMPLES: usize = 1023;
-        let mut sides = [0.0; MOST_SAMPLES];
-        let samples = self.len().min(MOST_SAMPLES);
+        const MAX_SAMPLES: usize = 1023;
+        let mut sides = [0.0; MAX_SAMPLES];
+        let samples = self.len().min(MAX_SAMPLES);
         for (sample, side) in sides[..samples].iter_mut().enumerate() {
             let index = sample * self.len() / samples;
             *side = (self.high(index) - self.low(index)).max_element();
@@ -239,7 +241,7 @@ impl BoxSet {
         self.owner.resize(count, 0);
     }
 
-    /// Empties the set if one of its boxes is not sound.
+    /// Clears the set if a box is invalid.
     fn check(&mut self) -> Result<(), BoxError> {
         let checked = self.extent();
         if checked.is_err() {
@@ -248,11 +250,11 @@ impl BoxSet {
         checked.map(|_| ())
     }
 
-    /// The box around all boxes, and the longest side.
+    /// Bounding box of all boxes.
     ///
     /// # Errors
-    /// [`BoxError`] names the first box that is not sound.
-    pub fn extent(&self) -> Result<BoxExtent, BoxError> {
+    /// [`BoxError`] names the first invalid box.
+    pub(crate) fn extent(&self) -> Result<BoxExtent, BoxError> {
         let part = |chunk: usize| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len());
             range.fold(BoxExtent::EMPTY, |extent, index| {
@@ -263,13 +265,13 @@ impl BoxSet {
             .into_par_iter()
             .map(part)
             .reduce(|| BoxExtent::EMPTY, BoxExtent::union);
-        if extent.sound {
+        if extent.valid {
             return Ok(extent);
         }
         let corners = |index| (self.low(index), self.high(index));
         let first = (0..self.len()).find(|&index| {
             let (low, high) = corners(index);
-            !is_sound(low, high)
+            !is_valid(low, high)
         });
         let index = first.unwrap_or(0);
         let (low, high) = corners(index);
@@ -277,23 +279,23 @@ impl BoxSet {
     }
 }
 
-/// From where to where a sphere reaches along an axis, rounded outwards.
+/// Interval of a sphere along an axis, rounded outwards.
 #[inline]
 fn interval(center: f32, radius: f32, margin: f32) -> (f32, f32) {
-    // In 64 bits this is as good as exact; one step of 32 bits outwards covers the rest.
+    // Nearly exact in 64 bits; one step of 32 bits outwards covers the rest.
     let reach = f64::from(radius) + 0.5 * f64::from(margin);
     let low = (f64::from(center) - reach) as f32;
     let high = (f64::from(center) + reach) as f32;
     (low.next_down(), high.next_up())
 }
 
-/// From where to where spheres reach along an axis, rounded outwards.
+/// Interval of several spheres along an axis, rounded outwards.
 fn hull<'a>(spheres: impl Iterator<Item = (&'a f32, &'a f32)>, margin: f32) -> (f32, f32) {
     let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-    let mut sound = true;
+    let mut valid = true;
     for (&center, &radius) in spheres {
-        sound &= (center + radius).is_finite();
-        // Each is off by half a step of 32 bits at most, which the step below covers.
+        valid &= (center + radius).is_finite();
+        // Each is off by at most half a step of 32 bits, which the step below covers.
         low = low.min(center - radius);
         high = high.max(center + radius);
     }
@@ -302,43 +304,39 @@ fn hull<'a>(spheres: impl Iterator<Item = (&'a f32, &'a f32)>, margin: f32) -> (
         (f64::from(low.next_down()) - half) as f32,
         (f64::from(high.next_up()) + half) as f32,
     );
-    // Minima pass over what is no number.
-    let fault = if sound { 0.0 } else { f32::NAN };
+    // Minima ignore NaN.
+    let fault = if valid { 0.0 } else { f32::NAN };
     (low.next_down() + fault, high.next_up() + fault)
 }
 
-fn is_sound(low: Vec3, high: Vec3) -> bool {
-    low.min_element() >= -LARGEST_COORDINATE_NM
-        && high.max_element() <= LARGEST_COORDINATE_NM
+fn is_valid(low: Vec3, high: Vec3) -> bool {
+    low.min_element() >= -MAX_COORDINATE_NM
+        && high.max_element() <= MAX_COORDINATE_NM
         && low.cmple(high).all()
 }
 
-/// The box around all boxes of a [`BoxSet`], and what is largest among them.
+/// Bounding box of all boxes of a [`BoxSet`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoxExtent {
+pub(crate) struct BoxExtent {
     /// Smallest coordinates, nm.
     pub low: Vec3,
     /// Largest coordinates, nm.
     pub high: Vec3,
-    /// Longest side of any box, nm.
-    pub longest_side: f32,
-    sound: bool,
+    valid: bool,
 }
 
 impl BoxExtent {
     const EMPTY: Self = Self {
         low: Vec3::INFINITY,
         high: Vec3::NEG_INFINITY,
-        longest_side: 0.0,
-        sound: true,
+        valid: true,
     };
 
     fn with(self, low: Vec3, high: Vec3) -> Self {
         Self {
             low: self.low.min(low),
             high: self.high.max(high),
-            longest_side: self.longest_side.max((high - low).max_element()),
-            sound: self.sound && is_sound(low, high),
+            valid: self.valid && is_valid(low, high),
         }
     }
 
@@ -346,8 +344,7 @@ impl BoxExtent {
         Self {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
-            longest_side: self.longest_side.max(other.longest_side),
-            sound: self.sound && other.sound,
+            valid: self.valid && other.valid,
         }
     }
 }
@@ -357,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_box_that_is_no_box_is_refused() {
+    fn invalid_boxes_are_rejected() {
         let mut boxes = BoxSet::new();
         boxes.push(Vec3::ZERO, Vec3::ZERO, 0).unwrap();
         for (low, high) in [
@@ -373,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sphere_that_is_no_number_is_named_and_empties_the_set() {
+    fn an_invalid_sphere_is_reported_and_clears_the_set() {
         let mut spheres = SphereSet::new();
         for k in 0..9 {
             spheres.push(Vec3::X * k as f32, 0.5, k / 3).unwrap();
@@ -389,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_giants_do_not_change_the_median_side() {
+    fn few_giants_do_not_change_the_median_side() {
         let mut boxes = BoxSet::new();
         assert_eq!(boxes.median_side(), 0.0);
         for k in 0..5000 {
@@ -400,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_around_spheres_hold_them_at_any_offset() {
+    fn boxes_around_spheres_contain_them_at_any_offset() {
         for offset in [0.0, 1.0e3, -1.0e6, 1.0e12, 1.0e30] {
             let mut spheres = SphereSet::new();
             spheres.push(Vec3::splat(offset), 0.17, 0).unwrap();

@@ -1,25 +1,25 @@
-//! Which boxes overlap? The broad phase of molecules.
+//! Searches for overlapping boxes: the broad phase of molecules.
 //!
 //! # Contract
 //!
-//! In: a [`BoxSet`], boxes along the axes of the world, two corners in nm and an owner each.
-//! Out: each unordered pair of boxes that have different owners and a point in common, once
-//! each, in an order that depends on the boxes only and not on the number of threads. Boxes
-//! that just touch do have a point in common. Only numbers are compared, nothing is
-//! computed: the result is exact, and the same for every search.
+//! **Input**: a [`BoxSet`], which has two corners (nm) and an owner for each axis-aligned box.
 //!
-//! A margin is part of the boxes: make them larger by half of it on every side.
+//! **Output**: every pair of boxes with different owners and a common point, once. Boxes that
+//! only touch are a pair. Coordinates are only compared, so that all searches find exactly the
+//! same pairs. Their order does not depend on the number of threads.
 //!
-//! # Which one?
+//! To search with a margin, extend the boxes by half of it on every side.
 //!
-//! | search | after | take it for |
+//! # Which search
+//!
+//! | search | algorithm | for |
 //! |---|---|---|
-//! | [`BruteForceBoxes`] | | tests: it is the oracle |
-//! | [`BoxGrid`] | Pauschenwein 2022; giants apart as in Johnson and Whalley 2002, section 5 | nearly everything |
+//! | [`BoxGrid`] | uniform grid, oversize boxes apart | most scenes |
 //! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes of very different sizes |
-//! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or hardly any motion |
+//! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
+//! | [`BruteForceBoxes`] | all pairs | reference of the tests |
 //!
-//! [`SpheresInBoxes`] makes a [`PairSearch`](super::PairSearch) of any of them.
+//! [`SpheresInBoxes`] turns any of them into a [`PairSearch`](super::PairSearch).
 
 mod box_compare;
 mod box_grid;
@@ -28,7 +28,8 @@ mod brute_force;
 mod spheres_in_boxes;
 
 pub use box_grid::BoxGrid;
-pub use box_set::{BoxError, BoxExtent, BoxSet, LARGEST_COORDINATE_NM};
+pub(crate) use box_set::BoxExtent;
+pub use box_set::{BoxError, BoxSet, MAX_COORDINATE_NM};
 pub use brute_force::BruteForceBoxes;
 pub use spheres_in_boxes::SpheresInBoxes;
 
@@ -36,18 +37,17 @@ use super::{PairBuffer, SearchError, SearchTimes};
 
 /// Finds all overlapping pairs of boxes of different owners.
 ///
-/// An implementation keeps its buffers from call to call. Some keep more: what they
-/// found last time, which makes the next search of nearly the same boxes cheaper.
+/// A search keeps its buffers. Some also keep their last result, which makes the next search of
+/// nearly the same boxes cheaper.
 pub trait BoxSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 
-    /// Writes every pair of overlapping boxes into `pairs`, whose former content is
-    /// dropped.
+    /// Writes all pairs of overlapping boxes into `pairs`, whose previous content is dropped.
     ///
     /// # Errors
-    /// [`SearchError`] if a box cannot be searched, or too many lie in one place;
-    /// `pairs` is empty then.
+    /// [`SearchError`] if a box is invalid, too many boxes lie in one place, or there are too many
+    /// pairs; `pairs` is empty then.
     fn find_box_pairs(
         &mut self,
         boxes: &BoxSet,

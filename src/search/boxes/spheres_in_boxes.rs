@@ -1,4 +1,4 @@
-//! Spheres, searched by their boxes.
+//! Search for spheres by their boxes.
 
 use std::time::Instant;
 
@@ -10,8 +10,8 @@ use crate::search::uniform_grid::ReachPlan;
 use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::{CHUNK, SphereSet};
 
-/// Makes a [`PairSearch`] of a [`BoxSearch`]: boxes around the spheres, then the spheres
-/// of each pair of boxes that overlap are compared themselves.
+/// Turns a [`BoxSearch`] into a [`PairSearch`]: finds the overlapping boxes of the spheres, then
+/// compares the spheres.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
@@ -19,7 +19,7 @@ use crate::spheres::{CHUNK, SphereSet};
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
-/// // Their boxes overlap at a corner, they do not.
+/// // Their boxes overlap at a corner, the spheres do not.
 /// let mut spheres = SphereSet::new();
 /// spheres.push(Vec3::ZERO, 1.0, 0)?;
 /// spheres.push(Vec3::splat(1.9), 1.0, 1)?;
@@ -32,9 +32,9 @@ use crate::spheres::{CHUNK, SphereSet};
 pub struct SpheresInBoxes<B> {
     search: B,
     boxes: BoxSet,
-    /// Center and radius of each sphere in one place: they are looked up in no order.
+    /// Center and radius of each sphere in one place, since they are accessed in random order.
     spheres: Vec<[f32; 4]>,
-    /// For those who only count.
+    /// Buffer for counting.
     pairs: PairBuffer,
 }
 
@@ -50,7 +50,7 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
         }
     }
 
-    /// Gathers what belongs to a sphere.
+    /// Copies centers and radii.
     fn copy(&mut self, spheres: &SphereSet) {
         self.spheres.resize(spheres.len(), [0.0; 4]);
         let chunks = self.spheres.par_chunks_mut(CHUNK).enumerate();
@@ -60,12 +60,6 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
                 *copy = [x, y, z, spheres.radius(index)];
             }
         });
-    }
-
-    /// The search of the boxes.
-    #[must_use]
-    pub fn search(&self) -> &B {
-        &self.search
     }
 }
 

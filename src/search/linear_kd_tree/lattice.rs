@@ -1,17 +1,16 @@
-//! Where space is cut: leaves of the tree as a lattice.
+//! The leaves of the tree as a lattice.
 //!
-//! The paper leaves open how large a leaf should be, and thinks of the scale of the scene
-//! (section 7.3). Leaves a little wider than the boxes are best: narrower ones make more
-//! pieces of boxes, wider ones more pairs that are not near.
+//! The paper leaves the size of a leaf open and suggests the scale of the scene (section 7.3).
+//! Leaves slightly wider than the boxes are best: narrower ones produce more sub-boxes, wider
+//! ones more candidate pairs.
 //!
-//! The edge of a leaf is a power of two, and planes are at its multiples. So the number of
-//! a leaf is exact, and so is the coordinate of a plane: that a box is on one side of it
-//! can be told from numbers of 32 bits, as they are.
+//! The edge of a leaf is a power of two, and planes are at its multiples. Leaf numbers and plane
+//! coordinates are exact then, so that 32-bit coordinates tell the side of a plane exactly.
 
 use super::locational_code::{CellBox, MAX_BITS};
 use crate::search::boxes::BoxExtent;
 
-/// Edge of a leaf, in median sides of a box, before it becomes a power of two.
+/// Edge of a leaf in median box sides, before rounding to a power of two.
 const SIDES_PER_LEAF: f64 = 1.5;
 
 /// The leaves of a tree.
@@ -20,31 +19,31 @@ pub(super) struct Lattice {
     /// Edge of a leaf, nm; a power of two.
     pub(super) edge: f64,
     per_nm: f64,
-    /// The leaf with the smallest coordinates, in leaves from the origin of the world.
+    /// The leaf with the smallest coordinates, in leaves from the world origin.
     first: [i64; 3],
-    /// Cuts along each axis.
+    /// Number of subdivisions along each axis.
     pub(super) bits: u32,
 }
 
 impl Lattice {
-    /// Leaves for boxes within `extent` whose median side is `side` nm; the smallest that
-    /// codes can tell apart if that is zero.
+    /// Leaves for boxes within `extent` whose median side is `side` nm; the smallest leaves that
+    /// codes can represent if that is zero.
     pub(super) fn new(extent: &BoxExtent, side: f64) -> Self {
         let (low, high) = (extent.low.as_dvec3(), extent.high.as_dvec3());
         let longest = (high - low).max_element();
         let furthest = low.abs().max(high.abs()).max_element();
-        // Between the two there may be one leaf more than the length says.
-        let least = longest / f64::from((1_u32 << MAX_BITS) - 1);
-        // Numbers of leaves are exact in 64 bits.
+        // There may be one more leaf than the length suggests.
+        let min_edge = longest / f64::from((1_u32 << MAX_BITS) - 1);
+        // Leaf numbers are exact in 64 bits.
         let exact = (furthest * f64::EPSILON).max(f64::from(f32::MIN_POSITIVE));
-        let mut edge = power_of_two(least.max(exact).max(SIDES_PER_LEAF * side));
+        let mut edge = power_of_two(min_edge.max(exact).max(SIDES_PER_LEAF * side));
         loop {
             let per_nm = edge.recip();
             let first = low.to_array().map(|low| floor(low * per_nm));
             let last = high.to_array().map(|high| floor(high * per_nm));
-            let most = (0..3).map(|axis| last[axis] - first[axis]).max();
-            let most = most.unwrap_or(0) as u64;
-            let bits = most.checked_ilog2().map_or(0, |bit| bit + 1);
+            let leaves = (0..3).map(|axis| last[axis] - first[axis]).max();
+            let leaves = leaves.unwrap_or(0) as u64;
+            let bits = leaves.checked_ilog2().map_or(0, |bit| bit + 1);
             if bits <= MAX_BITS {
                 return Self {
                     edge,
@@ -57,7 +56,7 @@ impl Lattice {
         }
     }
 
-    /// The leaves that a box is in.
+    /// The leaves that a box overlaps.
     #[inline]
     pub(super) fn cells(&self, low: [f32; 3], high: [f32; 3]) -> CellBox {
         let mut cells = CellBox::default();
@@ -68,9 +67,9 @@ impl Lattice {
         cells
     }
 
-    /// The leaf that a coordinate is in.
+    /// The leaf of a coordinate.
     ///
-    /// Exact: multiples of powers of two are.
+    /// Exact, since multiples of powers of two are.
     #[inline]
     pub(super) fn leaf(&self, axis: usize, coordinate: f32) -> u32 {
         (floor(f64::from(coordinate) * self.per_nm) - self.first[axis]) as u32
@@ -95,17 +94,17 @@ impl Lattice {
     }
 }
 
-/// The largest integer that is not above a number of less than 63 bits.
+/// Floor of a number of less than 63 bits.
 #[inline]
 fn floor(number: f64) -> i64 {
-    // Towards zero, and one down from there if that was up.
+    // Truncate, and step down if that rounded up.
     let towards_zero = number as i64;
     towards_zero - i64::from(towards_zero as f64 > number)
 }
 
-/// The power of two next to a positive length from above.
+/// The smallest power of two that is not less than a positive length.
 fn power_of_two(length: f64) -> f64 {
-    /// Bits of the fraction of a number.
+    /// Bits of the fraction.
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     let exponent = length.to_bits() >> FRACTION;
     let below = f64::from_bits(exponent << FRACTION);
@@ -125,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_are_next_from_above() {
+    fn lengths_are_rounded_up_to_powers_of_two() {
         for (length, power) in [(1.0, 1.0), (1.1, 2.0), (0.3, 0.5), (4.0, 4.0), (5.0, 8.0)] {
             assert_eq!(power_of_two(length), power);
         }
     }
 
     #[test]
-    fn a_coordinate_is_between_the_ends_of_its_leaf_wherever_it_is() {
+    fn a_coordinate_is_inside_its_leaf_at_any_offset() {
         for offset in [0.0_f32, -3.3, 1.0e3, -1.0e6, 1.0e12, -1.0e30] {
             for (size, side) in [(10.0_f32, 1.0), (1.0e5, 0.01), (0.0, 0.0), (1.0, 0.0)] {
                 let (low, high) = (Vec3::splat(offset), Vec3::splat(offset + size));
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_are_as_wide_as_boxes_unless_there_would_be_too_many() {
+    fn leaves_are_as_wide_as_boxes_up_to_the_maximum_depth() {
         let scene = extent(Vec3::ZERO, Vec3::splat(100.0));
         let lattice = Lattice::new(&scene, 1.0);
         assert_eq!((lattice.edge, lattice.bits), (2.0, 6));

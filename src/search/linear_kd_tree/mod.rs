@@ -1,4 +1,4 @@
-//! Linear kd-tree: cells of a tree as numbers in a sorted array.
+//! Linear kd-tree: cells of a tree as sorted numbers.
 
 mod lattice;
 mod locational_code;
@@ -21,61 +21,60 @@ use lattice::Lattice;
 use locational_code::Code;
 use sub_boxes::{SubBoxBlock, SubBoxId, SubBoxLists};
 
-/// Records that one task sweeps from.
+/// Records per task of the sweep.
 const RECORDS_PER_TASK: usize = 2048;
 
-/// A piece of a box: its cell, and where it is written down.
+/// A sub-box: its cell, and where it is stored.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     code: Code,
-    piece: SubBoxId,
+    sub_box: SubBoxId,
 }
 
-/// What the sweep selects, before any box is looked at.
+/// What the sweep selects, before boxes are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Selection {
-    /// SplitBox of boxes, N to 8 N.
+    /// Number of sub-boxes, N to 8 N.
     pub sub_elements: usize,
-    /// Volume of the cells of all pieces, nm³; a cell counts once for each piece.
+    /// Total volume of the cells of all sub-boxes, nm³; a cell counts once for each sub-box.
     pub cell_volume: f64,
-    /// Pairs that are selected, some of them several times.
+    /// Number of selected pairs; a pair of boxes may count several times.
     pub pairs: u64,
 }
 
-/// How a [`LinearKdTree`] comes to unique pairs.
+/// How a [`LinearKdTree`] avoids duplicate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Unique {
-    /// All are written down, then sorted; doubles are dropped (kd-tree-1).
+enum Deduplication {
+    /// All pairs are stored and sorted, and duplicates removed (kd-tree-1).
     BySorting,
-    /// A pair is taken where the lower corner of the intersection is (kd-tree-2).
+    /// A pair is found where the lower corner of the intersection is (kd-tree-2).
     #[default]
     ByCorner,
 }
 
 /// Boxes in the cells of an implicit kd-tree.
 ///
-/// The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn,
-/// and exists only as the paths from its root:
+/// The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn, and
+/// consists of the paths from its root only:
 ///
-/// 1. each box is split once along each axis at most, where that makes its enclosing cells
+/// 1. split each box at most once along each axis, where that makes the enclosing cells
 ///    smaller;
-/// 2. each piece gets the *locational code* of the smallest cell around it: the
-///    interleaved bits of its corners, as far as they agree;
-/// 3. the records (code, piece) are sorted, prefixes first: what is inside a cell follows it
-///    at once;
-/// 4. sweep: each piece meets those behind it for as long as its code is their prefix.
+/// 2. each sub-box gets the *locational code* of the smallest cell around it: the common prefix
+///    of the interleaved bits of its corners;
+/// 3. sort the records (code, sub-box), prefixes first: the contents of a cell follow it;
+/// 4. sweep: compare each sub-box with the following ones as long as its code is their prefix.
 ///
-/// *kd-tree-1* of the paper takes what the sweep selects: a pair of boxes up to eight
-/// times. *kd-tree-2* makes unique pairs of it with a list of those it has seen. Here a
-/// pair is taken only where the lower corner of the two boxes' intersection lies, which
-/// is in one piece of either: no memory is needed for it.
+/// *kd-tree-1* of the paper finds a pair of boxes up to eight times. *kd-tree-2* makes the
+/// pairs unique with a list of those already found. Here a pair is only found where the lower
+/// corner of the intersection of the two boxes is, which is in one sub-box of each: that needs
+/// no memory.
 ///
-/// The paper leaves open how deep the tree should be (section 7.3): leaves are about as wide
-/// as the boxes, unless [`with_finest_leaves`](Self::with_finest_leaves) wants them as small
-/// as they can be. It leaves the parallel construction open, too (section 7.2): codes are
-/// made by many tasks, each part of the records is sorted by one task, and tasks sweep from
-/// different places. The lists do not depend on the threads.
+/// The paper leaves open how deep the tree should be (section 7.3): leaves are about as wide as
+/// the boxes, unless [`with_finest_leaves`](Self::with_finest_leaves) makes them as small as
+/// possible. It also leaves the parallel construction open (section 7.2): codes, buckets of the
+/// sort and parts of the sweep are separate tasks. The pairs do not depend on the number of
+/// threads.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
@@ -96,16 +95,16 @@ enum Unique {
 pub struct LinearKdTree {
     splits: bool,
     finest: bool,
-    unique: Unique,
+    deduplication: Deduplication,
     instructions: Instructions,
     lattice: Lattice,
-    /// SplitBox and records, before they are sorted.
-    made: SubBoxLists,
+    /// Sub-boxes and records before sorting.
+    unsorted: SubBoxLists,
     buckets: BucketSort,
     records: Vec<Record>,
-    /// The pieces in the order of the records.
+    /// The sub-boxes in the order of the records.
     blocks: Vec<SubBoxBlock>,
-    /// For each record where those behind it cease to be in its cell.
+    /// For each record, the first following one that is not in its cell.
     ends: Vec<u32>,
 }
 
@@ -114,10 +113,10 @@ impl Default for LinearKdTree {
         Self {
             splits: true,
             finest: false,
-            unique: Unique::ByCorner,
+            deduplication: Deduplication::ByCorner,
             instructions: Instructions::default(),
             lattice: Lattice::default(),
-            made: SubBoxLists::default(),
+            unsorted: SubBoxLists::default(),
             buckets: BucketSort::default(),
             records: Vec::new(),
             blocks: Vec::new(),
@@ -133,17 +132,16 @@ impl LinearKdTree {
         Self::default()
     }
 
-    /// The paper's kd-tree-1: the sweep takes a pair as often as it meets it. Doubles are
-    /// sorted out at the end.
+    /// The paper's kd-tree-1: the sweep finds duplicate pairs, which are removed at the end.
     #[must_use]
     pub fn with_duplicates() -> Self {
         Self {
-            unique: Unique::BySorting,
+            deduplication: Deduplication::BySorting,
             ..Self::default()
         }
     }
 
-    /// Leaves boxes whole: what section 4 of the paper improves on.
+    /// Does not split boxes: the variant that section 4 of the paper improves on.
     #[must_use]
     pub fn without_splitting(self) -> Self {
         Self {
@@ -152,8 +150,8 @@ impl LinearKdTree {
         }
     }
 
-    /// Cuts space as finely as the codes allow, whatever the boxes: as if the tree had no
-    /// limit, as in section 4 of the paper. The pairs are the same, in another order.
+    /// Divides space as finely as the codes allow, whatever the boxes, as in section 4 of the
+    /// paper. The pairs are the same, in another order.
     #[must_use]
     pub fn with_finest_leaves(self) -> Self {
         Self {
@@ -162,7 +160,7 @@ impl LinearKdTree {
         }
     }
 
-    /// Uses plain scalar code, the twin that the vector code is tested with.
+    /// Uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar(self) -> Self {
         Self {
@@ -171,11 +169,11 @@ impl LinearKdTree {
         }
     }
 
-    /// What the sweep selects among `boxes`; calls `each` for every pair of boxes of
-    /// different owners as often as it is selected, from any thread.
+    /// What the sweep selects among `boxes`. Calls `each` for every selected pair of boxes of
+    /// different owners, from any thread; a pair may be selected several times.
     ///
     /// # Errors
-    /// [`SearchError`] if a box cannot be searched, or too many lie in one place.
+    /// [`SearchError`] if a box is invalid, or too many boxes lie in one place.
     pub fn select(
         &mut self,
         boxes: &BoxSet,
@@ -205,7 +203,7 @@ impl LinearKdTree {
         })
     }
 
-    /// Steps 1 to 3, and where the sweep of each record ends.
+    /// Steps 1 to 3, and the end of the sweep of each record.
     fn build(&mut self, boxes: &BoxSet) -> Result<(), SearchError> {
         let extent = boxes.extent()?;
         if boxes.is_empty() {
@@ -219,55 +217,55 @@ impl LinearKdTree {
             boxes.median_side()
         };
         self.lattice = Lattice::new(&extent, f64::from(side));
-        self.made.fill(boxes, &self.lattice, self.splits);
-        let count = self.made.count();
+        self.unsorted.fill(boxes, &self.lattice, self.splits);
+        let count = self.unsorted.count();
         if count >= u32::MAX as usize {
             return Err(BoxError::TooMany { count }.into());
         }
         let width = Code::width(self.lattice.bits);
         record_sort::sort(
             &mut self.buckets,
-            self.made.records(),
+            self.unsorted.records(),
             width,
             &mut self.records,
         );
-        // Before anything is written down: a heap would make pairs until the memory is full.
+        // Checked before pairs are stored: boxes in one place would fill the memory.
         if self.find_ends() > MAX_COMPARISONS {
-            return Err(self.crowded(boxes));
+            return Err(self.too_crowded(boxes));
         }
-        sub_boxes::gather(&self.made, &self.records, &mut self.blocks);
+        sub_boxes::gather(&self.unsorted, &self.records, &mut self.blocks);
         Ok(())
     }
 
-    /// Finds where the sweep of each record ends; returns how many it meets in all.
+    /// Finds the end of the sweep of each record; returns the number of comparisons.
     fn find_ends(&mut self) -> u64 {
         let (records, bits) = (&self.records, self.lattice.bits);
         self.ends.resize(records.len(), 0);
         let tasks = self.ends.par_chunks_mut(RECORDS_PER_TASK).enumerate();
         tasks
             .map(|(task, ends)| {
-                let mut met = 0;
-                let mut before = None;
+                let mut comparisons = 0;
+                let mut previous = None;
                 for (at, end) in (task * RECORDS_PER_TASK..).zip(ends) {
                     let code = records[at].code;
-                    *end = match before {
+                    *end = match previous {
                         Some((same, end)) if same == code => end,
                         _ => end_of(records, at, bits) as u32,
                     };
-                    before = Some((code, *end));
-                    met += u64::from(*end) - at as u64 - 1;
+                    previous = Some((code, *end));
+                    comparisons += u64::from(*end) - at as u64 - 1;
                 }
-                met
+                comparisons
             })
             .sum()
     }
 
-    /// What to say of the fullest cell.
-    fn crowded(&self, boxes: &BoxSet) -> SearchError {
+    /// The error for the fullest cell.
+    fn too_crowded(&self, boxes: &BoxSet) -> SearchError {
         let cells = self.records.chunk_by(|one, other| one.code == other.code);
         let fullest = cells.max_by_key(|cell| cell.len()).unwrap_or_default();
         let sphere = fullest.first();
-        let sphere = sphere.map_or(0, |record| self.made.piece(record.piece).element);
+        let sphere = sphere.map_or(0, |record| self.unsorted.sub_box(record.sub_box).element);
         let sides = boxes.high(sphere as usize) - boxes.low(sphere as usize);
         SearchError::TooCrowded {
             sphere,
@@ -277,10 +275,10 @@ impl LinearKdTree {
     }
 }
 
-/// The first record behind `at` that is not in its cell.
+/// The first record after `at` that is not in its cell.
 fn end_of(records: &[Record], at: usize, bits: u32) -> usize {
     let last = records[at].code.last(bits);
-    // Most cells hold few: in steps that double until one is outside, then by halves.
+    // Exponential, then binary search, since most cells have few records.
     let mut step = 1;
     while let Some(record) = records.get(at + step)
         && record.code <= last
@@ -293,9 +291,9 @@ fn end_of(records: &[Record], at: usize, bits: u32) -> usize {
 
 impl BoxSearch for LinearKdTree {
     fn name(&self) -> &'static str {
-        match self.unique {
-            Unique::BySorting => "kd-tree-1",
-            Unique::ByCorner => "kd-tree-2",
+        match self.deduplication {
+            Deduplication::BySorting => "kd-tree-1",
+            Deduplication::ByCorner => "kd-tree-2",
         }
     }
 
@@ -309,9 +307,9 @@ impl BoxSearch for LinearKdTree {
         self.build(boxes)?;
         let built = Instant::now();
         let lists = pairs.start(self.records.len().div_ceil(RECORDS_PER_TASK));
-        let sweep = match self.unique {
-            Unique::BySorting => sweep::sweep::<false>,
-            Unique::ByCorner => sweep::sweep::<true>,
+        let sweep = match self.deduplication {
+            Deduplication::BySorting => sweep::sweep::<false>,
+            Deduplication::ByCorner => sweep::sweep::<true>,
         };
         let stored = StoredPairs::default();
         lists
@@ -325,7 +323,7 @@ impl BoxSearch for LinearKdTree {
                 });
             });
         stored.finish(pairs)?;
-        if self.unique == Unique::BySorting {
+        if self.deduplication == Deduplication::BySorting {
             pairs.sort_and_dedup();
         }
         Ok(SearchTimes {

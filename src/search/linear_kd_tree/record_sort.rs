@@ -46,7 +46,7 @@ pub(super) fn sort(
 
 /// Sorts the records between consecutive `starts` by code, in parallel.
 fn sort_buckets(records: &mut [Record], starts: &[u32]) {
-    /// Buckets that one task sorts.
+    /// Buckets per task.
     const BUCKETS_PER_TASK: usize = 16;
     if starts.len() <= BUCKETS_PER_TASK + 1 {
         for range in starts.windows(2) {

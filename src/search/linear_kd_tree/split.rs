@@ -1,65 +1,65 @@
-//! Boxes are cut where the cells of the tree are.
+//! Splits boxes at the planes of the tree.
 //!
-//! A small box across the first cut of space would have the root for its cell. So a box
-//! is split by the plane that cuts its cell, once along each axis: eight pieces at most,
-//! each of which fills more than half of its cell along one axis at least (section 4.1,
-//! property 1). A split that does not make the cells smaller on the whole is undone.
+//! The cell of a small box across the first plane would be the root. Each box is therefore split
+//! by the plane that divides its cell, once along each axis: into at most eight sub-boxes, each
+//! of which fills more than half of its cell along at least one axis (section 4.1, property 1).
+//! A split that does not reduce the total volume of the cells is undone.
 
-use super::locational_code::{CellBox, Cut};
+use super::locational_code::{CellBox, Plane};
 
-/// Most pieces of a box: two for each of three axes.
-const MOST_PIECES: usize = 8;
+/// Largest number of sub-boxes: two for each of three axes.
+const MAX_SUB_BOXES: usize = 8;
 
-/// SplitBox of a box, in leaves. No two of their cells overlap.
+/// The sub-boxes of a box, in leaves. Their cells do not overlap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SplitBox {
-    pieces: [CellBox; MOST_PIECES],
+    sub_boxes: [CellBox; MAX_SUB_BOXES],
     len: usize,
 }
 
 impl SplitBox {
-    /// A box as a whole.
+    /// A box that is not split.
     pub(super) fn whole(cells: &CellBox) -> Self {
-        let mut pieces = Self::default();
-        pieces.push(*cells);
-        pieces
+        let mut sub_boxes = Self::default();
+        sub_boxes.push(*cells);
+        sub_boxes
     }
 
-    /// A box, split where that makes its cells smaller.
+    /// A box that is split where that makes its cells smaller.
     pub(super) fn split(cells: &CellBox) -> Self {
-        let mut pieces = Self::default();
-        pieces.add(*cells, [true; 3]);
-        pieces
+        let mut sub_boxes = Self::default();
+        sub_boxes.add(*cells, [true; 3]);
+        sub_boxes
     }
 
     pub(super) fn as_slice(&self) -> &[CellBox] {
-        &self.pieces[..self.len]
+        &self.sub_boxes[..self.len]
     }
 
     #[inline]
-    fn push(&mut self, piece: CellBox) {
-        self.pieces[self.len] = piece;
+    fn push(&mut self, sub_box: CellBox) {
+        self.sub_boxes[self.len] = sub_box;
         self.len += 1;
     }
 
-    /// Adds a box that may be split along some axes; returns the volume of its cells.
+    /// Adds a box that may be split along some axes; returns the total volume of its cells.
     fn add(&mut self, cells: CellBox, may_split: [bool; 3]) -> u64 {
-        let cut = cells.cut();
-        let whole = cut.map_or(1, Cut::volume);
-        if let Some(Cut { axis, bit }) = cut
+        let plane = cells.plane();
+        let whole = plane.map_or(1, Plane::volume);
+        if let Some(Plane { axis, bit }) = plane
             && may_split[axis]
         {
-            let before = self.len;
-            let mut still = may_split;
-            still[axis] = false;
+            let previous = self.len;
+            let mut remaining = may_split;
+            remaining[axis] = false;
             let [mut below, mut above] = [cells; 2];
             above.low[axis] = cells.high[axis] >> bit << bit;
             below.high[axis] = above.low[axis] - 1;
-            let volume = self.add(below, still) + self.add(above, still);
+            let volume = self.add(below, remaining) + self.add(above, remaining);
             if volume < whole {
                 return volume;
             }
-            self.len = before;
+            self.len = previous;
         }
         self.push(cells);
         whole
@@ -75,8 +75,8 @@ mod tests {
 
     const HALF: u32 = 1 << (MAX_BITS - 1);
 
-    fn volume(piece: &CellBox) -> u64 {
-        Code::around(piece, MAX_BITS).volume(MAX_BITS)
+    fn volume(sub_box: &CellBox) -> u64 {
+        Code::around(sub_box, MAX_BITS).volume(MAX_BITS)
     }
 
     #[test]
@@ -87,13 +87,13 @@ mod tests {
         };
         let whole = SplitBox::whole(&cells);
         assert_eq!(volume(&whole.as_slice()[0]), 1 << (3 * MAX_BITS));
-        let pieces = SplitBox::split(&cells);
-        assert_eq!(pieces.as_slice().len(), 8);
-        assert_eq!(pieces.as_slice().iter().map(volume).sum::<u64>(), 8 * 64);
+        let sub_boxes = SplitBox::split(&cells);
+        assert_eq!(sub_boxes.as_slice().len(), 8);
+        assert_eq!(sub_boxes.as_slice().iter().map(volume).sum::<u64>(), 8 * 64);
     }
 
     #[test]
-    fn a_split_that_gains_nothing_is_undone() {
+    fn a_split_without_benefit_is_undone() {
         let cells = CellBox {
             low: [0; 3],
             high: [2 * HALF - 1; 3],
@@ -102,23 +102,25 @@ mod tests {
     }
 
     #[test]
-    fn every_leaf_of_a_box_is_in_the_cell_of_exactly_one_piece() {
+    fn every_leaf_of_a_box_is_in_the_cell_of_exactly_one_sub_box() {
         let mut random = Pcg64Mcg::seed_from_u64(7);
         for _ in 0..300 {
             let low: [u32; 3] = std::array::from_fn(|_| HALF - 12 + random.random_range(0..20));
             let high = low.map(|low| low + random.random_range(0..9));
-            let pieces = SplitBox::split(&CellBox { low, high });
-            let codes = pieces.as_slice().iter();
-            let codes: Vec<Code> = codes.map(|piece| Code::around(piece, MAX_BITS)).collect();
+            let sub_boxes = SplitBox::split(&CellBox { low, high });
+            let codes = sub_boxes.as_slice().iter();
+            let codes: Vec<Code> = codes
+                .map(|sub_box| Code::around(sub_box, MAX_BITS))
+                .collect();
             for x in low[0]..=high[0] {
                 for y in low[1]..=high[1] {
                     for z in low[2]..=high[2] {
                         let [low, high] = [[x, y, z]; 2];
                         let leaf = Code::around(&CellBox { low, high }, MAX_BITS);
-                        let holding = codes
+                        let containing = codes
                             .iter()
                             .filter(|code| **code <= leaf && leaf <= code.last(MAX_BITS));
-                        assert_eq!(holding.count(), 1);
+                        assert_eq!(containing.count(), 1);
                     }
                 }
             }

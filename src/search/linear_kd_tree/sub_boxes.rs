@@ -1,4 +1,4 @@
-//! SplitBox of boxes: made in parallel, then put in the order of the tree.
+//! Sub-boxes: created in parallel, then gathered in the order of the tree.
 
 use rayon::prelude::*;
 
@@ -9,72 +9,72 @@ use super::split::SplitBox;
 use crate::search::boxes::BoxSet;
 use crate::search::uniform_grid::simd::LANES;
 
-/// Boxes that one task makes pieces of.
+/// Boxes per task.
 const BOXES_PER_TASK: usize = 4096;
 
-/// Bits that tell the pieces of one task apart: eight for each box at most.
+/// Number of bits that identify a sub-box of one task: at most eight per box.
 const TASK_BITS: u32 = (8 * BOXES_PER_TASK).ilog2();
 
-/// Blocks of pieces that one task fills, at least.
+/// Smallest number of blocks per task.
 const BLOCKS_PER_TASK: usize = 256;
 
-/// A piece of a box, in one place of memory: they are put in order from all over it.
+/// A sub-box, in one sub_box of memory, since sub-boxes are gathered in random order.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(super) struct SubBox {
-    /// Where the piece starts, nm.
+    /// Lower corner, nm.
     start: [f32; 3],
     owner: u32,
-    /// Where the piece ends, nm.
+    /// Upper corner, nm.
     high: [f32; 3],
     /// Index of the box.
     pub(super) element: u32,
 }
 
-/// SplitBox and their records, a list of each for every task.
+/// Sub-boxes and their records, a list of each per task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SubBoxLists {
-    pieces: Vec<Vec<SubBox>>,
+    sub_boxes: Vec<Vec<SubBox>>,
     records: Vec<Vec<Record>>,
 }
 
 impl SubBoxLists {
-    /// Makes pieces of all boxes.
+    /// Splits all boxes.
     pub(super) fn fill(&mut self, boxes: &BoxSet, lattice: &Lattice, splits: bool) {
         let tasks = boxes.len().div_ceil(BOXES_PER_TASK);
-        self.pieces.resize_with(tasks, Vec::new);
+        self.sub_boxes.resize_with(tasks, Vec::new);
         self.records.resize_with(tasks, Vec::new);
-        let lists = self.pieces.par_iter_mut().zip(&mut self.records);
-        lists.enumerate().for_each(|(task, (pieces, records))| {
-            pieces.clear();
+        let lists = self.sub_boxes.par_iter_mut().zip(&mut self.records);
+        lists.enumerate().for_each(|(task, (sub_boxes, records))| {
+            sub_boxes.clear();
             records.clear();
             let first = task * BOXES_PER_TASK;
             for index in first..(first + BOXES_PER_TASK).min(boxes.len()) {
-                let whole = SubBox {
+                let full = SubBox {
                     start: boxes.low(index).to_array(),
                     owner: boxes.owner(index),
                     high: boxes.high(index).to_array(),
                     element: index as u32,
                 };
-                let cells = lattice.cells(whole.start, whole.high);
+                let cells = lattice.cells(full.start, full.high);
                 let parts = if splits {
                     SplitBox::split(&cells)
                 } else {
                     SplitBox::whole(&cells)
                 };
                 for part in parts.as_slice() {
-                    let (piece, cut) = whole.clip(&cells, part, lattice);
+                    let (sub_box, at_plane) = full.clip(&cells, part, lattice);
                     records.push(Record {
                         code: Code::around(part, lattice.bits),
-                        piece: SubBoxId::new(task, pieces.len(), cut),
+                        sub_box: SubBoxId::new(task, sub_boxes.len(), at_plane),
                     });
-                    pieces.push(piece);
+                    sub_boxes.push(sub_box);
                 }
             }
         });
     }
 
-    /// Number of pieces.
+    /// Number of sub-boxes.
     pub(super) fn count(&self) -> usize {
         self.records.iter().map(Vec::len).sum()
     }
@@ -84,23 +84,22 @@ impl SubBoxLists {
         &self.records
     }
 
-    /// A piece by the number that its record has for it.
+    /// A sub-box by its id.
     #[inline]
-    pub(super) fn piece(&self, number: SubBoxId) -> &SubBox {
+    pub(super) fn sub_box(&self, number: SubBoxId) -> &SubBox {
         let (task, within) = number.place();
-        &self.pieces[task][within]
+        &self.sub_boxes[task][within]
     }
 }
 
-/// Which task made a piece, as which of its pieces, and along which axes the piece does not
-/// start where its box does.
+/// The task of a sub-box, its index there, and the axes along which it starts at a plane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SubBoxId(u64);
 
 impl SubBoxId {
     #[inline]
-    fn new(task: usize, within: usize, cut: [bool; 3]) -> Self {
-        let [x, y, z] = cut.map(u64::from);
+    fn new(task: usize, within: usize, at_plane: [bool; 3]) -> Self {
+        let [x, y, z] = at_plane.map(u64::from);
         let place = (task << TASK_BITS | within) as u64;
         Self(place << 3 | z << 2 | y << 1 | x)
     }
@@ -111,41 +110,40 @@ impl SubBoxId {
         (place >> TASK_BITS, place & ((1 << TASK_BITS) - 1))
     }
 
-    /// All bits if the piece does not start where its box does along an axis, else none.
+    /// All bits set if the sub-box starts at a plane along an axis, otherwise none.
     #[inline]
-    fn cut_mask(self, axis: usize) -> u32 {
+    fn plane_mask(self, axis: usize) -> u32 {
         ((self.0 >> axis & 1) as u32).wrapping_neg()
     }
 }
 
 impl SubBox {
-    /// The part of a box that is in some of its leaves, and along which axes it starts
-    /// where the box is cut.
+    /// The part of a box in some of its leaves, and the axes along which it starts at a plane.
     #[inline]
     fn clip(mut self, cells: &CellBox, part: &CellBox, lattice: &Lattice) -> (Self, [bool; 3]) {
-        let mut cut = [false; 3];
-        for (axis, cut) in cut.iter_mut().enumerate() {
-            *cut = part.low[axis] > cells.low[axis];
-            if *cut {
+        let mut at_plane = [false; 3];
+        for (axis, at_plane) in at_plane.iter_mut().enumerate() {
+            *at_plane = part.low[axis] > cells.low[axis];
+            if *at_plane {
                 self.start[axis] = lattice.low(axis, part.low[axis]);
             }
             if part.high[axis] < cells.high[axis] {
                 self.high[axis] = lattice.high(axis, part.high[axis]);
             }
         }
-        (self, cut)
+        (self, at_plane)
     }
 }
 
-/// Eight pieces side by side, as they are compared.
+/// Eight sub-boxes as columns.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(super) struct SubBoxBlock {
-    /// Where pieces start if their boxes do, along x, y and z, nm; −∞ if they are cut there.
+    /// Lower corners along x, y and z, nm; −∞ where the sub-box starts at a plane.
     pub(super) low: [[f32; LANES]; 3],
-    /// Where pieces start if they are cut there, nm; −∞ if they are not.
+    /// Lower corners where the sub-box starts at a plane, nm; −∞ elsewhere.
     pub(super) from: [[f32; LANES]; 3],
-    /// Where pieces end, nm.
+    /// Upper corners, nm.
     pub(super) high: [[f32; LANES]; 3],
     pub(super) owner: [u32; LANES],
     /// Indices of the boxes.
@@ -153,35 +151,35 @@ pub(super) struct SubBoxBlock {
 }
 
 impl SubBoxBlock {
-    /// Takes the pieces of up to eight records; what is behind them is of no meaning.
-    fn take(&mut self, lists: &SubBoxLists, records: &[Record]) {
-        // All at once: each may have to come from far away.
-        let mut pieces = [SubBox::default(); LANES];
-        for (piece, record) in pieces.iter_mut().zip(records) {
-            *piece = *lists.piece(record.piece);
+    /// Copies the sub-boxes of up to eight records; the rest is arbitrary.
+    fn load(&mut self, lists: &SubBoxLists, records: &[Record]) {
+        // All loads first, since each may miss the cache.
+        let mut sub_boxes = [SubBox::default(); LANES];
+        for (sub_box, record) in sub_boxes.iter_mut().zip(records) {
+            *sub_box = *lists.sub_box(record.sub_box);
         }
-        for (at, (piece, record)) in pieces.iter().zip(records).enumerate() {
+        for (at, (sub_box, record)) in sub_boxes.iter().zip(records).enumerate() {
             for axis in 0..3 {
-                let start = piece.start[axis].to_bits();
+                let start = sub_box.start[axis].to_bits();
                 let outside = f32::NEG_INFINITY.to_bits();
-                // One of the two, without a branch that would be wrong half of the time.
-                let either = (start ^ outside) & record.piece.cut_mask(axis);
+                // Branch-free selection, since the outcome is unpredictable.
+                let either = (start ^ outside) & record.sub_box.plane_mask(axis);
                 self.low[axis][at] = f32::from_bits(start ^ either);
                 self.from[axis][at] = f32::from_bits(outside ^ either);
-                self.high[axis][at] = piece.high[axis];
+                self.high[axis][at] = sub_box.high[axis];
             }
-            self.owner[at] = piece.owner;
-            self.element[at] = piece.element;
+            self.owner[at] = sub_box.owner;
+            self.element[at] = sub_box.element;
         }
     }
 }
 
-/// Puts the pieces in the order of `records`.
+/// Gathers the sub-boxes in the order of `records`.
 pub(super) fn gather(lists: &SubBoxLists, records: &[Record], blocks: &mut Vec<SubBoxBlock>) {
     blocks.resize(records.len().div_ceil(LANES), SubBoxBlock::default());
     blocks
         .par_iter_mut()
         .zip(records.par_chunks(LANES))
         .with_min_len(BLOCKS_PER_TASK)
-        .for_each(|(block, records)| block.take(lists, records));
+        .for_each(|(block, records)| block.load(lists, records));
 }

@@ -1,24 +1,23 @@
-//! The sweep: compares a piece of a box with those that follow it, eight at a time.
+//! The sweep: compares a sub-box with the following ones, eight at a time.
 //!
-//! Two boxes A and B may meet in several pairs of their pieces. *kd-tree-2* takes them
-//! where the lower corner of their intersection is, c = max(low A, low B) along each axis.
-//! Let P be a piece of A, and Q, in a cell inside that of P, a piece of B. Along an axis
+//! Several pairs of sub-boxes of two boxes A and B may overlap. *kd-tree-2* finds the pair where
+//! the lower corner of the intersection is, c = max(low A, low B) along each axis. Let P be a
+//! sub-box of A, and Q a sub-box of B in a cell inside that of P. Along an axis,
 //!
-//! - where neither is cut below, c is in both if low A ≤ high Q and low B ≤ high P;
-//! - where Q starts at a cut, c is in Q only if low A is: start Q ≤ low A ≤ high Q;
-//! - where P starts at a cut, low A is below the cell of P, and so below that of Q: c is in
-//!   Q if it is low B, so that Q is not cut, and low B ≤ high P;
-//! - where both do, c is not in both.
+//! - if neither starts at a plane, c is in both if low A ≤ high Q and low B ≤ high P;
+//! - if Q starts at a plane, c is in Q only if low A is: start Q ≤ low A ≤ high Q;
+//! - if P starts at a plane, low A is below the cell of P, and so below that of Q: c is in Q if
+//!   it is low B, so that Q does not start at a plane, and low B ≤ high P;
+//! - if both do, c is not in both.
 //!
-//! With `low` = −∞ and `from` = start where a piece starts at a cut, and `low` = start and
-//! `from` = −∞ where it does not, all four are one:
+//! With `low` = −∞ and `from` = start if a sub-box starts at a plane, and `low` = start and
+//! `from` = −∞ otherwise, all four cases are
 //!
 //! low Q ≤ high P, from Q ≤ low P ≤ high Q.
 //!
-//! *kd-tree-1* takes all pairs of pieces that overlap.
+//! *kd-tree-1* finds all pairs of sub-boxes that overlap.
 //!
-//! Two twins: plain code for any processor, and 256-bit vectors. As numbers are only
-//! compared, both give the same.
+//! Scalar code and 256-bit vectors give the same result, since numbers are only compared.
 
 use super::sub_boxes::SubBoxBlock;
 use crate::search::Pair;
@@ -26,10 +25,10 @@ use crate::search::Pair;
 use crate::search::uniform_grid::simd::Avx2;
 use crate::search::uniform_grid::simd::{Comparison, Instructions, LANES, Scalar};
 
-/// Blocks that are compared before the list of pairs may have to grow.
-const BLOCKS_PER_ROOM: usize = 64;
+/// Blocks that are compared before the list of pairs may grow.
+const BLOCKS_PER_RESERVE: usize = 64;
 
-/// The piece that others are compared with; its fields are those of a [`SubBoxBlock`].
+/// The sub-box that others are compared with; its fields are those of a [`SubBoxBlock`].
 struct Query {
     low: [f32; 3],
     from: [f32; 3],
@@ -52,8 +51,8 @@ impl Query {
     }
 }
 
-/// Appends the pairs of each piece from `start` with those behind it, up to where `ends`
-/// says. Without `UNIQUE` a pair of boxes may come several times.
+/// Appends the pairs of each sub-box from `start` with the following ones up to its entry of
+/// `ends`. Without `UNIQUE` there may be duplicate pairs of boxes.
 pub(super) fn sweep<const UNIQUE: bool>(
     instructions: Instructions,
     blocks: &[SubBoxBlock],
@@ -62,7 +61,7 @@ pub(super) fn sweep<const UNIQUE: bool>(
     list: &mut Vec<Pair>,
 ) {
     match instructions {
-        // SAFETY: every processor has the instructions of plain code.
+        // SAFETY: every CPU has the instructions of scalar code.
         Instructions::Scalar => unsafe { compare::<Scalar, UNIQUE>(blocks, start, ends, list) },
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 | Instructions::Avx512 => {
@@ -73,7 +72,7 @@ pub(super) fn sweep<const UNIQUE: bool>(
 }
 
 /// # Safety
-/// The processor has AVX2, BMI1 and POPCNT.
+/// The CPU has AVX2, BMI1 and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn compare_avx2<const UNIQUE: bool>(
@@ -87,15 +86,15 @@ unsafe fn compare_avx2<const UNIQUE: bool>(
 }
 
 /// # Safety
-/// The processor has the instructions.
+/// The CPU has the instructions.
 #[inline(always)]
-unsafe fn compare<C: Meeting, const UNIQUE: bool>(
+unsafe fn compare<C: SubBoxComparison, const UNIQUE: bool>(
     blocks: &[SubBoxBlock],
     start: usize,
     ends: &[u32],
     list: &mut Vec<Pair>,
 ) {
-    /// Bits of all pieces of a block.
+    /// Bits of all sub-boxes of a block.
     const ALL: u32 = (1 << LANES) - 1;
     for (one, &end) in (start..).zip(ends) {
         let (next, end) = (one + 1, end as usize);
@@ -104,24 +103,23 @@ unsafe fn compare<C: Meeting, const UNIQUE: bool>(
         }
         let query = Query::new(&blocks[one / LANES], one % LANES);
         let (first, last) = (next / LANES, (end - 1) / LANES);
-        // SplitBox of the first block that are not behind the query do not count, nor do
-        // those of the last that are outside.
-        let mut counts = ALL << (next % LANES);
-        let of_last = ALL >> (LANES - 1 - (end - 1) % LANES);
-        for (room, blocks) in blocks[first..=last].chunks(BLOCKS_PER_ROOM).enumerate() {
-            list.reserve(BLOCKS_PER_ROOM * LANES);
-            // SAFETY: there is room for all pairs of these blocks, and a block has LANES
-            // elements. The caller promises the
-            // instructions.
+        // Mask out sub-boxes of the first block before the query, and sub-boxes of the last block
+        // after the end.
+        let mut first_mask = ALL << (next % LANES);
+        let last_mask = ALL >> (LANES - 1 - (end - 1) % LANES);
+        for (chunk, blocks) in blocks[first..=last].chunks(BLOCKS_PER_RESERVE).enumerate() {
+            list.reserve(BLOCKS_PER_RESERVE * LANES);
+            // SAFETY: there is space for all pairs of these blocks, a block has LANES elements, and the
+            // caller promises the instructions.
             unsafe {
                 let mut next = list.as_mut_ptr().add(list.len());
-                for (at, block) in (first + room * BLOCKS_PER_ROOM..).zip(blocks) {
-                    let mut mask = C::meets::<UNIQUE>(&query, block) & counts;
-                    counts = ALL;
+                for (at, block) in (first + chunk * BLOCKS_PER_RESERVE..).zip(blocks) {
+                    let mut mask = C::overlaps::<UNIQUE>(&query, block) & first_mask;
+                    first_mask = ALL;
                     if at == last {
-                        mask &= of_last;
+                        mask &= last_mask;
                     }
-                    // Also if there are none: a branch would be wrong half of the time.
+                    // Also if there are no hits, since a branch would be unpredictable.
                     C::write_pairs(query.element, block.element.as_ptr(), mask, next);
                     next = next.add(mask.count_ones() as usize);
                 }
@@ -131,18 +129,18 @@ unsafe fn compare<C: Meeting, const UNIQUE: bool>(
     }
 }
 
-/// Compares a piece with the eight of a block.
-trait Meeting: Comparison {
-    /// Bit `k` is set if piece `k` of the block meets this one and has another owner.
+/// Compares a sub-box with the eight of a block.
+trait SubBoxComparison: Comparison {
+    /// Bit `k` is set if sub-box `k` of the block overlaps this one and has another owner.
     ///
     /// # Safety
-    /// The processor has the instructions.
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32;
+    /// The CPU has the instructions.
+    unsafe fn overlaps<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32;
 }
 
-impl Meeting for Scalar {
+impl SubBoxComparison for Scalar {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
+    unsafe fn overlaps<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
         let mut mask = 0;
         for k in 0..LANES {
             let mut hit = block.owner[k] != query.owner;
@@ -164,12 +162,11 @@ impl Meeting for Scalar {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Meeting for Avx2 {
+impl SubBoxComparison for Avx2 {
     #[inline(always)]
-    unsafe fn meets<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
+    unsafe fn overlaps<const UNIQUE: bool>(query: &Query, block: &SubBoxBlock) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: the caller promises AVX2; each array of a block is one vector, at a
-        // multiple of its size.
+        // SAFETY: the caller promises AVX2; each array of a block is one aligned vector.
         unsafe {
             let owners = _mm256_load_si256(block.owner.as_ptr().cast());
             let same = _mm256_cmpeq_epi32(owners, _mm256_set1_epi32(query.owner as i32));

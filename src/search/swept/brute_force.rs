@@ -1,24 +1,25 @@
-//! The naive algorithm: every sphere against every other.
+//! All pairs of moving spheres, compared one by one.
 
 use rayon::prelude::*;
 
 use super::{Collision, SweptError, SweptSearch, SweptWork, check, collision};
 use crate::spheres::SphereSet;
 
-/// Compares every sphere with every other; the oracle of swept searches.
+/// Compares every sphere with every other: the naive algorithm of the paper, and the reference
+/// of the tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SweptBruteForce {
     sequential: bool,
 }
 
 impl SweptBruteForce {
-    /// One that uses all threads.
+    /// Uses all threads.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that uses one thread, as the algorithms that it is compared with do.
+    /// Uses a single thread, like the algorithms that it is compared with.
     #[must_use]
     pub fn sequential() -> Self {
         Self { sequential: true }

@@ -1,51 +1,50 @@
-//! When do two moving spheres touch?
+//! Time of contact of two moving spheres.
 //!
-//! With A and B on straight ways (equations 1 to 3 of Johnson and Whalley 2002), the line
-//! between their centers at time t is P₁ + t P₂, where P₁ = `B_s − A_s` (equation 8) and
-//! P₂ = `(B_e − B_s) − (A_e − A_s)` (equation 9). They touch where it is as long as the sum
-//! of the radii R (equation 13), so where
+//! If A and B move along straight lines (equations 1 to 3 of Johnson and Whalley 2002), the
+//! vector between their centers at time t is P₁ + t P₂, with P₁ = `B_s − A_s` (equation 8) and
+//! P₂ = `(B_e − B_s) − (A_e − A_s)` (equation 9). They touch where its length is the sum of the
+//! radii R (equation 13):
 //!
 //! ```text
 //! A t² + B t + C = 0,   A = P₂·P₂,   B = 2 P₁·P₂,   C = P₁·P₁ − R²   (equations 15 to 18)
 //! ```
 //!
-//! Solved with half of B and without the difference of nearly equal numbers: with
-//! b = P₁·P₂ and q = −b − sign(b) √(b² − A C), the roots are q / A and C / q.
+//! Solved with half of B and without cancellation: with b = P₁·P₂ and
+//! q = −b − sign(b) √(b² − A C), the roots are q / A and C / q.
 
 use glam::DVec3;
 
-/// The way of a center during a step.
+/// Motion of a center during a step, along a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trajectory {
-    /// Where it is at time 0, nm.
+    /// Position at time 0, nm.
     pub start: DVec3,
-    /// Where it is at time 1, nm.
+    /// Position at time 1, nm.
     pub end: DVec3,
 }
 
 impl Trajectory {
-    /// Where the center is at a time, nm.
+    /// Position at a time, nm.
     #[must_use]
     pub fn at(&self, time: f64) -> DVec3 {
         self.start + time * (self.end - self.start)
     }
 }
 
-/// When two spheres touch first and last, in steps; in between they overlap.
+/// Times of the first and the last contact of two spheres, in steps; they overlap in between.
 ///
-/// Neither needs to be within the step. Spheres that move alike and overlap do so from
+/// The times may be outside the step. Spheres that overlap and move in the same way overlap from
 /// −∞ to ∞.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactTimes {
     /// First contact.
     pub first: f64,
-    /// Last contact, if they could pass through each other.
+    /// Last contact, if the spheres pass through each other.
     pub last: f64,
 }
 
 impl ContactTimes {
-    /// When they touch or overlap first within the step, from 0 to 1: at 0 if they do so
-    /// already then.
+    /// First time within the step, 0 to 1, at which they touch or overlap.
     #[must_use]
     pub fn first_within_step(&self) -> Option<f64> {
         let within = self.first <= 1.0 && self.last >= 0.0;
@@ -53,8 +52,8 @@ impl ContactTimes {
     }
 }
 
-/// When two spheres touch whose centers move on `a` and `b`, and whose radii add up to
-/// `reach`, nm. None if they never do.
+/// Times of contact of two spheres whose centers move along `a` and `b` and whose radii add up
+/// to `reach`, nm; `None` if they never touch.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::swept::{Trajectory, time_of_contact};
@@ -67,21 +66,21 @@ impl ContactTimes {
 /// ```
 #[must_use]
 pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<ContactTimes> {
-    let apart = b.start - a.start;
+    let offset = b.start - a.start;
     let motion = (b.end - b.start) - (a.end - a.start);
     let square = motion.length_squared();
-    let half = apart.dot(motion);
-    let rest = apart.length_squared() - reach * reach;
+    let half = offset.dot(motion);
+    let rest = offset.length_squared() - reach * reach;
     if square == 0.0 {
-        // They stay as they are.
+        // The distance is constant.
         return (rest <= 0.0).then_some(ContactTimes {
             first: f64::NEG_INFINITY,
             last: f64::INFINITY,
         });
     }
-    // The discriminant b² − A C is A (R² − h²), where h is the distance at which the centers
-    // pass each other: of long ways the former would leave no digits.
-    let passing = apart - half / square * motion;
+    // The discriminant b² − A C is A (R² − h²), where h is the smallest distance of the centers. The
+    // former loses all digits for long displacements.
+    let passing = offset - half / square * motion;
     let discriminant = square * (reach * reach - passing.length_squared());
     if discriminant < 0.0 {
         return None;
@@ -92,7 +91,7 @@ pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<Con
     } else {
         root - half
     };
-    // Both roots are zero where the spheres just touch and graze each other.
+    // Both roots are zero if the spheres touch at the start and move tangentially.
     let [one, other] = if sum == 0.0 {
         [0.0, 0.0]
     } else {
@@ -109,50 +108,50 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn way(start: [f64; 3], end: [f64; 3]) -> Trajectory {
+    fn line(start: [f64; 3], end: [f64; 3]) -> Trajectory {
         Trajectory {
             start: start.into(),
             end: end.into(),
         }
     }
 
-    /// The paper's example: two spheres of radius 0.2 on crossing ways.
+    /// The example of the paper: two spheres of radius 0.2 on crossing lines.
     #[test]
     fn the_worked_example_touches_at_0_3_and_0_7() {
-        let a = way([0.0, 0.0, 0.0], [1.0, 1.0, 0.0]);
-        let b = way([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+        let a = line([0.0, 0.0, 0.0], [1.0, 1.0, 0.0]);
+        let b = line([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
         let times = time_of_contact(&a, &b, 0.4).unwrap();
         assert!((times.first - 0.3).abs() < 1.0e-15 && (times.last - 0.7).abs() < 1.0e-15);
         assert_eq!(times.first_within_step(), Some(times.first));
     }
 
     #[test]
-    fn spheres_that_pass_by_or_part_do_not_meet() {
-        let still = way([0.0; 3], [0.0; 3]);
-        let past = way([2.0, 1.01, 0.0], [-2.0, 1.01, 0.0]);
+    fn spheres_that_pass_or_separate_do_not_collide() {
+        let still = line([0.0; 3], [0.0; 3]);
+        let past = line([2.0, 1.01, 0.0], [-2.0, 1.01, 0.0]);
         assert_eq!(time_of_contact(&still, &past, 1.0), None);
-        let away = way([2.0, 0.0, 0.0], [3.0, 0.0, 0.0]);
+        let away = line([2.0, 0.0, 0.0], [3.0, 0.0, 0.0]);
         let times = time_of_contact(&still, &away, 1.0).unwrap();
         assert!(times.last < 0.0 && times.first_within_step().is_none());
-        let too_late = way([9.0, 0.0, 0.0], [8.0, 0.0, 0.0]);
+        let too_late = line([9.0, 0.0, 0.0], [8.0, 0.0, 0.0]);
         let times = time_of_contact(&still, &too_late, 1.0).unwrap();
         assert!(times.first > 1.0 && times.first_within_step().is_none());
     }
 
     #[test]
-    fn spheres_that_overlap_at_the_start_meet_at_once() {
-        let still = way([0.0; 3], [0.0; 3]);
+    fn spheres_that_overlap_at_the_start_collide_at_time_zero() {
+        let still = line([0.0; 3], [0.0; 3]);
         for end in [[0.5, 0.0, 0.0], [9.0, 0.0, 0.0]] {
-            let other = way([0.5, 0.0, 0.0], end);
+            let other = line([0.5, 0.0, 0.0], end);
             let times = time_of_contact(&still, &other, 1.0).unwrap();
             assert_eq!(times.first_within_step(), Some(0.0));
         }
     }
 
     #[test]
-    fn a_ball_at_the_speed_of_a_bullet_does_not_jump_over_another() {
-        let still = way([0.0; 3], [0.0; 3]);
-        let bullet = way([-1.0e6, 0.0, 0.0], [1.0e6, 0.0, 0.0]);
+    fn a_fast_sphere_does_not_tunnel_through_another() {
+        let still = line([0.0; 3], [0.0; 3]);
+        let bullet = line([-1.0e6, 0.0, 0.0], [1.0e6, 0.0, 0.0]);
         let time = time_of_contact(&still, &bullet, 1.0)
             .unwrap()
             .first_within_step()
@@ -161,13 +160,13 @@ mod tests {
     }
 
     proptest! {
-        /// At the times of contact the distance is the reach; before and behind it is more.
+        /// At the times of contact the distance is the reach; before and after it is larger.
         #[test]
         fn contact_is_where_the_distance_is_the_reach(
             places in prop::array::uniform4(prop::array::uniform3(-5.0_f64..5.0)),
             reach in 0.01_f64..3.0,
         ) {
-            let [a, b] = [way(places[0], places[1]), way(places[2], places[3])];
+            let [a, b] = [line(places[0], places[1]), line(places[2], places[3])];
             let distance = |time| a.at(time).distance(b.at(time));
             match time_of_contact(&a, &b, reach) {
                 Some(times) => {

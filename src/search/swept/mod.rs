@@ -1,24 +1,25 @@
-//! Which spheres meet on their way?
+//! Searches for spheres that collide during a step: continuous collision detection.
 //!
 //! # Contract
 //!
-//! In: two [`SphereSet`]s of the same spheres (nm), where they are at the start of a step
-//! (time 0) and where at its end (time 1); in between they move in straight lines. Out: each
-//! pair of spheres of different owners that touch or overlap at some time of the step, once
-//! each, with the first such time, sorted by pair. Fast spheres cannot jump over each other,
-//! as they can if only the ends of steps are looked at.
+//! **Input**: two [`SphereSet`]s of the same spheres (nm), at the start (time 0) and at the end
+//! (time 1) of a step. In between, spheres move along straight lines.
 //!
-//! Whether two spheres meet is decided by [`time_of_contact`] alone, in 64 bits: all searches
-//! give the same [`Collision`]s, bit for bit, whatever the number of threads. What cannot be
-//! searched is refused with a [`SweptError`], and there are no collisions then.
+//! **Output**: every pair of spheres of different owners that touch or overlap at some time of
+//! the step, once, with the first such time, sorted by pair. Fast spheres do not tunnel through
+//! each other.
 //!
-//! # Which one?
+//! [`time_of_contact`] decides about collisions in 64 bits, so that all searches return the same
+//! [`Collision`]s, bit for bit, on any number of threads. Invalid input is reported as a
+//! [`SweptError`].
 //!
-//! The algorithms are those of C. G. Johnson and J. L. Whalley, *Detecting collisions in sets
-//! of moving particles: a survey and some experiments* (University of Kent, 2002):
-//! [`SweptBruteForce`] is their naive algorithm and the oracle, [`CellList`] their algorithms
-//! A, B and C. C was the quickest of the paper's; where spheres are densely packed, its slices
-//! hold many of them, and B may be quicker.
+//! # Which search
+//!
+//! The algorithms are those of C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of
+//! moving particles: a survey and some experiments* (University of Kent, 2002):
+//! [`SweptBruteForce`] is their naive algorithm and the reference of the tests, [`CellList`] has
+//! their algorithms A, B and C. C is the fastest in the paper; B may be faster in dense scenes,
+//! where the slices of C contain many spheres.
 
 mod brute_force;
 mod cell_links;
@@ -34,65 +35,53 @@ use thiserror::Error;
 use super::Pair;
 use crate::spheres::{SphereError, SphereSet};
 
-/// Two spheres that meet within a step.
+/// Two spheres that collide within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collision {
     /// The spheres.
     pub pair: Pair,
-    /// When they touch first, in steps: 0 at the start, where they may overlap already, 1
-    /// at the end.
+    /// First time of contact, in steps: 0 at the start, where they may overlap already, to 1 at the
+    /// end.
     pub time: f64,
 }
 
-/// Why a swept search could not run. Nothing was searched then.
+/// Why a swept search did not run. It has found no collisions then.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SweptError {
-    /// A sphere cannot be searched.
+    /// A sphere is invalid.
     #[error(transparent)]
     Sphere(#[from] SphereError),
-    /// The sets at the start and at the end are not the same spheres.
+    /// The sets at the start and at the end have different spheres.
     #[error(
-        "{start} spheres set out and {end} arrive, or they are not the same ones: both sets need the same owners and radii"
+        "the {start} spheres at the start and the {end} at the end differ; both sets need the same owners and radii"
     )]
-    OtherSpheres {
-        /// Spheres at the start.
+    DifferentSpheres {
+        /// Number of spheres at the start.
         start: usize,
-        /// Spheres at the end.
+        /// Number of spheres at the end.
         end: usize,
     },
-    /// The cells are too small for the links to last a step: Result 1 of the paper.
-    #[error(
-        "sphere {sphere} reaches {reach} nm from its start within the step, more than half a cell of {width} nm: take wider cells or shorter steps"
-    )]
-    TooFast {
-        /// The sphere that reaches furthest.
-        sphere: u32,
-        /// Its radius plus the length of its way, nm.
-        reach: f32,
-        /// Width of a cell, nm.
-        width: f32,
-    },
-    /// The cells that were asked for have no positive width.
-    #[error("a cell must be wider than nothing, not {width} nm")]
+    /// The cell width is not positive and finite.
+    #[error("the cell width is {width} nm, but must be positive and finite")]
     BadWidth {
-        /// The width that was given, nm.
+        /// The width, nm.
         width: f32,
     },
 }
 
-/// How much a swept search had to do.
+/// Work done by a swept search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweptWork {
-    /// Pairs whose time of contact was computed.
+    /// Number of pairs whose time of contact was computed.
     pub checks: u64,
-    /// Cells that were looked into.
+    /// Number of cells that were visited.
     pub cells: u64,
-    /// CellLinks between cells and spheres that were made or unmade.
+    /// Number of links between cells and spheres that were added or removed.
     pub links: u64,
-    /// Spheres that were too large or too fast for the cells.
-    pub apart: u64,
+    /// Number of spheres that were too large or too fast for the cells.
+    pub outliers: u64,
 }
 
 /// Finds the collisions of a step.
@@ -100,12 +89,12 @@ pub trait SweptSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 
-    /// Writes the collisions of spheres on their way from `start` to `end` into
-    /// `collisions`, sorted by pair.
+    /// Writes the collisions of spheres that move from `start` to `end` into `collisions`, sorted by
+    /// pair.
     ///
     /// # Errors
-    /// [`SweptError`] if a sphere is not finite, or the sets are not the same spheres;
-    /// there are no collisions then.
+    /// [`SweptError`] if a sphere is invalid, or the sets have different spheres; there are no
+    /// collisions then.
     fn find_collisions(
         &mut self,
         start: &SphereSet,
@@ -114,12 +103,11 @@ pub trait SweptSearch: Send + Sync {
     ) -> Result<SweptWork, SweptError>;
 }
 
-/// Refuses what cannot be swept.
 fn check(start: &SphereSet, end: &SphereSet) -> Result<(), SweptError> {
     start.extent()?;
     end.extent()?;
     if start.owner != end.owner || start.radius != end.radius {
-        return Err(SweptError::OtherSpheres {
+        return Err(SweptError::DifferentSpheres {
             start: start.len(),
             end: end.len(),
         });
@@ -127,18 +115,18 @@ fn check(start: &SphereSet, end: &SphereSet) -> Result<(), SweptError> {
     Ok(())
 }
 
-/// When two spheres meet, if they may.
+/// The collision of two spheres, if any.
 fn collision(start: &SphereSet, end: &SphereSet, a: usize, b: usize) -> Option<Collision> {
     if start.owner(a) == start.owner(b) {
         return None;
     }
     let (a, b) = (a.min(b), a.max(b));
-    let way = |index: usize| Trajectory {
+    let trajectory = |index: usize| Trajectory {
         start: start.center(index).as_dvec3(),
         end: end.center(index).as_dvec3(),
     };
     let reach = f64::from(start.radius(a)) + f64::from(start.radius(b));
-    let time = time_of_contact(&way(a), &way(b), reach)?.first_within_step()?;
+    let time = time_of_contact(&trajectory(a), &trajectory(b), reach)?.first_within_step()?;
     Some(Collision {
         pair: Pair {
             a: a as u32,

@@ -3,7 +3,7 @@
 
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{
-    BoxGrid, BoxSearch, BoxSet, BruteForceBoxes, LARGEST_COORDINATE_NM,
+    BoxGrid, BoxSearch, BoxSet, BruteForceBoxes, MAX_COORDINATE_NM,
 };
 use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer, SearchError, SweepAndPrune};
 use glam::Vec3;
@@ -169,7 +169,7 @@ fn boxes_in_motion_are_exact_at_every_step() {
 #[test]
 fn what_cannot_be_a_box_does_not_reach_a_search() {
     let mut boxes = BoxSet::new();
-    let far = Vec3::splat(1.1 * LARGEST_COORDINATE_NM);
+    let far = Vec3::splat(1.1 * MAX_COORDINATE_NM);
     assert!(boxes.push(Vec3::ZERO, far, 0).is_err());
     assert!(boxes.push(Vec3::splat(f32::NAN), Vec3::ONE, 0).is_err());
     assert!(boxes.is_empty());
