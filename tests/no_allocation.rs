@@ -1,8 +1,8 @@
-//! A step allocates nothing once its buffers have grown to the size of the scene.
+//! A step does not allocate once its buffers have grown to the size of the scene.
 //!
-//! A counting allocator watches the threads of a [`WatchedPool`]; what other
-//! threads do, such as the test harness, does not count. Work is handed to the
-//! pool once and runs inside it, since handing over is rayon's own affair.
+//! A counting allocator counts the allocations of the threads of a [`CountedPool`] only, not
+//! those of the test harness. All work of a test runs inside the pool, since entering it
+//! allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -20,11 +20,11 @@ use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The system's allocator, which counts for threads that have a counter.
+/// The system allocator, which counts for threads that have a counter.
 struct CountingAllocator;
 
 thread_local! {
-    /// Where this thread counts its allocations; it does not count if there is none.
+    /// Counter of this thread, if its allocations are counted.
     static COUNTER: Cell<Option<&'static AtomicUsize>> = const { Cell::new(None) };
 }
 
@@ -34,8 +34,8 @@ fn count_one() {
     }
 }
 
-// SAFETY: every call goes to the system's allocator unchanged, and counting neither
-// allocates nor unwinds.
+// SAFETY: every call is forwarded to the system allocator, and counting neither allocates nor
+// unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count_one();
@@ -58,13 +58,13 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Threads whose allocations are counted.
-struct WatchedPool {
+/// A thread pool whose allocations are counted.
+struct CountedPool {
     pool: rayon::ThreadPool,
     counter: &'static AtomicUsize,
 }
 
-impl WatchedPool {
+impl CountedPool {
     fn new(threads: usize) -> Self {
         let counter: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
         let pool = rayon::ThreadPoolBuilder::new()
@@ -75,8 +75,8 @@ impl WatchedPool {
         Self { pool, counter }
     }
 
-    /// Calls `step` with 0, 1, 2 and so on, `warm_up` times and then `steps` times,
-    /// and counts what all threads allocate in the latter.
+    /// Calls `step` with 0, 1, 2 and so on, `warm_up` times and then `steps` times, and counts the
+    /// allocations of all threads in the latter.
     fn allocations_after(
         &self,
         warm_up: usize,
@@ -85,17 +85,17 @@ impl WatchedPool {
     ) -> usize {
         self.pool.install(|| {
             (0..warm_up).for_each(&mut step);
-            let before = self.counter.load(Ordering::Relaxed);
+            let start = self.counter.load(Ordering::Relaxed);
             (warm_up..warm_up + steps).for_each(&mut step);
-            self.counter.load(Ordering::Relaxed) - before
+            self.counter.load(Ordering::Relaxed) - start
         })
     }
 }
 
-/// Several tasks of every stage of the search, with a few neighbors for each sphere.
+/// Enough for several tasks in every stage of the search, with a few neighbors per sphere.
 const SPHERES: u32 = 70_000;
 
-/// A cube of liquid density whose spheres have moved `step` times, by up to 0.01 nm.
+/// A cube of liquid density, with spheres displaced by up to 0.01 nm in each `step`.
 fn moved_liquid(step: u64) -> SphereSet {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut jitter = Pcg64Mcg::seed_from_u64(step);
@@ -120,8 +120,8 @@ fn find_pairs(search: &mut UniformGrid, spheres: &SphereSet, pairs: &mut PairBuf
 }
 
 #[test]
-fn the_counter_counts() {
-    let allocations = WatchedPool::new(2).allocations_after(0, 5, |_| {
+fn allocations_are_counted() {
+    let allocations = CountedPool::new(2).allocations_after(0, 5, |_| {
         rayon::join(
             || drop(std::hint::black_box(Box::new(1))),
             || drop(std::hint::black_box(Box::new(2))),
@@ -131,12 +131,12 @@ fn the_counter_counts() {
 }
 
 #[test]
-fn a_repeated_search_of_the_kd_tree_allocates_nothing() {
+fn a_repeated_kd_tree_search_does_not_allocate() {
     let spheres = moved_liquid(0);
     for threads in [1, 2] {
         let mut search = SpheresInBoxes::new(LinearKdTree::new());
         let mut pairs = PairBuffer::new();
-        let allocations = WatchedPool::new(threads).allocations_after(1, 5, |_| {
+        let allocations = CountedPool::new(threads).allocations_after(1, 5, |_| {
             let found = search.find_pairs(&spheres, 0.0, &mut pairs);
             assert!(found.is_ok() && !pairs.is_empty());
         });
@@ -145,11 +145,11 @@ fn a_repeated_search_of_the_kd_tree_allocates_nothing() {
 }
 
 #[test]
-fn a_repeated_search_allocates_nothing() {
+fn a_repeated_grid_search_does_not_allocate() {
     let spheres = moved_liquid(0);
     for threads in [1, 2, 4] {
         let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
-        let allocations = WatchedPool::new(threads).allocations_after(1, 10, |_| {
+        let allocations = CountedPool::new(threads).allocations_after(1, 10, |_| {
             find_pairs(&mut search, &spheres, &mut pairs);
         });
         assert_eq!(allocations, 0, "on {threads} threads");
@@ -157,17 +157,17 @@ fn a_repeated_search_allocates_nothing() {
 }
 
 #[test]
-fn a_search_of_moving_spheres_allocates_nothing() {
+fn a_grid_search_of_moving_spheres_does_not_allocate() {
     let scenes: Vec<SphereSet> = (0..15).map(moved_liquid).collect();
     let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
-    let allocations = WatchedPool::new(2).allocations_after(5, 10, |step| {
+    let allocations = CountedPool::new(2).allocations_after(5, 10, |step| {
         find_pairs(&mut search, &scenes[step], &mut pairs);
     });
     assert_eq!(allocations, 0);
 }
 
 #[test]
-fn a_relaxation_allocates_nothing_once_it_is_warm() {
+fn a_relaxation_does_not_allocate_after_warm_up() {
     let bytes = include_bytes!("../assets/molecules/popc.pdb");
     let options = LoadOptions::default();
     let lipid = read_bytes(bytes, "popc.pdb", &options)
@@ -191,7 +191,7 @@ fn a_relaxation_allocates_nothing_once_it_is_warm() {
             ..RelaxConfig::default()
         };
         let mut relaxer = Relaxer::new(vesicle.crowd, config).expect("the scene is finite");
-        let allocations = WatchedPool::new(2).allocations_after(10, 30, |_| {
+        let allocations = CountedPool::new(2).allocations_after(10, 30, |_| {
             relaxer.step().expect("the steps are small");
         });
         assert_eq!(allocations, 0, "{}", law.name());

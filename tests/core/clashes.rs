@@ -1,4 +1,4 @@
-//! Clashes are what an all-pairs search in 64 bits says, on a real membrane.
+//! Clashes of a real membrane, and of degenerate structures, are those of brute force.
 
 use std::path::Path;
 
@@ -76,22 +76,26 @@ fn for_each_pair(atoms: &[BruteAtom], mut visit: impl FnMut(&BruteAtom, &BruteAt
 fn clashes_between_lipids_are_those_of_brute_force() {
     let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
     let atoms = brute_atoms(&parts);
-    // Rounding of 32-bit distances may decide a pair within this of the limit, nm.
+    // Rounding in 32 bits may decide a pair within this of the limit, nm.
     const SLACK: f64 = 1.0e-6;
     for tolerance in [None, Some(0.17), Some(0.25), Some(0.4)] {
-        let (mut surely, mut maybe) = (0, 0);
+        let (mut min_pairs, mut max_pairs) = (0, 0);
         let mut overlaps = Vec::new();
         for_each_pair(&atoms, |a, b, distance| {
             let limit = tolerance.map_or(a.radius + b.radius, f64::from);
-            surely += usize::from(distance < limit - SLACK);
-            maybe += usize::from(distance < limit + SLACK);
+            min_pairs += usize::from(distance < limit - SLACK);
+            max_pairs += usize::from(distance < limit + SLACK);
             if distance < limit {
                 overlaps.push(limit - distance);
             }
         });
         overlaps.sort_by(|x, y| y.total_cmp(x));
         let report = clashes(&parts, tolerance, 25);
-        assert!((surely..=maybe).contains(&report.pairs), "{}", report.pairs);
+        assert!(
+            (min_pairs..=max_pairs).contains(&report.pairs),
+            "{}",
+            report.pairs
+        );
         assert_eq!((report.parts, report.atoms), (parts.len(), atoms.len()));
         assert_eq!(report.worst.len(), report.pairs.min(25));
         for (clash, overlap) in report.worst.iter().zip(overlaps) {
@@ -102,7 +106,7 @@ fn clashes_between_lipids_are_those_of_brute_force() {
 }
 
 #[test]
-fn the_membrane_has_its_known_closest_pairs() {
+fn the_membrane_has_known_closest_pairs() {
     let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
     assert!((clashes(&parts, None, 0).closest_nm.unwrap() - 0.169).abs() < 0.0005);
     let report = clashes(&parts, Some(0.32), 1_000_000);
@@ -122,7 +126,7 @@ fn the_membrane_has_its_known_closest_pairs() {
             "{pair:?}"
         );
     }
-    // The same from the file itself, by brute force.
+    // The same by brute force.
     let mut closest = f64::INFINITY;
     for_each_pair(&brute_atoms(&parts), |a, b, distance| {
         if [a.element, b.element] == ["C", "C"] {
@@ -191,7 +195,7 @@ fn parts_far_apart_have_a_closest_pair_but_no_clash() {
     };
     let gap = 3_000.0 - width(f32::max, f32::MIN) + width(f32::min, f32::MAX);
     let closest = report.closest_nm.unwrap();
-    // The gap along x is a lower bound, and the molecules are a few nm thick.
+    // The gap along x is a lower bound; the molecules are a few nm thick.
     assert!(closest >= f64::from(gap) - 0.001 && closest < 3_000.0);
 }
 
@@ -239,8 +243,8 @@ fn invalid_options_and_poses_are_rejected() {
     };
     let result = find_clashes(&placed(&parts), &options);
     assert!(matches!(result, Err(ClashError::TooManyListed { .. })));
-    let lost = [(&*parts[0].template, Pose::from_translation(Vec3::NAN))];
-    let result = find_clashes(&lost, &ClashOptions::default());
+    let invalid = [(&*parts[0].template, Pose::from_translation(Vec3::NAN))];
+    let result = find_clashes(&invalid, &ClashOptions::default());
     assert!(matches!(result, Err(ClashError::Search(_))));
 }
 
@@ -273,7 +277,7 @@ END
 
 /// Clashes of coincident atoms are counted without visiting each of them.
 #[test]
-fn sixty_thousand_coincident_atoms_are_answered_at_once() {
+fn sixty_thousand_coincident_atoms_are_counted_in_seconds() {
     let template = two_carbons();
     let count = 30_000;
     let parts = vec![(&template, Pose::IDENTITY); count];

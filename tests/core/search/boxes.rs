@@ -1,5 +1,4 @@
-//! Searches of boxes against brute force: comparing numbers is exact, so that all must
-//! find exactly the same pairs.
+//! Box searches find exactly the pairs of brute force.
 
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{
@@ -27,8 +26,8 @@ fn searches() -> Vec<Box<dyn BoxSearch>> {
     ]
 }
 
-/// Checks every search on scene after scene, each search going on from the one before.
-/// Returns the pairs of the last scene.
+/// Compares every search with brute force, reusing it from scene to scene. Returns the number of
+/// pairs of the last scene.
 #[track_caller]
 fn assert_exact<'a>(scenes: impl IntoIterator<Item = &'a BoxSet> + Clone) -> usize {
     let mut count = 0;
@@ -54,7 +53,7 @@ fn assert_exact<'a>(scenes: impl IntoIterator<Item = &'a BoxSet> + Clone) -> usi
     count
 }
 
-/// Boxes with sides up to `side` in a cube, three boxes an owner.
+/// Boxes with sides up to `side` in a cube, three boxes per owner.
 fn scattered(count: u32, edge: f32, side: f32, random: &mut Pcg64Mcg) -> BoxSet {
     let mut boxes = BoxSet::new();
     for k in 0..count {
@@ -76,7 +75,7 @@ fn moved(boxes: &BoxSet, by: impl Fn(usize) -> Vec3) -> BoxSet {
 }
 
 #[test]
-fn boxes_of_every_number_are_exact() {
+fn sets_of_all_sizes_are_exact() {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     for (count, edge) in [(0, 1.0), (1, 1.0), (2, 0.1), (100, 5.0), (3000, 12.0)] {
         assert_exact([&scattered(count, edge, 1.5, &mut random)]);
@@ -94,7 +93,7 @@ fn boxes_that_touch_overlap() {
             }
         }
     }
-    // 64 cubes: faces, edges and corners in common.
+    // 64 cubes: common faces, edges and corners.
     assert_eq!(assert_exact([&boxes]), 144 + 216 + 108);
 }
 
@@ -107,7 +106,7 @@ fn points_and_coincident_boxes_are_exact() {
         boxes.push(Vec3::ZERO, Vec3::ONE, owner).unwrap();
     }
     assert!(assert_exact([&boxes]) > 700);
-    // Zeros of either sign are the same place.
+    // Zeros of both signs are the same coordinate.
     let mut zeros = BoxSet::new();
     for (owner, x) in [(0, -1.0), (1, 0.0), (2, -0.0)] {
         zeros.push(Vec3::splat(x), Vec3::ZERO * x, owner).unwrap();
@@ -119,7 +118,7 @@ fn points_and_coincident_boxes_are_exact() {
 fn a_giant_among_many_small_boxes_is_found() {
     let mut random = Pcg64Mcg::seed_from_u64(2);
     let mut boxes = scattered(1000, 20.0, 0.5, &mut random);
-    let before = assert_exact([&boxes]);
+    let without_giants = assert_exact([&boxes]);
     boxes
         .push(Vec3::splat(-5.0), Vec3::splat(15.0), 5000)
         .unwrap();
@@ -129,7 +128,7 @@ fn a_giant_among_many_small_boxes_is_found() {
     boxes
         .push(Vec3::splat(-1.0e9), Vec3::splat(1.0e9), 5002)
         .unwrap();
-    assert!(assert_exact([&boxes]) > before + 1000);
+    assert!(assert_exact([&boxes]) > without_giants + 1000);
 }
 
 #[test]
@@ -145,7 +144,7 @@ fn boxes_far_away_and_everywhere_are_exact() {
     }
 }
 
-/// Those that remember must not remember wrongly: small moves, none, wild ones, back.
+/// For searches that retain state: small motions, none, large ones, and back.
 #[test]
 fn boxes_in_motion_are_exact_at_every_step() {
     let mut random = Pcg64Mcg::seed_from_u64(4);
@@ -167,7 +166,7 @@ fn boxes_in_motion_are_exact_at_every_step() {
 }
 
 #[test]
-fn what_cannot_be_a_box_does_not_reach_a_search() {
+fn an_invalid_box_is_not_added() {
     let mut boxes = BoxSet::new();
     let far = Vec3::splat(1.1 * MAX_COORDINATE_NM);
     assert!(boxes.push(Vec3::ZERO, far, 0).is_err());
@@ -175,9 +174,9 @@ fn what_cannot_be_a_box_does_not_reach_a_search() {
     assert!(boxes.is_empty());
 }
 
-/// A hundred thousand boxes in one place make 5·10⁹ pairs.
+/// A hundred thousand boxes in one place have 5·10⁹ pairs.
 #[test]
-fn a_heap_of_boxes_is_refused_with_its_place() {
+fn a_heap_of_boxes_is_rejected_with_its_position() {
     let mut boxes = BoxSet::new();
     boxes.push(Vec3::splat(7.0), Vec3::splat(8.0), 0).unwrap();
     for owner in 1..100_000_u32 {

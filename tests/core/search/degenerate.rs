@@ -1,11 +1,11 @@
-//! Scenes at the limits of what a grid can tell apart.
+//! Degenerate scenes: coincident, touching, distant and very different spheres.
 
 use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, SearchError, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
-use crate::search::oracle::{Verdict, assert_exact, verdict};
-use crate::search::searches::{Field, Promise, with_searches};
+use crate::search::oracle::{Expected, assert_exact, expected_result};
+use crate::search::searches::{Guarantee, Selection, with_searches};
 
 fn equal_spheres(centers: impl IntoIterator<Item = Vec3>, radius: f32) -> SphereSet {
     let mut spheres = SphereSet::new();
@@ -15,17 +15,16 @@ fn equal_spheres(centers: impl IntoIterator<Item = Vec3>, radius: f32) -> Sphere
     spheres
 }
 
-/// All spheres in one cell meet all others: the search is quadratic there, as is
-/// its result.
+/// The search is quadratic, like its result.
 #[test]
-fn coincident_spheres_all_meet() {
+fn coincident_spheres_all_overlap() {
     let count = 3000;
     let spheres = equal_spheres(std::iter::repeat_n(Vec3::new(3.0, -1.0, 0.5), count), 0.1);
     assert_eq!(assert_exact(&spheres, 0.0), count * (count - 1) / 2);
 }
 
 #[test]
-fn coincident_spheres_without_radius_and_margin_do_not_meet() {
+fn coincident_points_without_margin_do_not_overlap() {
     let spheres = equal_spheres([Vec3::ONE; 10], 0.0);
     assert_eq!(assert_exact(&spheres, 0.0), 0);
     assert_eq!(assert_exact(&spheres, 0.1), 45);
@@ -33,14 +32,14 @@ fn coincident_spheres_without_radius_and_margin_do_not_meet() {
 
 #[test]
 fn spheres_that_just_touch_do_not_overlap() {
-    // Powers of two: no rounding anywhere.
+    // Powers of two: no rounding.
     let spheres = equal_spheres((0..9).map(|k| Vec3::X * k as f32), 0.5);
     assert_eq!(assert_exact(&spheres, 0.0), 0);
     assert_eq!(assert_exact(&spheres, 0.0625), 8);
 }
 
-/// A row of cells as long as a plain grid can be, with neighbors just in reach:
-/// rounding must not put them two cells apart.
+/// A row as long as a plain grid allows, with neighbors just in reach: rounding must not put them
+/// two cells apart.
 #[test]
 fn neighbors_just_in_reach_are_found_along_a_long_row() {
     let reach = 0.34_f32;
@@ -48,7 +47,7 @@ fn neighbors_just_in_reach_are_found_along_a_long_row() {
     for origin in [0.0, -700.0, 1000.0] {
         let center = |k: u32| Vec3::X * (origin + k as f32 * reach * 0.9999);
         let mut spheres = equal_spheres((0..row).map(center), reach / 2.0);
-        // One large molecule all along it gives the grid a budget of many cells.
+        // A large molecule along the row gives the grid a budget of many cells.
         for k in 0..20_000 {
             let center = Vec3::X * (origin + k as f32 * 0.06);
             spheres.push(center, reach / 2.0, u32::MAX).unwrap();
@@ -57,9 +56,9 @@ fn neighbors_just_in_reach_are_found_along_a_long_row() {
         UniformGrid::new()
             .find_pairs(&spheres, 0.0, &mut pairs)
             .unwrap();
-        with_searches(Field::Everyone, &spheres, |search, promise| {
+        with_searches(Selection::All, &spheres, |search, guarantee| {
             let mut found = PairBuffer::new();
-            if promise == Promise::Sequence {
+            if guarantee == Guarantee::UniformOrder {
                 search.find_pairs(&spheres, 0.0, &mut found)?;
                 assert!(found.iter().eq(pairs.iter()), "{}", search.name());
             }
@@ -70,17 +69,14 @@ fn neighbors_just_in_reach_are_found_along_a_long_row() {
         for k in 0..row - 1 {
             let missing = pairs.binary_search(&Pair::new(k, k + 1)).is_err();
             let (a, b) = (k as usize, k as usize + 1);
-            assert!(!missing || verdict(&spheres, 0.0, a, b) != Verdict::Overlaps);
+            assert!(!missing || expected_result(&spheres, 0.0, a, b) != Expected::Overlaps);
         }
     }
 }
 
-/// A molecule a kilometer away, on either side, hides no pair of the others.
-///
-/// Cell coordinates that are measured from the far molecule have steps of more
-/// than a cell.
+/// Cell coordinates relative to the distant molecule would have steps of more than a cell.
 #[test]
-fn a_molecule_far_away_hides_no_pair() {
+fn a_distant_molecule_hides_no_pair() {
     for exponent in 3..38 {
         for side in [1.0_f32, -1.0] {
             let far = Vec3::X * side * 10.0_f32.powi(exponent);

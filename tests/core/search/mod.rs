@@ -1,17 +1,16 @@
 //! The contract of a pair search, checked against brute force.
 //!
-//! Every search, `UniformGrid` and `HierarchicalGrid` in vector and in scalar code, the grids
-//! on the GPU and brute force there, must find every pair of spheres of different owners with
-//! `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, none else, and none twice, wherever the spheres are,
-//! however large they are, and on however many threads. The order of the pairs depends
-//! on the spheres only, and is the same for every grid of a kind.
+//! Every search on the CPU and the GPU, in vector and in scalar code, must find every pair of
+//! spheres of different owners with `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`, no other pair, and none
+//! twice, for spheres of any position and size, on any number of threads. The order of the
+//! pairs depends on the spheres only, and is the same for every grid of a kind.
 //!
-//! The searches compute in 32 bits, the oracle in 64: pairs whose distance is within a
-//! few roundings of their reach (`oracle::BAND`) may go either way, nothing else may.
+//! The searches compute in 32 bits, the reference in 64: pairs whose distance is within a few
+//! roundings of their reach (`oracle::BAND`) may differ.
 
 mod boxes;
 mod degenerate;
-mod faults;
+mod invalid_input;
 mod oracle;
 mod random;
 mod refined;

@@ -1,4 +1,4 @@
-//! Ten thousand random scenes of every shape that has ever hurt a grid.
+//! Random scenes, including the shapes that are difficult for a grid.
 
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -7,24 +7,24 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::common::thread_pool::with_threads;
 use crate::search::oracle::compare;
-use crate::search::searches::Field;
+use crate::search::searches::Selection;
 
-/// Scenes that are tried with the uniform grids.
+/// Number of scenes for the grids.
 const CASES: u32 = 10_000;
 
-/// Scenes that are tried with every search.
-const CASES_FOR_EVERYONE: u32 = 600;
+/// Number of scenes for all searches.
+const CASES_FOR_ALL: u32 = 600;
 
-/// Most spheres of a scene.
+/// Largest number of spheres of a scene.
 const MAX_SPHERES: usize = 120;
 
-/// Largest coordinate: differences of two are still finite.
+/// Largest coordinate: differences are finite.
 const LARGEST: f32 = f32::MAX / 4.0;
 
-/// How a grid cell is wider than the longest reach; scenes on cell faces aim at it.
+/// Ratio of cell width and longest reach, for spheres on cell faces.
 const CELL_WIDENING: f32 = 1.001;
 
-/// Where the spheres of a scene are.
+/// Positions of the spheres of a scene.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     /// Within a box of this half width (nm) around a point.
@@ -35,13 +35,13 @@ enum Layout {
     CellFaces { widened: bool, origin: f32 },
     /// At three points.
     Coincident,
-    /// In a small box, but the first few `distance` nm away.
+    /// In a small box, except for the first few at `distance` nm.
     FarGroup { distance: f32, few: usize },
-    /// Anywhere that 32-bit floats reach, of all magnitudes.
+    /// Coordinates of all magnitudes.
     Extreme,
 }
 
-/// What one sphere is made of, before the layout says where it goes.
+/// Random numbers of one sphere.
 #[derive(Clone, Copy, Debug)]
 struct Raw {
     /// Each in −1..1.
@@ -51,13 +51,13 @@ struct Raw {
     owner: u32,
 }
 
-/// How large the spheres of a scene are.
+/// Radii of the spheres of a scene.
 #[derive(Clone, Copy, Debug)]
 enum Sizes {
     Equal(f32),
-    /// From nothing to this radius, a quarter of them exactly zero.
+    /// From zero to this radius, a quarter of them zero.
     Mixed(f32),
-    /// As many in each octave, from a thousandth of this radius on.
+    /// Evenly spread over the octaves from a thousandth of this radius.
     Octaves(f32),
 }
 
@@ -114,7 +114,7 @@ fn place(layout: Layout, raw: &Raw, k: usize, reach: f32) -> Vec3 {
             unit * 0.6 + Vec3::new(shift, 0.0, -shift)
         }
         Layout::Extreme => Vec3::from_array(raw.place.map(|v| {
-            // Few exponents, so that some spheres meet.
+            // Few exponents, so that some spheres overlap.
             let exponent = (v.abs() * 40.0).floor() - 2.0;
             (v.signum() * 10.0_f32.powf(exponent)).clamp(-LARGEST, LARGEST)
         })),
@@ -130,7 +130,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
         Just(1.0e6),
         Just(-1.0e6)
     ];
-    // From 10¹² nm on, what is left of 64 bits no longer tells nearby cells apart.
+    // From 10¹² nm on, 64 bits no longer resolve nearby cells.
     let exponent = prop_oneof![Just(12.0_f32), 12.0_f32..18.0, 1.0_f32..38.0];
     let distance = prop_oneof![
         9 => exponent.prop_map(|exponent| 10.0_f32.powf(exponent).min(LARGEST)),
@@ -179,27 +179,27 @@ fn scenes() -> impl Strategy<Value = Scene> {
 }
 
 #[test]
-fn no_pair_is_missing_extra_or_double_in_random_scenes() {
-    try_scenes(Field::Grids, CASES);
+fn every_grid_is_exact_in_random_scenes() {
+    try_scenes(Selection::Grids, CASES);
 }
 
 #[test]
 fn every_search_is_exact_in_random_scenes() {
-    try_scenes(Field::Everyone, CASES_FOR_EVERYONE);
+    try_scenes(Selection::All, CASES_FOR_ALL);
 }
 
-fn try_scenes(field: Field, cases: u32) {
+fn try_scenes(selection: Selection, cases: u32) {
     let config = Config {
         cases,
-        // A failing scene is printed whole; it becomes a test of its own.
+        // A failing scene is printed; it should become its own test.
         failure_persistence: None,
         ..Config::default()
     };
-    // One thread of its own: scenes are far too small to share out.
+    // A single thread: the scenes are too small to divide.
     with_threads(1, || {
         TestRunner::new(config)
             .run(&scenes(), |scene| {
-                compare(field, &scene.spheres(), scene.margin)
+                compare(selection, &scene.spheres(), scene.margin)
                     .map(|_| ())
                     .map_err(TestCaseError::fail)
             })

@@ -1,4 +1,4 @@
-//! All searches that there are, on whatever device they run.
+//! All searches, on the CPU and the GPU.
 
 use std::cell::RefCell;
 
@@ -10,105 +10,105 @@ use bevy_rapier_molecules::search::{
 };
 use bevy_rapier_molecules::spheres::SphereSet;
 
-/// What a search promises beyond the contract.
+/// What a search guarantees beyond the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// Nothing: the same pairs.
-    Pairs,
-    /// The pairs of `UniformGrid` to the last bit, in an order of its own.
-    SamePairs,
-    /// As above, in the order of `HierarchicalGrid`, index for index.
-    Hierarchy,
-    /// The same pairs in the order of `UniformGrid`, index for index.
-    Sequence,
+pub enum Guarantee {
+    /// The pairs of the contract.
+    Contract,
+    /// The pairs of `UniformGrid`, bit for bit, in its own order.
+    UniformPairs,
+    /// The pairs and the order of `HierarchicalGrid`.
+    HierarchicalOrder,
+    /// The pairs and the order of `UniformGrid`.
+    UniformOrder,
 }
 
-/// Who is asked.
+/// Which searches to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// Every search.
-    Everyone,
-    /// The uniform grid in all its forms, and brute force.
+pub enum Selection {
+    /// All searches.
+    All,
+    /// The grids for spheres, and brute force.
     Grids,
 }
 
-/// A search, what it promises, and how many spheres it is good for.
-struct Searcher {
+/// A search, its guarantee, and the largest number of spheres to test it with.
+struct TestedSearch {
     search: Box<dyn PairSearch>,
-    promise: Promise,
-    most: usize,
-    field: Field,
+    guarantee: Guarantee,
+    max_spheres: usize,
+    selection: Selection,
 }
 
-impl Searcher {
-    fn new(search: impl PairSearch + 'static, promise: Promise, most: usize) -> Self {
+impl TestedSearch {
+    fn new(search: impl PairSearch + 'static, guarantee: Guarantee, max_spheres: usize) -> Self {
         Self {
             search: Box::new(search),
-            promise,
-            most,
-            field: Field::Grids,
+            guarantee,
+            max_spheres,
+            selection: Selection::Grids,
         }
     }
 
-    /// One of the family that is not a uniform grid.
-    fn other(search: impl PairSearch + 'static, most: usize) -> Self {
+    /// A search other than the grids for spheres.
+    fn other(search: impl PairSearch + 'static, max_spheres: usize) -> Self {
         Self {
-            field: Field::Everyone,
-            ..Self::new(search, Promise::Pairs, most)
+            selection: Selection::All,
+            ..Self::new(search, Guarantee::Contract, max_spheres)
         }
     }
 }
 
-/// Most spheres that are searched by brute force on a device: a software adapter makes
-/// some 50 million comparisons a second.
-const MOST_FOR_BRUTE_FORCE: usize = 4000;
+/// Largest number of spheres for brute force on a device: a software adapter does about 50
+/// million comparisons per second.
+const MAX_FOR_BRUTE_FORCE: usize = 4000;
 
-/// Most spheres for sweep and prune, which takes long where a scene has nothing to do with
-/// the one before, and for Rapier's tree, which is slow to build.
-const MOST_FOR_SLOW_ONES: usize = 2000;
+/// Largest number of spheres for sweep and prune, which is slow if consecutive scenes differ, and
+/// for Rapier's tree, which is slow to build.
+const MAX_FOR_SLOW_SEARCHES: usize = 2000;
 
-/// Most spheres for searches that are quick and promise no sequence.
-const MOST_FOR_QUICK_ONES: usize = 20_000;
+/// Largest number of spheres for fast searches that do not guarantee an order.
+const MAX_FOR_FAST_SEARCHES: usize = 20_000;
 
-/// Of scenes with so few spheres the hierarchy on the device sees every eighth: it binds its
-/// arrays anew in each search, which takes longer than a small search itself.
-const FEW_FOR_DEVICE_HIERARCHY: usize = 200;
+/// The hierarchy on the device is tested with every eighth scene of fewer spheres: it rebinds its
+/// arrays in each search, which takes longer than a small search.
+const MIN_FOR_DEVICE_HIERARCHY: usize = 200;
 
-/// Whether a search takes part in a scene of so many spheres.
-fn takes_part(one: &Searcher, spheres: usize) -> bool {
+/// Whether a search is tested with a scene of this number of spheres.
+fn is_tested(one: &TestedSearch, spheres: usize) -> bool {
     if one.search.name() == "gpu-hierarchical-grid" {
-        return spheres >= FEW_FOR_DEVICE_HIERARCHY || spheres.is_multiple_of(8);
+        return spheres >= MIN_FOR_DEVICE_HIERARCHY || spheres.is_multiple_of(8);
     }
-    spheres <= one.most
+    spheres <= one.max_spheres
 }
 
-/// Width of cells that are wider than any pair needs, nm.
+/// Width of cells that are wider than the reach of all pairs, nm.
 const WIDE_CELLS_NM: f32 = 1.0;
 
-/// Calls `visit` with every search but the grid itself, until one fails. Searches are used
-/// again and again, so that what one leaves behind would disturb the next.
+/// Calls `visit` with every search except `UniformGrid`, until one fails. Searches are reused, so
+/// that errors in their retained state show up.
 ///
-/// Searches that promise no sequence are left out if there are too many `spheres`.
+/// Searches that do not guarantee an order are skipped if there are too many `spheres`.
 pub fn with_searches<E>(
-    field: Field,
+    selection: Selection,
     spheres: &SphereSet,
-    mut visit: impl FnMut(&mut dyn PairSearch, Promise) -> Result<(), E>,
+    mut visit: impl FnMut(&mut dyn PairSearch, Guarantee) -> Result<(), E>,
 ) -> Result<(), E> {
     thread_local! {
-        static SEARCHES: RefCell<Vec<Searcher>> = RefCell::new(others());
+        static SEARCHES: RefCell<Vec<TestedSearch>> = RefCell::new(others());
     }
     SEARCHES.with_borrow_mut(|searches| {
         for one in searches {
-            let asked = field == Field::Everyone || one.field == Field::Grids;
-            if asked && takes_part(one, spheres.len()) {
-                visit(&mut *one.search, one.promise)?;
+            let selected = selection == Selection::All || one.selection == Selection::Grids;
+            if selected && is_tested(one, spheres.len()) {
+                visit(&mut *one.search, one.guarantee)?;
             }
         }
         Ok(())
     })
 }
 
-/// Every search, new.
+/// A new instance of every search.
 pub fn all() -> Vec<Box<dyn PairSearch>> {
     let mut searches: Vec<Box<dyn PairSearch>> =
         vec![Box::new(UniformGrid::new()), Box::new(BruteForce)];
@@ -116,34 +116,42 @@ pub fn all() -> Vec<Box<dyn PairSearch>> {
     searches
 }
 
-/// Every search that is neither the grid nor the oracle.
-fn others() -> Vec<Searcher> {
-    let every = usize::MAX;
-    let (quick, slow, brute) = (
-        MOST_FOR_QUICK_ONES,
-        MOST_FOR_SLOW_ONES,
-        MOST_FOR_BRUTE_FORCE,
+/// Every search except `UniformGrid` and `BruteForce`.
+fn others() -> Vec<TestedSearch> {
+    let unlimited = usize::MAX;
+    let (fast, slow, brute) = (
+        MAX_FOR_FAST_SEARCHES,
+        MAX_FOR_SLOW_SEARCHES,
+        MAX_FOR_BRUTE_FORCE,
     );
     #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "nothing is added"))]
     let mut searches = vec![
-        Searcher::new(UniformGrid::scalar(), Promise::Sequence, every),
-        Searcher::new(
+        TestedSearch::new(UniformGrid::scalar(), Guarantee::UniformOrder, unlimited),
+        TestedSearch::new(
             UniformGrid::with_cell_width(WIDE_CELLS_NM).unwrap(),
-            Promise::SamePairs,
-            every,
+            Guarantee::UniformPairs,
+            unlimited,
         ),
-        Searcher::new(TwoLevelGrid::new(), Promise::Sequence, every),
-        Searcher::new(HierarchicalGrid::new(), Promise::Hierarchy, every),
-        Searcher::new(HierarchicalGrid::scalar(), Promise::Hierarchy, every),
-        Searcher::new(AutoGrid::new(), Promise::SamePairs, every),
-        Searcher::other(HashGrid::new(), quick),
-        Searcher::other(VerletGrid::new(), quick),
-        Searcher::other(SpheresInBoxes::new(BoxGrid::new()), quick),
-        Searcher::other(SpheresInBoxes::new(LinearKdTree::new()), quick),
-        Searcher::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), quick),
-        Searcher::other(SpheresInBoxes::new(BruteForceBoxes), brute),
-        Searcher::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
-        Searcher::other(SpheresInBoxes::new(RapierBvh::new()), slow),
+        TestedSearch::new(TwoLevelGrid::new(), Guarantee::UniformOrder, unlimited),
+        TestedSearch::new(
+            HierarchicalGrid::new(),
+            Guarantee::HierarchicalOrder,
+            unlimited,
+        ),
+        TestedSearch::new(
+            HierarchicalGrid::scalar(),
+            Guarantee::HierarchicalOrder,
+            unlimited,
+        ),
+        TestedSearch::new(AutoGrid::new(), Guarantee::UniformPairs, unlimited),
+        TestedSearch::other(HashGrid::new(), fast),
+        TestedSearch::other(VerletGrid::new(), fast),
+        TestedSearch::other(SpheresInBoxes::new(BoxGrid::new()), fast),
+        TestedSearch::other(SpheresInBoxes::new(LinearKdTree::new()), fast),
+        TestedSearch::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), fast),
+        TestedSearch::other(SpheresInBoxes::new(BruteForceBoxes), brute),
+        TestedSearch::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
+        TestedSearch::other(SpheresInBoxes::new(RapierBvh::new()), slow),
     ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::common::gpu_device::device() {
@@ -151,9 +159,13 @@ fn others() -> Vec<Searcher> {
         let grid = GpuGrid::new(device.clone()).expect("kernels compile");
         let hierarchy = GpuHierarchicalGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
-        searches.push(Searcher::new(grid, Promise::Sequence, every));
-        searches.push(Searcher::new(hierarchy, Promise::Hierarchy, every));
-        searches.push(Searcher::new(brute_force, Promise::Pairs, brute));
+        searches.push(TestedSearch::new(grid, Guarantee::UniformOrder, unlimited));
+        searches.push(TestedSearch::new(
+            hierarchy,
+            Guarantee::HierarchicalOrder,
+            unlimited,
+        ));
+        searches.push(TestedSearch::new(brute_force, Guarantee::Contract, brute));
     }
     searches
 }

@@ -1,4 +1,4 @@
-//! Every size from nothing up, at the density of a liquid.
+//! Scenes of all sizes, at the density of a liquid.
 
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -7,10 +7,10 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::search::oracle::assert_exact;
 
-/// Atoms in a nm³ of a liquid, about.
+/// Approximate number of atoms per nm³ of a liquid.
 const DENSITY: f32 = 100.0;
 
-/// Spheres of one molecule.
+/// Spheres per molecule.
 const SPHERES_PER_OWNER: u32 = 50;
 
 /// `count` spheres in a cube of liquid density, radii 0.1 nm or between 0.05 and 0.15.
@@ -33,19 +33,19 @@ pub fn liquid(count: u32, mixed: bool, seed: u64) -> SphereSet {
 }
 
 #[test]
-fn nothing_has_no_pairs() {
+fn an_empty_set_has_no_pairs() {
     assert_eq!(assert_exact(&SphereSet::new(), 0.1), 0);
 }
 
 #[test]
-fn one_sphere_has_no_partner() {
+fn a_single_sphere_has_no_pairs() {
     let mut spheres = SphereSet::new();
     spheres.push(Vec3::ONE, 0.2, 7).unwrap();
     assert_eq!(assert_exact(&spheres, 10.0), 0);
 }
 
 #[test]
-fn two_spheres_meet_if_they_belong_to_different_molecules() {
+fn spheres_of_the_same_molecule_are_no_pair() {
     for (owner, pairs) in [(0, 0), (1, 1)] {
         let mut spheres = SphereSet::new();
         spheres.push(Vec3::ZERO, 0.2, 0).unwrap();
@@ -69,6 +69,6 @@ fn a_hundred_spheres_are_exact() {
 fn ten_thousand_spheres_are_exact() {
     for mixed in [false, true] {
         let pairs = assert_exact(&liquid(10_000, mixed, 1), 0.05);
-        assert!(pairs > 10_000, "{pairs} pairs are suspiciously few");
+        assert!(pairs > 10_000, "{pairs} pairs are too few");
     }
 }

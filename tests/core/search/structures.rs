@@ -1,4 +1,4 @@
-//! Real molecules: a membrane, hemoglobin, an enzyme.
+//! Real structures: a membrane, hemoglobin, an enzyme.
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculePart, SplitBy, load_structure};
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -13,9 +13,8 @@ fn parts(file: &str, by: SplitBy) -> Vec<MoleculePart> {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The atoms of all parts, where the file has them.
-///
-/// With a tolerance all have half of it as radius, so that closer atoms meet.
+/// The atoms of all parts. With a tolerance, half of it is their radius, so that closer atoms
+/// overlap.
 fn spheres(parts: &[MoleculePart], tolerance: Option<f32>) -> SphereSet {
     let placed = parts.iter().map(|part| (&*part.template, part.pose));
     let mut spheres = SphereSet::from_molecules(placed).expect("files hold finite atoms");

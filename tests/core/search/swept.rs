@@ -1,4 +1,4 @@
-//! Swept searches against the naive one: the same collisions at the same times, bit for bit.
+//! Swept searches return the collisions of brute force, bit for bit.
 
 use bevy_rapier_molecules::search::swept::{
     CellList, CellListVersion, Collision, SweptBruteForce, SweptError, SweptSearch,
@@ -18,7 +18,8 @@ fn searches() -> Vec<CellList> {
     searches
 }
 
-/// Checks every search over the steps between consecutive sets; returns the collisions.
+/// Compares every search with brute force in each step between consecutive sets; returns the
+/// number of collisions.
 #[track_caller]
 fn assert_exact(sets: &[SphereSet]) -> usize {
     let mut count = 0;
@@ -49,7 +50,7 @@ fn point(random: &mut Pcg64Mcg) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| random.random::<f32>() - 0.5))
 }
 
-/// Spheres in a cube that jump about, some more than others.
+/// Spheres in a cube that move randomly, some of them further.
 fn crowd(count: u32, edge: f32, jump: f32, steps: usize, seed: u64) -> Vec<SphereSet> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut sets = vec![SphereSet::new()];
@@ -60,11 +61,11 @@ fn crowd(count: u32, edge: f32, jump: f32, steps: usize, seed: u64) -> Vec<Spher
     }
     for step in 0..steps {
         let mut next = SphereSet::new();
-        let before = &sets[step];
-        for index in 0..before.len() {
+        let previous = &sets[step];
+        for index in 0..previous.len() {
             let far = if index % 97 == 0 { 20.0 } else { 1.0 };
-            let center = before.center(index) + far * jump * point(&mut random);
-            next.push(center, before.radius(index), before.owner(index))
+            let center = previous.center(index) + far * jump * point(&mut random);
+            next.push(center, previous.radius(index), previous.owner(index))
                 .unwrap();
         }
         sets.push(next);
@@ -73,7 +74,7 @@ fn crowd(count: u32, edge: f32, jump: f32, steps: usize, seed: u64) -> Vec<Spher
 }
 
 #[test]
-fn moving_crowds_of_every_number_are_exact() {
+fn moving_crowds_of_all_sizes_are_exact() {
     for (count, edge) in [(0, 1.0), (1, 1.0), (2, 0.2), (100, 2.0), (2000, 5.0)] {
         let found = assert_exact(&crowd(count, edge, 0.3, 3, u64::from(count)));
         assert!(
@@ -84,13 +85,13 @@ fn moving_crowds_of_every_number_are_exact() {
 }
 
 #[test]
-fn spheres_at_rest_meet_where_they_overlap() {
+fn overlapping_spheres_at_rest_collide() {
     let sets = crowd(500, 3.0, 0.0, 2, 8);
     assert!(assert_exact(&sets) > 10);
 }
 
 #[test]
-fn coincident_spheres_and_points_meet_at_once() {
+fn coincident_spheres_and_points_collide_at_time_zero() {
     let mut set = SphereSet::new();
     for owner in 0..30 {
         set.push(Vec3::ONE, [0.0, 0.1][owner as usize % 2], owner)
@@ -125,7 +126,7 @@ fn crowds_far_from_the_origin_are_exact() {
 }
 
 #[test]
-fn a_giant_and_a_bullet_are_treated_apart_and_found() {
+fn a_giant_and_a_bullet_are_outliers_and_collide() {
     let mut sets = crowd(300, 4.0, 0.1, 1, 10);
     for (set, x) in sets.iter_mut().zip([-50.0, 50.0]) {
         set.push(Vec3::X * x, 0.05, 7000).unwrap();
@@ -168,8 +169,8 @@ fn spheres_too_fast_for_their_cells_are_outliers() {
 }
 
 #[test]
-fn neighbors_behind_are_not_looked_at() {
-    // Alone in the upper corner of its cell, moving on: 8 of 27 cells are left.
+fn cells_behind_a_sphere_are_not_visited() {
+    // Alone in the upper corner of its cell, moving up: 8 of 27 cells remain.
     let ends = [0.8, 0.85].map(|at| {
         let mut set = SphereSet::new();
         set.push(Vec3::splat(at), 0.1, 0).unwrap();
@@ -186,7 +187,7 @@ fn neighbors_behind_are_not_looked_at() {
 }
 
 #[test]
-fn spheres_that_are_not_the_same_are_refused() {
+fn sets_of_different_spheres_are_rejected() {
     let sets = crowd(20, 1.0, 0.1, 1, 11);
     let mut shorter = SphereSet::new();
     shorter.push(Vec3::ZERO, 0.1, 0).unwrap();

@@ -6,10 +6,10 @@ use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
 use crate::common::thread_pool::with_threads;
-use crate::search::searches::{Field, Promise, with_searches};
+use crate::search::searches::{Guarantee, Selection, with_searches};
 use crate::search::sizes::liquid;
 
-/// Several tasks of every stage of the search.
+/// Enough for several tasks in every stage of the search.
 const SPHERES: u32 = 70_000;
 
 fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet, threads: usize) -> Vec<Pair> {
@@ -19,7 +19,7 @@ fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet, threads: usize) ->
     pairs.iter().collect()
 }
 
-/// A liquid; with a far sphere the grid is folded.
+/// Liquids; a distant sphere makes the grid fold.
 fn scenes() -> Vec<SphereSet> {
     let mut scenes = vec![liquid(SPHERES, false, 5), liquid(SPHERES, true, 5)];
     let mut folded = liquid(SPHERES, true, 6);
@@ -34,7 +34,7 @@ fn scenes() -> Vec<SphereSet> {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_sequence() {
+fn the_order_does_not_depend_on_the_number_of_threads() {
     for spheres in scenes() {
         let make: [fn() -> Box<dyn PairSearch>; 2] = [
             || Box::new(UniformGrid::new()),
@@ -52,20 +52,20 @@ fn any_number_of_threads_gives_the_same_sequence() {
 }
 
 #[test]
-fn every_grid_gives_the_same_sequence() {
+fn all_uniform_grids_have_the_same_order() {
     for spheres in scenes() {
         let expected = sequence(&mut UniformGrid::new(), &spheres, 2);
-        with_searches(Field::Everyone, &spheres, |search, promise| {
-            let same = promise != Promise::Sequence || sequence(search, &spheres, 2) == expected;
+        with_searches(Selection::All, &spheres, |search, guarantee| {
+            let same =
+                guarantee != Guarantee::UniformOrder || sequence(search, &spheres, 2) == expected;
             if same { Ok(()) } else { Err(search.name()) }
         })
-        .unwrap_or_else(|name| panic!("{name} gives another sequence"));
+        .unwrap_or_else(|name| panic!("{name} has another order"));
     }
 }
 
-/// What a search did before leaves no trace.
 #[test]
-fn a_used_search_gives_the_same_sequence_as_a_new_one() {
+fn a_reused_search_has_the_order_of_a_new_one() {
     let mut used = UniformGrid::new();
     for spheres in scenes() {
         let expected = sequence(&mut UniformGrid::new(), &spheres, 2);

@@ -1,22 +1,22 @@
-//! What cannot be searched is refused with a reason, and does no harm.
+//! Invalid input is rejected with a reason, and the search stays usable.
 
 use bevy_rapier_molecules::search::{
-    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid, VerletGrid,
+    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid,
 };
 use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
 use glam::Vec3;
 
-use crate::search::searches::{self, Field, Promise, with_searches};
+use crate::search::searches::{self, Guarantee, Selection, with_searches};
 use crate::search::sizes::liquid;
 
 #[test]
-fn a_bad_margin_is_refused_and_the_search_stays_usable() {
+fn an_invalid_margin_is_rejected_and_the_search_stays_usable() {
     let spheres = liquid(200, true, 3);
     for mut search in searches::all() {
         let mut pairs = PairBuffer::new();
         search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
-        let before = pairs.to_sorted_vec();
-        assert!(!before.is_empty());
+        let expected = pairs.to_sorted_vec();
+        assert!(!expected.is_empty());
         for margin in [f32::NAN, -0.1, f32::INFINITY, f32::NEG_INFINITY] {
             let error = search.find_pairs(&spheres, margin, &mut pairs).unwrap_err();
             assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
@@ -24,30 +24,25 @@ fn a_bad_margin_is_refused_and_the_search_stays_usable() {
             assert!(search.count_pairs(&spheres, margin).is_err());
         }
         search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
-        assert_eq!(pairs.to_sorted_vec(), before);
+        assert_eq!(pairs.to_sorted_vec(), expected);
     }
 }
 
 #[test]
-fn widths_and_skins_that_are_none_are_refused() {
+fn invalid_cell_widths_are_rejected() {
     for width in [f32::NAN, -0.1, 0.0, f32::INFINITY, 2.0 * MAX_REACH_NM] {
         let error = UniformGrid::with_cell_width(width).unwrap_err();
         assert!(matches!(error, SearchError::BadWidth { .. }), "{error}");
     }
-    for skin in [f32::NAN, -0.1, f32::INFINITY] {
-        let error = VerletGrid::with_skin(skin).unwrap_err();
-        assert!(matches!(error, SearchError::BadSkin { .. }), "{error}");
-    }
-    assert!(VerletGrid::with_skin(0.0).is_ok());
 }
 
 #[test]
-fn a_reach_beyond_the_limit_is_refused() {
+fn a_reach_beyond_the_limit_is_rejected() {
     let mut spheres = SphereSet::new();
     spheres.push(Vec3::ZERO, MAX_REACH_NM, 0).unwrap();
     spheres.push(Vec3::ONE, 0.1, 1).unwrap();
     for mut search in searches::all() {
-        // The oracle has 64 bits, and no limit.
+        // Brute force computes in 64 bits and has no limit.
         if search.name() == BruteForce.name() {
             continue;
         }
@@ -58,9 +53,9 @@ fn a_reach_beyond_the_limit_is_refused() {
     }
 }
 
-/// Half a million spheres in one place make 10¹¹ pairs.
+/// Half a million spheres in one place have 10¹¹ pairs.
 #[test]
-fn a_crowd_is_refused_with_its_place_by_every_grid() {
+fn every_grid_rejects_a_crowded_place_with_the_same_error() {
     let mut spheres = liquid(1000, true, 4);
     for owner in 0..1 << 19 {
         spheres.push(Vec3::splat(0.5), 0.1, owner).unwrap();
@@ -70,8 +65,8 @@ fn a_crowd_is_refused_with_its_place_by_every_grid() {
         .find_pairs(&spheres, 0.0, &mut pairs)
         .unwrap_err();
     assert!(matches!(expected, SearchError::TooCrowded { .. }));
-    with_searches(Field::Everyone, &spheres, |search, promise| {
-        if promise == Promise::Sequence {
+    with_searches(Selection::All, &spheres, |search, guarantee| {
+        if guarantee == Guarantee::UniformOrder {
             let error = search.find_pairs(&spheres, 0.0, &mut pairs);
             assert_eq!(error, Err(expected.clone()), "{}", search.name());
             assert!(pairs.is_empty());
@@ -82,7 +77,7 @@ fn a_crowd_is_refused_with_its_place_by_every_grid() {
 }
 
 #[test]
-fn an_impossible_sphere_does_not_enter_a_set() {
+fn an_invalid_sphere_is_not_added() {
     let mut spheres = SphereSet::new();
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for axis in Vec3::AXES {
