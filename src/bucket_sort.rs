@@ -65,7 +65,7 @@ impl BucketSort {
     ///
     /// # Safety
     /// `tasks` and the entries that `write` pushes are those of the last
-    /// [`count`](Self::count), and `target` has room for all of them.
+    /// [`count`](Self::count), and `target` has space for all of them.
     pub(crate) unsafe fn scatter<T: Copy + Send, I: IndexedParallelIterator>(
         &mut self,
         target: &mut [T],

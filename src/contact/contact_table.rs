@@ -54,7 +54,7 @@ impl ContactTable {
     /// Sorts `pairs` of `spheres` by molecule.
     ///
     /// # Errors
-    /// [`ContactError::TooMany`] if the sides of the contacts cannot be counted in 32 bits.
+    /// [`ContactError::TooMany`] if the sides of the contacts do not fit 32-bit indices.
     ///
     /// # Panics
     /// If an owner is not below `molecules`, or a pair names a sphere that does not exist.

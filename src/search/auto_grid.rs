@@ -5,11 +5,12 @@ use glam::{DVec3, Vec3};
 use super::hierarchical_grid::HierarchicalGrid;
 use super::hierarchical_grid::level_walk::LevelWalks;
 use super::hierarchical_grid::{Levels, SizeHistogram};
-use super::pair_tasks::{PairTasks, Visitor, impl_pair_search};
+use super::pair_sink::Sink;
+use super::pair_tasks::{PairTasks, impl_pair_search};
 use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::ReachPlan;
 use super::uniform_grid::pair_walk::PairWalk;
-use super::{GridCell, Pair, PairSearch, SearchError};
+use super::{GridCell, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
 /// A hierarchy pays off if the median sphere is at least this many octaves smaller than the
@@ -109,31 +110,10 @@ impl PairTasks for Chosen<'_> {
         }
     }
 
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+    fn run<S: Sink>(&self, task: usize, sink: &mut S) {
         match self {
-            Self::Uniform(walk) => walk.list(task, list),
-            Self::Hierarchical(walks) => walks.list(task, list),
-        }
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        match self {
-            Self::Uniform(walk) => walk.list_gaps(task, list, gaps),
-            Self::Hierarchical(walks) => walks.list_gaps(task, list, gaps),
-        }
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        match self {
-            Self::Uniform(walk) => walk.count(task),
-            Self::Hierarchical(walks) => walks.count(task),
-        }
-    }
-
-    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
-        match self {
-            Self::Uniform(walk) => walk.visit(task, list, gaps, visit),
-            Self::Hierarchical(walks) => walks.visit(task, list, gaps, visit),
+            Self::Uniform(walk) => walk.run(task, sink),
+            Self::Hierarchical(walks) => walks.run(task, sink),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! All pairs of spheres, compared one by one: the reference that all searches are tested with.
 
-use super::pair_tasks::{PairTasks, append_gaps, impl_pair_search};
+use super::pair_sink::Sink;
+use super::pair_tasks::{PairTasks, impl_pair_search};
 use super::{Pair, PairSearch, SearchError, check_margin};
 use crate::spheres::SphereSet;
 
@@ -51,9 +52,16 @@ struct AllPairs<'a> {
     margin: f32,
 }
 
-impl AllPairs<'_> {
-    /// Calls `hit` for every overlapping pair whose smaller index belongs to `task`.
-    fn for_each_hit(&self, task: usize, mut hit: impl FnMut(Pair)) {
+impl PairTasks for AllPairs<'_> {
+    fn tasks(&self) -> usize {
+        self.spheres.len().div_ceil(SPHERES_PER_TASK)
+    }
+
+    fn comparisons(&self) -> u64 {
+        0
+    }
+
+    fn run<S: Sink>(&self, task: usize, sink: &mut S) {
         let Self { spheres, margin } = *self;
         let start = task * SPHERES_PER_TASK;
         for a in start..(start + SPHERES_PER_TASK).min(spheres.len()) {
@@ -65,37 +73,10 @@ impl AllPairs<'_> {
                 let reach =
                     f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) + f64::from(margin);
                 if center.distance_squared(spheres.center(b).as_dvec3()) < reach * reach {
-                    hit(Pair {
-                        a: a as u32,
-                        b: b as u32,
-                    });
+                    let pair = Pair::new(a as u32, b as u32);
+                    sink.push_pair(pair, || pair.gap(spheres));
                 }
             }
         }
-    }
-}
-
-impl PairTasks for AllPairs<'_> {
-    fn tasks(&self) -> usize {
-        self.spheres.len().div_ceil(SPHERES_PER_TASK)
-    }
-
-    fn comparisons(&self) -> u64 {
-        0
-    }
-
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.for_each_hit(task, |pair| list.push(pair));
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        self.list(task, list);
-        append_gaps(self.spheres, list, gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        let mut count = 0;
-        self.for_each_hit(task, |_| count += 1);
-        count
     }
 }

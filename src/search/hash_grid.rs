@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use super::pair_tasks::{PairTasks, append_gaps, impl_pair_search};
+use super::pair_sink::Sink;
+use super::pair_tasks::{PairTasks, impl_pair_search};
 use super::uniform_grid::{MAX_COMPARISONS, ReachPlan, WIDENING};
 use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
@@ -175,9 +176,17 @@ struct HashGridWalk<'a> {
     comparisons: u64,
 }
 
-impl HashGridWalk<'_> {
-    /// Step 2: calls `hit` for each pair of the spheres of `task`.
-    fn for_each_hit(&self, task: usize, mut hit: impl FnMut(Pair)) {
+impl PairTasks for HashGridWalk<'_> {
+    fn tasks(&self) -> usize {
+        self.spheres.len().div_ceil(SPHERES_PER_TASK)
+    }
+
+    fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    /// Step 2.
+    fn run<S: Sink>(&self, task: usize, sink: &mut S) {
         let Self { grid, spheres, .. } = *self;
         let start = task * SPHERES_PER_TASK;
         let end = (start + SPHERES_PER_TASK).min(spheres.len());
@@ -191,7 +200,7 @@ impl HashGridWalk<'_> {
                         && spheres.owner(index) != spheres.owner(at)
                         && pair.overlaps(spheres, self.margin)
                     {
-                        hit(pair);
+                        sink.push_pair(pair, || pair.gap(spheres));
                     }
                     other = grid.next[at];
                 }
@@ -202,30 +211,5 @@ impl HashGridWalk<'_> {
                 compare_list(grid.first[grid.slot_of(cell)], cell);
             }
         }
-    }
-}
-
-impl PairTasks for HashGridWalk<'_> {
-    fn tasks(&self) -> usize {
-        self.spheres.len().div_ceil(SPHERES_PER_TASK)
-    }
-
-    fn comparisons(&self) -> u64 {
-        self.comparisons
-    }
-
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.for_each_hit(task, |pair| list.push(pair));
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        self.list(task, list);
-        append_gaps(self.spheres, list, gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        let mut count = 0;
-        self.for_each_hit(task, |_| count += 1);
-        count
     }
 }

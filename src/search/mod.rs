@@ -9,7 +9,7 @@
 //! **Output**: every pair of spheres with different owners and `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`,
 //! once, as two indices, the smaller one first. Spheres that only touch are not a pair.
 //!
-//! - **Exact.** All searches find the same pairs. Those that compute in 32 bits may differ
+//! - **Exact.** All searches find the same pairs. Searches in 32 bits may differ
 //!   from [`BruteForce`], which computes in 64, where distance and reach differ by rounding
 //!   only.
 //! - **Deterministic.** The order of the pairs depends on the spheres, not on the number of
@@ -51,6 +51,7 @@ mod hash_grid;
 pub(crate) mod hierarchical_grid;
 mod linear_kd_tree;
 mod pair_buffer;
+mod pair_sink;
 mod pair_tasks;
 mod refined;
 mod search_kind;
@@ -174,7 +175,7 @@ pub trait PairSearch: Send + Sync {
         let lists = lists.par_iter().zip(gaps).enumerate();
         lists.for_each(|(number, (list, gaps))| {
             gaps.clear();
-            pair_tasks::append_gaps(spheres, list, gaps);
+            gaps.extend(list.iter().map(|pair| pair.gap(spheres)));
             each(number, list, gaps);
         });
         Ok(times)

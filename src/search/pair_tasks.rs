@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::pair_sink::{BatchSink, CountSink, GapSink, PairSink, Sink, keep_headroom};
 use super::{MAX_STORED_PAIRS, Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
-use crate::spheres::SphereSet;
 
 /// Comparisons within cells from which on pairs are counted before they are stored: a single
 /// task could fill the memory.
@@ -24,22 +24,8 @@ pub(super) trait PairTasks: Sync {
     /// Estimated number of comparisons of the largest task; zero if that is no problem.
     fn comparisons(&self) -> u64;
 
-    /// Appends the pairs of one task to `list`.
-    fn list(&self, task: usize, list: &mut Vec<Pair>);
-
-    /// Appends the pairs of one task to `list`, and their gaps to `gaps`.
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>);
-
-    /// Counts the pairs of one task.
-    fn count(&self, task: usize) -> u64;
-
-    /// Calls `visit` with the pairs of one task in batches; `pairs` and `gaps` are buffers.
-    fn visit(&self, task: usize, pairs: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
-        pairs.clear();
-        gaps.clear();
-        self.list_gaps(task, pairs, gaps);
-        visit(pairs, gaps);
-    }
+    /// Passes the pairs of one task to `sink`.
+    fn run<S: Sink>(&self, task: usize, sink: &mut S);
 }
 
 /// Implements the searching methods of [`PairSearch`](super::PairSearch) by the method
@@ -92,7 +78,12 @@ pub(super) fn list<T: PairTasks>(
         check_largest_task(tasks)?;
         let lists = pairs.start(tasks.tasks()).par_iter_mut().enumerate();
         let stored = StoredPairs::default();
-        lists.for_each(|(task, list)| stored.add(list, |list| tasks.list(task, list)));
+        lists.for_each(|(task, list)| {
+            stored.add(list, |list| {
+                tasks.run(task, &mut PairSink { list });
+                keep_headroom(list);
+            });
+        });
         stored.finish(pairs)
     })
 }
@@ -111,7 +102,10 @@ pub(super) fn list_gaps<T: PairTasks>(
         let lists = lists.par_iter_mut().zip(gaps).enumerate();
         lists.for_each(|(task, (list, gaps))| {
             stored.add(list, |list| {
-                tasks.list_gaps(task, list, gaps);
+                let pairs = PairSink { list };
+                tasks.run(task, &mut GapSink { pairs, gaps });
+                keep_headroom(list);
+                keep_headroom(gaps);
                 each(task, list, gaps);
             });
         });
@@ -128,7 +122,13 @@ pub(super) fn visit<T: PairTasks>(
         let numbers = (0..tasks.tasks()).into_par_iter();
         numbers.for_each_init(
             || (Vec::new(), Vec::new()),
-            |(pairs, gaps), task| tasks.visit(task, pairs, gaps, visit),
+            |(list, gaps), task| {
+                let pairs = PairSink { list };
+                let sink = GapSink { pairs, gaps };
+                let mut sink = BatchSink { sink, visit };
+                tasks.run(task, &mut sink);
+                sink.flush_if(1);
+            },
         );
         Ok(())
     })
@@ -156,7 +156,12 @@ fn build_and_walk<T: PairTasks>(
 /// Counts the pairs of all tasks.
 pub(super) fn count<T: PairTasks>(tasks: &T) -> u64 {
     let numbers = (0..tasks.tasks()).into_par_iter();
-    numbers.map(|task| tasks.count(task)).sum()
+    let counts = numbers.map(|task| {
+        let mut sink = CountSink::default();
+        tasks.run(task, &mut sink);
+        sink.count
+    });
+    counts.sum()
 }
 
 /// Counts the pairs first if a single task could fill the memory.
@@ -202,9 +207,4 @@ pub(crate) fn check_pair_count(pairs: u64) -> Result<(), SearchError> {
         pairs,
         max: MAX_STORED_PAIRS,
     })
-}
-
-/// Appends the gaps of `pairs` to `gaps`, nm.
-pub(super) fn append_gaps(spheres: &SphereSet, pairs: &[Pair], gaps: &mut Vec<f32>) {
-    gaps.extend(pairs.iter().map(|pair| pair.gap(spheres)));
 }

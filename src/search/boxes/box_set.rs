@@ -305,8 +305,8 @@ fn hull<'a>(spheres: impl Iterator<Item = (&'a f32, &'a f32)>, margin: f32) -> (
         (f64::from(high.next_up()) + half) as f32,
     );
     // Minima ignore NaN.
-    let fault = if valid { 0.0 } else { f32::NAN };
-    (low.next_down() + fault, high.next_up() + fault)
+    let poison = if valid { 0.0 } else { f32::NAN };
+    (low.next_down() + poison, high.next_up() + poison)
 }
 
 fn is_valid(low: Vec3, high: Vec3) -> bool {

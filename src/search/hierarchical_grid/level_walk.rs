@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::levels::{Level, Levels, MAX_LEVELS};
-use crate::search::Pair;
-use crate::search::pair_tasks::{PairTasks, Visitor};
+use crate::search::pair_sink::Sink;
+use crate::search::pair_tasks::PairTasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::ReachPlan;
 use crate::search::uniform_grid::cell_walk::CellWalk;
 use crate::search::uniform_grid::pair_walk::{
-    CoarserLevels, PairWalk, SPHERES_PER_TASK, Sink, compare_run,
+    CoarserLevels, PairWalk, SPHERES_PER_TASK, compare_run,
 };
 use crate::search::uniform_grid::simd::{Columns, Comparison, Instructions, Query};
 use crate::search::uniform_grid::sorted_spheres::SortedSpheres;
@@ -200,23 +200,8 @@ impl PairTasks for LevelWalks<'_> {
         self.comparisons
     }
 
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
+    fn run<S: Sink>(&self, task: usize, sink: &mut S) {
         let (walk, task) = self.walk_of(task);
-        walk.list(task, list);
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        let (walk, task) = self.walk_of(task);
-        walk.list_gaps(task, list, gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        let (walk, task) = self.walk_of(task);
-        walk.count(task)
-    }
-
-    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
-        let (walk, task) = self.walk_of(task);
-        walk.visit(task, list, gaps, visit);
+        walk.run(task, sink);
     }
 }

@@ -79,7 +79,7 @@ pub struct PlacedMolecule {
 ///    overlapping proxies with leaves, and the atoms of overlapping leaves with atoms.
 ///
 /// The pairs are exactly those of a [`PairSearch`] over all atoms: atoms are moved and
-/// compared by the same expressions, bit for bit. Atoms are only looked at near another
+/// compared by the same expressions, bit for bit. Atoms are only compared near another
 /// molecule, which is cheaper for large molecules, where most atoms are inside.
 ///
 /// Proxies for atoms are an outlook of Pauschenwein (2022, section 6.1); that they lead to the

@@ -5,7 +5,8 @@ use std::ops::Range;
 use glam::Vec3;
 
 use crate::search::Pair;
-use crate::search::uniform_grid::pair_walk::{PairSink, compare_run};
+use crate::search::pair_sink::PairSink;
+use crate::search::uniform_grid::pair_walk::compare_run;
 #[cfg(target_arch = "x86_64")]
 use crate::search::uniform_grid::simd::Avx2;
 use crate::search::uniform_grid::simd::{

@@ -41,7 +41,7 @@ pub enum CellListVersion {
 ///    and compared with all spheres (section 5);
 /// 2. link cells and spheres;
 /// 3. compare each sphere with its neighboring cells, except those behind it: if it is entirely
-///    in one half of its cell and moves away from the other half, it cannot be reached from
+///    in one half of its cell and moves away from the other half, nothing reaches it from
 ///    beyond that half (section 4.2);
 /// 4. *A* updates the links of each sphere after its motion, *B* once per step. *C* is B with
 ///    slices across one axis instead of cubes: two neighbors instead of 26.

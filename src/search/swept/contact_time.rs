@@ -61,7 +61,7 @@ impl ContactTimes {
 ///
 /// let still = Trajectory { start: DVec3::ZERO, end: DVec3::ZERO };
 /// let passing = Trajectory { start: DVec3::X * -4.0, end: DVec3::X * 4.0 };
-/// let times = time_of_contact(&still, &passing, 2.0).expect("they meet");
+/// let times = time_of_contact(&still, &passing, 2.0).expect("they touch");
 /// assert_eq!((times.first, times.last), (0.25, 0.75));
 /// ```
 #[must_use]

@@ -3,8 +3,8 @@
 //! The half shell of a cell is five short runs, most of them shorter than a vector. They are
 //! copied together once, and every sphere of the cell is compared with the same full vectors.
 
-use super::pair_walk::Sink;
 use super::simd::{Columns, Comparison, MAX_LANES};
+use crate::search::pair_sink::Sink;
 
 /// Largest number of candidates that are copied. Fuller neighborhoods are compared in place.
 pub(in crate::search) const MAX_CANDIDATES: usize = 512;

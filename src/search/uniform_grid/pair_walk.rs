@@ -12,9 +12,9 @@ use super::cell_walk::CellWalk;
 use super::reach_plan::Reach;
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
-use super::simd::{Columns, Comparison, Instructions, MAX_LANES, Query, Scalar};
-use crate::search::Pair;
-use crate::search::pair_tasks::{PairTasks, Visitor};
+use super::simd::{Columns, Comparison, Instructions, Query, Scalar};
+use crate::search::pair_sink::{Hits, Sink};
+use crate::search::pair_tasks::PairTasks;
 
 /// Approximate number of spheres per task.
 pub(in crate::search) const SPHERES_PER_TASK: usize = 4096;
@@ -41,56 +41,18 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
         self.comparisons
     }
 
-    fn list(&self, task: usize, list: &mut Vec<Pair>) {
-        self.visit_hits(task, &mut PairSink { list });
-        keep_headroom(list);
-    }
-
-    fn list_gaps(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>) {
-        let mut sink = GapSink {
-            pairs: PairSink { list },
-            gaps,
-        };
-        self.visit_hits(task, &mut sink);
-        keep_headroom(list);
-        keep_headroom(gaps);
-    }
-
-    fn count(&self, task: usize) -> u64 {
-        let mut counter = CountSink { count: 0 };
-        self.visit_hits(task, &mut counter);
-        counter.count
-    }
-
-    fn visit(&self, task: usize, list: &mut Vec<Pair>, gaps: &mut Vec<f32>, visit: Visitor<'_>) {
-        list.clear();
-        gaps.clear();
-        let mut sink = BatchSink {
-            sink: GapSink {
-                pairs: PairSink { list },
-                gaps,
-            },
-            visit,
-        };
-        self.visit_hits(task, &mut sink);
-        sink.flush();
-    }
-}
-
-impl<B: CoarserLevels> PairWalk<'_, B> {
-    /// Passes all hits of `task` to `sink`.
-    fn visit_hits<S: Sink>(&self, task: usize, sink: &mut S) {
+    fn run<S: Sink>(&self, task: usize, sink: &mut S) {
         match (self.instructions, self.reach.is_mixed()) {
-            (Instructions::Scalar, false) => self.visit_with::<Scalar, false, S>(task, sink),
-            (Instructions::Scalar, true) => self.visit_with::<Scalar, true, S>(task, sink),
+            (Instructions::Scalar, false) => self.run_with::<Scalar, false, S>(task, sink),
+            (Instructions::Scalar, true) => self.run_with::<Scalar, true, S>(task, sink),
             #[cfg(target_arch = "x86_64")]
             (Instructions::Avx2, mixed) => {
                 // SAFETY: `Instructions::Avx2` exists only where it was detected.
                 unsafe {
                     if mixed {
-                        self.visit_avx2::<true, S>(task, sink);
+                        self.run_avx2::<true, S>(task, sink);
                     } else {
-                        self.visit_avx2::<false, S>(task, sink);
+                        self.run_avx2::<false, S>(task, sink);
                     }
                 }
             }
@@ -99,33 +61,35 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                 // SAFETY: `Instructions::Avx512` exists only where it was detected.
                 unsafe {
                     if mixed {
-                        self.visit_avx512::<true, S>(task, sink);
+                        self.run_avx512::<true, S>(task, sink);
                     } else {
-                        self.visit_avx512::<false, S>(task, sink);
+                        self.run_avx512::<false, S>(task, sink);
                     }
                 }
             }
         }
     }
+}
 
+impl<B: CoarserLevels> PairWalk<'_, B> {
     /// # Safety
     /// The CPU has AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    unsafe fn visit_avx2<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
-        self.visit_with::<Avx2, MIXED, S>(task, sink);
+    unsafe fn run_avx2<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        self.run_with::<Avx2, MIXED, S>(task, sink);
     }
 
     /// # Safety
     /// The CPU has AVX-512F, AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
-    unsafe fn visit_avx512<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
-        self.visit_with::<Avx512, MIXED, S>(task, sink);
+    unsafe fn run_avx512<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        self.run_with::<Avx512, MIXED, S>(task, sink);
     }
 
     #[inline(always)]
-    fn visit_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+    fn run_with<C: Comparison, const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
         let CellWalk {
             sorted,
             cell_start,
@@ -160,7 +124,7 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                         let own = columns.index[start + one];
                         let run = one + 1..candidates.len();
                         // SAFETY: the copies have MAX_LANES entries after the last one, all out of reach, and
-                        // `visit_hits` chose `C`.
+                        // `run` chose `C`.
                         unsafe {
                             compare::<C, MIXED, true, S>(&copies, &query, own, run, sink);
                             self.coarser
@@ -174,7 +138,7 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                         for (k, (from, to)) in runs.iter().enumerate() {
                             // The first run contains the cell itself: skip to the following sphere.
                             let from = if k == 0 { one + 1 } else { from };
-                            // SAFETY: runs end at the last sphere, and `visit_hits` chose `C`.
+                            // SAFETY: runs end at the last sphere, and `run` chose `C`.
                             unsafe {
                                 compare_run::<C, MIXED, S>(&columns, &query, own, from..to, sink);
                             }
@@ -239,238 +203,10 @@ impl CoarserLevels for NoCoarserLevels {
     }
 }
 
-/// Receives the hits of a walk.
-pub(in crate::search) trait Sink {
-    /// Whether the sink reads the indices of the spheres that were hit.
-    const WANTS_INDICES: bool;
-
-    /// Where the next hit is written: passed by value, so that it can stay in registers.
-    type Cursor;
-
-    /// Reserves space for the hits of a sphere among `count` others, plus [`MAX_LANES`].
-    fn open(&mut self, count: usize) -> Self::Cursor;
-
-    /// Stores the hits of a sphere among one vector of others.
-    ///
-    /// # Safety
-    /// The CPU has the instructions of `C`, the columns have a vector of entries, and `open`
-    /// reserved space for as many hits.
-    unsafe fn push<C: Comparison, const MIXED: bool>(cursor: &mut Self::Cursor, hits: &Hits<'_>);
-
-    /// Keeps the hits that were stored since the last `open`.
-    fn close(&mut self, cursor: Self::Cursor);
-}
-
-/// A sphere, and the hits among a vector of other spheres.
-pub(in crate::search) struct Hits<'a> {
-    /// Index of the sphere in the set.
-    own: u32,
-    query: &'a Query,
-    columns: &'a Columns<'a>,
-    /// Position of the first of the others.
-    at: usize,
-    mask: u32,
-}
-
-impl Hits<'_> {
-    /// Indices of the others in the set.
-    #[inline(always)]
-    fn others(&self) -> *const u32 {
-        debug_assert!(self.at < self.columns.index.len());
-        self.columns.index.as_ptr().wrapping_add(self.at)
-    }
-}
-
-/// Counts the hits.
-struct CountSink {
-    count: u64,
-}
-
-impl Sink for CountSink {
-    const WANTS_INDICES: bool = false;
-
-    type Cursor = u64;
-
-    #[inline(always)]
-    fn open(&mut self, _: usize) -> u64 {
-        self.count
-    }
-
-    #[inline(always)]
-    unsafe fn push<C: Comparison, const MIXED: bool>(count: &mut u64, hits: &Hits<'_>) {
-        *count += u64::from(hits.mask.count_ones());
-    }
-
-    #[inline(always)]
-    fn close(&mut self, count: u64) {
-        self.count = count;
-    }
-}
-
-/// Lists the hits.
-pub(in crate::search) struct PairSink<'a> {
-    pub(in crate::search) list: &'a mut Vec<Pair>,
-}
-
-impl Sink for PairSink<'_> {
-    const WANTS_INDICES: bool = true;
-
-    /// Where the next pair goes.
-    type Cursor = *mut Pair;
-
-    #[inline(always)]
-    fn open(&mut self, count: usize) -> *mut Pair {
-        open(self.list, count)
-    }
-
-    #[inline(always)]
-    unsafe fn push<C: Comparison, const MIXED: bool>(next: &mut *mut Pair, hits: &Hits<'_>) {
-        if hits.mask == 0 {
-            return;
-        }
-        // SAFETY: there is space for a vector of pairs, of which the first `count_ones` are kept; the
-        // caller promises the instructions and the entries.
-        unsafe {
-            C::write_pairs(hits.own, hits.others(), hits.mask, *next);
-            *next = next.add(hits.mask.count_ones() as usize);
-        }
-    }
-
-    #[inline(always)]
-    fn close(&mut self, next: *mut Pair) {
-        // SAFETY: `push` wrote all pairs before `next`, within the space of `open`.
-        unsafe { close(self.list, next) };
-    }
-}
-
-/// Lists the hits and their gaps.
-struct GapSink<'a> {
-    pairs: PairSink<'a>,
-    gaps: &'a mut Vec<f32>,
-}
-
-impl Sink for GapSink<'_> {
-    const WANTS_INDICES: bool = true;
-
-    /// Where the next pair and its gap go.
-    type Cursor = (*mut Pair, *mut f32);
-
-    #[inline(always)]
-    fn open(&mut self, count: usize) -> Self::Cursor {
-        (self.pairs.open(count), open(self.gaps, count))
-    }
-
-    #[inline(always)]
-    unsafe fn push<C: Comparison, const MIXED: bool>(
-        (pair, gap): &mut Self::Cursor,
-        hits: &Hits<'_>,
-    ) {
-        if hits.mask == 0 {
-            return;
-        }
-        // SAFETY: there is space for a vector of gaps, of which the first `count_ones` are kept; the
-        // caller promises the instructions and the entries.
-        unsafe {
-            C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
-            *gap = gap.add(hits.mask.count_ones() as usize);
-            PairSink::push::<C, MIXED>(pair, hits);
-        }
-    }
-
-    #[inline(always)]
-    fn close(&mut self, (pair, gap): Self::Cursor) {
-        self.pairs.close(pair);
-        // SAFETY: `push` wrote all gaps before `gap`, within the space of `open`.
-        unsafe { close(self.gaps, gap) };
-    }
-}
-
-/// Smallest number of pairs per batch, except for the last batch of a task.
-const BATCH: usize = 4096;
-
-/// Passes the hits and their gaps to a [`Visitor`], in batches.
-struct BatchSink<'a> {
-    sink: GapSink<'a>,
-    visit: Visitor<'a>,
-}
-
-impl BatchSink<'_> {
-    fn flush(&mut self) {
-        let GapSink { pairs, gaps } = &mut self.sink;
-        if !gaps.is_empty() {
-            (self.visit)(pairs.list, gaps);
-        }
-        pairs.list.clear();
-        gaps.clear();
-    }
-}
-
-impl Sink for BatchSink<'_> {
-    const WANTS_INDICES: bool = true;
-
-    type Cursor = (*mut Pair, *mut f32);
-
-    #[inline(always)]
-    fn open(&mut self, count: usize) -> Self::Cursor {
-        self.sink.open(count)
-    }
-
-    #[inline(always)]
-    unsafe fn push<C: Comparison, const MIXED: bool>(cursor: &mut Self::Cursor, hits: &Hits<'_>) {
-        // SAFETY: as the caller promises.
-        unsafe { GapSink::push::<C, MIXED>(cursor, hits) };
-    }
-
-    #[inline(always)]
-    fn close(&mut self, cursor: Self::Cursor) {
-        self.sink.close(cursor);
-        if self.sink.gaps.len() >= BATCH {
-            self.flush();
-        }
-    }
-}
-
-/// The end of a list, with space for `count` more entries plus [`MAX_LANES`].
-#[inline(always)]
-fn open<T>(list: &mut Vec<T>, count: usize) -> *mut T {
-    if list.capacity() - list.len() < count + MAX_LANES {
-        grow(list, count + MAX_LANES);
-    }
-    list.spare_capacity_mut().as_mut_ptr().cast()
-}
-
-/// Sets the end of a list to `next`.
-///
-/// # Safety
-/// `next` is within the space that [`open`] reserved, and all entries before it are written.
-#[inline(always)]
-unsafe fn close<T>(list: &mut Vec<T>, next: *mut T) {
-    // SAFETY: both point into the same allocation, and the entries are written.
-    unsafe {
-        let len = next.offset_from_unsigned(list.as_ptr());
-        list.set_len(len);
-    }
-}
-
-/// Reserves headroom, so that a few more pairs in the next search do not allocate.
-fn keep_headroom<T>(list: &mut Vec<T>) {
-    let headroom = list.len() / 8 + MAX_LANES;
-    if list.capacity() - list.len() < headroom {
-        grow(list, headroom);
-    }
-}
-
-/// Reserves space for at min `min` more entries: half the length, less than the doubling of
-/// `Vec`.
-#[cold]
-fn grow<T>(list: &mut Vec<T>, min: usize) {
-    list.reserve_exact((list.len() / 2).max(32 * MAX_LANES).max(min));
-}
-
 /// Compares `query`, which has index `own` in the set, with the spheres of a run.
 ///
 /// # Safety
-/// `columns` have [`MAX_LANES`] entries after the end of the run, and the CPU has the
+/// `columns` have `MAX_LANES` entries after the end of the run, and the CPU has the
 /// instructions of `C`.
 #[inline(always)]
 pub(in crate::search) unsafe fn compare_run<C: Comparison, const MIXED: bool, S: Sink>(

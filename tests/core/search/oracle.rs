@@ -76,7 +76,7 @@ pub fn compare(selection: Selection, spheres: &SphereSet, margin: f32) -> Result
         match guarantee {
             Guarantee::Contract => {
                 explain_differences(spheres, margin, &found.to_sorted_vec(), &expected)
-                    .map_err(|fault| format!("{name}: {fault}"))
+                    .map_err(|error| format!("{name}: {error}"))
             }
             Guarantee::HierarchicalOrder if levels.iter().eq(found.iter()) => Ok(()),
             Guarantee::HierarchicalOrder => Err(format!(
@@ -153,7 +153,7 @@ fn compare_gaps(
 #[track_caller]
 pub fn assert_exact(spheres: &SphereSet, margin: f32) -> usize {
     compare(Selection::All, spheres, margin)
-        .unwrap_or_else(|fault| panic!("margin {margin}: {fault}"))
+        .unwrap_or_else(|error| panic!("margin {margin}: {error}"))
 }
 
 /// Runs `find_pairs` and `count_pairs`, which must agree.
@@ -164,9 +164,11 @@ fn run(
     pairs: &mut PairBuffer,
 ) -> Result<(), String> {
     let name = search.name();
-    let fault = |error| format!("{name} fails: {error}");
-    search.find_pairs(spheres, margin, pairs).map_err(fault)?;
-    let count = search.count_pairs(spheres, margin).map_err(fault)?;
+    let describe = |error| format!("{name} fails: {error}");
+    search
+        .find_pairs(spheres, margin, pairs)
+        .map_err(describe)?;
+    let count = search.count_pairs(spheres, margin).map_err(describe)?;
     if count != pairs.len() as u64 {
         return Err(format!("{name} counted {count}, found {}", pairs.len()));
     }

@@ -203,6 +203,6 @@ fn try_scenes(selection: Selection, cases: u32) {
                     .map(|_| ())
                     .map_err(TestCaseError::fail)
             })
-            .unwrap_or_else(|fault| panic!("{fault}"));
+            .unwrap_or_else(|error| panic!("{error}"));
     });
 }
