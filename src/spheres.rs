@@ -50,6 +50,8 @@ pub enum SphereError {
 
 /// World-space spheres as arrays: center (nm), radius (nm), owner.
 ///
+/// Accessors panic if an index is out of range.
+///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::Vec3;
@@ -104,8 +106,8 @@ impl SphereSet {
     /// Adds a sphere with `center` and `radius` in nm.
     ///
     /// # Errors
-    /// [`SphereError`] if the center is not finite, the radius is negative or not finite, or the set
-    /// is full.
+    /// [`SphereError`] if the center is not finite, the radius is negative or not finite, or the
+    /// set is full.
     pub fn push(&mut self, center: Vec3, radius: f32, owner: u32) -> Result<(), SphereError> {
         let index = self.len();
         if index >= u32::MAX as usize {
@@ -126,9 +128,6 @@ impl SphereSet {
     }
 
     /// Center of one sphere, nm.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn center(&self, index: usize) -> Vec3 {
@@ -136,9 +135,6 @@ impl SphereSet {
     }
 
     /// Radius of one sphere, nm.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn radius(&self, index: usize) -> f32 {
@@ -146,9 +142,6 @@ impl SphereSet {
     }
 
     /// Owner of one sphere.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {

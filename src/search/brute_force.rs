@@ -9,20 +9,6 @@ use crate::spheres::SphereSet;
 const SPHERES_PER_TASK: usize = 256;
 
 /// Compares every sphere with every other in 64 bits, O(n²). Pairs are sorted by index.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{AutoGrid, BruteForce, PairSearch};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// let mut spheres = SphereSet::new();
-/// for k in 0..50 {
-///     spheres.push(Vec3::new(0.2 * k as f32, 0.0, 0.0), 0.15, k / 2)?;
-/// }
-/// let expected = BruteForce.count_pairs(&spheres, 0.0)?;
-/// assert_eq!(AutoGrid::new().count_pairs(&spheres, 0.0)?, expected);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BruteForce;
 

@@ -72,26 +72,3 @@ fn hash(cell: Cell) -> u64 {
     // The upper bits of the product are well mixed.
     sum.wrapping_mul(MIX) >> 32
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::Vec3;
-
-    #[test]
-    fn a_sphere_is_in_every_cell_that_it_overlaps() {
-        let mut spheres = SphereSet::new();
-        // Cells of 1 nm: one sphere in the middle of a cell, one around a corner of eight.
-        spheres.push(Vec3::splat(0.5), 0.4, 0).unwrap();
-        spheres.push(Vec3::splat(5.0), 0.5, 1).unwrap();
-        let occupancy = cell_occupancy(&spheres).unwrap();
-        assert_eq!(occupancy.full, 1.0);
-        assert!(occupancy.hashed >= 1.0);
-        spheres.push(Vec3::splat(0.5), 0.4, 2).unwrap();
-        assert_eq!(cell_occupancy(&spheres).unwrap().full, 10.0 / 9.0);
-        assert_eq!(
-            cell_occupancy(&SphereSet::new()),
-            Ok(CellOccupancy::default())
-        );
-    }
-}

@@ -136,30 +136,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn pairs_beyond_the_limit_are_counted_and_visited_but_not_stored() {
-        let count = 24_000_u64;
-        let expected = count * (count - 1) / 2;
-        let mut spheres = SphereSet::new();
-        for owner in 0..count {
-            spheres.push(Vec3::ONE, 0.1, owner as u32).unwrap();
-        }
-        let mut search = AutoGrid::new();
-        let mut pairs = PairBuffer::new();
-        let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
-        assert!(
-            matches!(error, SearchError::TooManyPairs { pairs, .. } if pairs == expected),
-            "{error}"
-        );
-        assert!(pairs.is_empty());
-        let visited = std::sync::atomic::AtomicU64::new(0);
-        search
-            .visit_pairs(&spheres, 0.0, &|pairs, gaps| {
-                assert_eq!(pairs.len(), gaps.len());
-                visited.fetch_add(pairs.len() as u64, std::sync::atomic::Ordering::Relaxed);
-            })
-            .unwrap();
-        assert_eq!(visited.into_inner(), expected);
-    }
 }

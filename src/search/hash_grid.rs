@@ -20,22 +20,17 @@ const NONE: u32 = u32::MAX;
 /// Large primes that spread cells over the table.
 pub(super) const SPREAD: [u64; 3] = [73_856_093, 19_349_663, 83_492_791];
 
-/// Offsets of the following half of the 26 neighbors.
-const FOLLOWING: [[i64; 3]; 13] = [
-    [1, 0, 0],
-    [-1, 1, 0],
-    [0, 1, 0],
-    [1, 1, 0],
-    [-1, -1, 1],
-    [0, -1, 1],
-    [1, -1, 1],
-    [-1, 0, 1],
-    [0, 0, 1],
-    [1, 0, 1],
-    [-1, 1, 1],
-    [0, 1, 1],
-    [1, 1, 1],
-];
+/// Offsets of the following half of the 26 neighbors, x fastest.
+const FOLLOWING: [[i64; 3]; 13] = {
+    let mut offsets = [[0; 3]; 13];
+    let mut k = 0;
+    while k < 13 {
+        let number = k + 14;
+        offsets[k as usize] = [number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1];
+        k += 1;
+    }
+    offsets
+};
 
 /// Coordinates of a cell.
 pub(super) type Cell = [i64; 3];
@@ -51,19 +46,6 @@ pub(super) type Cell = [i64; 3];
 ///
 /// The grid has no bounds. Cells may share a slot; spheres of other cells are skipped. The
 /// table has 4096 slots as in the paper, and more for more spheres.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{HashGrid, PairSearch};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// let mut spheres = SphereSet::new();
-/// spheres.push(Vec3::splat(-1.0e6), 0.17, 0)?;
-/// spheres.push(Vec3::ZERO, 0.17, 1)?;
-/// spheres.push(Vec3::Y * 0.3, 0.17, 2)?;
-/// assert_eq!(HashGrid::new().count_pairs(&spheres, 0.0)?, 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
     /// First sphere of each slot.

@@ -101,8 +101,8 @@ impl Sink for PairSink<'_> {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is space for a vector of pairs, of which the first `count_ones` are kept; the
-        // caller promises the instructions and the entries.
+        // SAFETY: there is space for a vector of pairs, of which the first `count_ones` are kept;
+        // the caller promises the instructions and the entries.
         unsafe {
             C::write_pairs(hits.own, hits.others(), hits.mask, *next);
             *next = next.add(hits.mask.count_ones() as usize);
@@ -145,8 +145,8 @@ impl Sink for GapSink<'_> {
         if hits.mask == 0 {
             return;
         }
-        // SAFETY: there is space for a vector of gaps, of which the first `count_ones` are kept; the
-        // caller promises the instructions and the entries.
+        // SAFETY: there is space for a vector of gaps, of which the first `count_ones` are kept;
+        // the caller promises the instructions and the entries.
         unsafe {
             C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
             *gap = gap.add(hits.mask.count_ones() as usize);

@@ -13,21 +13,6 @@ use super::{
 /// To search spheres, use [`AutoGrid`](super::AutoGrid), which chooses between
 /// [`TwoLevelGrid`] and [`HierarchicalGrid`](super::HierarchicalGrid). This list is for
 /// comparisons of the algorithms.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{PairSearch, SearchKind};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// let mut spheres = SphereSet::new();
-/// for k in 0..1000 {
-///     spheres.push(Vec3::X * 0.3 * k as f32, 0.17, k)?;
-/// }
-/// for kind in SearchKind::ALL {
-///     assert_eq!(kind.search().count_pairs(&spheres, 0.0)?, 999, "{kind}");
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SearchKind {
@@ -116,20 +101,5 @@ impl SearchKind {
 impl fmt::Display for SearchKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_a_kind_is_that_of_its_searches() {
-        for kind in SearchKind::ALL {
-            assert_eq!(kind.search().name(), kind.name());
-            if let Some(search) = kind.box_search() {
-                assert_eq!(search.name(), kind.name());
-            }
-        }
     }
 }

@@ -92,23 +92,6 @@ impl Region {
 /// Since the cells are the same and only spheres without a partner are excluded, the pairs and
 /// their order are those of a [`UniformGrid`]. Steps 1 to 4 are skipped if they do not pay off:
 /// if molecules have few spheres, or most spheres are near another molecule.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{PairSearch, TwoLevelGrid};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// // Three rods of twenty atoms: two end to end, one far away.
-/// let mut spheres = SphereSet::new();
-/// for (rod, start) in [0.0, 3.0, 50.0].into_iter().enumerate() {
-///     for k in 0..20 {
-///         spheres.push(Vec3::X * (start + 0.15 * k as f32), 0.17, rod as u32)?;
-///     }
-/// }
-/// let mut grid = TwoLevelGrid::new();
-/// assert!(grid.count_pairs(&spheres, 0.0)? > 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevelGrid {
     grid: UniformGrid,

@@ -35,21 +35,6 @@ const PAIRS_PER_TASK: usize = 16 * 1024;
 ///
 /// Exact in every step. Pays off if many steps pass between two searches; costs memory for the
 /// stored pairs, which are more than those in reach.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{PairSearch, VerletGrid};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// let mut grid = VerletGrid::new();
-/// for step in 0..10 {
-///     let mut spheres = SphereSet::new();
-///     spheres.push(Vec3::ZERO, 0.17, 0)?;
-///     spheres.push(Vec3::X * (0.362 - 0.004 * step as f32), 0.17, 1)?;
-///     assert_eq!(grid.count_pairs(&spheres, 0.0)?, u64::from(step > 5));
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct VerletGrid {
     grid: UniformGrid,

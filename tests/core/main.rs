@@ -4,6 +4,7 @@
 mod common;
 
 mod clashes;
+mod closest_distance;
 mod compartment;
 mod crowd_contacts;
 mod docking;

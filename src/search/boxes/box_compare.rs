@@ -66,8 +66,8 @@ fn compare<const AVX2: bool>(
             while at < to {
                 #[cfg(target_arch = "x86_64")]
                 let mut mask = if AVX2 {
-                    // SAFETY: runs end at the last box, which is followed by LANES entries, and the caller promises
-                    // AVX2.
+                    // SAFETY: runs end at the last box, which is followed by LANES entries, and
+                    // the caller promises AVX2.
                     unsafe { query.hits_avx2(columns, at) }
                 } else {
                     query.hits(columns, at)

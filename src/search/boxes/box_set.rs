@@ -37,6 +37,8 @@ pub enum BoxError {
 
 /// Axis-aligned world-space boxes as arrays: two corners (nm) and an owner.
 ///
+/// Accessors panic if an index is out of range.
+///
 /// ```
 /// use bevy_rapier_molecules::search::boxes::BoxSet;
 /// use bevy_rapier_molecules::spheres::SphereSet;
@@ -111,9 +113,6 @@ impl BoxSet {
     }
 
     /// Corner of a box with the smallest coordinates, nm.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn low(&self, index: usize) -> Vec3 {
@@ -122,9 +121,6 @@ impl BoxSet {
     }
 
     /// Corner of a box with the largest coordinates, nm.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn high(&self, index: usize) -> Vec3 {
@@ -133,9 +129,6 @@ impl BoxSet {
     }
 
     /// Owner of a box.
-    ///
-    /// # Panics
-    /// If the index is out of range.
     #[inline]
     #[must_use]
     pub fn owner(&self, index: usize) -> u32 {
@@ -143,9 +136,6 @@ impl BoxSet {
     }
 
     /// Whether two boxes have different owners and a common point.
-    ///
-    /// # Panics
-    /// If an index is out of range.
     #[inline]
     #[must_use]
     pub fn overlap(&self, a: usize, b: usize) -> bool {
@@ -217,8 +207,8 @@ impl BoxSet {
         self.check()
     }
 
-    /// Median of the longest sides of the boxes, nm, estimated from a sample if there are many; zero
-    /// if there are no boxes.
+    /// Median of the longest sides of the boxes, nm, estimated from a sample if there are many;
+    /// zero if there are no boxes.
     pub(crate) fn median_side(&self) -> f32 {
         const MAX_SAMPLES: usize = 1023;
         let mut sides = [0.0; MAX_SAMPLES];

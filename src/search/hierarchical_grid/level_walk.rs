@@ -140,9 +140,7 @@ impl<'a> LevelWalks<'a> {
 
     /// Whether there are too many comparisons between levels.
     pub(super) fn is_crowded(&self) -> bool {
-        let cells = self.sorted.cell_start.windows(2);
-        let counts = cells.map(|cell| u64::from(cell[1] - cell[0]));
-        let max_count = counts.max().unwrap_or(0);
+        let max_count = u64::from(self.sorted.cell_counts().max().unwrap_or(0));
         // A cheap upper bound, which most scenes are far below.
         let finer = self.sorted.len() as u64;
         max_count.saturating_mul(finer) > MAX_COMPARISONS
@@ -174,13 +172,6 @@ impl<'a> LevelWalks<'a> {
             count.sum()
         };
         (0..self.levels.len()).map(count_level).sum()
-    }
-
-    /// The cell with the most spheres.
-    pub(super) fn fullest_cell(&self) -> usize {
-        let cells = self.sorted.cell_start.windows(2).enumerate();
-        let fullest = cells.max_by_key(|(at, cell)| (cell[1] - cell[0], std::cmp::Reverse(*at)));
-        fullest.map_or(0, |(at, _)| at)
     }
 
     /// The walk that a task belongs to, and its index there.

@@ -227,8 +227,8 @@ impl OctaveRanges {
             len: 0,
         };
         for (number, &octave) in sizes.octaves.iter().enumerate() {
-            // Octaves without spheres join any level, those with few the next coarser one. Cells of no
-            // size would have no width.
+            // Octaves without spheres join any level, those with few the next coarser one. Cells
+            // of no size would have no width.
             let size = size_of(octave.largest_radius, sizes.margin);
             let joins = octave.count <= few || size < f32::MIN_POSITIVE;
             all.ranges[all.len] = OctaveRange {

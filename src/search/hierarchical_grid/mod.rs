@@ -111,8 +111,7 @@ impl HierarchicalGrid {
             comparisons,
         );
         if walks.is_crowded() {
-            let fullest = walks.fullest_cell();
-            return Err(self.sorted.too_crowded(fullest, plan.longest));
+            return Err(self.sorted.too_crowded(plan.longest));
         }
         Ok(walks)
     }

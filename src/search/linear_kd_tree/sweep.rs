@@ -109,8 +109,8 @@ unsafe fn compare<C: SubBoxComparison, const UNIQUE: bool>(
         let last_mask = ALL >> (LANES - 1 - (end - 1) % LANES);
         for (chunk, blocks) in blocks[first..=last].chunks(BLOCKS_PER_RESERVE).enumerate() {
             list.reserve(BLOCKS_PER_RESERVE * LANES);
-            // SAFETY: there is space for all pairs of these blocks, a block has LANES elements, and the
-            // caller promises the instructions.
+            // SAFETY: there is space for all pairs of these blocks, a block has LANES elements,
+            // and the caller promises the instructions.
             unsafe {
                 let mut next = list.as_mut_ptr().add(list.len());
                 for (at, block) in (first + chunk * BLOCKS_PER_RESERVE..).zip(blocks) {

@@ -46,10 +46,6 @@ impl SweptSearch for SweptBruteForce {
         } else {
             collisions.par_extend((0..count).into_par_iter().flat_map_iter(of));
         }
-        let count = count as u64;
-        Ok(SweptWork {
-            checks: count * count.saturating_sub(1) / 2,
-            ..SweptWork::default()
-        })
+        Ok(SweptWork::default())
     }
 }

@@ -117,8 +117,6 @@ pub(super) struct CellLinks {
     spheres: Vec<Vec<u32>>,
     /// `cellList` of each sphere.
     cells: Vec<CellsOfSphere>,
-    /// Number of links that were added or removed.
-    pub(super) changes: u64,
 }
 
 impl CellLinks {
@@ -173,7 +171,6 @@ impl CellLinks {
             for y in cells.low[1]..=cells.high[1] {
                 for z in cells.low[2]..=cells.high[2] {
                     change(&mut self.spheres[layout.index([x, y, z])]);
-                    self.changes += 1;
                 }
             }
         }

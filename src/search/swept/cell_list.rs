@@ -99,8 +99,8 @@ impl CellList {
         }
     }
 
-    /// Uses cells of a given width, nm. Spheres that are too large or too fast for them are compared
-    /// with all spheres.
+    /// Uses cells of a given width, nm. Spheres that are too large or too fast for them are
+    /// compared with all spheres.
     ///
     /// # Errors
     /// [`SweptError::BadWidth`] if the width is not positive and finite.
@@ -222,7 +222,6 @@ impl CellList {
                             continue;
                         }
                         self.checked[other as usize] = sphere;
-                        work.checks += 1;
                         collisions.extend(collision(start, end, index, other as usize));
                     }
                 }
@@ -231,20 +230,13 @@ impl CellList {
     }
 
     /// Compares the outliers with all spheres.
-    fn check_outliers(
-        &self,
-        start: &SphereSet,
-        end: &SphereSet,
-        work: &mut SweptWork,
-        collisions: &mut Vec<Collision>,
-    ) {
+    fn check_outliers(&self, start: &SphereSet, end: &SphereSet, collisions: &mut Vec<Collision>) {
         for &outlier in &self.outliers {
             for other in 0..start.len() as u32 {
                 // Compare two outliers once.
                 if other == outlier || (other < outlier && self.is_outlier(other)) {
                     continue;
                 }
-                work.checks += 1;
                 collisions.extend(collision(start, end, outlier as usize, other as usize));
             }
         }
@@ -295,7 +287,6 @@ impl SweptSearch for CellList {
         collisions.clear();
         check(start, end)?;
         let layout = self.plan(start, end)?;
-        self.links.changes = 0;
         let mut work = SweptWork {
             outliers: self.outliers.len() as u64,
             ..SweptWork::default()
@@ -317,8 +308,7 @@ impl SweptSearch for CellList {
                 self.link(&layout, end, sphere);
             }
         }
-        self.check_outliers(start, end, &mut work, collisions);
-        work.links = self.links.changes;
+        self.check_outliers(start, end, collisions);
         collisions.sort_unstable_by_key(|collision| collision.pair);
         Ok(work)
     }

@@ -74,12 +74,8 @@ pub enum SweptError {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweptWork {
-    /// Number of pairs whose time of contact was computed.
-    pub checks: u64,
     /// Number of cells that were visited.
     pub cells: u64,
-    /// Number of links between cells and spheres that were added or removed.
-    pub links: u64,
     /// Number of spheres that were too large or too fast for the cells.
     pub outliers: u64,
 }
@@ -89,8 +85,8 @@ pub trait SweptSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 
-    /// Writes the collisions of spheres that move from `start` to `end` into `collisions`, sorted by
-    /// pair.
+    /// Writes the collisions of spheres that move from `start` to `end` into `collisions`, sorted
+    /// by pair.
     ///
     /// # Errors
     /// [`SweptError`] if a sphere is invalid, or the sets have different spheres; there are no

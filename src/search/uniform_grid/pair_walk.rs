@@ -123,8 +123,8 @@ impl<B: CoarserLevels> PairWalk<'_, B> {
                         let query = self.query::<MIXED>(&copies, one);
                         let own = columns.index[start + one];
                         let run = one + 1..candidates.len();
-                        // SAFETY: the copies have MAX_LANES entries after the last one, all out of reach, and
-                        // `run` chose `C`.
+                        // SAFETY: the copies have MAX_LANES entries after the last one, all out
+                        // of reach, and `run` chose `C`.
                         unsafe {
                             compare::<C, MIXED, true, S>(&copies, &query, own, run, sink);
                             self.coarser

@@ -76,29 +76,13 @@ impl SortedSpheres {
         self.slab_order.len()
     }
 
-    /// Sum of the squared numbers of spheres per cell, and the largest number.
-    fn crowding(&self) -> (u64, u64) {
-        const CELLS_PER_TASK: usize = 64 * 1024;
-        let count = |cell: &[u32]| u64::from(cell[1] - cell[0]);
-        let tasks = self
-            .cell_start
-            .len()
-            .saturating_sub(1)
-            .div_ceil(CELLS_PER_TASK);
-        (0..tasks)
-            .into_par_iter()
-            .map(|task| {
-                let first = task * CELLS_PER_TASK;
-                let last = (first + CELLS_PER_TASK + 1).min(self.cell_start.len());
-                let cells = self.cell_start[first..last].windows(2).map(count);
-                cells.fold((0, 0), |(sum, max), count| {
-                    (sum + count * count, count.max(max))
-                })
-            })
-            .reduce(|| (0, 0), |(a, b), (c, d)| (a + c, b.max(d)))
+    /// Number of spheres of each cell.
+    pub(in crate::search) fn cell_counts(&self) -> impl Iterator<Item = u32> {
+        self.cell_start.windows(2).map(|cell| cell[1] - cell[0])
     }
 
-    /// Number of comparisons within cells.
+    /// Number of comparisons within cells, more or less: the sum of the squared numbers of
+    /// spheres per cell.
     ///
     /// # Errors
     /// [`SearchError::TooCrowded`] with the longest `reach` (nm) if there are more than `max`.
@@ -107,21 +91,32 @@ impl SortedSpheres {
         max: u64,
         reach: f32,
     ) -> Result<u64, SearchError> {
-        let (comparisons, fullest_count) = self.crowding();
-        if comparisons <= max {
-            return Ok(comparisons);
+        const CELLS_PER_TASK: usize = 64 * 1024;
+        let cells = self.cell_start.len().saturating_sub(1);
+        let tasks = (0..cells.div_ceil(CELLS_PER_TASK)).into_par_iter();
+        let sums = tasks.map(|task| {
+            let first = task * CELLS_PER_TASK;
+            let last = (first + CELLS_PER_TASK + 1).min(self.cell_start.len());
+            let cells = self.cell_start[first..last].windows(2);
+            cells
+                .map(|cell| u64::from(cell[1] - cell[0]).pow(2))
+                .sum::<u64>()
+        });
+        let comparisons = sums.sum();
+        if comparisons > max {
+            return Err(self.too_crowded(reach));
         }
-        let is_fullest = |cell: &[u32]| u64::from(cell[1] - cell[0]) == fullest_count;
-        let fullest = self.cell_start.windows(2).position(is_fullest);
-        Err(self.too_crowded(fullest.unwrap_or(0), reach))
+        Ok(comparisons)
     }
 
-    /// The error for a cell with too many spheres.
-    pub(in crate::search) fn too_crowded(&self, cell: usize, reach: f32) -> SearchError {
-        let (first, end) = (self.cell_start[cell], self.cell_start[cell + 1]);
+    /// The error for the first of the fullest cells.
+    pub(in crate::search) fn too_crowded(&self, reach: f32) -> SearchError {
+        let spheres = self.cell_counts().max().unwrap_or(0);
+        let cell = self.cell_counts().position(|count| count == spheres);
+        let first = self.cell_start[cell.unwrap_or(0)];
         SearchError::TooCrowded {
             sphere: self.index[first as usize],
-            spheres: end - first,
+            spheres,
             reach,
         }
     }
@@ -186,8 +181,8 @@ impl SortedSpheres {
             grow(values, length);
         }
         grow(&mut self.slab_order, spheres);
-        // Capacity for the largest grid, so that an expanding scene does not allocate in every step.
-        // Memory that is not touched costs nothing.
+        // Capacity for the largest grid, so that an expanding scene does not allocate in every
+        // step. Memory that is not touched costs nothing.
         let capacity = GridLayout::max_cells(spheres) + 1;
         self.cell_start
             .reserve_exact(capacity.saturating_sub(self.cell_start.len()));
@@ -246,7 +241,8 @@ impl SortedSpheres {
                 for member in members.iter().rev() {
                     let start = &mut starts[(member.cell - first_cell) as usize];
                     *start -= 1;
-                    // SAFETY: the prefix sum gives each sphere its own place inside the range of its slab.
+                    // SAFETY: the prefix sum gives each sphere its own place inside the range of
+                    // its slab.
                     unsafe { index.write(*start as usize, member.index) };
                 }
             });

@@ -1,7 +1,9 @@
 //! Invalid input is rejected with a reason, and the search stays usable.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bevy_rapier_molecules::search::{
-    BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid,
+    AutoGrid, BruteForce, MAX_REACH_NM, PairBuffer, PairSearch, SearchError, UniformGrid,
 };
 use bevy_rapier_molecules::spheres::{SphereError, SphereSet};
 use glam::Vec3;
@@ -96,4 +98,30 @@ fn an_invalid_sphere_is_not_added() {
         ));
     }
     assert!(spheres.is_empty());
+}
+
+#[test]
+fn pairs_beyond_the_limit_are_counted_and_visited_but_not_stored() {
+    let count = 24_000_u64;
+    let expected = count * (count - 1) / 2;
+    let mut spheres = SphereSet::new();
+    for owner in 0..count {
+        spheres.push(Vec3::ONE, 0.1, owner as u32).unwrap();
+    }
+    let mut search = AutoGrid::new();
+    let mut pairs = PairBuffer::new();
+    let error = search.find_pairs(&spheres, 0.0, &mut pairs).unwrap_err();
+    assert!(
+        matches!(error, SearchError::TooManyPairs { pairs, .. } if pairs == expected),
+        "{error}"
+    );
+    assert!(pairs.is_empty());
+    let visited = AtomicU64::new(0);
+    search
+        .visit_pairs(&spheres, 0.0, &|pairs, gaps| {
+            assert_eq!(pairs.len(), gaps.len());
+            visited.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+        })
+        .unwrap();
+    assert_eq!(visited.into_inner(), expected);
 }

@@ -9,8 +9,10 @@
 //! roundings of their reach (`oracle::BAND`) may differ.
 
 mod boxes;
+mod contact_time;
 mod degenerate;
 mod invalid_input;
+mod kinds;
 mod oracle;
 mod random;
 mod refined;

@@ -88,8 +88,8 @@ impl Comparison for Avx2 {
         target: *mut f32,
     ) {
         debug_assert!(at + LANES <= columns.x.len());
-        // SAFETY: the caller promises AVX2, eight readable entries from `at` in each column, and space
-        // for eight numbers; loads and stores are unaligned.
+        // SAFETY: the caller promises AVX2, eight readable entries from `at` in each column, and
+        // space for eight numbers; loads and stores are unaligned.
         unsafe {
             let squared = Self::squared(columns, query, at);
             let radii = if MIXED {

@@ -60,8 +60,8 @@ impl Comparison for Avx512 {
 
     #[inline(always)]
     unsafe fn write_pairs(own: u32, others: *const u32, mask: u32, target: *mut Pair) {
-        // SAFETY: the caller promises AVX-512, sixteen others and space for as many pairs; `Pair` is
-        // two u32 in order, and loads and stores are unaligned.
+        // SAFETY: the caller promises AVX-512, sixteen others and space for as many pairs; `Pair`
+        // is two u32 in order, and loads and stores are unaligned.
         unsafe {
             let others = _mm512_loadu_si512(others.cast());
             let others = _mm512_maskz_compress_epi32(mask as __mmask16, others);
@@ -88,8 +88,8 @@ impl Comparison for Avx512 {
         target: *mut f32,
     ) {
         debug_assert!(at + Self::LANES <= columns.x.len());
-        // SAFETY: the caller promises AVX-512, sixteen readable entries from `at` in each column, and
-        // space for sixteen numbers; loads and stores are unaligned.
+        // SAFETY: the caller promises AVX-512, sixteen readable entries from `at` in each column,
+        // and space for sixteen numbers; loads and stores are unaligned.
         unsafe {
             let squared = Self::squared(columns, query, at);
             let radii = if MIXED {
