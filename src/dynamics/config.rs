@@ -1,10 +1,10 @@
-//! How contacts are solved, in numbers.
+//! Parameters of the contact solver.
 
 use serde::{Deserialize, Serialize};
 
 use crate::force::{ParameterError, not_negative};
 
-/// How contacts are solved.
+/// Parameters of the contact solver.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::ContactSolverConfig;
@@ -12,24 +12,23 @@ use crate::force::{ParameterError, not_negative};
 /// // A high pile needs more iterations to stand.
 /// let pile = ContactSolverConfig { iterations: 32, ..ContactSolverConfig::default() };
 /// assert!(pile.check().is_ok());
-/// let blind = ContactSolverConfig { prediction_distance: f32::NAN, ..pile };
-/// assert!(blind.check().is_err_and(|error| error.name == "prediction_distance"));
+/// let invalid = ContactSolverConfig { prediction_distance: f32::NAN, ..pile };
+/// assert!(invalid.check().is_err_and(|error| error.name == "prediction_distance"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactSolverConfig {
-    /// Iterations in each substep. Default: 8.
+    /// Solver iterations per substep. Default: 8.
     pub iterations: u32,
-    /// Iterations without parting, for the contacts of the substep before. Default: 2.
+    /// Iterations per substep on the previous contacts without push-out. Default: 2.
     pub relax_iterations: u32,
-    /// Contacts are foreseen this far ahead, nm. Default: 0.02 nm.
+    /// Spheres closer than this become contacts before they touch, nm. Default: 0.02 nm.
     pub prediction_distance: f32,
-    /// Overlap that is left alone, nm: contacts that touch do not flicker.
-    /// Default: 0.001 nm.
+    /// Overlap that is not pushed out, nm: keeps resting contacts alive. Default: 0.001 nm.
     pub slop: f32,
-    /// Fastest that overlaps are pushed apart, nm/s. Default: 4 nm/s.
+    /// Maximum speed at which overlaps are pushed out, nm/s. Default: 4 nm/s.
     pub max_push_speed: f32,
-    /// Approach below which nothing bounces, nm/s. Default: 1 nm/s.
+    /// Approach speed below which restitution is ignored, nm/s. Default: 1 nm/s.
     pub restitution_threshold: f32,
 }
 
@@ -47,10 +46,10 @@ impl Default for ContactSolverConfig {
 }
 
 impl ContactSolverConfig {
-    /// Checks that each number can be.
+    /// Validates the parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] names the one that cannot.
+    /// [`ParameterError`] names the first that is negative or not finite.
     pub fn check(&self) -> Result<(), ParameterError> {
         not_negative(&[
             ("prediction_distance", self.prediction_distance),

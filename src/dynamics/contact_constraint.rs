@@ -1,65 +1,61 @@
-//! One contact between two spheres as the solver sees it.
+//! One contact as the solver sees it.
 
 use glam::Vec3;
 
-use super::device_solver::CarriedImpulse;
-use super::pair_grouper::Sphere;
-use super::{ContactMaterial, ContactSolverConfig, MovingBody, Softness};
+use super::detection::Sphere;
+use super::{BodyIndex, ContactMaterial, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
 
-/// From this share of the smaller radius on, an overlap is too deep for its own
-/// normal alone: the atoms may have passed each other, and the line between the
-/// molecules knows better which way is out.
+/// Overlap, as a fraction of the smaller radius, beyond which the normal between the spheres
+/// is unreliable: the atoms may have passed each other. The normal is then blended with the
+/// direction between the molecules.
 pub(crate) const DEEP_SHARE: f32 = 0.5;
 
-/// A contact between a sphere of molecule `a` and one of molecule `b`.
+/// A contact between spheres of two molecules, or with an external body.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContactConstraint {
-    /// The spheres; the first belongs to `a`. Of a contact that is held from outside,
-    /// the two halves of its key.
+    /// The spheres; the first belongs to `a`. The two halves of its key if it is external.
     pub spheres: Pair,
-    /// Molecule of the first sphere.
-    pub a: u32,
-    /// Molecule of the second sphere.
-    pub b: u32,
-    /// Whether it is a [`ExternalContact`](super::ExternalContact): a contact with something outside the
-    /// crowd, which the physics engine answers too.
-    pub held: bool,
+    /// Body of the first sphere.
+    pub a: BodyIndex,
+    /// Body of the second sphere.
+    pub b: BodyIndex,
+    /// Whether it is an [`ExternalContact`](super::ExternalContact).
+    pub external: bool,
     /// Unit vector from `a` to `b`.
     pub normal: Vec3,
     /// From the center of mass of `a` to the contact point, nm.
     pub lever_a: Vec3,
     /// From the center of mass of `b` to the contact point, nm.
     pub lever_b: Vec3,
-    /// Distance of the surfaces, nm; negative where they overlap.
+    /// Distance between the surfaces, nm; negative where they overlap.
     pub gap: f32,
-    /// Impulse along the normal so far, Da·nm/s; never negative.
+    /// Accumulated impulse along the normal, Da·nm/s; never negative.
     pub normal_impulse: f32,
-    /// Impulse of friction so far, across the normal, Da·nm/s.
+    /// Accumulated friction impulse, perpendicular to the normal, Da·nm/s.
     pub friction_impulse: Vec3,
-    /// Effective mass along the normal with split masses, Da; zero if the contact
-    /// does not take part.
+    /// Effective mass along the normal with split masses, Da; zero if inactive.
     pub(crate) normal_mass: f32,
-    /// The same across the normal.
+    /// Effective mass perpendicular to the normal, Da.
     pub(crate) friction_mass: f32,
-    /// Mobility of either side along and across the normal, before splitting.
+    /// Mobility of `a` along and perpendicular to the normal, then of `b`, before mass
+    /// splitting, 1/Da.
     pub(crate) mobility: [f32; 4],
     pub(crate) softness: Softness,
     pub(crate) friction: f32,
-    /// Speed at which the bodies should part after a bounce, nm/s.
+    /// Separation speed that restitution demands, nm/s.
     pub(crate) restitution_speed: f32,
 }
 
-/// Two spheres that touch, or nearly do.
-pub(super) struct Touch<'a> {
-    pub pair: Pair,
+/// Two spheres with their bodies.
+pub(super) struct SpherePair<'a> {
+    pub indices: Pair,
     pub spheres: [&'a Sphere; 2],
-    /// Their molecules.
-    pub molecules: [u32; 2],
+    pub bodies: [BodyIndex; 2],
 }
 
-/// What all contacts of two molecules share.
+/// Surface parameters that all contacts of two molecules share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ContactSurface {
     softness: Softness,
@@ -68,8 +64,7 @@ pub(super) struct ContactSurface {
 }
 
 impl ContactSurface {
-    /// Two surfaces of a `material` in a substep.
-    pub fn new(material: &ContactMaterial, substep: &Substep) -> Self {
+    pub fn new(material: &ContactMaterial, substep: &SubstepParams) -> Self {
         Self {
             softness: Softness::new(material, substep.dt),
             friction: material.friction,
@@ -78,21 +73,17 @@ impl ContactSurface {
     }
 }
 
-/// What all contacts of a substep share.
+/// Parameters that all contacts of a substep share; see [`ContactSolverConfig`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Substep {
+pub(super) struct SubstepParams {
     /// Length of the substep, s.
     pub dt: f32,
-    /// Overlap that is left alone, nm.
-    pub slop: f32,
-    /// Fastest that overlaps are pushed apart, nm/s.
-    pub max_push_speed: f32,
-    /// Approach below which nothing bounces, nm/s.
-    pub restitution_threshold: f32,
+    slop: f32,
+    max_push_speed: f32,
+    restitution_threshold: f32,
 }
 
-impl Substep {
-    /// A substep of `dt` s.
+impl SubstepParams {
     pub fn new(dt: f32, config: &ContactSolverConfig) -> Self {
         Self {
             dt,
@@ -104,25 +95,41 @@ impl Substep {
 }
 
 impl ContactConstraint {
-    /// The contact of `pair`, or a contact that does not take part.
-    ///
-    /// A contact takes part if the spheres overlap, would overlap at the end of the
-    /// substep, or carried an impulse before.
-    pub(super) fn prepare(
-        touch: &Touch<'_>,
+    /// A contact between nothing.
+    pub(crate) const INACTIVE: Self = Self {
+        spheres: Pair { a: 0, b: 0 },
+        a: BodyIndex(0),
+        b: BodyIndex(0),
+        external: false,
+        normal: Vec3::ZERO,
+        lever_a: Vec3::ZERO,
+        lever_b: Vec3::ZERO,
+        gap: f32::INFINITY,
+        normal_impulse: 0.0,
+        friction_impulse: Vec3::ZERO,
+        normal_mass: 0.0,
+        friction_mass: 0.0,
+        mobility: [0.0; 4],
+        softness: Softness::RIGID,
+        friction: 0.0,
+        restitution_speed: 0.0,
+    };
+
+    /// The contact between two spheres.
+    pub(super) fn between_spheres(
+        pair: &SpherePair<'_>,
         bodies: &[MovingBody],
         surface: &ContactSurface,
-        substep: &Substep,
+        substep: &SubstepParams,
     ) -> Self {
-        let [a, b] = touch.molecules;
+        let ([a, b], [first, second]) = (pair.bodies, pair.spheres);
         let mut contact = Self {
-            spheres: touch.pair,
+            spheres: pair.indices,
             a,
             b,
-            ..Self::IDLE
+            ..Self::INACTIVE
         };
-        let [body_a, body_b] = [a, b].map(|body| &bodies[body as usize]);
-        let [first, second] = touch.spheres;
+        let [body_a, body_b] = [a, b].map(|body| &bodies[body.index()]);
         let difference = second.center - first.center;
         let distance = difference.length();
         contact.gap = distance - first.radius - second.radius;
@@ -138,146 +145,110 @@ impl ContactConstraint {
         contact.lever_b = point - body_b.center;
         contact.softness = surface.softness;
         contact.friction = surface.friction;
-        contact.look_at(bodies, surface.restitution, substep);
+        contact.set_up(bodies, surface.restitution, substep);
         contact
     }
 
-    /// Computes mobilities and bounce, and takes part if the surfaces overlap or are
-    /// about to.
-    pub(super) fn look_at(&mut self, bodies: &[MovingBody], restitution: f32, substep: &Substep) {
-        let [a, b] = [self.a, self.b].map(|body| &bodies[body as usize]);
+    /// Computes mobilities and restitution, and activates the contact if the surfaces overlap
+    /// or would at the end of the substep.
+    pub(super) fn set_up(
+        &mut self,
+        bodies: &[MovingBody],
+        restitution: f32,
+        substep: &SubstepParams,
+    ) {
+        let [a, b] = [self.a, self.b].map(|body| &bodies[body.index()]);
         self.mobility = mobilities(self, a, b);
-        let approach = self.relative_velocity(a, b).dot(self.normal);
+        let velocity = b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a);
+        let approach = velocity.dot(self.normal);
         if approach < -substep.restitution_threshold {
             self.restitution_speed = -restitution * approach;
         }
         if self.gap <= 0.0 || self.gap + approach * substep.dt < 0.0 {
-            self.take_part();
+            self.activate();
         }
     }
 
-    /// Takes it out of the solver's hands.
-    pub(super) fn leave(&mut self) {
+    /// Activates the contact unless both sides are immovable. Mass splitting sets the real
+    /// masses later.
+    fn activate(&mut self) {
+        let [normal_a, _, normal_b, _] = self.mobility;
+        self.normal_mass = if normal_a + normal_b > 0.0 { 1.0 } else { 0.0 };
+    }
+
+    /// Removes the contact from the iteration.
+    pub(super) fn deactivate(&mut self) {
         self.normal_mass = 0.0;
         self.normal_impulse = 0.0;
         self.friction_impulse = Vec3::ZERO;
     }
 
-    /// Lets the contact take part, unless nothing can move either side. The masses
-    /// are divided later.
-    fn take_part(&mut self) {
-        let [normal_a, _, normal_b, _] = self.mobility;
-        self.normal_mass = if normal_a + normal_b > 0.0 { 1.0 } else { 0.0 };
-    }
-
-    /// Begins with the impulses that it had in the substep before.
-    pub(super) fn carry_on(&mut self, before: &Self) {
-        if self.gap == f32::INFINITY {
-            return;
-        }
-        self.take_part();
-        if self.is_active() {
-            self.normal_impulse = before.normal_impulse;
-            let friction = before.friction_impulse;
-            let across = friction - self.normal * friction.dot(self.normal);
-            self.friction_impulse = across.clamp_length_max(self.friction * self.normal_impulse);
-        }
-    }
-
-    /// The contact with what somebody else found that it carries.
-    pub(super) fn resumed(mut self, carried: &CarriedImpulse) -> Self {
-        self.normal_mass = 0.0;
-        if carried.is_active {
-            self.take_part();
-        }
-        self.normal_impulse = carried.normal_impulse;
-        self.friction_impulse = carried.friction_impulse;
-        self.restitution_speed = carried.restitution_speed;
-        self
-    }
-
-    /// A contact between no one.
-    pub(crate) const IDLE: Self = Self {
-        spheres: Pair { a: 0, b: 0 },
-        a: 0,
-        b: 0,
-        held: false,
-        normal: Vec3::ZERO,
-        lever_a: Vec3::ZERO,
-        lever_b: Vec3::ZERO,
-        gap: f32::INFINITY,
-        normal_impulse: 0.0,
-        friction_impulse: Vec3::ZERO,
-        normal_mass: 0.0,
-        friction_mass: 0.0,
-        mobility: [0.0; 4],
-        softness: Softness::RIGID,
-        friction: 0.0,
-        restitution_speed: 0.0,
-    };
-
-    /// Goes along with the bodies, each of which is now divided among `sharing` groups.
-    ///
-    /// Brings the levers to one point again: a pair of impulses that do not act in one
-    /// point would change the angular momentum. And whoever was asleep may be awake now:
-    /// masses of before, in which it could not move, would fling it away.
-    pub(super) fn follow(&mut self, bodies: &[MovingBody], sharing: [u32; 2]) {
-        let [a, b] = [self.a, self.b].map(|index| &bodies[index as usize]);
-        let apart = (b.center - a.center) - (self.lever_a - self.lever_b);
-        self.lever_a += 0.5 * apart;
-        self.lever_b -= 0.5 * apart;
-        self.mobility = mobilities(self, a, b);
-        self.split_masses(sharing);
-    }
-
-    /// The same contact between bodies, and spheres unless it is held, with other
-    /// numbers.
-    pub(super) fn renamed(mut self, [a, b]: [u32; 2], spheres: [u32; 2]) -> Self {
-        (self.a, self.b) = (a, b);
-        if self.held {
-            return self;
-        }
-        self.spheres = Pair::new(spheres[0], spheres[1]);
-        if spheres[0] > spheres[1] {
-            // The first sphere has the smaller number.
-            std::mem::swap(&mut self.a, &mut self.b);
-            std::mem::swap(&mut self.lever_a, &mut self.lever_b);
-            self.mobility.rotate_left(2);
-            self.normal = -self.normal;
-            self.friction_impulse = -self.friction_impulse;
-        }
-        self
-    }
-
-    /// Whether the solver works on it.
+    /// Whether the solver iterates on it.
     #[inline]
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.normal_mass > 0.0
     }
 
-    /// Velocity of `b` relative to `a` at the contact point, nm/s.
-    #[inline]
-    pub(super) fn relative_velocity(&self, a: &MovingBody, b: &MovingBody) -> Vec3 {
-        b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a)
+    /// Starts from the impulses of the same contact in the previous substep.
+    pub(super) fn warm_start(&mut self, previous: &Self) {
+        if self.gap == f32::INFINITY {
+            return;
+        }
+        self.activate();
+        if self.is_active() {
+            self.normal_impulse = previous.normal_impulse;
+            let friction = previous.friction_impulse;
+            let tangential = friction - self.normal * friction.dot(self.normal);
+            self.friction_impulse =
+                tangential.clamp_length_max(self.friction * self.normal_impulse);
+        }
     }
 
-    /// Divides the masses: `sharing` is the number of groups of contacts of `a` and of
-    /// `b`.
-    pub(super) fn split_masses(&mut self, sharing: [u32; 2]) {
-        let [normal_a, across_a, normal_b, across_b] = self.mobility;
-        let [share_a, share_b] = sharing.map(|contacts| contacts as f32);
+    /// Follows the bodies after they have moved; each is split among `shares` groups.
+    ///
+    /// The levers must meet in one point again, because impulses that act at two points would
+    /// change the angular momentum. Masses are recomputed, because a body may have woken: with
+    /// the masses of an immovable body it would receive far too large impulses.
+    pub(super) fn follow_bodies(&mut self, bodies: &[MovingBody], shares: [u32; 2]) {
+        let [a, b] = [self.a, self.b].map(|body| &bodies[body.index()]);
+        let drift = (b.center - a.center) - (self.lever_a - self.lever_b);
+        self.lever_a += 0.5 * drift;
+        self.lever_b -= 0.5 * drift;
+        self.mobility = mobilities(self, a, b);
+        self.split_masses(shares);
+    }
+
+    /// Computes the effective masses of bodies that are split among `shares` groups (Tonge et
+    /// al. 2012).
+    pub(super) fn split_masses(&mut self, shares: [u32; 2]) {
+        let [normal_a, tangent_a, normal_b, tangent_b] = self.mobility;
+        let [share_a, share_b] = shares.map(|groups| groups as f32);
         let inverse = |value: f32| if value > 0.0 { 1.0 / value } else { 0.0 };
         self.normal_mass = inverse(share_a * normal_a + share_b * normal_b);
-        self.friction_mass = inverse(share_a * across_a + share_b * across_b);
+        self.friction_mass = inverse(share_a * tangent_a + share_b * tangent_b);
     }
 
-    /// Spring and velocity that it adds to the approach, nm/s.
-    pub(super) fn bias(&self, substep: &Substep, parting: bool) -> (Softness, f32) {
+    /// Replaces body and sphere indices; the smaller sphere index stays first.
+    pub(super) fn relabel(&mut self, [a, b]: [BodyIndex; 2], spheres: [u32; 2]) {
+        (self.a, self.b) = (a, b);
+        self.spheres = Pair::new(spheres[0], spheres[1]);
+        if spheres[0] > spheres[1] {
+            std::mem::swap(&mut self.a, &mut self.b);
+            std::mem::swap(&mut self.lever_a, &mut self.lever_b);
+            self.mobility.rotate_left(2);
+            self.normal = -self.normal;
+            self.friction_impulse = -self.friction_impulse;
+        }
+    }
+
+    /// The spring, and the velocity added to the approach, nm/s. Overlaps are pushed out only
+    /// with `push_out`.
+    pub(super) fn bias(&self, substep: &SubstepParams, push_out: bool) -> (Softness, f32) {
         if self.gap > 0.0 {
-            // Not there yet: may close the gap, and no more.
+            // Speculative: the gap may close, but not more.
             (Softness::RIGID, self.gap / substep.dt)
-        } else if parting {
+        } else if push_out {
             let overlap = (self.gap + substep.slop).min(0.0);
             let push = self.softness.bias_rate * overlap;
             (self.softness, push.max(-substep.max_push_speed))
@@ -287,8 +258,8 @@ impl ContactConstraint {
     }
 }
 
-/// Direction from `a` to `b`: between the spheres, and for deep overlaps more and
-/// more between the molecules.
+/// Unit vector from `a` to `b`: between the spheres, blended with the direction between the
+/// molecules for deep overlaps.
 fn normal_of(
     contact: &ContactConstraint,
     difference: Vec3,
@@ -304,21 +275,21 @@ fn normal_of(
     {
         return own;
     }
-    let [a, b] = [contact.a, contact.b].map(|index| bodies[index as usize].center);
+    let [a, b] = [contact.a, contact.b].map(|body| bodies[body.index()].center);
     let between = (b - a)
         .try_normalize()
-        .unwrap_or_else(|| crate::force::arbitrary_direction(contact.b, contact.a));
+        .unwrap_or_else(|| crate::force::arbitrary_direction(contact.b.0, contact.a.0));
     let weight = (depth / (DEEP_SHARE * smaller_radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
     (own.unwrap_or(Vec3::ZERO) + between * weight)
         .try_normalize()
         .unwrap_or(between)
 }
 
-/// Mobility of `a` along and across the normal, then of `b`.
+/// Mobility of `a` along and perpendicular to the normal, then of `b`, 1/Da.
 ///
-/// Across there are two directions; their sum is an upper bound for either, which
-/// keeps the iteration stable whatever way things slide. The mobilities along any three
-/// directions at right angles add up to tr M⁻¹ + r² tr I⁻¹ − r·I⁻¹r.
+/// There are two perpendicular directions; the sum of their mobilities is an upper bound for
+/// either, which keeps the iteration stable in any sliding direction. The mobilities along any
+/// three orthogonal directions add up to tr M⁻¹ + r² tr I⁻¹ − r·I⁻¹r.
 fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f32; 4] {
     let of = |body: &MovingBody, lever: Vec3| {
         if body.asleep {
@@ -327,11 +298,11 @@ fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f
         let along = body.mobility(lever, contact.normal);
         let inertia = &body.inverse_inertia;
         let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
-        let turning = lever.length_squared() * trace - lever.dot(*inertia * lever);
-        let all = body.inverse_mass.element_sum() + turning;
-        [along, (all - along).max(0.0)]
+        let angular = lever.length_squared() * trace - lever.dot(*inertia * lever);
+        let total = body.inverse_mass.element_sum() + angular;
+        [along, (total - along).max(0.0)]
     };
-    let [normal_a, across_a] = of(a, contact.lever_a);
-    let [normal_b, across_b] = of(b, contact.lever_b);
-    [normal_a, across_a, normal_b, across_b]
+    let [normal_a, tangent_a] = of(a, contact.lever_a);
+    let [normal_b, tangent_b] = of(b, contact.lever_b);
+    [normal_a, tangent_a, normal_b, tangent_b]
 }

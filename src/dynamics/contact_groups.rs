@@ -1,100 +1,92 @@
-//! The contacts of a substep, by the two bodies they are between.
+//! The contacts of a substep, grouped by the two bodies they are between.
 
 use std::ops::Range;
 
-use super::ContactConstraint;
+use super::jacobi::LaneIndex;
+use super::{BodyIndex, ContactConstraint};
 
-/// Groups that one task works on.
+/// Groups per task.
 const GROUPS_PER_TASK: usize = 128;
 
-/// The contacts between two molecules `a` < `b`.
+/// The contacts between two bodies.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Group {
-    pub a: u32,
-    pub b: u32,
-    /// Its contacts, a range.
+pub(super) struct ContactGroup {
+    pub a: BodyIndex,
+    pub b: BodyIndex,
+    /// Range of its contacts.
     pub start: u32,
     pub end: u32,
-    /// Whether they are contacts with something outside the crowd.
-    pub held: bool,
-    /// How many of them take part.
-    pub rows: u32,
-    /// Where the iteration has those that take part.
-    pub place: u32,
+    /// Whether they are external contacts.
+    pub external: bool,
+    /// Number of active contacts.
+    pub active: u32,
+    /// Where the iteration has its active contacts.
+    pub lane: LaneIndex,
 }
 
-impl Group {
-    /// Its contacts.
-    pub fn contacts(&self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    /// Counts which of its `contacts` take part.
-    pub fn count_rows(&mut self, contacts: &[ContactConstraint]) {
-        let taking_part = contacts.iter().filter(|contact| contact.is_active());
-        self.rows = taking_part.count() as u32;
-    }
-
-    /// A group of one contact, the one with this index.
+impl ContactGroup {
+    /// A group of one contact, with its index.
     pub fn new(contact: &ContactConstraint, index: u32) -> Self {
         Self {
             a: contact.a,
             b: contact.b,
             start: index,
             end: index + 1,
-            held: contact.held,
-            rows: contact.is_active().into(),
+            external: contact.external,
+            active: contact.is_active().into(),
             ..Self::default()
         }
     }
 
-    /// Takes the contact behind its last one in.
-    pub fn add(&mut self, contact: &ContactConstraint) {
+    /// Adds the contact that follows its last one.
+    pub fn push(&mut self, contact: &ContactConstraint) {
         self.end += 1;
-        self.rows += u32::from(contact.is_active());
+        self.active += u32::from(contact.is_active());
+    }
+
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 }
 
-/// The contacts of the substep before, by their bodies.
+/// The contacts of the previous substep, for the warm start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Carried {
+pub(super) struct PreviousContacts {
     contacts: Vec<ContactConstraint>,
-    /// Sorted by bodies, supports behind the others.
-    groups: Vec<Group>,
+    /// Sorted by bodies, external groups last.
+    groups: Vec<ContactGroup>,
 }
 
-impl Carried {
-    /// Forgets them.
+impl PreviousContacts {
     pub fn clear(&mut self) {
         self.contacts.clear();
         self.groups.clear();
     }
 
-    /// Takes contacts and their groups over; leaves empty ones.
-    pub fn take(&mut self, contacts: &mut Vec<ContactConstraint>, groups: &mut Vec<Group>) {
+    /// Swaps contacts and groups in, and leaves `groups` empty. Memory is reused.
+    pub fn take(&mut self, contacts: &mut Vec<ContactConstraint>, groups: &mut Vec<ContactGroup>) {
         std::mem::swap(&mut self.contacts, contacts);
         std::mem::swap(&mut self.groups, groups);
         groups.clear();
     }
 
     /// The contacts between two bodies.
-    pub fn between(&self, a: u32, b: u32, held: bool) -> &[ContactConstraint] {
-        let key = |group: &Group| (group.held, group.a, group.b);
-        match self.groups.binary_search_by_key(&(held, a, b), key) {
-            Ok(group) => &self.contacts[self.groups[group].contacts()],
+    pub fn between(&self, a: BodyIndex, b: BodyIndex, external: bool) -> &[ContactConstraint] {
+        let key = |group: &ContactGroup| (group.external, group.a, group.b);
+        match self.groups.binary_search_by_key(&(external, a, b), key) {
+            Ok(group) => &self.contacts[self.groups[group].range()],
             Err(_) => &[],
         }
     }
 }
 
-/// Calls `work` for each group and its own among the `items`, in parallel; `own` tells
-/// which.
+/// Calls `work` in parallel for each group and its range of `items`; ranges are contiguous.
 ///
-/// Halves the groups until a piece is small: nothing is allocated.
+/// Halves the groups until a piece is small, which allocates nothing.
 pub(super) fn for_each_group<T, G, F>(
     items: &mut [T],
     groups: &mut [G],
-    own: fn(&G) -> Range<usize>,
+    range: fn(&G) -> Range<usize>,
     work: &F,
 ) where
     T: Send,
@@ -103,17 +95,17 @@ pub(super) fn for_each_group<T, G, F>(
 {
     if groups.len() > GROUPS_PER_TASK {
         let (left, right) = groups.split_at_mut(groups.len() / 2);
-        let cut = own(&right[0]).start - own(&left[0]).start;
-        let (lefts, rights) = items.split_at_mut(cut);
+        let cut = range(&right[0]).start - range(&left[0]).start;
+        let (left_items, right_items) = items.split_at_mut(cut);
         rayon::join(
-            || for_each_group(lefts, left, own, work),
-            || for_each_group(rights, right, own, work),
+            || for_each_group(left_items, left, range, work),
+            || for_each_group(right_items, right, range, work),
         );
         return;
     }
     let mut rest = items;
     for group in groups {
-        let (items, others) = rest.split_at_mut(own(group).len());
+        let (items, others) = rest.split_at_mut(range(group).len());
         work(group, items);
         rest = others;
     }

@@ -1,317 +1,325 @@
-//! The solver: all pairs of molecules at once, the contacts of each pair in turn.
+//! The contact solver: Jacobi over pairs of bodies, Gauss–Seidel over the contacts of a pair.
 
-use super::contact_constraint::{ContactSurface, Substep, Touch};
-use super::contact_groups::{Carried, Group, for_each_group};
+use super::contact_constraint::{ContactSurface, SpherePair, SubstepParams};
+use super::contact_groups::{ContactGroup, PreviousContacts, for_each_group};
+use super::detection::Detection;
 use super::device_solver::SavedContacts;
-use super::external_contact::ExternalContact;
-use super::jacobi::Iteration;
-use super::pair_grouper::PairGrouper;
-use super::{ContactConstraint, ContactMaterial, ContactSolverConfig, Impulse, MovingBody};
+use super::external_contact::BoundContact;
+use super::jacobi::JacobiIteration;
+use super::members::Members;
+use super::{BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex};
 
-/// Solves the contacts between molecules. See the [module](super) page.
+/// Solves the contacts of a substep on the CPU: see the [module page](super).
 ///
-/// Memory is kept from substep to substep; so are the impulses of contacts that last.
+/// Keeps the contacts for the warm start of the next substep, and its memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactSolver {
     /// Group after group.
     contacts: Vec<ContactConstraint>,
-    groups: Vec<Group>,
-    /// Bodies that touch others of the crowd, or hold those that do.
+    groups: Vec<ContactGroup>,
+    /// Bodies with contacts in the crowd, and external bodies that support them.
     crowded: Vec<bool>,
-    velocities: Vec<MovingBody>,
-    iteration: Iteration,
-    /// Contacts of the substep before, with what they carried.
-    before: Carried,
-    last: Option<Substep>,
+    /// The bodies, with the velocities that contacts are prepared for.
+    bodies: Vec<MovingBody>,
+    iteration: JacobiIteration,
+    previous: PreviousContacts,
+    /// Parameters of the previous substep; none if there was none.
+    previous_params: Option<SubstepParams>,
 }
 
-/// What a substep is solved for.
-pub(super) struct Problem<'a, M> {
-    /// Pairs that overlap or nearly do.
-    pub pairs: &'a PairGrouper,
-    /// Bodies before the substep: those of the spheres, then obstacles.
+/// Input of a substep.
+pub(super) struct SolverInput<'a> {
+    pub members: &'a Members,
+    pub detection: &'a Detection,
+    /// Bodies at the start of the substep: those of the owners, then external ones.
     pub bodies: &'a [MovingBody],
-    /// What the physics engine holds bodies by, with their two bodies.
-    pub supports: &'a [(ExternalContact, [u32; 2])],
-    /// Material between two bodies; none if they may not touch.
-    pub material: M,
+    pub external: &'a [BoundContact],
     /// Length of the substep, s.
     pub dt: f32,
 }
 
 impl ContactSolver {
-    /// Forgets the contacts of the last substep: the spheres are others now.
-    pub fn forget(&mut self) {
+    /// Drops the contacts of the previous substep.
+    pub fn clear(&mut self) {
         self.contacts.clear();
         self.groups.clear();
-        self.before.clear();
+        self.previous.clear();
         self.iteration.impulses.clear();
-        self.last = None;
+        self.previous_params = None;
     }
 
-    /// Keeps the contacts of the last substep though bodies and spheres get other
-    /// numbers: `rename` tells the new body and sphere of an old one, or none if it is
-    /// gone. There are `bodies` bodies now.
-    pub(super) fn rename(
+    /// Keeps the contacts between owners whose indices have changed: `relabel` returns the new
+    /// indices of an owner and its sphere, or none if it is gone. External contacts are
+    /// dropped. There are `owners` owners.
+    pub fn relabel_owners(
         &mut self,
-        bodies: usize,
-        rename: impl Fn(u32, Option<u32>) -> Option<[u32; 2]>,
+        owners: usize,
+        relabel: impl Fn(OwnerIndex, u32) -> Option<(OwnerIndex, u32)>,
     ) {
-        self.iteration.impulses.clear();
         self.contacts.retain_mut(|contact| {
-            // A held contact has no spheres to rename.
-            let spheres = if contact.held {
-                [None; 2]
-            } else {
-                [Some(contact.spheres.a), Some(contact.spheres.b)]
-            };
-            let first = rename(contact.a, spheres[0]);
-            let second = rename(contact.b, spheres[1]);
-            let (Some([a, first]), Some([b, second])) = (first, second) else {
+            if contact.external {
+                return false;
+            }
+            // Without external contacts, bodies are owners.
+            let [a, b] = [contact.a, contact.b].map(|body| OwnerIndex(body.0));
+            let spheres = contact.spheres;
+            let (Some((a, first)), Some((b, second))) =
+                (relabel(a, spheres.a), relabel(b, spheres.b))
+            else {
                 return false;
             };
-            *contact = contact.renamed([a, b], [first, second]);
+            contact.relabel([a.body(), b.body()], [first, second]);
             true
         });
-        self.contacts
-            .sort_unstable_by_key(|contact| (contact.held, contact.a, contact.b, contact.spheres));
-        self.groups.clear();
-        self.group_contacts(0);
-        self.share_out(bodies);
+        self.regroup(owners);
     }
 
-    /// What the next substep needs of the last one, in which these owners were `touching`.
-    pub(super) fn carried(&self, touching: Vec<[u32; 2]>) -> SavedContacts {
+    /// Keeps the contacts with external bodies whose indices have changed: `relabel` returns
+    /// the new index of a body, or none if it is gone. There are `bodies` bodies.
+    pub fn relabel_external(
+        &mut self,
+        bodies: usize,
+        relabel: impl Fn(BodyIndex) -> Option<BodyIndex>,
+    ) {
+        self.contacts.retain_mut(|contact| {
+            let (Some(a), Some(b)) = (relabel(contact.a), relabel(contact.b)) else {
+                return false;
+            };
+            (contact.a, contact.b) = (a, b);
+            true
+        });
+        self.regroup(bodies);
+    }
+
+    /// Sorts and groups the contacts.
+    fn regroup(&mut self, bodies: usize) {
+        self.iteration.impulses.clear();
+        self.contacts.sort_unstable_by_key(|contact| {
+            (contact.external, contact.a, contact.b, contact.spheres)
+        });
+        self.groups.clear();
+        self.group_contacts(0);
+        self.split_masses(bodies);
+    }
+
+    /// The contacts that the next substep starts from, and the pairs that touch.
+    pub fn save(&self, touching: Vec<[OwnerIndex; 2]>) -> SavedContacts {
         let contacts = self.contacts.iter();
-        let needed = contacts.filter(|contact| contact.held || contact.is_active());
+        let needed = contacts.filter(|contact| contact.external || contact.is_active());
         SavedContacts {
             contacts: needed.copied().collect(),
             touching,
-            dt: self.last.map(|last| last.dt),
+            dt: self.previous_params.map(|params| params.dt),
         }
     }
 
-    /// Goes on from contacts that somebody else solved. There are `bodies` bodies.
-    pub(super) fn restore(
-        &mut self,
-        carried: &SavedContacts,
-        config: &ContactSolverConfig,
-        bodies: usize,
-    ) {
-        self.forget();
-        self.contacts.extend_from_slice(&carried.contacts);
+    /// Continues from contacts that a device solved. There are `bodies` bodies.
+    pub fn restore(&mut self, saved: &SavedContacts, config: &ContactSolverConfig, bodies: usize) {
+        self.clear();
+        self.contacts.extend_from_slice(&saved.contacts);
         self.group_contacts(0);
-        self.share_out(bodies);
-        self.last = carried.dt.map(|dt| Substep::new(dt, config));
+        self.split_masses(bodies);
+        self.previous_params = saved.dt.map(|dt| SubstepParams::new(dt, config));
     }
 
-    /// What bodies receive from somebody else who solved the substep.
-    pub(super) fn set_impulses(&mut self, impulses: &[Impulse]) {
-        self.iteration.impulses.clear();
+    /// Takes over the result of a device, which keeps the contacts.
+    pub fn set_impulses(&mut self, impulses: &[Impulse]) {
+        self.clear();
         self.iteration.impulses.extend_from_slice(impulses);
     }
 
-    /// Makes a group wherever the bodies change, for the contacts from `first` on.
+    /// Starts a group wherever the bodies change, from contact `first` on.
     fn group_contacts(&mut self, first: usize) {
         for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
             match self.groups.last_mut() {
                 Some(last)
-                    if (last.a, last.b, last.held) == (contact.a, contact.b, contact.held) =>
+                    if (last.a, last.b, last.external)
+                        == (contact.a, contact.b, contact.external) =>
                 {
-                    last.add(contact);
+                    last.push(contact);
                 }
-                _ => self.groups.push(Group::new(contact, index)),
+                _ => self.groups.push(ContactGroup::new(contact, index)),
             }
         }
     }
 
-    /// Contacts of the last substep; not all of them take part.
-    #[must_use]
+    /// Contacts of the last substep, active or not.
     pub fn contacts(&self) -> &[ContactConstraint] {
         &self.contacts
     }
 
-    /// Impulses that the last substep asks for, one for each body.
-    #[must_use]
+    /// The impulse of the last substep on each body.
     pub fn impulses(&self) -> &[Impulse] {
         &self.iteration.impulses
     }
 
-    /// Solves one substep; [`impulses`](Self::impulses) has the answer.
-    pub(super) fn solve<M>(&mut self, problem: &Problem<'_, M>, config: &ContactSolverConfig)
-    where
-        M: Fn(u32, u32) -> Option<ContactMaterial> + Sync,
-    {
-        self.velocities.clear();
-        self.velocities.extend_from_slice(problem.bodies);
-        self.iteration.begin(problem.bodies);
-        if let Some(last) = self.last {
-            self.follow();
-            self.lay_rows(&last, false);
+    /// Solves one substep; [`impulses`](Self::impulses) has the result.
+    pub fn solve(&mut self, input: &SolverInput<'_>, config: &ContactSolverConfig) {
+        self.bodies.clear();
+        self.bodies.extend_from_slice(input.bodies);
+        self.iteration.begin(input.bodies);
+        if let Some(params) = self.previous_params {
+            self.follow_bodies();
+            self.load_constraints(&params, false);
             for _ in 0..config.relax_iterations {
                 self.iteration.iterate();
             }
-            self.write_back();
+            self.store_impulses();
         }
-        self.before.take(&mut self.contacts, &mut self.groups);
-        let parts = &mut self.iteration.parts;
-        for (body, part) in self.velocities.iter_mut().zip(parts) {
+        self.previous.take(&mut self.contacts, &mut self.groups);
+        let solved = &mut self.iteration.bodies;
+        for (body, solved) in self.bodies.iter_mut().zip(solved) {
             if !body.asleep {
-                part.velocity += (body.acceleration * problem.dt).to_vec3a();
+                solved.velocity += (body.acceleration * input.dt).to_vec3a();
             }
-            body.velocity = part.velocity.into();
-            body.angular_velocity = part.angular_velocity.into();
+            body.velocity = solved.velocity.into();
+            body.angular_velocity = solved.angular_velocity.into();
         }
-        let substep = Substep::new(problem.dt, config);
-        self.prepare(problem, &substep);
-        self.prepare_supports(problem, &substep);
-        self.share_out(problem.bodies.len());
-        self.lay_rows(&substep, true);
-        self.iteration.start_warm();
+        let params = SubstepParams::new(input.dt, config);
+        self.prepare(input, &params);
+        self.prepare_external(input.external, &params);
+        self.split_masses(input.bodies.len());
+        self.load_constraints(&params, true);
+        self.iteration.warm_start();
         for _ in 0..config.iterations {
             self.iteration.iterate();
         }
-        self.write_back();
-        self.last = Some(substep);
+        self.store_impulses();
+        self.previous_params = Some(params);
     }
 
-    /// Turns pairs into contacts, with the impulses they carried.
-    fn prepare<M>(&mut self, problem: &Problem<'_, M>, substep: &Substep)
-    where
-        M: Fn(u32, u32) -> Option<ContactMaterial> + Sync,
-    {
+    /// Makes contacts of the candidate pairs, with the impulses of the previous substep.
+    fn prepare(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
+        let (found, spheres) = (input.detection.found(), input.detection.spheres());
         self.contacts
-            .resize(problem.pairs.kept().len(), ContactConstraint::IDLE);
+            .resize(found.kept.len(), ContactConstraint::INACTIVE);
         self.groups
-            .extend(problem.pairs.groups().iter().map(|group| Group {
-                a: group.a,
-                b: group.b,
+            .extend(found.groups.iter().map(|group| ContactGroup {
+                a: group.a.body(),
+                b: group.b.body(),
                 start: group.first,
                 end: group.first + group.kept,
-                ..Group::default()
+                ..ContactGroup::default()
             }));
-        let (bodies, before) = (&self.velocities, &self.before);
-        let all_pairs = problem.pairs.kept();
+        let (bodies, previous) = (&self.bodies, &self.previous);
         for_each_group(
             &mut self.contacts,
             &mut self.groups,
-            Group::contacts,
+            ContactGroup::range,
             &|group, contacts| {
-                let Some(material) = (problem.material)(group.a, group.b) else {
-                    contacts.fill(ContactConstraint::IDLE);
-                    group.rows = 0;
+                let [a, b] = [group.a, group.b].map(|body| OwnerIndex(body.0));
+                let Some(material) = input.members.material_between(a, b) else {
+                    contacts.fill(ContactConstraint::INACTIVE);
+                    group.active = 0;
                     return;
                 };
-                let surface = ContactSurface::new(&material, substep);
-                let pairs = &all_pairs[group.contacts()];
-                let before = before.between(group.a, group.b, false);
-                for (contact, &pair) in contacts.iter_mut().zip(pairs) {
-                    let spheres = [pair.a, pair.b].map(|sphere| problem.pairs.sphere(sphere));
-                    let touch = Touch {
-                        pair,
-                        spheres,
-                        molecules: [group.a, group.b],
+                let surface = ContactSurface::new(&material, params);
+                let pairs = &found.kept[group.range()];
+                let previous = previous.between(group.a, group.b, false);
+                for (contact, &indices) in contacts.iter_mut().zip(pairs) {
+                    let pair = SpherePair {
+                        indices,
+                        spheres: [indices.a, indices.b].map(|index| &spheres[index as usize]),
+                        bodies: [group.a, group.b],
                     };
-                    *contact = ContactConstraint::prepare(&touch, bodies, &surface, substep);
-                    let same = |other: &&ContactConstraint| other.spheres == pair;
-                    if let Some(before) = before.iter().find(same)
-                        && before.normal_impulse > 0.0
+                    *contact = ContactConstraint::between_spheres(&pair, bodies, &surface, params);
+                    let same = |other: &&ContactConstraint| other.spheres == indices;
+                    if let Some(previous) = previous.iter().find(same)
+                        && previous.normal_impulse > 0.0
                     {
-                        contact.carry_on(before);
+                        contact.warm_start(previous);
                     }
                 }
-                group.count_rows(contacts);
+                let active = contacts.iter().filter(|contact| contact.is_active());
+                group.active = active.count() as u32;
             },
         );
     }
 
-    /// Adds a contact for each support, with the impulse it carried.
-    fn prepare_supports<M>(&mut self, problem: &Problem<'_, M>, substep: &Substep) {
-        let bodies = &self.velocities;
+    /// Adds the external contacts, with the impulses of the previous substep.
+    fn prepare_external(&mut self, external: &[BoundContact], params: &SubstepParams) {
         let first = self.contacts.len();
-        for (support, sides) in problem.supports {
-            let mut contact = support.constraint(*sides, bodies, substep);
-            let before = self.before.between(contact.a, contact.b, true);
+        for bound in external {
+            let mut contact = bound.constraint(&self.bodies, params);
+            let previous = self.previous.between(contact.a, contact.b, true);
             let same = |other: &&ContactConstraint| other.spheres == contact.spheres;
-            if let Some(before) = before.iter().find(same) {
-                contact.carry_on(before);
+            if let Some(previous) = previous.iter().find(same) {
+                contact.warm_start(previous);
             }
             self.contacts.push(contact);
         }
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
         self.group_contacts(first);
-        self.leave_lone_supports();
+        self.skip_isolated_external();
     }
 
-    /// Leaves supports to the physics engine where no two molecules of the crowd touch.
-    fn leave_lone_supports(&mut self) {
+    /// Leaves external contacts to the physics engine where no members touch each other.
+    fn skip_isolated_external(&mut self) {
         self.crowded.clear();
-        self.crowded.resize(self.velocities.len(), false);
-        // Bodies that touch in the crowd, and then what these lean on.
-        for held in [false, true] {
-            for group in self.groups.iter().filter(|group| group.held == held) {
-                let [a, b] = [group.a as usize, group.b as usize];
-                if group.rows > 0 && (!held || self.crowded[a] || self.crowded[b]) {
+        self.crowded.resize(self.bodies.len(), false);
+        // Members that touch each other first, then the external bodies that support them.
+        for external in [false, true] {
+            let groups = self.groups.iter();
+            for group in groups.filter(|group| group.external == external) {
+                let [a, b] = [group.a.index(), group.b.index()];
+                if group.active > 0 && (!external || self.crowded[a] || self.crowded[b]) {
                     for body in [a, b] {
-                        self.crowded[body] |= self.velocities[body].is_movable();
+                        self.crowded[body] |= self.bodies[body].is_movable();
                     }
                 }
             }
         }
-        for group in self.groups.iter_mut().filter(|group| group.held) {
-            if !(self.crowded[group.a as usize] || self.crowded[group.b as usize]) {
-                for contact in &mut self.contacts[group.contacts()] {
-                    contact.leave();
+        for group in self.groups.iter_mut().filter(|group| group.external) {
+            if !(self.crowded[group.a.index()] || self.crowded[group.b.index()]) {
+                for contact in &mut self.contacts[group.range()] {
+                    contact.deactivate();
                 }
-                group.rows = 0;
+                group.active = 0;
             }
         }
     }
 
-    /// Arranges the groups for the iterations, and divides the masses of the bodies among
-    /// them.
-    fn share_out(&mut self, bodies: usize) {
+    /// Arranges the groups for the iterations, and splits the masses of the bodies among them.
+    fn split_masses(&mut self, bodies: usize) {
         self.iteration.arrange(&mut self.groups, bodies);
         let iteration = &self.iteration;
         for_each_group(
             &mut self.contacts,
             &mut self.groups,
-            Group::contacts,
+            ContactGroup::range,
             &|group, contacts| {
-                let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
+                let shares = [group.a, group.b].map(|body| iteration.shares(body));
                 for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
-                    contact.split_masses(sharing);
+                    contact.split_masses(shares);
                 }
             },
         );
     }
 
-    /// Moves the contacts of the last substep along with the bodies.
-    fn follow(&mut self) {
-        let (bodies, iteration) = (&self.velocities, &self.iteration);
+    /// Moves the contacts of the previous substep along with the bodies.
+    fn follow_bodies(&mut self) {
+        let (bodies, iteration) = (&self.bodies, &self.iteration);
         for_each_group(
             &mut self.contacts,
             &mut self.groups,
-            Group::contacts,
+            ContactGroup::range,
             &|group, contacts| {
-                let sharing = [group.a, group.b].map(|body| iteration.sharing(body));
+                let shares = [group.a, group.b].map(|body| iteration.shares(body));
                 for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
-                    contact.follow(bodies, sharing);
+                    contact.follow_bodies(bodies, shares);
                 }
             },
         );
     }
 
-    /// Lays out what is iterated on, with or without the term that parts overlaps.
-    fn lay_rows(&mut self, substep: &Substep, parting: bool) {
+    fn load_constraints(&mut self, params: &SubstepParams, push_out: bool) {
         self.iteration
-            .lay_rows(&self.contacts, &self.groups, substep, parting);
+            .load_constraints(&self.contacts, &self.groups, params, push_out);
     }
 
-    /// Brings the impulses of the iterations back to the contacts.
-    fn write_back(&mut self) {
+    fn store_impulses(&mut self) {
         self.iteration
-            .write_back(&mut self.contacts, &mut self.groups);
+            .store_impulses(&mut self.contacts, &mut self.groups);
     }
 }

@@ -1,43 +1,30 @@
-//! One substep of a crowd: gather, detect, respond.
-
-use std::collections::BTreeSet;
+//! [`CrowdContacts`]: the substep of a crowd.
 
 use glam::Vec3;
 use rayon::prelude::*;
-use thiserror::Error;
 
-use super::contact_solver::Problem;
+use super::contact_solver::{ContactSolver, SolverInput};
+use super::detection::Detection;
 use super::device_session::DeviceSession;
-use super::fallback_search::{FallbackSearch, Finder};
+use super::device_solver::{DeviceSolver, SavedContacts};
+use super::external_contact::ExternalContacts;
 use super::group_search::GroupSearch;
+use super::members::{Members, Relabeling};
 use super::pair_grouper::PairGrouper;
-use super::wake::Encounters;
+use super::wake::WakeTest;
 use super::{
-    ContactMaterial, ContactMember, ContactSide, ContactSolver, ContactSolverConfig, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, InteractionGroups, MovingBody,
+    BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
+    Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
 };
-use crate::backend::{DeviceError, Offload};
+use crate::backend::DeviceError;
 use crate::pool::in_pool;
-use crate::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
-use crate::spheres::{SphereError, SphereSet};
+use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
+use crate::spheres::SphereSet;
 
-/// Why contacts could not be found. Molecules that are at fault are set aside first;
-/// this is what remains.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum CrowdContactsError {
-    /// The spheres cannot be searched.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-}
+/// Bodies per task of [`CrowdContacts::gather`].
+const BODIES_PER_TASK: usize = 1024;
 
-impl From<SphereError> for CrowdContactsError {
-    fn from(error: SphereError) -> Self {
-        Self::Search(error.into())
-    }
-}
-
-/// Finds and answers the contacts of a crowd, substep by substep: [`gather`](Self::gather),
+/// Finds and solves the contacts of a crowd, substep by substep: [`gather`](Self::gather),
 /// [`detect`](Self::detect), [`respond`](Self::respond).
 ///
 /// ```
@@ -52,7 +39,7 @@ impl From<SphereError> for CrowdContactsError {
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
 /// let spheres = Arc::new(MemberSpheres::atoms(&protein));
 /// let members = [0, 1].map(|id| ContactMember { id, spheres: spheres.clone(), ..Default::default() });
-/// // Two proteins that overlap and fly towards each other, 3 nm/s each.
+/// // Two overlapping proteins that approach each other at 3 nm/s each.
 /// let bodies = [-1.0, 1.0].map(|side| {
 ///     let pose = Pose::from_translation(Vec3::X * (1.1 * side));
 ///     let Body { center, inverse_mass, inverse_inertia } = Body::new(&protein, &pose);
@@ -68,42 +55,28 @@ impl From<SphereError> for CrowdContactsError {
 ///
 /// let mut contacts = CrowdContacts::default();
 /// contacts.set_members(members.to_vec())?;
-/// contacts.gather(|member| bodies.get(member).copied())?;
+/// contacts.gather(|member| bodies.get(member.index()).copied())?;
 /// contacts.detect()?;
 /// contacts.respond(1.0 / 60.0);
 /// assert_eq!(contacts.touches().len(), 1);
 /// let impulses: Vec<_> = contacts.impulses().map(|(_, impulse)| impulse.linear).collect();
-/// assert!(impulses[0].x < 0.0, "the left one is pushed back");
-/// assert!((impulses[0] + impulses[1]).length() < 1e-3 * impulses[0].length(), "as is the other");
+/// assert!(impulses[0].x < 0.0, "the left one is pushed to the left");
+/// assert!((impulses[0] + impulses[1]).length() < 1e-3 * impulses[0].length(), "momentum is conserved");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct CrowdContacts {
-    /// How contacts are solved. Whoever sets it [checks](ContactSolverConfig::check) it.
+    /// Parameters of the solver. Not validated here: see [`ContactSolverConfig::check`].
     pub config: ContactSolverConfig,
-    pub(super) search: FallbackSearch,
-    /// Who finds and solves contacts in place of us.
-    pub(super) offload: Offload<DeviceSession>,
-    pub(super) members: Vec<ContactMember>,
-    /// Members that do not touch each other, the smaller index first.
-    pub(super) exempt: BTreeSet<[u32; 2]>,
-    /// Members that were set aside, and why.
-    pub(super) aside: Vec<Option<Exclusion>>,
-    /// Member of each owner of spheres.
-    pub(super) active: Vec<u32>,
-    pub(super) first_sphere: Vec<u32>,
-    pub(super) spheres: SphereSet,
-    pub(super) groups: PairGrouper,
-    pub(super) bodies: Vec<MovingBody>,
-    /// Contacts that the physics engine answers too, in this substep, with their bodies.
-    pub(super) supports: Vec<(ExternalContact, [u32; 2])>,
-    /// What is not of the crowd; their bodies follow those of the members.
-    pub(super) obstacles: Vec<u64>,
-    pub(super) solver: ContactSolver,
-    pub(super) touches: Vec<CrowdTouch>,
-    /// Those of the substep before.
-    pub(super) touches_before: Vec<CrowdTouch>,
-    /// Sleeping members that something acts on.
-    pub(super) to_wake: Vec<u32>,
+    members: Members,
+    /// One body per owner, then the external bodies.
+    bodies: Vec<MovingBody>,
+    external: ExternalContacts,
+    detection: Detection,
+    solver: ContactSolver,
+    device: Option<DeviceSession>,
+    to_wake: Vec<MemberIndex>,
+    /// Whether the previous touches were lost with a device that did not report them.
+    lost_touches: bool,
 }
 
 impl Default for CrowdContacts {
@@ -113,355 +86,514 @@ impl Default for CrowdContacts {
 }
 
 impl CrowdContacts {
-    /// An empty crowd that is searched by `search`.
+    /// An empty crowd that uses `search`.
     #[must_use]
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             config: ContactSolverConfig::default(),
-            search: FallbackSearch::new(Finder::Pairs(search)),
-            offload: Offload::none(),
-            members: Vec::new(),
-            exempt: BTreeSet::new(),
-            aside: Vec::new(),
-            active: Vec::new(),
-            first_sphere: Vec::new(),
-            spheres: SphereSet::new(),
-            groups: PairGrouper::default(),
+            members: Members::default(),
             bodies: Vec::new(),
-            supports: Vec::new(),
-            obstacles: Vec::new(),
+            external: ExternalContacts::default(),
+            detection: Detection::new(Box::new(PairGrouper::new(search))),
             solver: ContactSolver::default(),
-            touches: Vec::new(),
-            touches_before: Vec::new(),
+            device: None,
             to_wake: Vec::new(),
+            lost_touches: false,
         }
     }
 
-    /// Searches with `search` from now on, and solves on the processor. Members and
-    /// contacts stay.
+    // Backends
+
+    /// Searches with `search` from now on, and solves on the CPU. Members and contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
-        self.stop_engine();
-        self.offload.take_error();
-        self.search = FallbackSearch::new(Finder::Pairs(search));
+        self.set_group_search(Box::new(PairGrouper::new(search)));
     }
 
-    /// As [`set_search`](Self::set_search), with one that groups pairs by itself.
+    /// As [`set_search`](Self::set_search), with a search that groups the pairs itself.
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
-        self.stop_engine();
-        self.offload.take_error();
-        self.search = FallbackSearch::new(Finder::Groups(search));
+        self.stop_device();
+        self.detection.set_search(search);
+    }
+
+    /// Finds and solves the contacts with `solver` from now on. Members and contacts stay.
+    ///
+    /// Without `report_touches`, [`touches`](Self::touches) stays empty and less is read back
+    /// from the device. If the device fails, the CPU continues: see the
+    /// [module page](super#device-solvers).
+    pub fn set_device_solver(&mut self, solver: Box<dyn DeviceSolver>, report_touches: bool) {
+        self.stop_device();
+        // An error of the previous device says nothing about this one.
+        self.take_device_error();
+        self.device = Some(DeviceSession::new(solver, report_touches));
     }
 
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
-        let error = self.offload.take_error();
-        error.or_else(|| self.search.take_error())
+        self.detection.take_error()
+    }
+
+    /// Name of the search, or of the device solver.
+    #[must_use]
+    pub fn search_name(&self) -> &'static str {
+        match &self.device {
+            Some(device) => device.name(),
+            None => self.detection.search_name(),
+        }
+    }
+
+    /// Whether [`touches`](Self::touches) is filled: always, unless a device solver is
+    /// configured not to report them.
+    #[must_use]
+    pub fn reports_touches(&self) -> bool {
+        let device = self.device.as_ref();
+        device.is_none_or(DeviceSession::reports_touches)
+    }
+
+    // Members
+
+    /// Replaces the members and lifts all exclusions. Contacts between members that stay are
+    /// kept.
+    ///
+    /// # Errors
+    /// [`SearchError`] if the spheres exceed a 32-bit index; the crowd is empty then.
+    pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), SearchError> {
+        self.read_back_contacts();
+        match self.members.set(members) {
+            Ok(relabeling) => self.relabel(&relabeling),
+            Err(error) => {
+                self.relabel(&Relabeling::default());
+                return Err(error.into());
+            }
+        }
+        Ok(())
     }
 
     /// The members.
     #[must_use]
     pub fn members(&self) -> &[ContactMember] {
-        &self.members
+        self.members.all()
     }
 
-    /// Changes the surface of one member, by its index; nothing if there is no such member.
+    /// Changes the surface of a member, if there is one with this index.
     pub fn set_surface(
         &mut self,
-        member: usize,
+        member: MemberIndex,
         material: ContactMaterial,
         groups: InteractionGroups,
     ) {
-        if let Some(member) = self.members.get_mut(member) {
-            member.material = material;
-            member.groups = groups;
-        }
-        if let Some(offload) = self.offload.as_mut() {
-            offload.forget_surfaces();
+        self.members.set_surface(member, material, groups);
+        if let Some(device) = &mut self.device {
+            device.invalidate_surfaces();
         }
     }
 
-    /// Lets all members touch each other again, as far as their groups allow it.
-    pub fn clear_exempt(&mut self) {
-        self.exempt.clear();
-    }
-
-    /// Keeps two members from touching each other, whatever their groups: a joint may
-    /// ask for it.
-    pub fn exempt(&mut self, one: u32, other: u32) {
-        self.exempt.insert([one.min(other), one.max(other)]);
-    }
-
-    /// Whether two members may touch, the smaller index first.
-    fn may_touch(&self, a: u32, b: u32) -> bool {
-        let [one, other] = [a, b].map(|member| self.members[member as usize].groups);
-        one.may_touch(other) && !self.exempt.contains(&[a, b])
-    }
-
-    /// Members that take no part, and why.
-    pub fn excluded(&self) -> impl Iterator<Item = (usize, Exclusion)> + '_ {
-        let aside = self.aside.iter().enumerate();
-        aside.filter_map(|(member, reason)| reason.map(|reason| (member, reason)))
-    }
-
-    /// Takes the bodies as they are now and moves the spheres with them.
+    /// Replaces the pairs of members that never touch, whatever their groups, such as jointed
+    /// ones: `list` pushes them to an empty vector, in any order.
     ///
-    /// Members that have no body, or one that is not finite, are set aside, and return
-    /// when they have. Returns whether the set of those set aside has changed.
+    /// Cheap to call in every substep: nothing is allocated, and nothing is sent to a device
+    /// unless the pairs have changed.
+    pub fn set_ignored_pairs(&mut self, list: impl FnOnce(&mut Vec<[MemberIndex; 2]>)) {
+        if self.members.set_ignored(list)
+            && let Some(device) = &mut self.device
+        {
+            device.invalidate_surfaces();
+        }
+    }
+
+    /// Members that are excluded from contacts, and why.
+    pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
+        self.members.excluded()
+    }
+
+    /// Lays out the spheres after exclusions have changed.
+    fn lay_out_again(&mut self) -> Result<(), SearchError> {
+        self.read_back_contacts();
+        let relabeling = self.members.lay_out_again()?;
+        self.relabel(&relabeling);
+        Ok(())
+    }
+
+    /// Moves bodies and contacts to the new indices of their owners.
+    fn relabel(&mut self, relabeling: &Relabeling) {
+        let owners = self.members.owners().len();
+        let previous = std::mem::take(&mut self.bodies);
+        self.bodies.resize(owners, MovingBody::default());
+        for (body, owner) in previous.into_iter().zip(relabeling.owners()) {
+            if let Some(owner) = owner {
+                self.bodies[owner.index()] = body;
+            }
+        }
+        self.external.clear();
+        self.detection.clear();
+        self.solver
+            .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
+        if let Some(device) = &mut self.device {
+            device.invalidate_members();
+        }
+    }
+
+    // Substep
+
+    /// Reads the body of each member and moves the spheres with it.
+    ///
+    /// Members without a body, or with one that is not finite, are excluded until they have a
+    /// valid one again. Returns whether the exclusions have changed.
     ///
     /// # Errors
-    /// None beyond those of [`set_members`](Self::set_members).
+    /// As [`set_members`](Self::set_members).
     pub fn gather(
         &mut self,
-        body: impl Fn(usize) -> Option<MovingBody> + Sync,
-    ) -> Result<bool, CrowdContactsError> {
-        let sound = |member| body(member).ok_or(Exclusion::Absent).and_then(checked);
-        let mut changed = false;
-        for (member, aside) in self.aside.iter_mut().enumerate() {
-            if aside.is_some_and(|reason| reason != Exclusion::Crowded) {
-                let now = sound(member).err();
-                changed |= *aside != now;
-                *aside = now;
-            }
-        }
+        body: impl Fn(MemberIndex) -> Option<MovingBody> + Sync,
+    ) -> Result<bool, SearchError> {
+        let valid_body = |member| {
+            let body = body(member).ok_or(Exclusion::Absent)?;
+            body.is_finite().then_some(body).ok_or(Exclusion::NotFinite)
+        };
+        let exclusion = |member| valid_body(member).err();
+        let mut changed = self.members.recheck_excluded(exclusion);
         if changed {
-            self.lay_out_after(None)?;
+            self.lay_out_again()?;
         }
-        while !self.read_bodies(&sound) {
-            for &member in &self.active {
-                self.aside[member as usize] = sound(member as usize).err();
-            }
-            self.lay_out_after(None)?;
+        while !self.read_bodies(valid_body) {
+            self.members.exclude_invalid(exclusion);
+            self.lay_out_again()?;
             changed = true;
         }
-        // An engine moves them by itself.
-        if self.offload.as_ref().is_none() {
-            self.place();
+        // A device moves the spheres itself.
+        if self.device.is_none() {
+            self.members.place(&self.bodies);
         }
         Ok(changed)
     }
 
-    /// Reads the bodies of all active members; false if one of them is not sound.
-    fn read_bodies<F>(&mut self, sound: &F) -> bool
-    where
-        F: Fn(usize) -> Result<MovingBody, Exclusion> + Sync,
-    {
-        self.bodies.truncate(self.active.len());
+    /// Reads the bodies of all owners; false if one of them is invalid.
+    fn read_bodies(
+        &mut self,
+        valid_body: impl Fn(MemberIndex) -> Result<MovingBody, Exclusion> + Sync,
+    ) -> bool {
+        let owners = self.members.owners();
+        self.bodies.truncate(owners.len());
         self.bodies
             .par_chunks_mut(BODIES_PER_TASK)
-            .zip(self.active.par_chunks(BODIES_PER_TASK))
+            .zip(owners.par_chunks(BODIES_PER_TASK))
             .map(|(bodies, members)| {
-                let mut all = true;
+                let mut all_valid = true;
                 for (target, &member) in bodies.iter_mut().zip(members) {
-                    match sound(member as usize) {
+                    match valid_body(member) {
                         Ok(body) => *target = body,
-                        Err(_) => all = false,
+                        Err(_) => all_valid = false,
                     }
                 }
-                all
+                all_valid
             })
             .reduce(|| true, |a, b| a && b)
     }
 
-    pub(super) fn place(&mut self) {
-        let (members, active, bodies) = (&self.members, &self.active, &self.bodies);
-        self.spheres.place(&self.first_sphere, |owner| {
-            let spheres = &members[active[owner] as usize].spheres;
-            (&spheres.centers[..], bodies[owner].pose)
-        });
-    }
-
-    /// Finds the pairs that touch or nearly do.
+    /// Finds the candidate pairs, and which members touch.
     ///
-    /// Members that lie where too many others lie are set aside. If the search runs on a
-    /// device that fails, an [`AutoGrid`] takes its place at once and for good, and
-    /// [`take_device_error`](Self::take_device_error) tells why.
+    /// Members in a place with more spheres than the search can handle are excluded. If the
+    /// device of the search or solver fails, an [`AutoGrid`] replaces it within this call, and
+    /// [`take_device_error`](Self::take_device_error) returns why.
     ///
     /// # Errors
-    /// [`SearchError`] if the spheres cannot be searched; there are no contacts then.
-    pub fn detect(&mut self) -> Result<SearchTimes, CrowdContactsError> {
-        std::mem::swap(&mut self.touches, &mut self.touches_before);
-        self.touches.clear();
-        if let Some(detected) = self.detect_on_device() {
-            return detected;
-        }
+    /// [`SearchError`] if the spheres cannot be searched; all contacts are dropped then.
+    pub fn detect(&mut self) -> Result<SearchTimes, SearchError> {
+        self.detection.begin();
         loop {
-            let prediction_distance = self.config.prediction_distance;
-            let (search, groups) = (&mut self.search, &mut self.groups);
-            match in_pool(|| search.find(&self.spheres, prediction_distance, groups)) {
-                Ok(times) => {
-                    self.collect_touches();
-                    return Ok(times);
-                }
+            match self.try_detect() {
+                Ok(times) => return Ok(times),
                 Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                    self.set_crowd_aside(self.spheres.center(sphere as usize), reach)?;
+                    self.members.place(&self.bodies);
+                    let center = self.members.spheres().center(sphere as usize);
+                    // Twice the width of a cell covers the crowded cell from any place in it.
+                    self.members.exclude_around(center, 4.0 * reach);
+                    self.lay_out_again()?;
+                    self.members.place(&self.bodies);
+                }
+                Err(SearchError::Device(error)) if self.device.is_some() => {
+                    self.replace_device(error);
                 }
                 Err(error) => {
-                    self.forget_contacts();
-                    return Err(error.into());
+                    self.clear_contacts();
+                    return Err(error);
                 }
             }
         }
     }
 
-    /// Forgets the contacts of the last substep.
-    pub(super) fn forget_contacts(&mut self) {
-        self.solver.forget();
-        if let Some(offload) = self.offload.as_mut() {
-            offload.forget();
-        }
+    fn try_detect(&mut self) -> Result<SearchTimes, SearchError> {
+        let margin = self.config.prediction_distance;
+        let members = &self.members;
+        let Some(device) = &mut self.device else {
+            return self.detection.find(members, margin);
+        };
+        let bodies = &self.bodies[..members.owners().len()];
+        let (found, touches) = device.detect(members, bodies, margin)?;
+        self.detection
+            .set_found_on_device(found.candidates, touches, members);
+        Ok(found.times)
     }
 
-    /// Sets aside all members with a sphere around `center`.
-    pub(super) fn set_crowd_aside(
-        &mut self,
-        center: Vec3,
-        reach: f32,
-    ) -> Result<(), CrowdContactsError> {
-        // Twice the width of a cell covers the crowded cell from any place in it.
-        let limit = 4.0 * reach;
-        for index in 0..self.spheres.len() {
-            if self.spheres.center(index).distance(center) <= limit {
-                let member = self.active[self.spheres.owner(index) as usize];
-                self.aside[member as usize] = Some(Exclusion::Crowded);
-            }
-        }
-        let kept: Vec<MovingBody> = self
-            .bodies
-            .iter()
-            .zip(&self.active)
-            .filter(|(_, member)| self.aside[**member as usize].is_none())
-            .map(|(body, _)| *body)
-            .collect();
-        self.lay_out_after(None)?;
-        self.bodies = kept;
-        self.place();
-        Ok(())
-    }
-
-    /// Tells which members touch.
-    pub(super) fn collect_touches(&mut self) {
-        for group in self.groups.groups() {
-            let [a, b] = [group.a, group.b].map(|owner| self.active[owner as usize]);
-            if self.may_touch(a, b) {
-                self.touches.push(CrowdTouch {
-                    a,
-                    b,
-                    overlaps: group.overlaps,
-                    penetration: group.penetration,
-                });
-            }
-        }
-    }
-
-    /// Tells what members touch outside the crowd, for the next
-    /// [`respond`](Self::respond) only: where molecules touch each other, these
-    /// contacts are solved with theirs. Supports that name no one are dropped.
+    /// Sets the contacts of members with external bodies for the next
+    /// [`respond`](Self::respond). Where members touch each other, these contacts are solved
+    /// together with theirs. Contacts whose sides do not exist are dropped.
     pub fn set_external_contacts(
         &mut self,
-        obstacles: &[ExternalBody],
-        supports: impl Iterator<Item = ExternalContact>,
+        bodies: &[ExternalBody],
+        contacts: impl Iterator<Item = ExternalContact>,
     ) {
-        let members = self.active.len();
-        self.bodies.truncate(members);
+        self.bodies.truncate(self.members.owners().len());
         self.bodies
-            .extend(obstacles.iter().map(|obstacle| obstacle.body));
-        let before = std::mem::take(&mut self.obstacles);
-        self.obstacles
-            .extend(obstacles.iter().map(|obstacle| obstacle.id));
-        self.rename_obstacles(&before);
-        self.supports.clear();
-        let body_of = |side: ContactSide| match side {
-            ContactSide::Member(member) => {
-                let owner = self.active.binary_search(&member).ok()?;
-                Some(owner as u32)
-            }
-            ContactSide::External(index) => {
-                let known = (index as usize) < obstacles.len();
-                known.then_some(members as u32 + index)
-            }
-        };
-        for support in supports {
-            if let (Some(a), Some(b)) = (body_of(support.a), body_of(support.b)) {
-                self.supports.push((support, [a, b]));
-            }
-        }
+            .extend(bodies.iter().map(|external| external.body));
+        self.external.set(bodies, contacts, &self.members);
+        let previous = self.external.previous_ids();
+        relabel_external(&mut self.solver, &self.members, &self.external, previous);
     }
 
-    /// Lets contacts with obstacles go on that were these in the substep before.
-    pub(super) fn rename_obstacles(&mut self, before: &[u64]) {
-        if self.obstacles == before {
-            return;
-        }
-        let members = self.active.len();
-        let bodies = members + self.obstacles.len();
-        self.solver.rename(bodies, |body, sphere| {
-            let place = match before.get((body as usize).wrapping_sub(members)) {
-                None => body,
-                Some(id) => {
-                    let now = self.obstacles.iter().position(|other| other == id)?;
-                    (members + now) as u32
-                }
-            };
-            Some([place, sphere.unwrap_or(0)])
-        });
-    }
-
-    /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has
-    /// the answer. If no time passes, contacts are forgotten, and nobody receives anything.
+    /// Solves the contacts for a substep of `dt` s; [`impulses`](Self::impulses) has the
+    /// result. If `dt` is not positive and finite, all contacts are dropped instead.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
-            self.forget_contacts();
+            self.clear_contacts();
             return;
         }
-        if self.bodies.len() != self.active.len() + self.obstacles.len() {
-            // No one told of obstacles in this substep.
+        if self.bodies.len() != self.members.owners().len() + self.external.ids().len() {
+            // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
-        if self.respond_on_device(dt) {
-            return;
+        if !self.respond_on_device(dt) {
+            self.respond_on_cpu(dt);
         }
-        let encounters = Encounters {
-            groups: &self.groups,
-            bodies: &self.bodies,
-            active: &self.active,
-            touches: &self.touches,
-            touches_before: &self.touches_before,
-        };
-        encounters.wake(dt, &mut self.to_wake);
-        // They answer what woke them in this very substep.
-        for member in &self.to_wake {
-            if let Ok(owner) = self.active.binary_search(member) {
-                self.bodies[owner].asleep = false;
-            }
-        }
-        self.solve(dt);
-        self.supports.clear();
+        self.external.clear_contacts();
     }
 
-    /// Solves the contacts between bodies of which all that must be awake are.
-    pub(super) fn solve(&mut self, dt: f32) {
-        let (members, active, exempt) = (&self.members, &self.active, &self.exempt);
-        let material = |a: u32, b: u32| {
-            let numbers = [a, b].map(|owner| active[owner as usize]);
-            let [a, b] = numbers.map(|member| &members[member as usize]);
-            let touch = a.groups.may_touch(b.groups) && !exempt.contains(&numbers);
-            touch.then(|| a.material.combine(&b.material))
-        };
-        let problem = Problem {
-            pairs: &self.groups,
+    fn respond_on_cpu(&mut self, dt: f32) {
+        let wake = WakeTest {
+            members: &self.members,
+            detection: &self.detection,
             bodies: &self.bodies,
-            supports: &self.supports,
-            material,
+            dt,
+        };
+        wake.run(&mut self.to_wake);
+        if std::mem::take(&mut self.lost_touches) {
+            self.to_wake.clear();
+            self.to_wake.extend_from_slice(self.members.owners());
+        }
+        // Woken bodies react within this substep.
+        for &member in &self.to_wake {
+            if let Some(owner) = self.members.owner(member) {
+                self.bodies[owner.index()].asleep = false;
+            }
+        }
+        let input = SolverInput {
+            members: &self.members,
+            detection: &self.detection,
+            bodies: &self.bodies,
+            external: self.external.contacts(),
             dt,
         };
         let (solver, config) = (&mut self.solver, &self.config);
-        in_pool(|| solver.solve(&problem, config));
+        in_pool(|| solver.solve(&input, config));
+    }
+
+    /// Drops the contacts of the last substep.
+    fn clear_contacts(&mut self) {
+        self.solver.clear();
+        if let Some(device) = &mut self.device {
+            device.clear_contacts();
+        }
+    }
+
+    // Device solver
+
+    /// Solves the contacts on the device; false if the CPU has to.
+    fn respond_on_device(&mut self, dt: f32) -> bool {
+        let members = &self.members;
+        let Some(device) = self.device.as_mut().filter(|device| device.has_detected()) else {
+            return false;
+        };
+        let (solver, previous) = (&self.solver, self.detection.previous_touches());
+        let save = || {
+            let owners =
+                |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
+            solver.save(previous.iter().filter_map(owners).collect())
+        };
+        match device.respond(&self.bodies, &self.external, dt, &self.config, save) {
+            Ok(response) => {
+                self.solver.set_impulses(&response.impulses);
+                self.to_wake.clear();
+                let woken = response.woken.iter();
+                self.to_wake
+                    .extend(woken.map(|owner| members.member(*owner)));
+                true
+            }
+            Err(error) => {
+                self.replace_device(error);
+                // The pairs that the device found are gone with it.
+                let margin = self.config.prediction_distance;
+                if self.detection.find(&self.members, margin).is_err() {
+                    self.solver.clear();
+                }
+                false
+            }
+        }
+    }
+
+    /// Continues on the CPU with the contacts of the device.
+    fn stop_device(&mut self) {
+        self.read_back_contacts();
+        if self.device.take().is_some() {
+            self.members.place(&self.bodies);
+        }
+    }
+
+    /// Moves the contacts of the last substep from the device to the CPU.
+    fn read_back_contacts(&mut self) {
+        let Some(device) = self.device.as_mut().filter(|device| device.has_contacts()) else {
+            return;
+        };
+        match device.save_contacts() {
+            Ok((saved, external_ids)) => {
+                device.clear_contacts();
+                if !device.reports_touches() {
+                    self.detection
+                        .restore_touches(&saved.touching, &self.members, false);
+                }
+                self.restore(&saved, &external_ids);
+            }
+            Err(error) => self.replace_device(error),
+        }
+    }
+
+    /// Continues on the CPU after the device has failed: with its contacts if they can still
+    /// be read, else with cold ones.
+    fn replace_device(&mut self, error: DeviceError) {
+        let Some(mut device) = self.device.take() else {
+            return;
+        };
+        self.detection.fall_back(error);
+        self.members.place(&self.bodies);
+        if !device.has_contacts() {
+            return;
+        }
+        match device.save_contacts() {
+            Ok((saved, external_ids)) => {
+                if !device.reports_touches() {
+                    self.detection
+                        .restore_touches(&saved.touching, &self.members, true);
+                }
+                self.restore(&saved, &external_ids);
+            }
+            Err(_) => {
+                self.solver.clear();
+                self.lost_touches = !device.reports_touches();
+            }
+        }
+    }
+
+    /// Continues from contacts of a substep with these external bodies.
+    fn restore(&mut self, saved: &SavedContacts, external_ids: &[u64]) {
+        let bodies = self.members.owners().len() + external_ids.len();
+        self.solver.restore(saved, &self.config, bodies);
+        relabel_external(
+            &mut self.solver,
+            &self.members,
+            &self.external,
+            external_ids,
+        );
+    }
+
+    // Results
+
+    /// Members to wake if they sleep, sorted: something hits them, overlaps them deeply or has
+    /// left them.
+    #[must_use]
+    pub fn to_wake(&self) -> &[MemberIndex] {
+        &self.to_wake
+    }
+
+    /// The impulse on each member that is not excluded.
+    pub fn impulses(&self) -> impl Iterator<Item = (MemberIndex, Impulse)> + '_ {
+        let owners = self.members.owners().iter().copied();
+        owners.zip(self.solver.impulses().iter().copied())
+    }
+
+    /// The impulse on each external body, in their order.
+    pub fn external_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
+        let impulses = self.solver.impulses().iter();
+        impulses.skip(self.members.owners().len()).copied()
+    }
+
+    /// Members that touch or are within the prediction distance, sorted.
+    #[must_use]
+    pub fn touches(&self) -> &[CrowdTouch] {
+        self.detection.touches()
+    }
+
+    /// The spheres of all members that are not excluded, at the poses of the last
+    /// [`gather`](Self::gather). Centers are outdated while a device solver is in use.
+    #[must_use]
+    pub fn spheres(&self) -> &SphereSet {
+        self.members.spheres()
+    }
+
+    /// Number of pairs of spheres that the last detection found within the prediction distance.
+    #[must_use]
+    pub fn candidate_pairs(&self) -> usize {
+        self.detection.found().candidates
+    }
+
+    /// The contacts of the last substep, active or not. Those of a device solver are read back,
+    /// which is slow; only active ones are returned then.
+    #[must_use]
+    pub fn contacts(&self) -> &[ContactConstraint] {
+        match self.device.as_ref().filter(|device| device.has_contacts()) {
+            Some(device) => device.contacts(),
+            None => self.solver.contacts(),
+        }
+    }
+
+    /// World position of one of the [`contacts`](Self::contacts), nm: the middle between the
+    /// surfaces of its spheres at the poses of the last gather. None for external contacts and
+    /// if the spheres have changed.
+    #[must_use]
+    pub fn contact_point(&self, contact: &ContactConstraint) -> Option<Vec3> {
+        if contact.external || !contact.gap.is_finite() {
+            return None;
+        }
+        let sphere = contact.spheres.a as usize;
+        let (owner, local) = self.members.local_center(sphere)?;
+        let center = self.bodies.get(owner.index())?.pose.transform_point(local);
+        let distance = self.members.spheres().radius(sphere) + 0.5 * contact.gap;
+        Some(center + contact.normal * distance)
+    }
+
+    /// The grid cell around `point`, nm, in the last search; none if the search has no cells.
+    #[must_use]
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        match &self.device {
+            Some(device) => device.cell_around(point),
+            None => self.detection.cell_around(point),
+        }
     }
 }
 
-/// Bodies that one task gathers.
-const BODIES_PER_TASK: usize = 1024;
-
-fn checked(body: MovingBody) -> Result<MovingBody, Exclusion> {
-    body.is_finite().then_some(body).ok_or(Exclusion::NotFinite)
+/// Relabels the contacts with external bodies, which were those with ids `previous`.
+fn relabel_external(
+    solver: &mut ContactSolver,
+    members: &Members,
+    external: &ExternalContacts,
+    previous: &[u64],
+) {
+    if external.ids() == previous {
+        return;
+    }
+    let owners = members.owners().len();
+    let bodies = owners + external.ids().len();
+    solver.relabel_external(bodies, |body: BodyIndex| {
+        match previous.get(body.index().wrapping_sub(owners)) {
+            None => Some(body),
+            Some(id) => external.body_with_id(*id, owners),
+        }
+    });
 }

@@ -1,350 +1,201 @@
-//! A crowd whose contacts an engine finds and solves.
-//!
-//! The contacts of the last substep, with the impulses that they carry, stay on the device.
-//! They come back when members change and are sent there again, which is rare, and when a
-//! device fails that still answers.
-//!
-//! A device that is lost takes them along: see [`Past`].
+//! A [`DeviceSolver`] in use, and which data it has.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::crowd_contacts::{CrowdContacts, CrowdContactsError};
+use glam::Vec3;
+
 use super::device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
-use super::past::Past;
-use super::{ContactConstraint, CrowdTouch};
-use crate::backend::{DeviceCell, DeviceError};
-use crate::search::{SearchError, SearchTimes};
+use super::external_contact::ExternalContacts;
+use super::members::Members;
+use super::{
+    BodyIndex, ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, OwnerIndex,
+};
+use crate::backend::DeviceError;
+use crate::search::{GridCell, SearchError};
 
-/// An engine at work.
+/// A device solver, and which data it has.
+///
+/// Spheres and surfaces are sent when they have changed. The contacts are sent once and stay
+/// on the device; they are read back when members change or the device is replaced.
 pub(super) struct DeviceSession {
-    /// Behind a lock, so that a crowd that is only looked at can fetch contacts.
-    engine: DeviceCell<dyn DeviceSolver>,
+    /// Locked, so that a shared crowd can read contacts.
+    solver: Mutex<Box<dyn DeviceSolver>>,
     name: &'static str,
-    /// Whether the contacts of the last substep are with it.
-    carries: bool,
-    /// Whether it has found what is to be solved.
+    report_touches: bool,
+    /// Whether the device has the contacts of the previous substep.
+    has_contacts: bool,
+    /// Whether the device has detected the contacts of this substep.
     detected: bool,
-    /// Whether anybody wants to know who touches whom.
-    tells: bool,
-    /// Whether it knows the spheres of the members.
-    knows_molecules: bool,
-    /// Whether it knows their surfaces.
-    knows_surfaces: bool,
-    exempt: Vec<[u32; 2]>,
-    /// Obstacles of the last substep.
-    obstacles: Vec<u64>,
-    past: Past,
-    answer: DeviceResponse,
-    /// The contacts, if somebody asked for them.
+    has_molecules: bool,
+    has_surfaces: bool,
+    touches: Vec<CrowdTouch<OwnerIndex>>,
+    /// External bodies of the previous substep, and their current bodies.
+    external_ids: Vec<u64>,
+    relabeled: Vec<Option<BodyIndex>>,
+    response: DeviceResponse,
+    /// The contacts, once somebody has read them.
     fetched: OnceLock<Vec<ContactConstraint>>,
 }
 
 impl DeviceSession {
-    fn engine(&mut self) -> &mut dyn DeviceSolver {
-        self.engine.get_mut()
+    /// Starts to use `solver`, which returns touching members only with `report_touches`.
+    pub fn new(solver: Box<dyn DeviceSolver>, report_touches: bool) -> Self {
+        Self {
+            name: solver.name(),
+            solver: Mutex::new(solver),
+            report_touches,
+            has_contacts: false,
+            detected: false,
+            has_molecules: false,
+            has_surfaces: false,
+            touches: Vec::new(),
+            external_ids: Vec::new(),
+            relabeled: Vec::new(),
+            response: DeviceResponse::default(),
+            fetched: OnceLock::new(),
+        }
+    }
+
+    fn solver(&mut self) -> &mut dyn DeviceSolver {
+        let solver = self.solver.get_mut();
+        solver.unwrap_or_else(PoisonError::into_inner).as_mut()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Box<dyn DeviceSolver>> {
+        self.solver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    pub fn cell_around(&self, point: glam::Vec3) -> Option<crate::search::GridCell> {
-        self.engine.lock().cell_around(point)
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.lock().cell_around(point)
+    }
+
+    pub fn reports_touches(&self) -> bool {
+        self.report_touches
+    }
+
+    /// Whether the device has the contacts of the previous substep.
+    pub fn has_contacts(&self) -> bool {
+        self.has_contacts
+    }
+
+    /// Whether the device has detected the contacts of this substep.
+    pub fn has_detected(&self) -> bool {
+        self.detected
     }
 
     /// The members have changed.
-    pub fn forget_members(&mut self) {
-        self.knows_molecules = false;
-        self.knows_surfaces = false;
+    pub fn invalidate_members(&mut self) {
+        self.has_molecules = false;
+        self.has_surfaces = false;
     }
 
-    /// What is said of the members has changed.
-    pub fn forget_surfaces(&mut self) {
-        self.knows_surfaces = false;
+    /// Surfaces or ignored pairs have changed.
+    pub fn invalidate_surfaces(&mut self) {
+        self.has_surfaces = false;
     }
 
-    /// Whether the contacts of the last substep are with the engine.
-    pub fn carries(&self) -> bool {
-        self.carries
+    /// Finds the pairs closer than their radii plus `margin`, nm, and returns the touches that
+    /// the device reports. `bodies` are those of the owners.
+    pub fn detect(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        margin: f32,
+    ) -> Result<(DeviceDetection, &[CrowdTouch<OwnerIndex>]), SearchError> {
+        self.detected = false;
+        let owners = members.owners().iter();
+        let owners = owners.map(|member| &members.all()[member.index()]);
+        if !self.has_molecules {
+            let molecules: Vec<_> = owners.clone().map(|one| Arc::clone(&one.spheres)).collect();
+            self.solver().set_molecules(&molecules)?;
+            self.has_molecules = true;
+        }
+        if !self.has_surfaces {
+            let surfaces: Vec<_> = owners.map(|one| (one.material, one.groups)).collect();
+            let ignored: Vec<_> = members.ignored_owners().collect();
+            self.solver().set_surfaces(&surfaces, &ignored)?;
+            self.has_surfaces = true;
+        }
+        let mut touches = std::mem::take(&mut self.touches);
+        touches.clear();
+        let target = self.report_touches.then_some(&mut touches);
+        let detected = self.solver().detect(bodies, margin, target);
+        self.touches = touches;
+        let detection = detected?;
+        self.detected = true;
+        Ok((detection, &self.touches))
     }
 
-    /// The contacts of the last substep; none if the device fails now, which the next
-    /// substep will notice.
+    /// Solves the contacts of the last detection. `saved` returns the contacts of the CPU, if
+    /// the device does not have those of the previous substep.
+    pub fn respond(
+        &mut self,
+        bodies: &[MovingBody],
+        external: &ExternalContacts,
+        dt: f32,
+        config: &ContactSolverConfig,
+        saved: impl FnOnce() -> SavedContacts,
+    ) -> Result<&DeviceResponse, DeviceError> {
+        self.detected = false;
+        self.fetched.take();
+        let ids = external.ids();
+        if !self.has_contacts {
+            self.solver().load_contacts(&saved())?;
+            self.external_ids.clear();
+            self.external_ids.extend_from_slice(ids);
+        }
+        let owners = bodies.len() - ids.len();
+        let changed = self.external_ids != ids;
+        let mut relabeled = std::mem::take(&mut self.relabeled);
+        relabeled.clear();
+        if changed {
+            let previous = self.external_ids.iter();
+            relabeled.extend(previous.map(|id| external.body_with_id(*id, owners)));
+        }
+        let substep = DeviceSubstep {
+            bodies,
+            owners,
+            external: external.contacts(),
+            relabeled: changed.then_some(&relabeled[..]),
+            dt,
+            config,
+        };
+        let mut response = std::mem::take(&mut self.response);
+        let result = self.solver().respond(&substep, &mut response);
+        (self.response, self.relabeled) = (response, relabeled);
+        result?;
+        // From now on the contacts of the CPU are older.
+        self.has_contacts = true;
+        self.external_ids.clear();
+        self.external_ids.extend_from_slice(ids);
+        Ok(&self.response)
+    }
+
+    /// The contacts of the last substep; empty if the device fails, which the next substep
+    /// reports.
     pub fn contacts(&self) -> &[ContactConstraint] {
         self.fetched.get_or_init(|| {
-            let carried = self.engine.lock().contacts();
-            carried.map(|carried| carried.contacts).unwrap_or_default()
+            let saved = self.lock().save_contacts();
+            saved.map(|saved| saved.contacts).unwrap_or_default()
         })
     }
 
-    /// Forgets the contacts of the last substep.
-    pub fn forget(&mut self) {
-        self.carries = false;
-        self.past = Past::default();
+    /// Reads the contacts of the last substep, with the ids of its external bodies.
+    pub fn save_contacts(&mut self) -> Result<(SavedContacts, Vec<u64>), DeviceError> {
+        let saved = self.solver().save_contacts()?;
+        Ok((saved, self.external_ids.clone()))
+    }
+
+    /// Drops the contacts of the last substep.
+    pub fn clear_contacts(&mut self) {
+        self.has_contacts = false;
         self.fetched.take();
-        self.engine().forget();
-    }
-}
-
-impl CrowdContacts {
-    /// Whether [`touches`](Self::touches) says who touches whom: always, unless an engine
-    /// was told not to.
-    #[must_use]
-    pub fn reports_touches(&self) -> bool {
-        self.offload.as_ref().is_none_or(|offload| offload.tells)
-    }
-
-    /// Lets `engine` find and solve the contacts from now on; with `tells`, who touches whom
-    /// comes back as well, and else [`touches`](Self::touches) stays empty. Members and
-    /// contacts stay.
-    ///
-    /// If its device fails, the processor does it again, as with
-    /// [`set_search`](Self::set_search).
-    pub fn set_device_solver(&mut self, engine: Box<dyn DeviceSolver>, tells: bool) {
-        self.stop_engine();
-        self.take_device_error();
-        self.offload.start(DeviceSession {
-            name: engine.name(),
-            engine: DeviceCell::new(engine),
-            carries: false,
-            detected: false,
-            tells,
-            knows_molecules: false,
-            knows_surfaces: false,
-            exempt: Vec::new(),
-            obstacles: Vec::new(),
-            past: Past::default(),
-            answer: DeviceResponse::default(),
-            fetched: OnceLock::new(),
-        });
-    }
-
-    /// Lets the processor solve the contacts again, from where the engine was.
-    pub(super) fn stop_engine(&mut self) {
-        self.bring_back();
-        if self.offload.stop().is_some() {
-            self.place();
-        }
-    }
-
-    /// Finds the pairs on the device; none if the processor has to.
-    pub(super) fn detect_on_device(&mut self) -> Option<Result<SearchTimes, CrowdContactsError>> {
-        loop {
-            self.offload.as_ref()?;
-            match self.try_detect() {
-                Ok(found) => {
-                    self.groups.clear();
-                    self.groups.set_candidates(found.candidates);
-                    return Some(Ok(found.times));
-                }
-                Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                    self.place();
-                    let center = self.spheres.center(sphere as usize);
-                    if let Err(error) = self.set_crowd_aside(center, reach) {
-                        return Some(Err(error));
-                    }
-                }
-                Err(SearchError::Device(error)) => self.give_up(error),
-                Err(error) => {
-                    self.forget_contacts();
-                    return Some(Err(error.into()));
-                }
-            }
-        }
-    }
-
-    fn try_detect(&mut self) -> Result<DeviceDetection, SearchError> {
-        let Some(offload) = self.offload.as_mut() else {
-            return Ok(DeviceDetection::default());
-        };
-        offload.detected = false;
-        if !offload.knows_molecules {
-            let spheres = |member: &u32| Arc::clone(&self.members[*member as usize].spheres);
-            let molecules: Vec<_> = self.active.iter().map(spheres).collect();
-            offload.engine().set_molecules(&molecules)?;
-            offload.knows_molecules = true;
-        }
-        let owner = |member: u32| self.active.binary_search(&member).ok();
-        let mut exempt: Vec<[u32; 2]> = self
-            .exempt
-            .iter()
-            .filter_map(|pair| Some([owner(pair[0])? as u32, owner(pair[1])? as u32]))
-            .collect();
-        exempt.sort_unstable();
-        if !offload.knows_surfaces || exempt != offload.exempt {
-            let surface = |member: &u32| {
-                let member = &self.members[*member as usize];
-                (member.material, member.groups)
-            };
-            let surfaces: Vec<_> = self.active.iter().map(surface).collect();
-            offload.engine().set_surfaces(&surfaces, &exempt)?;
-            offload.exempt = exempt;
-            offload.knows_surfaces = true;
-        }
-        self.touches.clear();
-        let touches = offload.tells.then_some(&mut self.touches);
-        let prediction_distance = self.config.prediction_distance;
-        let bodies = &self.bodies[..self.active.len()];
-        let found = offload
-            .engine()
-            .detect(bodies, prediction_distance, touches)?;
-        for touch in &mut self.touches {
-            (touch.a, touch.b) = (self.active[touch.a as usize], self.active[touch.b as usize]);
-        }
-        offload.detected = true;
-        Ok(found)
-    }
-
-    /// Solves the contacts on the device; false if the processor has to.
-    pub(super) fn respond_on_device(&mut self, dt: f32) -> bool {
-        if !self
-            .offload
-            .as_ref()
-            .is_some_and(|offload| offload.detected)
-        {
-            return false;
-        }
-        match self.try_respond(dt) {
-            Ok(()) => true,
-            Err(error) => {
-                self.give_up(error);
-                // What the device had found is gone with it.
-                let (search, groups) = (&mut self.search, &mut self.groups);
-                let prediction_distance = self.config.prediction_distance;
-                let spheres = &self.spheres;
-                if crate::pool::in_pool(|| search.find(spheres, prediction_distance, groups))
-                    .is_err()
-                {
-                    self.solver.forget();
-                }
-                self.touches.clear();
-                self.collect_touches();
-                false
-            }
-        }
-    }
-
-    fn try_respond(&mut self, dt: f32) -> Result<(), DeviceError> {
-        let Some(offload) = self.offload.as_mut() else {
-            return Ok(());
-        };
-        offload.detected = false;
-        offload.fetched.take();
-        if !offload.carries {
-            let active = &self.active;
-            let owner = |member: u32| {
-                active
-                    .binary_search(&member)
-                    .map_or(0, |owner| owner as u32)
-            };
-            let touches = self.touches_before.iter();
-            let touching = touches.map(|touch| [owner(touch.a), owner(touch.b)]);
-            let carried = self.solver.carried(touching.collect());
-            offload.engine().take_over(&carried)?;
-            offload.obstacles.clone_from(&self.obstacles);
-            offload.past = Past::beginning_with(carried);
-        }
-        let members = self.active.len();
-        let now = |id: &u64| self.obstacles.iter().position(|other| other == id);
-        let renamed = (offload.obstacles != self.obstacles).then(|| {
-            let places = offload.obstacles.iter().map(now);
-            let bodies = places.map(|place| place.map(|place| (members + place) as u32));
-            bodies.collect::<Vec<_>>()
-        });
-        let substep = DeviceSubstep {
-            bodies: &self.bodies,
-            members,
-            supports: &self.supports,
-            renamed: renamed.as_deref(),
-            dt,
-            config: &self.config,
-        };
-        let mut answer = std::mem::take(&mut offload.answer);
-        let answered = offload.engine().respond(&substep, &mut answer);
-        offload.answer = answer;
-        // Contacts of the processor would be older from now on.
-        offload.carries = offload.carries || answered.is_ok();
-        answered?;
-        offload.obstacles.clone_from(&self.obstacles);
-        offload
-            .past
-            .remember(&substep, &self.obstacles, &offload.answer.woken);
-        if offload.past.is_long()
-            && let Ok(carried) = offload.engine().impulses()
-        {
-            offload.past.begin_anew(carried);
-        }
-        self.solver.forget();
-        self.solver.set_impulses(&offload.answer.impulses);
-        self.to_wake.clear();
-        let woken = offload.answer.woken.iter();
-        let woken = woken.filter_map(|owner| self.active.get(*owner as usize));
-        self.to_wake.extend(woken);
-        self.supports.clear();
-        Ok(())
-    }
-
-    /// Fetches the contacts of the last substep, if the device has them.
-    pub(super) fn bring_back(&mut self) {
-        let Some(offload) = self.offload.as_mut().filter(|offload| offload.carries) else {
-            return;
-        };
-        match offload.engine().contacts() {
-            Ok(carried) => {
-                let obstacles = std::mem::take(&mut offload.obstacles);
-                let tells = offload.tells;
-                offload.forget();
-                self.restore(&carried, &obstacles);
-                if !tells {
-                    self.touches = self.touches_of(&carried);
-                }
-            }
-            Err(error) => self.give_up(error),
-        }
-    }
-
-    /// Leaves the device, which has failed, with the contacts that it had.
-    fn give_up(&mut self, error: DeviceError) {
-        let Some(mut offload) = self.offload.fail(error) else {
-            return;
-        };
-        self.search.use_cpu();
-        self.place();
-        if !offload.carries {
-            return;
-        }
-        match offload.engine().contacts() {
-            Ok(carried) => {
-                self.restore(&carried, &offload.obstacles);
-                if !offload.tells {
-                    self.touches_before = self.touches_of(&carried);
-                }
-            }
-            Err(_) => self.solve_again(offload.past),
-        }
-    }
-
-    /// Goes on from contacts of a substep in which these were the obstacles.
-    fn restore(&mut self, carried: &SavedContacts, obstacles: &[u64]) {
-        let bodies = self.active.len() + obstacles.len();
-        self.solver.restore(carried, &self.config, bodies);
-        self.rename_obstacles(obstacles);
-    }
-
-    /// Those that touched, as far as an engine knows that.
-    fn touches_of(&self, carried: &SavedContacts) -> Vec<CrowdTouch> {
-        let members = carried.touching.iter().map(|pair| {
-            let [a, b] = pair.map(|owner| self.active.get(owner as usize).copied());
-            Some((a?, b?))
-        });
-        let touch = |(a, b)| CrowdTouch {
-            a,
-            b,
-            overlaps: 0,
-            penetration: f32::NEG_INFINITY,
-        };
-        members.flatten().map(touch).collect()
+        self.solver().clear_contacts();
     }
 }

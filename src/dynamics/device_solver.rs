@@ -1,114 +1,92 @@
-//! Contacts that another device finds and solves, such as a GPU.
-//!
-//! An *engine* finds the pairs of a crowd, makes contacts of them and solves these; the
-//! contacts stay with it from substep to substep, and only what bodies receive comes back.
-//! When it fails, the crowd goes on by itself within the same substep.
+//! The interface of solvers that run on a device, such as a GPU.
 
 use std::sync::Arc;
 
 use glam::Vec3;
 
 use super::{
-    ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch, ExternalContact, Impulse,
-    InteractionGroups, MemberSpheres, MovingBody,
+    BodyIndex, BoundContact, ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch,
+    Impulse, InteractionGroups, MemberSpheres, MovingBody, OwnerIndex,
 };
 use crate::backend::DeviceError;
-use crate::search::{GridCell, Pair, SearchError, SearchTimes};
+use crate::search::{GridCell, SearchError, SearchTimes};
 
-/// What an engine is to solve. Bodies, here and in all that an engine sees, are numbered by
-/// owners of spheres; obstacles follow.
+/// Input of [`DeviceSolver::respond`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceSubstep<'a> {
-    /// Bodies before the substep: those of the spheres, then obstacles.
+    /// Bodies at the start of the substep: those of the owners, then external ones.
     pub bodies: &'a [MovingBody],
-    /// How many of them have spheres.
-    pub members: usize,
-    /// Contacts with obstacles, with their two bodies.
-    pub supports: &'a [(ExternalContact, [u32; 2])],
-    /// The body that each obstacle of the substep before is now, if they are others than
-    /// they were; none if it is gone.
-    pub renamed: Option<&'a [Option<u32>]>,
+    /// Number of owners.
+    pub owners: usize,
+    /// Contacts with external bodies.
+    pub external: &'a [BoundContact],
+    /// The current body of each external body of the previous substep, if the external bodies
+    /// have changed; none if it is gone.
+    pub relabeled: Option<&'a [Option<BodyIndex>]>,
     /// Length of the substep, s.
     pub dt: f32,
-    /// How contacts are solved.
+    /// Parameters of the solver.
     pub config: &'a ContactSolverConfig,
 }
 
-/// What an engine found.
+/// Result of [`DeviceSolver::detect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceDetection {
-    /// Pairs of spheres within the prediction_distance.
+    /// Number of candidate pairs.
     pub candidates: usize,
-    /// How long it took.
+    /// Duration of the search.
     pub times: SearchTimes,
 }
 
-/// What an engine answers.
+/// Result of [`DeviceSolver::respond`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceResponse {
-    /// The impulse that each body receives.
+    /// The impulse on each body.
     pub impulses: Vec<Impulse>,
-    /// Owners that are woken if they sleep, in rising order.
-    pub woken: Vec<u32>,
+    /// Owners to wake if they sleep, ascending.
+    pub woken: Vec<OwnerIndex>,
 }
 
-/// The contacts of a substep, for the next one.
+/// The contacts of a substep that the next one starts from.
 #[derive(Clone, Debug, Default)]
 pub struct SavedContacts {
-    /// Those that take part, sorted by bodies and spheres, and then those with obstacles.
+    /// Active contacts between owners, sorted by bodies and spheres, then all external ones.
     pub contacts: Vec<ContactConstraint>,
-    /// Owners that touch or nearly do, sorted.
-    pub touching: Vec<[u32; 2]>,
+    /// Owners that touch or are within the prediction distance, sorted.
+    pub touching: Vec<[OwnerIndex; 2]>,
     /// Length of the substep, s; none if there was none.
     pub dt: Option<f32>,
 }
 
-/// What a contact carries to the next substep. From that and from the bodies it can be made
-/// anew.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CarriedImpulse {
-    /// The spheres, or the two halves of the key of a support.
-    pub spheres: Pair,
-    /// Impulse along the normal, Da·nm/s.
-    pub normal_impulse: f32,
-    /// Impulse of friction, Da·nm/s.
-    pub friction_impulse: Vec3,
-    /// Speed at which the bodies should part after a bounce, nm/s.
-    pub restitution_speed: f32,
-    /// Whether it took part.
-    pub is_active: bool,
-    /// Whether it is a contact with something outside the crowd.
-    pub held: bool,
-}
-
-/// Finds and solves the contacts of a crowd on some device.
+/// Finds and solves the contacts of a crowd on a device.
 ///
-/// After an error of [`respond`](Self::respond) the contacts of the substep before are still
-/// there, if the device is.
+/// The contacts stay on the device from substep to substep; only impulses come back. After an
+/// error of [`respond`](Self::respond), [`save_contacts`](Self::save_contacts) still returns
+/// the contacts of the previous substep, unless the device is lost. All methods return a
+/// [`DeviceError`] if the device fails; the CPU then continues within the same substep.
 pub trait DeviceSolver: Send + Sync {
     /// Name for reports.
     fn name(&self) -> &'static str;
 
-    /// Tells the spheres of each owner, in its body frame.
+    /// Sets the spheres of each owner, in its body frame.
     ///
     /// # Errors
     /// [`DeviceError`] if the device fails.
     fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError>;
 
-    /// Tells the surface of each owner, and which two do not touch whatever their groups:
-    /// sorted pairs, the smaller one first.
+    /// Sets the surface of each owner, and the pairs that never touch: sorted, the smaller
+    /// index first.
     ///
     /// # Errors
     /// [`DeviceError`] if the device fails.
     fn set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
-        exempt: &[[u32; 2]],
+        ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError>;
 
     /// Moves the spheres with the bodies of their owners, finds the pairs closer than their
-    /// radii plus `margin`, nm, and appends to `touches`, if somebody wants to know, which
-    /// owners touch, sorted.
+    /// radii plus `margin`, nm, and appends to `touches`, if given, which owners touch, sorted.
     ///
     /// # Errors
     /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs).
@@ -116,40 +94,33 @@ pub trait DeviceSolver: Send + Sync {
         &mut self,
         bodies: &[MovingBody],
         margin: f32,
-        touches: Option<&mut Vec<CrowdTouch>>,
+        touches: Option<&mut Vec<CrowdTouch<OwnerIndex>>>,
     ) -> Result<DeviceDetection, SearchError>;
 
-    /// Solves the contacts between what was last detected.
+    /// Solves the contacts of the last detection.
     ///
     /// # Errors
     /// [`DeviceError`] if the device fails.
     fn respond(
         &mut self,
         substep: &DeviceSubstep<'_>,
-        answer: &mut DeviceResponse,
+        response: &mut DeviceResponse,
     ) -> Result<(), DeviceError>;
 
-    /// Goes on from contacts that somebody else solved.
+    /// Continues from contacts that another solver solved.
     ///
     /// # Errors
     /// [`DeviceError`] if the device fails.
-    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError>;
+    fn load_contacts(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError>;
 
     /// Reads the contacts of the last substep.
     ///
     /// # Errors
     /// [`DeviceError`] if the device fails.
-    fn contacts(&mut self) -> Result<SavedContacts, DeviceError>;
+    fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError>;
 
-    /// Reads what the contacts of the last substep carry, and no more: those that take part,
-    /// by their bodies, and then all with obstacles.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
-    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError>;
-
-    /// Forgets the contacts of the last substep.
-    fn forget(&mut self);
+    /// Drops the contacts of the last substep.
+    fn clear_contacts(&mut self);
 
     /// See [`PairSearch::cell_around`](crate::search::PairSearch::cell_around).
     fn cell_around(&self, _point: Vec3) -> Option<GridCell> {

@@ -1,89 +1,171 @@
-//! What molecules lean on outside the crowd: floors, walls, ordinary bodies.
+//! Contacts of members with bodies outside the crowd: floors, walls, ordinary colliders.
 //!
-//! The physics engine answers such contacts itself, after us. But a molecule that stands on a
-//! floor cannot give way to one that falls on it, and two solvers that take turns
-//! would each undo what the other did. So wherever molecules of the crowd touch each
-//! other, the contacts that hold them from outside are solved with theirs, and the
-//! physics engine finds little left to do. It still pushes overlaps with the outside apart.
+//! The physics engine solves these contacts itself, after the crowd. But a molecule on a floor
+//! cannot yield to one that falls on it, and two solvers that take turns undo each other's
+//! work. Where members touch each other, their external contacts are therefore solved together
+//! with the contacts of the crowd, and little is left for the physics engine, which still
+//! pushes external overlaps out.
 
 use glam::Vec3;
 
-use super::ContactConstraint;
-use super::MovingBody;
-use super::contact_constraint::Substep;
+use super::contact_constraint::SubstepParams;
+use super::members::Members;
+use super::{BodyIndex, ContactConstraint, MemberIndex, MovingBody};
 use crate::search::Pair;
 
-/// Something outside the crowd that members touch.
+/// A body outside the crowd that members touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalBody {
-    /// What tells it from others, from substep to substep.
+    /// Identifies the body from substep to substep.
     pub id: u64,
-    /// How it moves; fixed and kinematic ones have no inverse mass.
+    /// Its state; fixed and kinematic bodies have no inverse mass.
     pub body: MovingBody,
 }
 
-/// One side of a [`ExternalContact`].
+/// One side of an [`ExternalContact`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactSide {
-    /// A member of the crowd, by index.
-    Member(u32),
-    /// An obstacle, by index.
+    /// A member of the crowd.
+    Member(MemberIndex),
+    /// An external body, by its index in the list given to
+    /// [`set_external_contacts`](super::CrowdContacts::set_external_contacts).
     External(u32),
 }
 
-/// A contact between a member and something outside the crowd, which the physics engine
-/// answers too. World frame.
+/// A contact with an external body, which the physics engine solves too. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalContact {
     /// The first side.
     pub a: ContactSide,
     /// The second side.
     pub b: ContactSide,
-    /// What tells it from others, from substep to substep.
+    /// Identifies the contact from substep to substep.
     pub key: u64,
     /// Unit vector from `a` to `b`.
     pub normal: Vec3,
-    /// Where they touch, nm.
+    /// Contact point, nm.
     pub point: Vec3,
-    /// Distance of the surfaces, nm; negative where they overlap.
+    /// Distance between the surfaces, nm; negative where they overlap.
     pub gap: f32,
     /// Coefficient of friction between the two.
     pub friction: f32,
-    /// Fraction of the approach speed that is given back.
+    /// Coefficient of restitution between the two.
     pub restitution: f32,
 }
 
-impl ExternalContact {
-    /// The constraint between bodies `a` and `b`.
+/// An [`ExternalContact`] with the bodies that its sides refer to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundContact {
+    /// The contact.
+    pub contact: ExternalContact,
+    /// The bodies of `a` and `b`.
+    pub bodies: [BodyIndex; 2],
+}
+
+impl BoundContact {
     pub(super) fn constraint(
         &self,
-        [a, b]: [u32; 2],
         bodies: &[MovingBody],
-        substep: &Substep,
+        substep: &SubstepParams,
     ) -> ContactConstraint {
-        let centers = [a, b].map(|body| bodies[body as usize].center);
-        let mut contact = ContactConstraint {
-            spheres: self.key_pair(),
+        let [a, b] = self.bodies;
+        let contact = &self.contact;
+        let mut constraint = ContactConstraint {
+            spheres: contact.key_pair(),
             a,
             b,
-            held: true,
-            normal: self.normal,
-            lever_a: self.point - centers[0],
-            lever_b: self.point - centers[1],
-            // The physics engine pushes overlaps apart itself.
-            gap: self.gap.max(0.0),
-            friction: self.friction,
-            ..ContactConstraint::IDLE
+            external: true,
+            normal: contact.normal,
+            lever_a: contact.point - bodies[a.index()].center,
+            lever_b: contact.point - bodies[b.index()].center,
+            gap: contact.solver_gap(),
+            friction: contact.friction,
+            ..ContactConstraint::INACTIVE
         };
-        contact.look_at(bodies, self.restitution, substep);
-        contact
+        constraint.set_up(bodies, contact.restitution, substep);
+        constraint
     }
+}
 
-    /// The key in the place of the spheres.
-    fn key_pair(&self) -> Pair {
+impl ExternalContact {
+    /// The two halves of the key, stored in place of the spheres.
+    pub(crate) fn key_pair(&self) -> Pair {
         Pair {
             a: (self.key >> 32) as u32,
             b: self.key as u32,
         }
+    }
+
+    /// The gap for the solver: the physics engine pushes overlaps out itself.
+    pub(crate) fn solver_gap(&self) -> f32 {
+        self.gap.max(0.0)
+    }
+}
+
+/// The external bodies and contacts of a substep.
+#[derive(Default)]
+pub(super) struct ExternalContacts {
+    /// Ids of the external bodies, in the order of their bodies.
+    ids: Vec<u64>,
+    /// Those before the last call of [`set`](Self::set).
+    previous_ids: Vec<u64>,
+    contacts: Vec<BoundContact>,
+}
+
+impl ExternalContacts {
+    /// Ids of the external bodies, in the order of their bodies.
+    pub fn ids(&self) -> &[u64] {
+        &self.ids
+    }
+
+    /// Ids before the last call of [`set`](Self::set).
+    pub fn previous_ids(&self) -> &[u64] {
+        &self.previous_ids
+    }
+
+    /// The contacts of this substep.
+    pub fn contacts(&self) -> &[BoundContact] {
+        &self.contacts
+    }
+
+    /// Replaces bodies and contacts. Contacts whose sides do not exist are dropped.
+    pub fn set(
+        &mut self,
+        bodies: &[ExternalBody],
+        contacts: impl Iterator<Item = ExternalContact>,
+        members: &Members,
+    ) {
+        std::mem::swap(&mut self.ids, &mut self.previous_ids);
+        self.ids.clear();
+        self.ids.extend(bodies.iter().map(|body| body.id));
+        let body_of = |side: ContactSide| match side {
+            ContactSide::Member(member) => Some(members.owner(member)?.body()),
+            ContactSide::External(index) => {
+                let exists = (index as usize) < bodies.len();
+                exists.then_some(BodyIndex(members.owners().len() as u32 + index))
+            }
+        };
+        self.contacts.clear();
+        self.contacts.extend(contacts.filter_map(|contact| {
+            let bodies = [body_of(contact.a)?, body_of(contact.b)?];
+            Some(BoundContact { contact, bodies })
+        }));
+    }
+
+    /// Drops the contacts: they are valid for one substep.
+    pub fn clear_contacts(&mut self) {
+        self.contacts.clear();
+    }
+
+    /// Drops the bodies as well.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.contacts.clear();
+    }
+
+    /// The current body of an external body with this id, after `owners` owners.
+    pub fn body_with_id(&self, id: u64, owners: usize) -> Option<BodyIndex> {
+        let index = self.ids.iter().position(|other| *other == id)?;
+        Some(BodyIndex((owners + index) as u32))
     }
 }

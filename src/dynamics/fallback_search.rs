@@ -1,135 +1,89 @@
-//! A search that no device can bring to a stop.
+//! A search that switches to the CPU when its device fails.
 
 use glam::Vec3;
 
-use super::group_search::GroupSearch;
+use super::group_search::{GroupSearch, PairGroups};
 use super::pair_grouper::PairGrouper;
-use crate::backend::{DeviceError, Offload};
-use crate::search::{AutoGrid, GridCell, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::backend::DeviceError;
+use crate::search::{AutoGrid, GridCell, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// A search of either kind.
-pub(super) enum Finder {
-    Pairs(Box<dyn PairSearch>),
-    Groups(Box<dyn GroupSearch>),
-}
-
-impl Finder {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Pairs(search) => search.name(),
-            Self::Groups(search) => search.name(),
-        }
-    }
-}
-
-/// Another search, and in its place an [`AutoGrid`] as soon as the device that it runs on
-/// fails: the spheres are searched all the same, and no caller notices.
+/// Wraps a search and replaces it by an [`AutoGrid`] within the same call when its device
+/// fails.
 pub(super) struct FallbackSearch {
-    finder: Offload<Finder>,
-    cpu: AutoGrid,
-    /// Pairs, as far as they come from the search.
-    pairs: PairBuffer,
+    search: Box<dyn GroupSearch>,
+    error: Option<DeviceError>,
 }
 
 impl FallbackSearch {
-    pub fn new(finder: Finder) -> Self {
-        let mut search = Self {
-            finder: Offload::none(),
-            cpu: AutoGrid::new(),
-            pairs: PairBuffer::new(),
-        };
-        search.finder.start(finder);
-        search
+    pub fn new(search: Box<dyn GroupSearch>) -> Self {
+        Self {
+            search,
+            error: None,
+        }
     }
 
     /// Takes the error after which the CPU replaced the device.
     pub fn take_error(&mut self) -> Option<DeviceError> {
-        self.finder.take_error()
+        self.error.take()
     }
 
-    /// Searches with an [`AutoGrid`] on the CPU from now on.
-    pub fn use_cpu(&mut self) {
-        self.finder.stop();
+    /// Records that a device failed, and searches on the CPU from now on.
+    pub fn fall_back(&mut self, error: DeviceError) {
+        self.error = Some(error);
+        self.search = Box::new(PairGrouper::new(Box::new(AutoGrid::new())));
+    }
+}
+
+impl GroupSearch for FallbackSearch {
+    fn name(&self) -> &'static str {
+        self.search.name()
     }
 
-    /// Name of the search.
-    pub fn name(&self) -> &'static str {
-        let cpu = self.cpu.name();
-        self.finder.as_ref().map_or(cpu, Finder::name)
-    }
-
-    /// The cell around `point`, nm, in the last search.
-    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        match self.finder.as_ref() {
-            Some(Finder::Pairs(search)) => search.cell_around(point),
-            Some(Finder::Groups(search)) => search.cell_around(point),
-            None => self.cpu.cell_around(point),
-        }
-    }
-
-    /// Groups the pairs of `spheres` closer than their radii plus `margin`, nm; on the processor
-    /// if it is the device that fails.
-    ///
-    /// # Errors
-    /// Those of the search, if it is the spheres that are at fault.
-    pub fn find(
+    fn find_groups(
         &mut self,
         spheres: &SphereSet,
         margin: f32,
-        groups: &mut PairGrouper,
+        found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
-        let result = self.find_once(spheres, margin, groups);
-        let Err(SearchError::Device(error)) = result else {
-            return result;
-        };
-        self.finder.fail(error);
-        self.find_once(spheres, margin, groups)
-    }
-
-    fn find_once(
-        &mut self,
-        spheres: &SphereSet,
-        margin: f32,
-        groups: &mut PairGrouper,
-    ) -> Result<SearchTimes, SearchError> {
-        match self.finder.as_mut() {
-            Some(Finder::Pairs(search)) => {
-                groups.find(&mut **search, spheres, margin, &mut self.pairs)
+        match self.search.find_groups(spheres, margin, found) {
+            Err(SearchError::Device(error)) => {
+                self.fall_back(error);
+                self.search.find_groups(spheres, margin, found)
             }
-            Some(Finder::Groups(search)) => groups.find_grouped(&mut **search, spheres, margin),
-            None => groups.find(&mut self.cpu, spheres, margin, &mut self.pairs),
+            result => result,
         }
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.search.cell_around(point)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::PairSearch;
 
     fn lost() -> DeviceError {
         let reason = "unplugged".into();
         DeviceError::Lost { reason }
     }
 
-    /// A search whose device is gone.
-    struct Gone;
+    /// A search whose device is lost.
+    struct LostSearch;
 
-    impl PairSearch for Gone {
+    impl GroupSearch for LostSearch {
         fn name(&self) -> &'static str {
-            "gone"
+            "lost"
         }
 
-        fn find_pairs(
+        fn find_groups(
             &mut self,
             _: &SphereSet,
             _: f32,
-            _: &mut PairBuffer,
+            _: &mut PairGroups,
         ) -> Result<SearchTimes, SearchError> {
-            Err(lost().into())
-        }
-
-        fn count_pairs(&mut self, _: &SphereSet, _: f32) -> Result<u64, SearchError> {
             Err(lost().into())
         }
     }
@@ -144,26 +98,23 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_fails_costs_no_pair_and_is_told_once() {
+    fn a_failing_device_loses_no_pair_and_is_reported_once() {
         let spheres = two_spheres();
-        let mut search = FallbackSearch::new(Finder::Pairs(Box::new(Gone)));
-        let mut groups = PairGrouper::default();
-        search.find(&spheres, 0.0, &mut groups).unwrap();
-        assert_eq!(groups.groups().len(), 1);
-        assert_eq!(groups.candidates(), 1);
-        assert_eq!(search.take_error(), Some(lost()));
-        assert_eq!(search.name(), AutoGrid::new().name());
-        search.find(&spheres, 0.0, &mut groups).unwrap();
-        assert_eq!(groups.groups().len(), 1);
-        assert_eq!(search.take_error(), None);
+        let mut search = FallbackSearch::new(Box::new(LostSearch));
+        let mut found = PairGroups::default();
+        for expected in [Some(lost()), None] {
+            search.find_groups(&spheres, 0.0, &mut found).unwrap();
+            assert_eq!((found.groups.len(), found.candidates), (1, 1));
+            assert_eq!(search.take_error(), expected);
+            assert_eq!(search.name(), AutoGrid::new().name());
+        }
     }
 
     #[test]
-    fn spheres_at_fault_are_not_searched_twice() {
-        let mut search = FallbackSearch::new(Finder::Pairs(Box::new(AutoGrid::new())));
-        let mut groups = PairGrouper::default();
+    fn invalid_input_is_no_device_error() {
+        let mut search = FallbackSearch::new(Box::new(PairGrouper::new(Box::new(AutoGrid::new()))));
         let error = search
-            .find(&two_spheres(), f32::NAN, &mut groups)
+            .find_groups(&two_spheres(), f32::NAN, &mut PairGroups::default())
             .unwrap_err();
         assert!(matches!(error, SearchError::BadMargin { .. }), "{error}");
         assert_eq!(search.take_error(), None);

@@ -1,35 +1,36 @@
-//! Pairs of spheres by pairs of molecules, as a search finds them that groups by itself.
+//! Searches whose result is grouped by pairs of molecules.
 
 use glam::Vec3;
 
+use super::OwnerIndex;
 use crate::search::{GridCell, Pair, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// The pairs between two molecules: owners `a` < `b`.
+/// The candidate pairs between two molecules, owners `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairGroup {
     /// The owner with the smaller index.
-    pub a: u32,
+    pub a: OwnerIndex,
     /// The owner with the larger index.
-    pub b: u32,
-    /// Its first pair among those that are kept.
+    pub b: OwnerIndex,
+    /// Index of its first pair in [`PairGroups::kept`].
     pub first: u32,
-    /// How many of its pairs are kept.
+    /// Number of pairs kept.
     pub kept: u32,
-    /// How many of its pairs overlap.
+    /// Number of pairs that overlap, kept or not.
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
 }
 
-/// What a [`GroupSearch`] finds.
+/// Result of a [`GroupSearch`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairGroups {
     /// The groups, sorted by `a`, then `b`.
     pub groups: Vec<PairGroup>,
-    /// The pairs that are kept for the solver, group after group: 16 of a group at most.
+    /// The pairs kept for the solver, group after group: at most 16 per group.
     pub kept: Vec<Pair>,
-    /// Number of pairs, kept or not.
+    /// Number of candidate pairs, kept or not.
     pub candidates: usize,
 }
 
@@ -40,24 +41,28 @@ impl PairGroups {
         self.kept.clear();
         self.candidates = 0;
     }
+
+    /// The pairs kept of one of the groups.
+    pub(super) fn kept_of(&self, group: &PairGroup) -> &[Pair] {
+        &self.kept[group.first as usize..(group.first + group.kept) as usize]
+    }
 }
 
-/// Finds the pairs of a [`PairSearch`](crate::search::PairSearch), and tells only which
-/// molecules have some and the few of them that the solver needs: for searches on a device
-/// from which pairs are slow to fetch.
+/// Finds candidate pairs as a [`PairSearch`](crate::search::PairSearch) does, and returns only
+/// which molecules have some and the few that the solver needs. A GPU implements it to avoid
+/// the readback of all pairs.
 ///
-/// The groups, and the pairs that are kept, are those that the crowd itself makes of the
-/// pairs of a [`UniformGrid`](crate::search::UniformGrid).
+/// All implementations return what a [`PairGrouper`](super::PairGrouper) makes of the pairs of
+/// a [`UniformGrid`](crate::search::UniformGrid).
 pub trait GroupSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 
-    /// Groups every pair closer than its radii plus `margin` (nm). What `found` held
-    /// before is dropped.
+    /// Replaces `found` by the groups of all pairs closer than their radii plus `margin`, nm.
     ///
     /// # Errors
-    /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs); nothing is
-    /// found then.
+    /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs); `found` is empty
+    /// then.
     fn find_groups(
         &mut self,
         spheres: &SphereSet,

@@ -1,255 +1,283 @@
-//! What the solver iterates on: contacts that take part, four pairs of molecules side by
-//! side, and the bodies between them.
+//! Jacobi iteration over groups of contacts.
+//!
+//! Active contacts are packed four groups side by side, one per SIMD lane. An iteration solves
+//! all groups independently, the contacts of each in turn, and then each body adds the impulse
+//! changes of its groups in ascending order.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::contact_constraint::Substep;
-use super::contact_groups::{Group, for_each_group};
+use super::contact_constraint::SubstepParams;
+use super::contact_groups::{ContactGroup, for_each_group};
 use super::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use super::simd::LANES;
-use super::wide_constraint::{Change, Part, PartLanes, Rows};
-use super::{ContactConstraint, Impulse, MovingBody};
+use super::wide_constraint::{ImpulseChange, SolverBody, WideConstraint, WideSolverBody};
+use super::{BodyIndex, ContactConstraint, Impulse, MovingBody};
 
-/// Bodies that one task works on.
+/// Bodies per task.
 const BODIES_PER_TASK: usize = 128;
 
-/// Marks the second side of a group.
-const SECOND: u32 = 1 << 31;
-
-/// Four groups of contacts side by side, as many contacts each as the longest has.
+/// Where a group is in the batches: [`LANES`] times the batch, plus the lane.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pack {
-    /// Its groups; the last pack may have fewer than four.
-    groups: [Option<u32>; LANES],
-    /// Bodies `a` and `b` of each group.
-    bodies: [[u32; LANES]; 2],
-    /// Its rows, a range.
-    start: u32,
-    end: u32,
-    /// Change of the impulses of each group in this iteration.
-    changes: [Change; LANES],
+pub(super) struct LaneIndex(u32);
+
+impl LaneIndex {
+    fn batch(self) -> usize {
+        self.0 as usize / LANES
+    }
+
+    fn lane(self) -> usize {
+        self.0 as usize % LANES
+    }
 }
 
-impl Pack {
-    fn rows(&self) -> Range<usize> {
+/// One side of a group: its [`LaneIndex`], and in the highest bit whether it is side `b`.
+#[derive(Clone, Copy, Debug)]
+struct Side(u32);
+
+impl Side {
+    const IS_B: u32 = 1 << 31;
+
+    fn group(self) -> LaneIndex {
+        LaneIndex(self.0 & !Self::IS_B)
+    }
+
+    fn is_b(self) -> bool {
+        self.0 & Self::IS_B != 0
+    }
+}
+
+/// Four groups side by side, each padded to the length of the longest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    /// Index of each group; the last batch may have fewer than four.
+    groups: [Option<u32>; LANES],
+    /// Bodies `a` and `b` of each group.
+    bodies: [[BodyIndex; LANES]; 2],
+    /// Range of its constraints.
+    start: u32,
+    end: u32,
+    /// Impulse changes of each group in this iteration.
+    changes: [ImpulseChange; LANES],
+}
+
+impl Batch {
+    fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Contacts and bodies while they are iterated on.
+/// Contacts and bodies in the layout of the iterations.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Iteration {
-    /// All bodies, as they move.
-    pub parts: Vec<Part>,
-    /// What all iterations have given each body.
+pub(super) struct JacobiIteration {
+    /// All bodies, with their current velocities.
+    pub bodies: Vec<SolverBody>,
+    /// Accumulated impulse on each body.
     pub impulses: Vec<Impulse>,
-    /// For each body its first side, and one entry more.
-    starts: Vec<u32>,
-    /// Places of each body's groups; the highest bit says that it is the second of the
-    /// two.
-    sides: Vec<u32>,
-    /// Groups that take part, by the number of their contacts.
+    /// First side of each body, and one entry more.
+    side_starts: Vec<u32>,
+    /// The sides of each body, by ascending group.
+    sides: Vec<Side>,
+    /// Active groups, sorted by the number of their contacts.
     order: Vec<u32>,
-    packs: Vec<Pack>,
-    rows: Vec<Rows>,
+    batches: Vec<Batch>,
+    constraints: Vec<WideConstraint>,
 }
 
-impl Iteration {
-    /// Takes bodies as they are.
+impl JacobiIteration {
+    /// Starts from the velocities of `bodies`.
     pub fn begin(&mut self, bodies: &[MovingBody]) {
         self.impulses.clear();
         self.impulses.resize(bodies.len(), Impulse::default());
-        self.parts.clear();
-        self.parts.extend(bodies.iter().map(Part::new));
+        self.bodies.clear();
+        self.bodies.extend(bodies.iter().map(SolverBody::new));
     }
 
-    /// Packs the groups that take part, those of about the same length together, and
-    /// lists them by their bodies.
-    pub fn arrange(&mut self, groups: &mut [Group], bodies: usize) {
+    /// Packs the active groups, those of similar length together, and lists them by body.
+    pub fn arrange(&mut self, groups: &mut [ContactGroup], bodies: usize) {
         self.sort(groups);
-        self.packs.clear();
-        let mut rows = 0;
-        for four in self.order.chunks(LANES) {
-            // Lanes without a group have its bodies, and no contacts.
-            let group = |lane: usize| &groups[*four.get(lane).unwrap_or(&four[0]) as usize];
-            let longest = (0..LANES).map(|lane| group(lane).rows).max().unwrap_or(0);
-            let pack = Pack {
-                groups: std::array::from_fn(|lane| four.get(lane).copied()),
+        self.batches.clear();
+        let mut constraints = 0;
+        for indices in self.order.chunks(LANES) {
+            // Lanes without a group have the bodies of the first, and no contacts.
+            let group = |lane: usize| &groups[*indices.get(lane).unwrap_or(&indices[0]) as usize];
+            let longest = (0..LANES).map(|lane| group(lane).active).max().unwrap_or(0);
+            let batch = Batch {
+                groups: std::array::from_fn(|lane| indices.get(lane).copied()),
                 bodies: [
                     std::array::from_fn(|lane| group(lane).a),
                     std::array::from_fn(|lane| group(lane).b),
                 ],
-                start: rows,
-                end: rows + longest,
-                ..Pack::default()
+                start: constraints,
+                end: constraints + longest,
+                ..Batch::default()
             };
-            for (place, index) in (self.packs.len() * LANES..).zip(four) {
-                groups[*index as usize].place = place as u32;
+            for (lane, index) in (self.batches.len() * LANES..).zip(indices) {
+                groups[*index as usize].lane = LaneIndex(lane as u32);
             }
-            self.packs.push(pack);
-            rows += longest;
+            self.batches.push(batch);
+            constraints += longest;
         }
-        self.rows.resize(rows as usize, Rows::default());
+        self.constraints
+            .resize(constraints as usize, WideConstraint::default());
         self.list_sides(groups, bodies);
     }
 
-    /// Puts the groups that take part in the order of their numbers of contacts.
-    fn sort(&mut self, groups: &[Group]) {
-        // What is longer than pairs of molecules can be comes last.
-        let length = |group: &Group| (group.rows as usize).min(MAX_CONTACTS_PER_PAIR + 1);
+    /// Counting sort of the active groups by their number of active contacts.
+    fn sort(&mut self, groups: &[ContactGroup]) {
+        // External groups may be longer; all of those share the last bin.
+        let length = |group: &ContactGroup| (group.active as usize).min(MAX_CONTACTS_PER_PAIR + 1);
         let mut next = [0; MAX_CONTACTS_PER_PAIR + 2];
         for group in groups {
             next[length(group)] += 1;
         }
+        // Inactive groups are left out.
+        next[0] = 0;
         let mut sum = 0;
-        for (count, length) in next.iter_mut().zip(0..) {
-            let before = sum;
-            // Groups without contacts have no place.
-            sum += if length == 0 { 0 } else { *count };
-            *count = before;
+        for count in &mut next {
+            sum += std::mem::replace(count, sum);
         }
         self.order.clear();
         self.order.resize(sum, 0);
-        let taking_part = groups.iter().zip(0..).filter(|(group, _)| group.rows > 0);
-        for (group, index) in taking_part {
+        let active = groups.iter().zip(0..).filter(|(group, _)| group.active > 0);
+        for (group, index) in active {
             let next = &mut next[length(group)];
             self.order[*next] = index;
             *next += 1;
         }
     }
 
-    /// Lists the groups of each body in rising order.
-    fn list_sides(&mut self, groups: &[Group], bodies: usize) {
-        self.starts.clear();
-        self.starts.resize(bodies + 1, 0);
-        for group in groups.iter().filter(|group| group.rows > 0) {
-            self.starts[group.a as usize] += 1;
-            self.starts[group.b as usize] += 1;
+    /// Lists the sides of each body by ascending group.
+    fn list_sides(&mut self, groups: &[ContactGroup], bodies: usize) {
+        self.side_starts.clear();
+        self.side_starts.resize(bodies + 1, 0);
+        let active = groups.iter().filter(|group| group.active > 0);
+        for group in active.clone() {
+            self.side_starts[group.a.index()] += 1;
+            self.side_starts[group.b.index()] += 1;
         }
         let mut sum = 0;
-        for start in &mut self.starts {
+        for start in &mut self.side_starts {
             sum += *start;
             *start = sum;
         }
         self.sides.clear();
-        self.sides.resize(sum as usize, u32::MAX);
-        // Backwards, from the end of each body's range.
-        for group in groups.iter().rev() {
-            if group.rows == 0 {
-                continue;
-            }
-            for (body, mark) in [(group.b, SECOND), (group.a, 0)] {
-                let at = &mut self.starts[body as usize];
-                *at -= 1;
-                self.sides[*at as usize] = group.place | mark;
+        self.sides.resize(sum as usize, Side(u32::MAX));
+        // Each body is filled from the end of its range, so that its start remains.
+        for group in active.rev() {
+            for (body, is_b) in [(group.b, Side::IS_B), (group.a, 0)] {
+                let start = &mut self.side_starts[body.index()];
+                *start -= 1;
+                self.sides[*start as usize] = Side(group.lane.0 | is_b);
             }
         }
     }
 
-    /// Among how many groups a body is divided.
-    pub fn sharing(&self, body: u32) -> u32 {
-        self.starts[body as usize + 1] - self.starts[body as usize]
+    /// Number of groups that the mass of a body is split among.
+    pub fn shares(&self, body: BodyIndex) -> u32 {
+        self.side_starts[body.index() + 1] - self.side_starts[body.index()]
     }
 
-    /// Lays out the contacts, with or without the term that parts overlaps.
-    pub fn lay_rows(
+    /// Packs the active contacts. Overlaps are pushed out only with `push_out`.
+    pub fn load_constraints(
         &mut self,
         contacts: &[ContactConstraint],
-        groups: &[Group],
-        substep: &Substep,
-        parting: bool,
+        groups: &[ContactGroup],
+        params: &SubstepParams,
+        push_out: bool,
     ) {
         for_each_group(
-            &mut self.rows,
-            &mut self.packs,
-            Pack::rows,
-            &|pack, rows| {
-                rows.fill(Rows::default());
-                for (lane, group) in pack.groups.iter().enumerate() {
+            &mut self.constraints,
+            &mut self.batches,
+            Batch::range,
+            &|batch, constraints| {
+                constraints.fill(WideConstraint::default());
+                for (lane, group) in batch.groups.iter().enumerate() {
                     let Some(group) = group else { continue };
-                    let contacts = contacts[groups[*group as usize].contacts()].iter();
-                    let taking_part = contacts.filter(|contact| contact.is_active());
-                    for (row, contact) in rows.iter_mut().zip(taking_part) {
-                        row.set(lane, contact, substep, parting);
+                    let contacts = contacts[groups[*group as usize].range()].iter();
+                    let active = contacts.filter(|contact| contact.is_active());
+                    for (constraint, contact) in constraints.iter_mut().zip(active) {
+                        constraint.set(lane, contact, params, push_out);
                     }
                 }
             },
         );
     }
 
-    /// Brings the impulses back to the contacts.
-    pub fn write_back(&self, contacts: &mut [ContactConstraint], groups: &mut [Group]) {
-        let (packs, rows) = (&self.packs, &self.rows);
-        for_each_group(contacts, groups, Group::contacts, &|group, contacts| {
-            if group.rows == 0 {
+    /// Copies the accumulated impulses back to the contacts.
+    pub fn store_impulses(&self, contacts: &mut [ContactConstraint], groups: &mut [ContactGroup]) {
+        let (batches, constraints) = (&self.batches, &self.constraints);
+        for_each_group(contacts, groups, ContactGroup::range, &|group, contacts| {
+            if group.active == 0 {
                 return;
             }
-            let (pack, lane) = (group.place as usize / LANES, group.place as usize % LANES);
-            let rows = &rows[packs[pack].rows()];
-            let taking_part = contacts.iter_mut().filter(|contact| contact.is_active());
-            for (contact, row) in taking_part.zip(rows) {
-                (contact.normal_impulse, contact.friction_impulse) = row.impulses(lane);
+            let constraints = &constraints[batches[group.lane.batch()].range()];
+            let active = contacts.iter_mut().filter(|contact| contact.is_active());
+            for (contact, constraint) in active.zip(constraints) {
+                (contact.normal_impulse, contact.friction_impulse) =
+                    constraint.impulses(group.lane.lane());
             }
         });
     }
 
-    /// Gives the bodies the impulses that contacts and supports begin with.
-    pub fn start_warm(&mut self) {
+    /// Applies the impulses that the contacts start with.
+    pub fn warm_start(&mut self) {
         for_each_group(
-            &mut self.rows,
-            &mut self.packs,
-            Pack::rows,
-            &|pack, rows| pack.changes = Rows::start_warm(rows),
+            &mut self.constraints,
+            &mut self.batches,
+            Batch::range,
+            &|batch, constraints| batch.changes = WideConstraint::warm_start(constraints),
         );
-        self.add_up();
+        self.update_bodies();
     }
 
     /// Solves all contacts once.
     pub fn iterate(&mut self) {
-        let (parts, starts) = (&self.parts, &self.starts);
-        let part = |body: u32| {
-            let body = body as usize;
-            (&parts[body], starts[body + 1] - starts[body])
+        let (bodies, starts) = (&self.bodies, &self.side_starts);
+        let body = |body: BodyIndex| {
+            let body = body.index();
+            (&bodies[body], starts[body + 1] - starts[body])
         };
         for_each_group(
-            &mut self.rows,
-            &mut self.packs,
-            Pack::rows,
-            &|pack, rows| {
-                let sides = pack.bodies.map(|bodies| PartLanes::new(bodies.map(part)));
-                pack.changes = Rows::solve_all(rows, sides);
+            &mut self.constraints,
+            &mut self.batches,
+            Batch::range,
+            &|batch, constraints| {
+                let sides = batch
+                    .bodies
+                    .map(|bodies| WideSolverBody::new(bodies.map(body)));
+                batch.changes = WideConstraint::solve_all(constraints, sides);
             },
         );
-        self.add_up();
+        self.update_bodies();
     }
 
-    /// Gives each body the sum of its groups' changes.
-    fn add_up(&mut self) {
-        let (packs, starts, sides) = (&self.packs, &self.starts, &self.sides);
-        self.parts
+    /// Applies to each body the sum of its groups' changes.
+    fn update_bodies(&mut self) {
+        let (batches, starts, sides) = (&self.batches, &self.side_starts, &self.sides);
+        self.bodies
             .par_chunks_mut(BODIES_PER_TASK)
             .zip(self.impulses.par_chunks_mut(BODIES_PER_TASK))
             .enumerate()
-            .for_each(|(task, (parts, impulses))| {
-                for (k, (part, impulse)) in parts.iter_mut().zip(impulses).enumerate() {
+            .for_each(|(task, (bodies, impulses))| {
+                for (k, (body, impulse)) in bodies.iter_mut().zip(impulses).enumerate() {
                     let index = task * BODIES_PER_TASK + k;
                     let range = starts[index] as usize..starts[index + 1] as usize;
-                    if range.is_empty() || part.asleep {
+                    if range.is_empty() || body.asleep {
                         continue;
                     }
                     let mut sum = Impulse::default();
                     for &side in &sides[range] {
-                        let place = (side & !SECOND) as usize;
-                        let change = &packs[place / LANES].changes[place % LANES];
-                        sum += if side & SECOND == 0 {
-                            change.on_a()
-                        } else {
+                        let group = side.group();
+                        let change = &batches[group.batch()].changes[group.lane()];
+                        sum += if side.is_b() {
                             change.on_b()
+                        } else {
+                            change.on_a()
                         };
                     }
-                    part.receive(&sum);
+                    body.apply(&sum);
                     *impulse += sum;
                 }
             });

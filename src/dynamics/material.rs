@@ -1,29 +1,29 @@
-//! What a molecule's surface is like when something touches it.
+//! Surfaces of molecules: material, collision filter, contact spring.
 
 use serde::{Deserialize, Serialize};
 
 use crate::force::{ParameterError, not_negative};
 
-/// Surface of a molecule: bounce, friction and softness.
+/// Surface of a molecule: restitution, friction and stiffness.
 ///
 /// ```
 /// use bevy_rapier_molecules::dynamics::ContactMaterial;
 ///
 /// let rubber = ContactMaterial { restitution: 0.8, ..ContactMaterial::default() };
-/// // Between two molecules the mean of what each would give back.
+/// // Between two molecules, restitution is averaged.
 /// assert_eq!(rubber.combine(&ContactMaterial::default()).restitution, 0.4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactMaterial {
-    /// Fraction of the approach speed that is given back, from 0 to 1. Default: 0.
+    /// Coefficient of restitution, from 0 to 1. Default: 0.
     pub restitution: f32,
-    /// Coulomb's coefficient of friction. Default: 0.5.
+    /// Coefficient of Coulomb friction. Default: 0.5.
     pub friction: f32,
-    /// Frequency of the contact spring, Hz: how fast overlaps are pushed apart.
-    /// Limited to a quarter of the substep rate. Default: 60 Hz.
+    /// Frequency of the contact spring, Hz: how fast overlaps are pushed out. Limited to a
+    /// quarter of the substep rate. Default: 60 Hz.
     pub frequency_hz: f32,
-    /// Damping ratio of the contact spring: 1 is critical. Default: 10.
+    /// Damping ratio of the contact spring; 1 is critical damping. Default: 10.
     pub damping_ratio: f32,
 }
 
@@ -39,8 +39,8 @@ impl Default for ContactMaterial {
 }
 
 impl ContactMaterial {
-    /// The material of a contact between two: means of bounce, friction and damping,
-    /// and the softer of the two springs.
+    /// The material between two surfaces: the means of restitution, friction and damping ratio,
+    /// and the lower frequency.
     #[inline]
     #[must_use]
     pub fn combine(&self, other: &Self) -> Self {
@@ -52,12 +52,12 @@ impl ContactMaterial {
         }
     }
 
-    /// Checks that each number can be.
+    /// Validates the parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] names the one that cannot.
+    /// [`ParameterError`] names the first invalid one.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let wrong = |name, allowed, value| {
+        let invalid = |name, allowed, value| {
             Err(ParameterError {
                 name,
                 allowed,
@@ -65,10 +65,10 @@ impl ContactMaterial {
             })
         };
         if !(0.0..=1.0).contains(&self.restitution) {
-            return wrong("restitution", "from 0 to 1", self.restitution);
+            return invalid("restitution", "from 0 to 1", self.restitution);
         }
         if !(self.frequency_hz.is_finite() && self.frequency_hz > 0.0) {
-            return wrong("frequency_hz", "positive and finite", self.frequency_hz);
+            return invalid("frequency_hz", "positive and finite", self.frequency_hz);
         }
         not_negative(&[
             ("friction", self.friction),
@@ -77,18 +77,18 @@ impl ContactMaterial {
     }
 }
 
-/// Groups that decide which molecules may touch, as in Rapier: two touch if each
-/// one's memberships meet the other's filter.
+/// Collision filter, as in Rapier: two molecules may touch if the memberships of each
+/// intersect the filter of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InteractionGroups {
-    /// Groups that the molecule is in, one bit each.
+    /// Groups that the molecule belongs to, one bit each.
     pub memberships: u32,
-    /// Groups that it touches, one bit each.
+    /// Groups that it collides with, one bit each.
     pub filter: u32,
 }
 
 impl Default for InteractionGroups {
-    /// In all groups, touching all.
+    /// Member of all groups, colliding with all.
     fn default() -> Self {
         Self {
             memberships: u32::MAX,
@@ -98,7 +98,8 @@ impl Default for InteractionGroups {
 }
 
 impl InteractionGroups {
-    /// Whether two molecules may touch.
+    /// Whether two molecules may touch, apart from [ignored
+    /// pairs](super::CrowdContacts::set_ignored_pairs).
     #[inline]
     #[must_use]
     pub fn may_touch(self, other: Self) -> bool {
@@ -117,20 +118,20 @@ impl InteractionGroups {
 /// bias_rate = ω/a₁,  mass_scale = a₂·a₃,  impulse_scale = a₃
 /// ```
 ///
-/// with the separation x, the velocity v and the impulse so far λ₀. It is stable for
-/// any frequency: a rigid contact is the limit `mass_scale` → 1.
+/// with the separation x, the velocity v and the accumulated impulse λ₀ (soft step of Box2D v3).
+/// It is stable for any frequency; a rigid contact is the limit `mass_scale` → 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Softness {
-    /// Share of the separation that is taken back each second, 1/s.
+    /// Fraction of the separation that is removed per second, 1/s.
     pub bias_rate: f32,
     /// Factor on the effective mass.
     pub mass_scale: f32,
-    /// Share of the impulse so far that is given back.
+    /// Fraction of the accumulated impulse that is taken back.
     pub impulse_scale: f32,
 }
 
 impl Softness {
-    /// No spring at all: the velocity error is taken out as it is.
+    /// No spring: the velocity error is removed at once.
     pub const RIGID: Self = Self {
         bias_rate: 0.0,
         mass_scale: 1.0,
@@ -139,8 +140,8 @@ impl Softness {
 
     /// The spring of `material` over a substep of `dt` s.
     ///
-    /// The frequency is limited to a quarter of the substep rate: a faster spring
-    /// would not be resolved in time.
+    /// The frequency is limited to a quarter of the substep rate, since a substep does not
+    /// resolve a faster spring.
     #[inline]
     #[must_use]
     pub fn new(material: &ContactMaterial, dt: f32) -> Self {
@@ -162,9 +163,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_must_agree_from_both_sides() {
+    fn both_molecules_must_accept_each_other() {
         let all = InteractionGroups::default();
-        let shy = InteractionGroups {
+        let picky = InteractionGroups {
             memberships: 1,
             filter: 2,
         };
@@ -172,39 +173,38 @@ mod tests {
             memberships: 2,
             filter: 4,
         };
-        assert!(all.may_touch(all) && all.may_touch(shy) && shy.may_touch(all));
-        assert!(!shy.may_touch(other) && !other.may_touch(shy) && !shy.may_touch(shy));
+        assert!(all.may_touch(all) && all.may_touch(picky) && picky.may_touch(all));
+        assert!(!picky.may_touch(other) && !other.may_touch(picky) && !picky.may_touch(picky));
     }
 
     #[test]
-    fn materials_that_cannot_be_are_named() {
-        let good = ContactMaterial::default();
-        assert!(good.check().is_ok());
-        for bad in [
+    fn invalid_materials_are_rejected() {
+        let valid = ContactMaterial::default();
+        assert!(valid.check().is_ok());
+        for invalid in [
             ContactMaterial {
                 restitution: 1.5,
-                ..good
+                ..valid
             },
             ContactMaterial {
                 friction: -0.1,
-                ..good
+                ..valid
             },
             ContactMaterial {
                 frequency_hz: 0.0,
-                ..good
+                ..valid
             },
             ContactMaterial {
                 damping_ratio: f32::NAN,
-                ..good
+                ..valid
             },
         ] {
-            assert!(bad.check().is_err(), "{bad:?}");
+            assert!(invalid.check().is_err(), "{invalid:?}");
         }
     }
 
-    /// A soft spring takes a mass on it back to zero without passing it.
     #[test]
-    fn an_overdamped_spring_comes_to_rest() {
+    fn an_overdamped_spring_returns_to_rest_without_overshooting() {
         let softness = Softness::new(&ContactMaterial::default(), 1.0 / 240.0);
         let (mut x, mut v) = (-0.1_f32, 0.0_f32);
         for _ in 0..240 {

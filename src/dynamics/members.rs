@@ -1,13 +1,15 @@
-//! The members of a crowd, and what is said of them.
+//! The members of a crowd: their spheres and surfaces, and which of them take part.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::{ContactMaterial, InteractionGroups};
+use super::{ContactMaterial, InteractionGroups, MemberIndex, MovingBody, OwnerIndex};
 use crate::molecule::{BodySpheres, MoleculeTemplate};
+use crate::spheres::{SphereError, SphereSet};
 
-/// The spheres that stand for a molecule in the search, in its body frame.
+/// The collision spheres of a molecule, in its body frame.
 ///
 /// ```
 /// use bevy_rapier_molecules::dynamics::MemberSpheres;
@@ -28,7 +30,7 @@ pub struct MemberSpheres {
 }
 
 impl MemberSpheres {
-    /// One sphere for each atom.
+    /// One sphere per atom.
     #[must_use]
     pub fn atoms(template: &MoleculeTemplate) -> Self {
         Self {
@@ -37,7 +39,7 @@ impl MemberSpheres {
         }
     }
 
-    /// One sphere for each residue, around all its atoms.
+    /// One sphere per residue that encloses its atoms.
     #[must_use]
     pub fn residues(template: &MoleculeTemplate) -> Self {
         let mut spheres = Self::default();
@@ -57,7 +59,7 @@ impl MemberSpheres {
         spheres
     }
 
-    /// One sphere around the whole molecule.
+    /// One sphere that encloses the molecule.
     #[must_use]
     pub fn whole(template: &MoleculeTemplate) -> Self {
         let mut spheres = Self::default();
@@ -68,7 +70,7 @@ impl MemberSpheres {
         spheres
     }
 
-    /// Adds a sphere around some atoms, about their mean.
+    /// Adds a sphere about the mean position that encloses the atoms.
     fn enclose(&mut self, positions: &[Vec3], radii: &[f32]) {
         let center = positions.iter().sum::<Vec3>() / positions.len() as f32;
         let reaches = positions
@@ -101,35 +103,21 @@ impl<'a> From<&'a MemberSpheres> for BodySpheres<'a> {
     }
 }
 
-/// A molecule of the crowd: its spheres and its surface.
+/// A molecule of the crowd.
 #[derive(Clone, Debug, Default)]
 pub struct ContactMember {
-    /// What tells it from others, such as the bits of its entity: contacts last when
-    /// members come and go.
+    /// Identifies the member when the list of members changes, such as the bits of its
+    /// entity. Contacts between members that stay are kept.
     pub id: u64,
-    /// What stands for it in the search; shared by all of its kind.
+    /// Its collision spheres, shared by all molecules of its kind.
     pub spheres: Arc<MemberSpheres>,
     /// Its surface.
     pub material: ContactMaterial,
-    /// Which others it touches.
+    /// Which other members it collides with.
     pub groups: InteractionGroups,
 }
 
-/// Two molecules that touch, or are within the prediction_distance: members `a` < `b`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CrowdTouch {
-    /// The member with the smaller index.
-    pub a: u32,
-    /// The member with the larger index.
-    pub b: u32,
-    /// Pairs of spheres that overlap; zero if the molecules are merely near.
-    pub overlaps: u32,
-    /// Deepest overlap, nm; negative is a gap.
-    pub penetration: f32,
-}
-
-/// Why a member is set aside.
+/// Why a member is excluded from contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exclusion {
@@ -137,6 +125,239 @@ pub enum Exclusion {
     Absent,
     /// Its pose or velocity is not finite.
     NotFinite,
-    /// It lies where too many others lie.
+    /// It is in a place with more spheres than a search can handle. Lasts until the members
+    /// are set again.
     Crowded,
+}
+
+/// The members, the spheres of all that are not excluded, and the collision filter.
+#[derive(Default)]
+pub(super) struct Members {
+    members: Vec<ContactMember>,
+    exclusions: Vec<Option<Exclusion>>,
+    /// The member of each owner, ascending.
+    owners: Vec<MemberIndex>,
+    /// First sphere of each owner, and one entry more.
+    first_sphere: Vec<u32>,
+    spheres: SphereSet,
+    /// Pairs that never touch, sorted, the smaller index first.
+    ignored: Vec<[MemberIndex; 2]>,
+    /// The buffer that the next list of ignored pairs is written to.
+    next_ignored: Vec<[MemberIndex; 2]>,
+}
+
+/// New owner of each previous one, and what is added (modulo 2³²) to the indices of its
+/// spheres; none if it is gone or has other spheres.
+#[derive(Default)]
+pub(super) struct Relabeling(Vec<Option<(OwnerIndex, u32)>>);
+
+impl Relabeling {
+    /// The new owner of each previous one.
+    pub fn owners(&self) -> impl Iterator<Item = Option<OwnerIndex>> + '_ {
+        self.0.iter().map(|new| new.map(|(owner, _)| owner))
+    }
+
+    /// The new indices of a previous owner and one of its spheres.
+    pub fn get(&self, owner: OwnerIndex, sphere: u32) -> Option<(OwnerIndex, u32)> {
+        let (owner, shift) = (*self.0.get(owner.index())?)?;
+        Some((owner, sphere.wrapping_add(shift)))
+    }
+}
+
+impl Members {
+    /// Replaces the members and lifts all exclusions.
+    ///
+    /// # Errors
+    /// [`SphereError::TooMany`] if the spheres exceed a 32-bit index; there are no members
+    /// then.
+    pub fn set(&mut self, members: Vec<ContactMember>) -> Result<Relabeling, SphereError> {
+        let previous = std::mem::replace(&mut self.members, members);
+        self.exclusions.clear();
+        self.exclusions.resize(self.members.len(), None);
+        let relabeling = self.lay_out_after(Some(&previous));
+        if relabeling.is_err() {
+            self.members.clear();
+            self.exclusions.clear();
+            self.lay_out()?;
+        }
+        relabeling
+    }
+
+    /// Lays the spheres out again after exclusions have changed.
+    pub fn lay_out_again(&mut self) -> Result<Relabeling, SphereError> {
+        self.lay_out_after(None)
+    }
+
+    /// Lays the spheres out; `previous` are the previous members if they were replaced.
+    fn lay_out_after(
+        &mut self,
+        previous: Option<&[ContactMember]>,
+    ) -> Result<Relabeling, SphereError> {
+        let previous_owners = std::mem::take(&mut self.owners);
+        let previous_first = std::mem::take(&mut self.first_sphere);
+        self.lay_out()?;
+        let owners = self.owners.iter().zip(0..).map(|(member, owner)| {
+            let member = &self.members[member.index()];
+            (member.id, (OwnerIndex(owner), Arc::as_ptr(&member.spheres)))
+        });
+        let owners: HashMap<u64, (OwnerIndex, *const MemberSpheres)> = owners.collect();
+        let previous = previous.unwrap_or(&self.members);
+        let relabeled = previous_owners
+            .iter()
+            .zip(previous_first)
+            .map(|(member, first)| {
+                let member = &previous[member.index()];
+                let (owner, spheres) = owners.get(&member.id)?;
+                let shift = self.first_sphere[owner.index()].wrapping_sub(first);
+                (*spheres == Arc::as_ptr(&member.spheres)).then_some((*owner, shift))
+            });
+        Ok(Relabeling(relabeled.collect()))
+    }
+
+    fn lay_out(&mut self) -> Result<(), SphereError> {
+        self.owners.clear();
+        let exclusions = self.exclusions.iter().zip(0..);
+        let included = exclusions.filter(|(exclusion, _)| exclusion.is_none());
+        self.owners
+            .extend(included.map(|(_, member)| MemberIndex(member)));
+        let spheres = |member: &MemberIndex| &*self.members[member.index()].spheres;
+        self.first_sphere.clear();
+        self.first_sphere.push(0);
+        self.spheres.clear();
+        let radii = self.owners.iter().map(|member| &spheres(member).radii[..]);
+        self.spheres.lay_out(radii)?;
+        let mut sum = 0;
+        for member in &self.owners {
+            sum += spheres(member).len() as u32;
+            self.first_sphere.push(sum);
+        }
+        Ok(())
+    }
+
+    /// Moves the spheres to the poses of `bodies`, the bodies of the owners.
+    pub fn place(&mut self, bodies: &[MovingBody]) {
+        let (members, owners) = (&self.members, &self.owners);
+        self.spheres.place(&self.first_sphere, |owner| {
+            let spheres = &members[owners[owner].index()].spheres;
+            (&spheres.centers[..], bodies[owner].pose)
+        });
+    }
+
+    /// All members, excluded or not.
+    pub fn all(&self) -> &[ContactMember] {
+        &self.members
+    }
+
+    /// The member of each owner, ascending.
+    pub fn owners(&self) -> &[MemberIndex] {
+        &self.owners
+    }
+
+    /// The owner that a member is; none if it is excluded.
+    pub fn owner(&self, member: MemberIndex) -> Option<OwnerIndex> {
+        let owner = self.owners.binary_search(&member).ok()?;
+        Some(OwnerIndex(owner as u32))
+    }
+
+    /// The member of an owner.
+    pub fn member(&self, owner: OwnerIndex) -> MemberIndex {
+        self.owners[owner.index()]
+    }
+
+    /// The spheres of all owners, where [`place`](Self::place) last put them.
+    pub fn spheres(&self) -> &SphereSet {
+        &self.spheres
+    }
+
+    /// The owner of a sphere and the sphere's center in the body frame, nm.
+    pub fn local_center(&self, sphere: usize) -> Option<(OwnerIndex, Vec3)> {
+        let owner = OwnerIndex(*self.spheres.owner.get(sphere)?);
+        let member = &self.members[self.owners.get(owner.index())?.index()];
+        let local = sphere - self.first_sphere[owner.index()] as usize;
+        Some((owner, *member.spheres.centers.get(local)?))
+    }
+
+    /// Excluded members and the reasons.
+    pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
+        let exclusions = self.exclusions.iter().zip(0..);
+        exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
+    }
+
+    /// Updates the exclusions of members without a valid body, and returns whether any
+    /// changed. `check` returns why a member's body is invalid.
+    pub fn recheck_excluded(&mut self, check: impl Fn(MemberIndex) -> Option<Exclusion>) -> bool {
+        let mut changed = false;
+        for (exclusion, member) in self.exclusions.iter_mut().zip(0..) {
+            if exclusion.is_some_and(|reason| reason != Exclusion::Crowded) {
+                let current = check(MemberIndex(member));
+                changed |= *exclusion != current;
+                *exclusion = current;
+            }
+        }
+        changed
+    }
+
+    /// Excludes the owners with an invalid body.
+    pub fn exclude_invalid(&mut self, check: impl Fn(MemberIndex) -> Option<Exclusion>) {
+        for &member in &self.owners {
+            self.exclusions[member.index()] = check(member);
+        }
+    }
+
+    /// Excludes all members with a sphere within `distance` of `center`, nm.
+    pub fn exclude_around(&mut self, center: Vec3, distance: f32) {
+        for index in 0..self.spheres.len() {
+            if self.spheres.center(index).distance(center) <= distance {
+                let member = self.owners[self.spheres.owner(index) as usize];
+                self.exclusions[member.index()] = Some(Exclusion::Crowded);
+            }
+        }
+    }
+
+    /// Changes the surface of a member, if there is one with this index.
+    pub fn set_surface(
+        &mut self,
+        member: MemberIndex,
+        material: ContactMaterial,
+        groups: InteractionGroups,
+    ) {
+        if let Some(member) = self.members.get_mut(member.index()) {
+            member.material = material;
+            member.groups = groups;
+        }
+    }
+
+    /// Replaces the ignored pairs by those that `list` pushes, and returns whether any
+    /// changed.
+    pub fn set_ignored(&mut self, list: impl FnOnce(&mut Vec<[MemberIndex; 2]>)) -> bool {
+        self.next_ignored.clear();
+        list(&mut self.next_ignored);
+        for pair in &mut self.next_ignored {
+            pair.sort_unstable();
+        }
+        self.next_ignored.sort_unstable();
+        self.next_ignored.dedup();
+        std::mem::swap(&mut self.ignored, &mut self.next_ignored);
+        self.ignored != self.next_ignored
+    }
+
+    /// Ignored pairs whose members are both owners, sorted, the smaller index first.
+    pub fn ignored_owners(&self) -> impl Iterator<Item = [OwnerIndex; 2]> + '_ {
+        let owner = |member| self.owner(member);
+        let pairs = self.ignored.iter();
+        pairs.filter_map(move |[a, b]| Some([owner(*a)?, owner(*b)?]))
+    }
+
+    /// Whether the collision filter lets two owners `a` < `b` touch.
+    pub fn may_touch(&self, a: OwnerIndex, b: OwnerIndex) -> bool {
+        let pair = [a, b].map(|owner| self.member(owner));
+        let [one, other] = pair.map(|member| self.members[member.index()].groups);
+        one.may_touch(other) && self.ignored.binary_search(&pair).is_err()
+    }
+
+    /// The material between two owners `a` < `b`; none if they may not touch.
+    pub fn material_between(&self, a: OwnerIndex, b: OwnerIndex) -> Option<ContactMaterial> {
+        let [one, other] = [a, b].map(|owner| &self.members[self.member(owner).index()].material);
+        self.may_touch(a, b).then(|| one.combine(other))
+    }
 }

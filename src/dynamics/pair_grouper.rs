@@ -1,177 +1,74 @@
-//! Pairs of spheres, grouped by pairs of molecules.
+//! Groups candidate pairs by pairs of molecules on the CPU.
 //!
-//! 1. each list of pairs that the search writes becomes a list of [`Digest`]s, one for
-//!    each two molecules in it, found by hashing, while the search goes on;
-//! 2. the digests of all lists are sorted by their molecules, and those of the same two
-//!    are merged into a group;
-//! 3. each group keeps the few pairs that the solver needs.
+//! 1. While the search runs, each list of pairs that it completes is reduced to one
+//!    [`ListReduction`] per pair of molecules, found by hashing.
+//! 2. The reductions of all lists are sorted by molecules, and those of the same two molecules
+//!    are merged into a group.
+//! 3. Each group keeps the few pairs that the solver needs.
 //!
-//! Groups and pairs come out sorted, however the lists were cut.
+//! Groups and kept pairs are sorted and independent of how the pairs are cut into lists.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::contact_reduction::{Digest, Kept};
+use super::OwnerIndex;
+use super::contact_reduction::{ListReduction, ReducedPairs};
 use super::group_search::{GroupSearch, PairGroup, PairGroups};
-use crate::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::search::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// Groups that one task merges.
+/// Minimum number of groups that one task merges.
 const GROUPS_PER_TASK: usize = 256;
 
-/// Spheres that one task copies at least.
-const SPHERES_PER_TASK: usize = 16 * 1024;
-
-/// Pairs of spheres by pairs of molecules.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PairGrouper {
-    spheres: Vec<Sphere>,
-    /// Lists to be filled, and those that are.
-    lists: Vec<DigestList>,
-    done: Vec<DigestList>,
-    /// Where the digests of all lists are, sorted by molecules.
-    sorted: Vec<DigestPlace>,
-    /// First entry of each group in `sorted`.
+/// Groups the pairs of a [`PairSearch`] on the CPU: the reference for searches that group on a
+/// device.
+pub struct PairGrouper {
+    search: Box<dyn PairSearch>,
+    pairs: PairBuffer,
+    /// Unused lists, and those of this search.
+    spare: Vec<ReductionList>,
+    lists: Vec<ReductionList>,
+    /// The reductions of all lists, sorted by molecules.
+    sorted: Vec<ReductionRef>,
+    /// First entry of each group in `sorted`, and one entry more.
     starts: Vec<u32>,
-    merged: Vec<Kept>,
-    found: PairGroups,
+    merged: Vec<ReducedPairs>,
 }
 
-/// A sphere in one place of memory: pairs look spheres up in no order.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(16))]
-pub(super) struct Sphere {
-    /// Center in the world, nm.
-    pub center: Vec3,
-    /// Radius, nm.
-    pub radius: f32,
-}
-
-impl Sphere {
-    fn of(spheres: &SphereSet, index: usize) -> Self {
-        Self {
-            center: spheres.center(index),
-            radius: spheres.radius(index),
-        }
-    }
-}
-
-/// Where a digest is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct DigestPlace {
-    /// The two molecules.
-    key: u64,
+/// Where a reduction is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ReductionRef {
+    /// The two molecules, as a [`Pair::key`].
+    molecules: u64,
     list: u32,
     index: u32,
 }
 
 impl PairGrouper {
-    /// Removes all pairs and keeps the memory.
-    pub fn clear(&mut self) {
-        self.found.clear();
-    }
-
-    /// The pairs that are kept for the solver, group after group.
-    pub fn kept(&self) -> &[Pair] {
-        &self.found.kept
-    }
-
-    /// A sphere of the set that was searched.
-    #[inline]
-    pub fn sphere(&self, index: u32) -> &Sphere {
-        &self.spheres[index as usize]
-    }
-
-    /// The groups, sorted by `a`, then `b`.
-    pub fn groups(&self) -> &[PairGroup] {
-        &self.found.groups
-    }
-
-    /// Number of pairs, kept or not.
-    pub fn candidates(&self) -> usize {
-        self.found.candidates
-    }
-
-    /// Says how many pairs there are, which somebody else has.
-    pub fn set_candidates(&mut self, candidates: usize) {
-        self.found.candidates = candidates;
-    }
-
-    /// Searches for pairs of `spheres` closer than their radii plus `margin` (nm), and
-    /// groups them. Without success there are no groups.
-    ///
-    /// # Errors
-    /// Those of the search.
-    pub fn find(
-        &mut self,
-        search: &mut dyn PairSearch,
-        spheres: &SphereSet,
-        margin: f32,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        self.clear();
-        self.copy(spheres);
-        let spare = Mutex::new(std::mem::take(&mut self.lists));
-        let done = Mutex::new(std::mem::take(&mut self.done));
-        let owners = &spheres.owner[..];
-        let times = search.find_gaps(spheres, margin, pairs, &|number, pairs, gaps| {
-            let mut list = lock(&spare).pop().unwrap_or_default();
-            list.number = number as u32;
-            list.build(owners, pairs, gaps);
-            lock(&done).push(list);
-        });
-        self.lists = spare.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.done.sort_unstable_by_key(|list| list.number);
-        if times.is_ok() {
-            self.sort();
-            self.merge(pairs.lists());
-            self.found.candidates = pairs.len();
+    /// Groups the pairs of `search`.
+    #[must_use]
+    pub fn new(search: Box<dyn PairSearch>) -> Self {
+        Self {
+            search,
+            pairs: PairBuffer::new(),
+            spare: Vec::new(),
+            lists: Vec::new(),
+            sorted: Vec::new(),
+            starts: Vec::new(),
+            merged: Vec::new(),
         }
-        self.lists.append(&mut self.done);
-        times
     }
 
-    /// As [`find`](Self::find), with a search that groups by itself.
-    ///
-    /// # Errors
-    /// Those of the search.
-    pub fn find_grouped(
-        &mut self,
-        search: &mut dyn GroupSearch,
-        spheres: &SphereSet,
-        margin: f32,
-    ) -> Result<SearchTimes, SearchError> {
-        self.clear();
-        self.copy(spheres);
-        search.find_groups(spheres, margin, &mut self.found)
-    }
-
-    /// Exchanges what was found for other groups.
-    pub fn swap_found(&mut self, other: &mut PairGroups) {
-        std::mem::swap(&mut self.found, other);
-    }
-
-    /// Copies the spheres, so that each is in one place of memory.
-    fn copy(&mut self, spheres: &SphereSet) {
-        self.spheres.resize(spheres.len(), Sphere::default());
-        self.spheres
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(SPHERES_PER_TASK)
-            .for_each(|(index, sphere)| *sphere = Sphere::of(spheres, index));
-    }
-
-    /// Sorts the digests of all lists by molecules.
+    /// Sorts the reductions of all lists by molecules.
     fn sort(&mut self) {
         self.sorted.clear();
-        for (list, position) in self.done.iter().zip(0..) {
-            let places = list.digests.iter().zip(0..);
+        for (list, position) in self.lists.iter().zip(0..) {
+            let reductions = list.reductions.iter().zip(0..);
             self.sorted
-                .extend(places.map(|(digest, index)| DigestPlace {
-                    key: digest.molecules,
+                .extend(reductions.map(|(reduction, index)| ReductionRef {
+                    molecules: reduction.molecules,
                     list: position,
                     index,
                 }));
@@ -179,79 +76,120 @@ impl PairGrouper {
         self.sorted.par_sort_unstable();
     }
 
-    /// Merges digests of the same molecules, and collects what they keep of what was
-    /// `found`.
-    fn merge(&mut self, found: &[Vec<Pair>]) {
+    /// Merges the reductions of the same molecules and collects the pairs they keep.
+    fn merge(&mut self, found: &mut PairGroups) {
         self.starts.clear();
-        let mut last = None;
-        for (place, index) in self.sorted.iter().zip(0..) {
-            if last != Some(place.key) {
-                last = Some(place.key);
+        let mut previous = None;
+        for (reduction, index) in self.sorted.iter().zip(0..) {
+            if previous != Some(reduction.molecules) {
+                previous = Some(reduction.molecules);
                 self.starts.push(index);
             }
         }
         let groups = self.starts.len();
         self.starts.push(self.sorted.len() as u32);
-        self.merged.resize(groups, Kept::NONE);
-        let (lists, sorted, starts) = (&self.done, &self.sorted, &self.starts);
+        self.merged.resize(groups, ReducedPairs::EMPTY);
+        let (lists, sorted, starts) = (&self.lists, &self.sorted, &self.starts);
+        let pairs = self.pairs.lists();
         self.merged
             .par_iter_mut()
             .zip(starts.par_windows(2))
             .with_min_len(GROUPS_PER_TASK)
             .for_each(|(merged, range)| {
-                let places = &sorted[range[0] as usize..range[1] as usize];
-                *merged = Kept::of(places.iter().map(|place| {
+                let reductions = &sorted[range[0] as usize..range[1] as usize];
+                *merged = ReducedPairs::merge(reductions.iter().map(|place| {
                     let list = &lists[place.list as usize];
-                    let digest = &list.digests[place.index as usize];
-                    (digest, &found[list.number as usize][..])
+                    let reduction = &list.reductions[place.index as usize];
+                    (reduction, &pairs[list.number as usize][..])
                 }));
             });
         for (merged, start) in self.merged.iter().zip(&self.starts) {
-            let molecules = Pair::from_key(self.sorted[*start as usize].key);
-            self.found.groups.push(PairGroup {
-                a: molecules.a,
-                b: molecules.b,
-                first: self.found.kept.len() as u32,
+            let molecules = Pair::from_key(self.sorted[*start as usize].molecules);
+            found.groups.push(PairGroup {
+                a: OwnerIndex(molecules.a),
+                b: OwnerIndex(molecules.b),
+                first: found.kept.len() as u32,
                 kept: merged.pairs().len() as u32,
                 overlaps: merged.overlaps,
-                penetration: merged.deepest,
+                penetration: merged.penetration,
             });
-            self.found.kept.extend_from_slice(merged.pairs());
+            found.kept.extend_from_slice(merged.pairs());
         }
     }
 }
 
-/// The digests of one list of pairs, in the order of their first pairs.
-#[derive(Clone, Debug, Default)]
-struct DigestList {
+impl GroupSearch for PairGrouper {
+    fn name(&self) -> &'static str {
+        self.search.name()
+    }
+
+    fn find_groups(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        found: &mut PairGroups,
+    ) -> Result<SearchTimes, SearchError> {
+        found.clear();
+        let spare = Mutex::new(std::mem::take(&mut self.spare));
+        let lists = Mutex::new(std::mem::take(&mut self.lists));
+        let owners = &spheres.owner[..];
+        let reduce = |number: usize, pairs: &[Pair], gaps: &[f32]| {
+            let mut list = lock(&spare).pop().unwrap_or_default();
+            list.number = number as u32;
+            list.build(owners, pairs, gaps);
+            lock(&lists).push(list);
+        };
+        let times = self
+            .search
+            .find_gaps(spheres, margin, &mut self.pairs, &reduce);
+        self.spare = spare.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.lists = lists.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.lists.sort_unstable_by_key(|list| list.number);
+        if times.is_ok() {
+            self.sort();
+            self.merge(found);
+            found.candidates = self.pairs.len();
+        }
+        self.spare.append(&mut self.lists);
+        times
+    }
+
+    fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.search.cell_around(point)
+    }
+}
+
+/// The reductions of one list of pairs, in the order of their first pairs.
+#[derive(Default)]
+struct ReductionList {
     /// Number of the list of pairs.
     number: u32,
-    digests: Vec<Digest>,
-    /// Open addressing: one more than the index of a digest, or zero. The length is a
-    /// power of two.
+    reductions: Vec<ListReduction>,
+    /// Hash table with open addressing: one more than the index of a reduction, or zero. The
+    /// length is a power of two.
     table: Vec<u32>,
 }
 
-impl DigestList {
+impl ReductionList {
     fn build(&mut self, owners: &[u32], pairs: &[Pair], gaps: &[f32]) {
-        self.digests.clear();
+        self.reductions.clear();
         self.table.fill(0);
         for ((&pair, &gap), index) in pairs.iter().zip(gaps).zip(0..) {
             let [a, b] = [pair.a, pair.b].map(|sphere| owners[sphere as usize]);
-            self.digest_of(Pair { a, b }.key()).take(pair, index, gap);
+            let molecules = Pair { a, b }.key();
+            self.find_or_add(molecules).add(pair, index, gap);
         }
     }
 
-    /// The digest between two molecules, a new one at need.
     #[inline]
-    fn digest_of(&mut self, molecules: u64) -> &mut Digest {
-        // As long as there is a table, there are free slots in it.
+    fn find_or_add(&mut self, molecules: u64) -> &mut ListReduction {
+        // A table that is not empty has free slots.
         let mask = self.table.len().wrapping_sub(1);
         let mut slot = hash(molecules) & mask;
         while let Some(&number) = self.table.get(slot) {
             let index = number.wrapping_sub(1) as usize;
-            match self.digests.get(index) {
-                Some(digest) if digest.molecules == molecules => return &mut self.digests[index],
+            match self.reductions.get(index) {
+                Some(found) if found.molecules == molecules => return &mut self.reductions[index],
                 Some(_) => slot = (slot + 1) & mask,
                 None => break,
             }
@@ -259,20 +197,19 @@ impl DigestList {
         self.add(molecules)
     }
 
-    /// A new digest.
     #[cold]
-    fn add(&mut self, molecules: u64) -> &mut Digest {
-        if 2 * (self.digests.len() + 1) > self.table.len() {
+    fn add(&mut self, molecules: u64) -> &mut ListReduction {
+        if 2 * (self.reductions.len() + 1) > self.table.len() {
             self.grow();
         }
         let slot = self.free_slot(molecules);
-        let index = self.digests.len();
+        let index = self.reductions.len();
         self.table[slot] = index as u32 + 1;
-        self.digests.push(Digest::new(molecules));
-        &mut self.digests[index]
+        self.reductions.push(ListReduction::new(molecules));
+        &mut self.reductions[index]
     }
 
-    /// Where the number of a digest that is not in the table belongs.
+    /// The slot of a reduction that is not in the table.
     fn free_slot(&self, molecules: u64) -> usize {
         let mask = self.table.len() - 1;
         let mut slot = hash(molecules) & mask;
@@ -282,25 +219,24 @@ impl DigestList {
         slot
     }
 
-    /// Makes the table larger, with all digests in it.
     #[cold]
     fn grow(&mut self) {
         let len = (2 * self.table.len()).max(64);
         self.table.clear();
         self.table.resize(len, 0);
-        for (index, number) in (0..self.digests.len()).zip(1..) {
-            let slot = self.free_slot(self.digests[index].molecules);
+        for (index, number) in (0..self.reductions.len()).zip(1..) {
+            let slot = self.free_slot(self.reductions[index].molecules);
             self.table[slot] = number;
         }
     }
 }
 
-/// No one panics while holding these locks, and if so, the lists are as good as any.
-fn lock(lists: &Mutex<Vec<DigestList>>) -> MutexGuard<'_, Vec<DigestList>> {
+/// Ignores poisoning: nothing panics while holding these locks.
+fn lock(lists: &Mutex<Vec<ReductionList>>) -> MutexGuard<'_, Vec<ReductionList>> {
     lists.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Spreads keys by Fibonacci hashing: 2⁶⁴ over the golden ratio.
+/// Fibonacci hashing: multiplies by 2⁶⁴ over the golden ratio.
 #[inline]
 fn hash(molecules: u64) -> usize {
     (molecules.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
@@ -310,12 +246,12 @@ fn hash(molecules: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// A search that finds what it was told to, in lists of its own.
-    struct Told(Vec<Vec<(u32, u32)>>);
+    /// A search that returns given lists of pairs.
+    struct FixedPairs(Vec<Vec<(u32, u32)>>);
 
-    impl PairSearch for Told {
+    impl PairSearch for FixedPairs {
         fn name(&self) -> &'static str {
-            "told"
+            "fixed"
         }
 
         fn find_pairs(
@@ -324,8 +260,8 @@ mod tests {
             _: f32,
             pairs: &mut PairBuffer,
         ) -> Result<SearchTimes, SearchError> {
-            for (list, told) in pairs.start(self.0.len()).iter_mut().zip(&self.0) {
-                list.extend(told.iter().map(|&(a, b)| Pair { a, b }));
+            for (list, fixed) in pairs.start(self.0.len()).iter_mut().zip(&self.0) {
+                list.extend(fixed.iter().map(|&(a, b)| Pair { a, b }));
             }
             Ok(SearchTimes::default())
         }
@@ -335,36 +271,33 @@ mod tests {
         }
     }
 
-    fn spheres_of(owners: &[u32]) -> SphereSet {
+    fn find(owners: &[u32], lists: Vec<Vec<(u32, u32)>>) -> PairGroups {
         let mut spheres = SphereSet::new();
         for owner in owners {
             spheres.push(Vec3::ZERO, 0.1, *owner).unwrap();
         }
-        spheres
-    }
-
-    fn find(groups: &mut PairGrouper, spheres: &SphereSet, lists: Vec<Vec<(u32, u32)>>) {
-        let mut pairs = PairBuffer::new();
-        groups
-            .find(&mut Told(lists), spheres, 0.0, &mut pairs)
-            .unwrap();
+        let mut grouper = PairGrouper::new(Box::new(FixedPairs(lists)));
+        let mut found = PairGroups::default();
+        // Twice: the second search reuses the memory of the first.
+        for _ in 0..2 {
+            grouper.find_groups(&spheres, 0.0, &mut found).unwrap();
+        }
+        found
     }
 
     #[test]
-    fn pairs_are_grouped_by_molecules_in_order_however_the_lists_are_cut() {
-        let spheres = spheres_of(&[0, 0, 1, 1, 2, 3]);
+    fn groups_are_sorted_however_the_pairs_are_cut_into_lists() {
+        let owners = [0, 0, 1, 1, 2, 3];
         let pairs = [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)];
-        let mut groups = PairGrouper::default();
         for size in [7, 4, 3, 1] {
             let lists = pairs.chunks(size).map(<[_]>::to_vec).collect();
-            find(&mut groups, &spheres, lists);
-            let listed: Vec<_> = groups
-                .groups()
+            let found = find(&owners, lists);
+            let listed: Vec<_> = found
+                .groups
                 .iter()
                 .map(|group| {
-                    let own = group.first as usize..(group.first + group.kept) as usize;
-                    let pairs = groups.kept()[own].iter().map(|pair| (pair.a, pair.b));
-                    ((group.a, group.b), pairs.collect::<Vec<_>>())
+                    let pairs = found.kept_of(group).iter().map(|pair| (pair.a, pair.b));
+                    ((group.a.0, group.b.0), pairs.collect::<Vec<_>>())
                 })
                 .collect();
             assert_eq!(
@@ -376,21 +309,22 @@ mod tests {
                 ]
             );
         }
-        find(&mut groups, &spheres, Vec::new());
-        assert!(groups.groups().is_empty() && groups.kept().is_empty());
+        assert_eq!(find(&owners, Vec::new()), PairGroups::default());
     }
 
     #[test]
-    fn more_molecules_than_the_table_holds_at_first_find_their_groups() {
+    fn the_hash_table_grows_with_the_number_of_groups() {
         let owners: Vec<u32> = (0..300).collect();
         let mut list: Vec<_> = (0..299).rev().map(|a| (a, a + 1)).collect();
         list.extend((0..298).map(|a| (a, a + 2)));
-        let mut groups = PairGrouper::default();
-        find(&mut groups, &spheres_of(&owners), vec![list]);
-        let owners = groups.groups().iter().map(|group| [group.a, group.b]);
-        let owners: Vec<_> = owners.collect();
-        assert_eq!(owners.len(), 299 + 298);
-        assert!(owners.is_sorted());
-        assert!(groups.groups().iter().all(|group| group.kept == 1));
+        let found = find(&owners, vec![list]);
+        let molecules: Vec<_> = found
+            .groups
+            .iter()
+            .map(|group| [group.a, group.b])
+            .collect();
+        assert_eq!(molecules.len(), 299 + 298);
+        assert!(molecules.is_sorted());
+        assert!(found.groups.iter().all(|group| group.kept == 1));
     }
 }

@@ -1,10 +1,10 @@
-//! Vectors of space, four at a time: all four x in one register, all y, all z.
+//! Four 3D vectors or symmetric matrices at a time, component by component (SoA).
 
 use std::ops::{AddAssign, Mul, Sub, SubAssign};
 
 use glam::{Mat4, Vec3, Vec3A, Vec4};
 
-/// Vectors side by side.
+/// Number of lanes.
 pub(super) const LANES: usize = 4;
 
 /// Four vectors.
@@ -38,12 +38,12 @@ impl Vec3x4 {
         .map(Vec3A::from_vec4)
     }
 
-    /// One of the four.
+    /// One lane.
     pub fn get(&self, lane: usize) -> Vec3 {
         Vec3::new(self.x[lane], self.y[lane], self.z[lane])
     }
 
-    /// Replaces one of the four.
+    /// Replaces one lane.
     pub fn set(&mut self, lane: usize, vector: Vec3) {
         self.x[lane] = vector.x;
         self.y[lane] = vector.y;
@@ -64,7 +64,7 @@ impl Vec3x4 {
         }
     }
 
-    /// Component by component.
+    /// Component-wise product.
     #[inline(always)]
     pub fn scaled_by(self, other: Self) -> Self {
         Self {
@@ -74,13 +74,13 @@ impl Vec3x4 {
         }
     }
 
-    /// Shortened, where they are longer than that, to `longest`.
+    /// Shortens vectors longer than `max` to that length.
     #[inline(always)]
-    pub fn no_longer_than(self, longest: Vec4) -> Self {
+    pub fn clamp_length_max(self, max: Vec4) -> Self {
         let squared = self.dot(self);
-        let too_long = squared.cmpgt(longest * longest);
-        let shorter = longest / squared.sqrt();
-        self * Vec4::select(too_long, shorter, Vec4::ONE)
+        let too_long = squared.cmpgt(max * max);
+        let scale = max / squared.sqrt();
+        self * Vec4::select(too_long, scale, Vec4::ONE)
     }
 }
 
@@ -90,24 +90,24 @@ pub(super) struct SymmetricMat3x4 {
     /// Elements xx, yy, zz.
     diagonal: Vec3x4,
     /// Elements yz, xz, xy.
-    beside: Vec3x4,
+    off_diagonal: Vec3x4,
 }
 
 impl SymmetricMat3x4 {
-    pub fn new(diagonals: [Vec3A; LANES], beside: [Vec3A; LANES]) -> Self {
+    pub fn new(diagonals: [Vec3A; LANES], off_diagonal: [Vec3A; LANES]) -> Self {
         Self {
             diagonal: Vec3x4::new(diagonals),
-            beside: Vec3x4::new(beside),
+            off_diagonal: Vec3x4::new(off_diagonal),
         }
     }
 
     #[inline(always)]
     pub fn times(&self, vector: Vec3x4) -> Vec3x4 {
-        let (on, beside) = (&self.diagonal, &self.beside);
+        let (d, o) = (&self.diagonal, &self.off_diagonal);
         Vec3x4 {
-            x: on.x * vector.x + beside.z * vector.y + beside.y * vector.z,
-            y: beside.z * vector.x + on.y * vector.y + beside.x * vector.z,
-            z: beside.y * vector.x + beside.x * vector.y + on.z * vector.z,
+            x: d.x * vector.x + o.z * vector.y + o.y * vector.z,
+            y: o.z * vector.x + d.y * vector.y + o.x * vector.z,
+            z: o.y * vector.x + o.x * vector.y + d.z * vector.z,
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_lane_does_what_a_vector_does() {
+    fn each_lane_computes_what_a_vector_does() {
         let (a, b) = (Vec3x4::new(A), Vec3x4::new(B));
         let mut sum = a;
         sum += b;
@@ -196,9 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn only_long_vectors_are_shortened_and_none_to_what_is_no_number() {
-        let longest = Vec4::new(1.0, 100.0, 0.0, 0.0);
-        let shortened = Vec3x4::new(A).no_longer_than(longest);
+    fn only_long_vectors_are_shortened_and_all_stay_finite() {
+        let max = Vec4::new(1.0, 100.0, 0.0, 0.0);
+        let shortened = Vec3x4::new(A).clamp_length_max(max);
         assert_relative_eq!(shortened.get(0).length(), 1.0, max_relative = 1.0e-6);
         assert_eq!(shortened.get(1), A[1].into());
         assert_eq!(shortened.get(2), Vec3::ZERO);
@@ -206,17 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn symmetric_matrices_turn_vectors_as_full_ones_do() {
+    fn symmetric_matrices_multiply_as_full_ones() {
         let full = Mat3::from_cols_array(&[2.0, 0.5, -1.0, 0.5, 3.0, 0.25, -1.0, 0.25, 4.0]);
         let diagonal = Vec3A::new(2.0, 3.0, 4.0);
-        let beside = Vec3A::new(0.25, -1.0, 0.5);
+        let off_diagonal = Vec3A::new(0.25, -1.0, 0.5);
         let product =
-            SymmetricMat3x4::new([diagonal; LANES], [beside; LANES]).times(Vec3x4::new(A));
+            SymmetricMat3x4::new([diagonal; LANES], [off_diagonal; LANES]).times(Vec3x4::new(A));
         for (lane, vector) in A.into_iter().enumerate() {
-            let whole = full * Vec3::from(vector);
-            assert_relative_eq!(product.get(lane).x, whole.x, epsilon = 1.0e-5);
-            assert_relative_eq!(product.get(lane).y, whole.y, epsilon = 1.0e-5);
-            assert_relative_eq!(product.get(lane).z, whole.z, epsilon = 1.0e-5);
+            let expected = full * Vec3::from(vector);
+            assert_relative_eq!(product.get(lane).x, expected.x, epsilon = 1.0e-5);
+            assert_relative_eq!(product.get(lane).y, expected.y, epsilon = 1.0e-5);
+            assert_relative_eq!(product.get(lane).z, expected.z, epsilon = 1.0e-5);
         }
     }
 }

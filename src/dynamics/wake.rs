@@ -1,70 +1,72 @@
-//! Which sleepers are woken by whom.
+//! Which sleeping members wake up.
+//!
+//! A member wakes when a neighbor hits it, overlaps it too deeply, or has left it. Pairs that
+//! the collision filter keeps apart do not count.
 
+use super::detection::{Detection, Sphere};
 use super::group_search::PairGroup;
-use super::pair_grouper::PairGrouper;
-use super::{CrowdTouch, MovingBody};
+use super::members::Members;
+use super::{MemberIndex, MovingBody};
 use crate::search::Pair;
 
-/// Approach that wakes a sleeper, nm/s: twice what Rapier lets fall asleep.
+/// Approach speed that wakes a sleeping body, nm/s: twice the speed below which Rapier puts
+/// bodies to sleep.
 pub(crate) const WAKE_SPEED: f32 = 0.1;
 
-/// Overlap that lets no one sleep, nm: it is yet to be pushed apart.
+/// Overlap that keeps bodies awake, nm: it has yet to be pushed out.
 pub(crate) const WAKE_OVERLAP: f32 = 0.01;
 
-/// What members of a crowd go through in a substep.
-pub(super) struct Encounters<'a> {
-    /// Pairs of spheres that touch or nearly do.
-    pub groups: &'a PairGrouper,
-    /// The body of each owner of spheres.
+/// Input of the wake test.
+pub(super) struct WakeTest<'a> {
+    pub members: &'a Members,
+    pub detection: &'a Detection,
+    /// The body of each owner.
     pub bodies: &'a [MovingBody],
-    /// The member of each owner of spheres.
-    pub active: &'a [u32],
-    /// Members that touch, sorted, in this substep and in the one before.
-    pub touches: &'a [CrowdTouch],
-    pub touches_before: &'a [CrowdTouch],
+    /// Length of the substep, s.
+    pub dt: f32,
 }
 
-impl Encounters<'_> {
-    /// Members that are hit, lie too deep, or have lost a neighbor, sorted: to be woken
-    /// if they sleep.
-    pub fn wake(&self, dt: f32, to_wake: &mut Vec<u32>) {
+impl WakeTest<'_> {
+    /// Lists the members to wake if they sleep, sorted.
+    pub fn run(&self, to_wake: &mut Vec<MemberIndex>) {
         to_wake.clear();
-        for group in self.groups.groups() {
-            if self.disturbs_sleep(group, dt) {
-                to_wake.extend([group.a, group.b].map(|owner| self.active[owner as usize]));
+        for group in &self.detection.found().groups {
+            if self.is_disturbed(group) && self.members.may_touch(group.a, group.b) {
+                to_wake.extend([group.a, group.b].map(|owner| self.members.member(owner)));
             }
         }
-        let mut now = self.touches.iter().peekable();
-        for before in self.touches_before {
-            let key = (before.a, before.b);
-            while now.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
-            if now.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
-                to_wake.extend([before.a, before.b]);
+        // Both lists are sorted: a merge finds the touches that have ended.
+        let mut current = self.detection.touches().iter().peekable();
+        for previous in self.detection.previous_touches() {
+            let key = (previous.a, previous.b);
+            while current.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
+            if current.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
+                to_wake.extend([previous.a, previous.b]);
             }
         }
         to_wake.sort_unstable();
         to_wake.dedup();
     }
 
-    /// Whether one of two molecules sleeps and ought not to.
-    fn disturbs_sleep(&self, group: &PairGroup, dt: f32) -> bool {
-        let [a, b] = [group.a, group.b].map(|owner| &self.bodies[owner as usize]);
+    /// Whether one of two molecules sleeps and should not.
+    fn is_disturbed(&self, group: &PairGroup) -> bool {
+        let [a, b] = [group.a, group.b].map(|owner| &self.bodies[owner.index()]);
         if !(a.asleep || b.asleep) {
             return false;
         }
-        let kept = group.first as usize..(group.first + group.kept) as usize;
-        let hit = |pair: &Pair| self.hits_hard(*pair, [a, b], dt);
-        group.penetration > WAKE_OVERLAP || self.groups.kept()[kept].iter().any(hit)
+        let kept = self.detection.found().kept_of(group);
+        group.penetration > WAKE_OVERLAP || kept.iter().any(|pair| self.is_hit(*pair, [a, b]))
     }
 
-    /// Whether two spheres approach in earnest and meet within `dt` s.
-    fn hits_hard(&self, pair: Pair, [a, b]: [&MovingBody; 2], dt: f32) -> bool {
-        let [first, second] = [pair.a, pair.b].map(|sphere| self.groups.sphere(sphere));
-        let [one, other] = [first.center, second.center];
-        let normal = (other - one).normalize_or_zero();
-        let velocity = b.velocity_at(other - b.center) - a.velocity_at(one - a.center);
+    /// Whether two spheres approach fast enough and meet within the substep.
+    fn is_hit(&self, pair: Pair, [a, b]: [&MovingBody; 2]) -> bool {
+        let spheres = self.detection.spheres();
+        let [first, second]: [&Sphere; 2] = [pair.a, pair.b].map(|index| &spheres[index as usize]);
+        let normal = (second.center - first.center).normalize_or_zero();
+        let velocity =
+            b.velocity_at(second.center - b.center) - a.velocity_at(first.center - a.center);
         let approach = -velocity.dot(normal);
-        let gap = one.distance(other) - first.radius - second.radius;
-        approach > WAKE_SPEED && gap < approach * dt
+        let gap = first.center.distance(second.center) - first.radius - second.radius;
+        approach > WAKE_SPEED && gap < approach * self.dt
     }
 }
