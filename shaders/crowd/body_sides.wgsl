@@ -1,16 +1,20 @@
-// The groups of each body, in rising order, and how masses are divided among them.
+// The groups of each body in ascending order, and mass splitting.
+//
+// A group has two sides, `a` and `b`. Sides are listed, sorted by body, and each body finds its
+// range in the sorted list.
 
 @group(0) @binding(1) var<storage, read_write> groups: array<CrowdGroup>;
-/// Body of each side of a group, and twice the number of the group, plus one for `b`.
+/// Body of each side.
 @group(0) @binding(2) var<storage, read_write> side_keys: array<u32>;
+/// Twice the index of a group, plus one for side `b`.
 @group(0) @binding(3) var<storage, read_write> sides: array<u32>;
 /// First side of each body, and one entry more.
 @group(0) @binding(4) var<storage, read_write> side_starts: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contacts: array<CrowdContact>;
-/// New number of each obstacle, or `NO_BODY`.
-@group(0) @binding(6) var<storage, read> renamed: array<u32>;
+/// Current body of each previous external body, or `NO_BODY`.
+@group(0) @binding(6) var<storage, read> relabeled: array<u32>;
 
-/// An obstacle that is there no more.
+/// The external body is gone.
 const NO_BODY: u32 = 0xffffffffu;
 
 @compute @workgroup_size(GROUP_THREADS)
@@ -19,10 +23,11 @@ fn list_sides(here: Invocation) {
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    // Groups without contacts belong to nobody.
-    side_keys[2u * index] = select(params.bodies, own.a, own.rows > 0u);
-    side_keys[2u * index + 1u] = select(params.bodies, own.b, own.rows > 0u);
+    let group = groups[index];
+    // Sides of inactive groups sort behind all bodies.
+    let has_contacts = group.active_contacts > 0u;
+    side_keys[2u * index] = select(params.bodies, group.a, has_contacts);
+    side_keys[2u * index + 1u] = select(params.bodies, group.b, has_contacts);
     sides[2u * index] = 2u * index;
     sides[2u * index + 1u] = 2u * index + 1u;
 }
@@ -52,43 +57,42 @@ fn split_masses(here: Invocation) {
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    if own.rows == 0u {
+    let group = groups[index];
+    if group.active_contacts == 0u {
         return;
     }
-    let share_a = sharing(own.a);
-    let share_b = sharing(own.b);
-    for (var k = 0u; k < own.contacts; k++) {
-        let slot = slot_of(own, k);
+    let shares_a = shares_of(group.a);
+    let shares_b = shares_of(group.b);
+    for (var k = 0u; k < group.contacts; k++) {
+        let slot = slot_of(group, k);
         if is_active(contacts[slot]) {
-            let masses = split_masses_of(contacts[slot].mobility, share_a, share_b);
+            let masses = split_masses_of(contacts[slot].mobility, shares_a, shares_b);
             contacts[slot].normal_mass = masses.x;
             contacts[slot].friction_mass = masses.y;
         }
     }
 }
 
-/// The number that a body has now.
-fn renamed_body(body: u32) -> u32 {
-    if body < params.members {
+fn current_body(body: u32) -> u32 {
+    if body < params.owners {
         return body;
     }
-    return renamed[body - params.members];
+    return relabeled[body - params.owners];
 }
 
-/// Obstacles of the substep before get the numbers that they have now; groups with those
-/// that are gone end.
+/// Gives the external bodies of the previous substep their current indices, and empties the
+/// groups of those that are gone.
 @compute @workgroup_size(GROUP_THREADS)
-fn rename_obstacles(here: Invocation) {
-    let index = params.touching + thread_number(here.group, here.groups, here.thread);
+fn relabel_externals(here: Invocation) {
+    let index = params.member_groups + thread_number(here.group, here.groups, here.thread);
     if index >= params.groups {
         return;
     }
-    let a = renamed_body(groups[index].a);
-    let b = renamed_body(groups[index].b);
+    let a = current_body(groups[index].a);
+    let b = current_body(groups[index].b);
     if a == NO_BODY || b == NO_BODY {
         groups[index].contacts = 0u;
-        groups[index].rows = 0u;
+        groups[index].active_contacts = 0u;
         groups[index].a = 0u;
         groups[index].b = 0u;
     } else {

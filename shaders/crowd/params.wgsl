@@ -1,31 +1,30 @@
-// What is solved in a substep, and how.
+// Parameters of a substep.
 
-/// How many there are of everything, and the numbers of the substep.
+/// Counts, and the parameters of the solver.
 struct CrowdParams {
-    /// Number of bodies: members, then obstacles.
+    /// Number of bodies: one per owner, then the external bodies.
     bodies: u32,
-    /// Number of groups between members.
-    touching: u32,
-    /// Number of groups, those with obstacles included.
+    /// Number of owners.
+    owners: u32,
+    /// Number of groups between owners.
+    member_groups: u32,
+    /// Number of groups, including those with external bodies.
     groups: u32,
-    /// Whether overlaps are pushed apart.
-    parting: u32,
+    /// Number of groups between owners in the previous substep.
+    previous_member_groups: u32,
+    /// Number of pairs of owners that never touch.
+    ignored_pairs: u32,
+    /// 1 if overlaps are pushed out.
+    push_out: u32,
     /// Length of the substep, s.
     dt: f32,
-    /// Overlap that is left alone, nm.
+    /// Overlap that is not pushed out, nm.
     slop: f32,
-    /// Fastest that overlaps are pushed apart, nm/s.
+    /// Maximum speed at which overlaps are pushed out, nm/s.
     max_push_speed: f32,
-    /// Approach below which nothing bounces, nm/s.
+    /// Approach speed below which restitution is ignored, nm/s.
     restitution_threshold: f32,
-    /// Number of groups between members in the substep before.
-    touching_before: u32,
-    /// Number of pairs of members that do not touch, whatever their groups.
-    exempt: u32,
-    /// Number of members.
-    members: u32,
-    /// Not used.
-    spare: u32,
+    padding: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: CrowdParams;

@@ -1,17 +1,16 @@
-// Pairs of spheres become contacts, with the impulses that they carried: one thread for
-// each group.
+// Makes contacts of the kept pairs of spheres: one thread per group.
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
-/// Pairs that are kept, `MAX_CONTACTS_PER_PAIR` places for each group.
+/// The pairs kept by the search, `MAX_CONTACTS_PER_PAIR` places per group.
 @group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
 /// Center and radius of each sphere, nm.
 @group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> surfaces: array<CrowdSurface>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
-@group(0) @binding(8) var<storage, read> contacts_before: array<CrowdContact>;
+@group(0) @binding(8) var<storage, read> previous_contacts: array<CrowdContact>;
 
-/// The surface between two members: means, and the softer of the two springs.
+/// The surface between two owners: means, and the lower frequency.
 fn combined(one: CrowdSurface, other: CrowdSurface) -> CrowdSurface {
     return CrowdSurface(
         0.5 * (one.restitution + other.restitution),
@@ -23,8 +22,8 @@ fn combined(one: CrowdSurface, other: CrowdSurface) -> CrowdSurface {
     );
 }
 
-/// The spring of a surface over a substep, integrated implicitly: see `Softness`.
-fn set_spring(contact: ptr<function, CrowdContact>, surface: CrowdSurface) {
+/// The contact spring over one substep, integrated implicitly: see `Softness`.
+fn set_softness(contact: ptr<function, CrowdContact>, surface: CrowdSurface) {
     let omega = 2.0 * PI * min(surface.frequency_hz, 0.25 / params.dt);
     let a1 = 2.0 * surface.damping_ratio + params.dt * omega;
     let a2 = params.dt * omega * a1;
@@ -34,33 +33,33 @@ fn set_spring(contact: ptr<function, CrowdContact>, surface: CrowdSurface) {
     (*contact).impulse_scale = a3;
 }
 
-/// Direction from `a` to `b`: between the spheres, and for deep overlaps more and more
-/// between the molecules.
-fn normal_of(difference: vec3<f32>, depth: f32, deep: f32, own: CrowdGroup) -> vec3<f32> {
-    let apart = has_direction(difference);
+/// Unit vector from `a` to `b`: between the spheres, blended with the direction between the
+/// molecules for deep overlaps.
+fn normal_of(difference: vec3<f32>, depth: f32, deep: f32, group: CrowdGroup) -> vec3<f32> {
+    let distinct = has_direction(difference);
     var direction = vec3(0.0);
-    if apart {
+    if distinct {
         direction = direction_of(difference);
     }
-    if apart && depth <= 0.0 {
+    if distinct && depth <= 0.0 {
         return direction;
     }
-    let line = bodies[own.b].center - bodies[own.a].center;
+    let centers = bodies[group.b].center - bodies[group.a].center;
     var between: vec3<f32>;
-    if has_direction(line) {
-        between = direction_of(line);
+    if has_direction(centers) {
+        between = direction_of(centers);
     } else {
-        between = arbitrary_direction(vec2(own.b, own.a));
+        between = arbitrary_direction(vec2(group.b, group.a));
     }
     let weight = clamp(depth / max(deep, LEAST_RADIUS_NM), 0.0, 1.0);
-    let mixed = direction + between * weight;
-    if has_direction(mixed) {
-        return direction_of(mixed);
+    let blended = direction + between * weight;
+    if has_direction(blended) {
+        return direction_of(blended);
     }
     return between;
 }
 
-fn prepared(pair: vec2<u32>, own: CrowdGroup, surface: CrowdSurface) -> CrowdContact {
+fn contact_between(pair: vec2<u32>, group: CrowdGroup, surface: CrowdSurface) -> CrowdContact {
     var contact: CrowdContact;
     contact.spheres = pair;
     let first = spheres[pair.x];
@@ -69,25 +68,25 @@ fn prepared(pair: vec2<u32>, own: CrowdGroup, surface: CrowdSurface) -> CrowdCon
     let distance = sqrt(dot(difference, difference));
     contact.gap = distance - first.w - second.w;
     let deep = DEEP_SHARE * min(first.w, second.w);
-    contact.normal = normal_of(difference, -contact.gap - deep, deep, own);
+    contact.normal = normal_of(difference, -contact.gap - deep, deep, group);
     let point = first.xyz + contact.normal * (first.w + 0.5 * contact.gap);
-    contact.lever_a = point - bodies[own.a].center;
-    contact.lever_b = point - bodies[own.b].center;
+    contact.lever_a = point - bodies[group.a].center;
+    contact.lever_b = point - bodies[group.b].center;
     contact.friction = surface.friction;
-    set_spring(&contact, surface);
-    look_at(&contact, bodies[own.a], bodies[own.b], surface.restitution);
+    set_softness(&contact, surface);
+    set_up(&contact, bodies[group.a], bodies[group.b], surface.restitution);
     return contact;
 }
 
-/// Finds the contact in the substep before, and carries its impulses on.
-fn carry_from(contact: ptr<function, CrowdContact>, before: CrowdGroup) {
+/// Finds the contact in its previous group, and starts from its impulses.
+fn warm_start_from(contact: ptr<function, CrowdContact>, previous: CrowdGroup) {
     let pair = (*contact).spheres;
-    for (var k = 0u; k < before.contacts; k++) {
-        let slot = slot_of(before, k);
-        if all(contacts_before[slot].spheres == pair) {
-            let impulse = contacts_before[slot].normal_impulse;
+    for (var k = 0u; k < previous.contacts; k++) {
+        let slot = slot_of(previous, k);
+        if all(previous_contacts[slot].spheres == pair) {
+            let impulse = previous_contacts[slot].normal_impulse;
             if impulse > 0.0 {
-                carry_on(contact, impulse, contacts_before[slot].friction_impulse);
+                warm_start(contact, impulse, previous_contacts[slot].friction_impulse);
             }
             return;
         }
@@ -97,24 +96,24 @@ fn carry_from(contact: ptr<function, CrowdContact>, before: CrowdGroup) {
 @compute @workgroup_size(GROUP_THREADS)
 fn prepare_contacts(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
-    if index >= params.touching {
+    if index >= params.member_groups {
         return;
     }
-    let own = groups[index];
-    if own.may_touch == 0u {
+    let group = groups[index];
+    if group.may_touch == 0u {
         groups[index].contacts = 0u;
         return;
     }
-    let surface = combined(surfaces[own.a], surfaces[own.b]);
-    let before = group_before(own.a, own.b);
-    var rows = 0u;
-    for (var k = 0u; k < own.contacts; k++) {
-        var contact = prepared(kept[index * MAX_CONTACTS_PER_PAIR + k], own, surface);
-        if before != NO_GROUP {
-            carry_from(&contact, groups_before[before]);
+    let surface = combined(surfaces[group.a], surfaces[group.b]);
+    let previous = previous_group(group.a, group.b);
+    var active_contacts = 0u;
+    for (var k = 0u; k < group.contacts; k++) {
+        var contact = contact_between(kept[index * MAX_CONTACTS_PER_PAIR + k], group, surface);
+        if previous != NO_GROUP {
+            warm_start_from(&contact, previous_groups[previous]);
         }
-        rows += select(0u, 1u, is_active(contact));
-        contacts[slot_of(own, k)] = contact;
+        active_contacts += select(0u, 1u, is_active(contact));
+        contacts[slot_of(group, k)] = contact;
     }
-    groups[index].rows = rows;
+    groups[index].active_contacts = active_contacts;
 }

@@ -1,60 +1,59 @@
-// Contacts that the physics engine answers become contacts of the solver: one thread for
-// each group.
+// Makes contacts of the external contacts: one thread per group.
 
-/// A contact with something outside the crowd.
+/// A contact with an external body.
 struct CrowdExternal {
     /// Unit vector from `a` to `b`.
     normal: vec3<f32>,
-    /// Distance of the surfaces, nm, not negative: the physics engine pushes overlaps apart
-    /// itself.
+    /// Distance between the surfaces, nm; not negative, because the physics engine pushes
+    /// overlaps out itself.
     gap: f32,
-    /// Where they touch, nm.
+    /// Contact point, nm.
     point: vec3<f32>,
     /// Coefficient of friction.
     friction: f32,
-    /// Fraction of the approach speed that is given back.
+    /// Coefficient of restitution.
     restitution: f32,
-    /// The same contact in the substep before, or `NO_SUPPORT`.
-    before: u32,
-    /// What tells it from others.
+    /// Slot of the same contact in the previous substep, or `NO_CONTACT`.
+    previous: u32,
+    /// Identifies the contact from substep to substep.
     key: vec2<u32>,
 }
 
-/// A support that was not there before.
-const NO_SUPPORT: u32 = 0xffffffffu;
+/// The contact is new.
+const NO_CONTACT: u32 = 0xffffffffu;
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
-@group(0) @binding(3) var<storage, read> supports: array<CrowdExternal>;
+@group(0) @binding(3) var<storage, read> externals: array<CrowdExternal>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
-@group(0) @binding(8) var<storage, read> contacts_before: array<CrowdContact>;
+@group(0) @binding(8) var<storage, read> previous_contacts: array<CrowdContact>;
 
 @compute @workgroup_size(GROUP_THREADS)
-fn prepare_supports(here: Invocation) {
-    let index = params.touching + thread_number(here.group, here.groups, here.thread);
+fn prepare_externals(here: Invocation) {
+    let index = params.member_groups + thread_number(here.group, here.groups, here.thread);
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    var rows = 0u;
-    for (var k = 0u; k < own.contacts; k++) {
-        let slot = slot_of(own, k);
-        let support = supports[slot - params.touching * MAX_CONTACTS_PER_PAIR];
+    let group = groups[index];
+    var active_contacts = 0u;
+    for (var k = 0u; k < group.contacts; k++) {
+        let slot = slot_of(group, k);
+        let external = externals[slot - params.member_groups * MAX_CONTACTS_PER_PAIR];
         var contact: CrowdContact;
-        contact.spheres = support.key;
-        contact.normal = support.normal;
-        contact.lever_a = support.point - bodies[own.a].center;
-        contact.lever_b = support.point - bodies[own.b].center;
-        contact.gap = support.gap;
-        contact.friction = support.friction;
+        contact.spheres = external.key;
+        contact.normal = external.normal;
+        contact.lever_a = external.point - bodies[group.a].center;
+        contact.lever_b = external.point - bodies[group.b].center;
+        contact.gap = external.gap;
+        contact.friction = external.friction;
         contact.mass_scale = 1.0;
-        look_at(&contact, bodies[own.a], bodies[own.b], support.restitution);
-        if support.before != NO_SUPPORT {
-            let impulse = contacts_before[support.before].normal_impulse;
-            carry_on(&contact, impulse, contacts_before[support.before].friction_impulse);
+        set_up(&contact, bodies[group.a], bodies[group.b], external.restitution);
+        if external.previous != NO_CONTACT {
+            let impulse = previous_contacts[external.previous].normal_impulse;
+            warm_start(&contact, impulse, previous_contacts[external.previous].friction_impulse);
         }
-        rows += select(0u, 1u, is_active(contact));
+        active_contacts += select(0u, 1u, is_active(contact));
         contacts[slot] = contact;
     }
-    groups[index].rows = rows;
+    groups[index].active_contacts = active_contacts;
 }

@@ -1,16 +1,17 @@
-// Supports are left to the physics engine where no two molecules of the crowd touch.
+// Leaves external contacts to the physics engine where no members touch each other.
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
 @group(0) @binding(3) var<storage, read_write> contacts: array<CrowdContact>;
-/// Bodies that touch others of the crowd, or hold those that do.
+/// 1 for bodies with contacts in the crowd, and external bodies that support them. Threads
+/// write in any order, but all write the same value.
 @group(0) @binding(4) var<storage, read_write> crowded: array<atomic<u32>>;
 
-/// Whether any push would move a body.
+/// Whether an impulse can move a body.
 fn is_movable(body: u32) -> bool {
     return any(bodies[body].inverse_mass != vec3(0.0))
         || any(bodies[body].diagonal != vec3(0.0))
-        || any(bodies[body].beside != vec3(0.0));
+        || any(bodies[body].off_diagonal != vec3(0.0));
 }
 
 fn mark(body: u32) {
@@ -19,48 +20,50 @@ fn mark(body: u32) {
     }
 }
 
-fn is_crowded_group(own: CrowdGroup) -> bool {
-    return atomicLoad(&crowded[own.a]) != 0u || atomicLoad(&crowded[own.b]) != 0u;
+fn is_crowded(group: CrowdGroup) -> bool {
+    return atomicLoad(&crowded[group.a]) != 0u || atomicLoad(&crowded[group.b]) != 0u;
 }
 
-/// Bodies that touch in the crowd. Whoever comes first, all write the same.
+/// Marks members that touch each other.
 @compute @workgroup_size(GROUP_THREADS)
 fn mark_touching(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
-    if index >= params.touching || groups[index].rows == 0u {
+    if index >= params.member_groups || groups[index].active_contacts == 0u {
         return;
     }
     mark(groups[index].a);
     mark(groups[index].b);
 }
 
-/// And then what these lean on, one after the other as on the processor: there are few.
+/// Marks the external bodies that support them, one after the other as on the CPU: there are
+/// few.
 @compute @workgroup_size(1)
-fn mark_leaning() {
-    for (var index = params.touching; index < params.groups; index++) {
-        let own = groups[index];
-        if own.rows > 0u && is_crowded_group(own) {
-            mark(own.a);
-            mark(own.b);
+fn mark_supporting() {
+    for (var index = params.member_groups; index < params.groups; index++) {
+        let group = groups[index];
+        if group.active_contacts > 0u && is_crowded(group) {
+            mark(group.a);
+            mark(group.b);
         }
     }
 }
 
+/// Deactivates the other external contacts.
 @compute @workgroup_size(GROUP_THREADS)
-fn leave_supports(here: Invocation) {
-    let index = params.touching + thread_number(here.group, here.groups, here.thread);
+fn skip_isolated_externals(here: Invocation) {
+    let index = params.member_groups + thread_number(here.group, here.groups, here.thread);
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    if is_crowded_group(own) {
+    let group = groups[index];
+    if is_crowded(group) {
         return;
     }
-    for (var k = 0u; k < own.contacts; k++) {
-        let slot = slot_of(own, k);
+    for (var k = 0u; k < group.contacts; k++) {
+        let slot = slot_of(group, k);
         contacts[slot].normal_mass = 0.0;
         contacts[slot].normal_impulse = 0.0;
         contacts[slot].friction_impulse = vec3(0.0);
     }
-    groups[index].rows = 0u;
+    groups[index].active_contacts = 0u;
 }

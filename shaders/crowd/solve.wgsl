@@ -1,41 +1,41 @@
-// All pairs of molecules at once, the contacts of each pair in turn: one thread for each
-// group. Either side of a contact receives the same vector with opposite sign.
+// One Jacobi iteration: one thread per group solves its contacts in turn. Both sides of a
+// contact receive the same vector with opposite sign.
 
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read> groups: array<CrowdGroup>;
 @group(0) @binding(3) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(4) var<storage, read> side_starts: array<u32>;
-@group(0) @binding(5) var<storage, read_write> changes: array<CrowdImpulseDelta>;
+@group(0) @binding(5) var<storage, read_write> changes: array<CrowdImpulseChange>;
 
-/// The part of a body that belongs to one group.
-struct Part {
+/// The share of a body that belongs to one group.
+struct SolverBody {
     velocity: vec3<f32>,
     angular_velocity: vec3<f32>,
     inverse_mass: vec3<f32>,
     diagonal: vec3<f32>,
-    beside: vec3<f32>,
+    off_diagonal: vec3<f32>,
 }
 
-/// One of as many equal shares as the body has groups; sleepers do not give way.
-fn part_of(body: u32) -> Part {
-    let whole = bodies[body];
-    let share = select(sharing(body), 0.0, is_asleep(whole.state));
-    return Part(
-        whole.velocity,
-        whole.angular_velocity,
-        whole.inverse_mass * share,
-        whole.diagonal * share,
-        whole.beside * share,
+/// One of the equal shares of a body; sleeping bodies are immovable.
+fn share_of(index: u32) -> SolverBody {
+    let body = bodies[index];
+    let shares = select(shares_of(index), 0.0, is_asleep(body.state));
+    return SolverBody(
+        body.velocity,
+        body.angular_velocity,
+        body.inverse_mass * shares,
+        body.diagonal * shares,
+        body.off_diagonal * shares,
     );
 }
 
-/// Spring and velocity that is added to the approach: mass scale, give back, bias.
-fn spring_of(contact: CrowdContact) -> vec3<f32> {
+/// Mass scale and impulse scale of the spring, and the velocity added to the approach.
+fn softness_and_bias(contact: CrowdContact) -> vec3<f32> {
     if contact.gap > 0.0 {
-        // Not there yet: may close the gap, and no more.
+        // Speculative: the gap may close, but not more.
         return vec3(1.0, 0.0, contact.gap / params.dt);
     }
-    if params.parting != 0u {
+    if params.push_out != 0u {
         let overlap = min(contact.gap + params.slop, 0.0);
         let push = max(contact.bias_rate * overlap, -params.max_push_speed);
         return vec3(contact.mass_scale, contact.impulse_scale, push);
@@ -43,25 +43,28 @@ fn spring_of(contact: CrowdContact) -> vec3<f32> {
     return vec3(1.0, 0.0, 0.0);
 }
 
-/// The change of the impulses on `b` that takes the velocity errors out; that on `a` is
-/// its negative.
-fn solved(contact: ptr<function, CrowdContact>, a: Part, b: Part) -> vec3<f32> {
+/// Returns the impulse change on `b` that removes the velocity error.
+fn solve_contact(
+    contact: ptr<function, CrowdContact>,
+    a: SolverBody,
+    b: SolverBody,
+) -> vec3<f32> {
     let normal = (*contact).normal;
-    let spring = spring_of(*contact);
+    let spring = softness_and_bias(*contact);
     let bias = min(spring.z, -(*contact).restitution_speed);
     let mass = (*contact).normal_mass * spring.x;
     let velocity = velocity_at(b.velocity, b.angular_velocity, (*contact).lever_b)
         - velocity_at(a.velocity, a.angular_velocity, (*contact).lever_a);
     let speed = dot(velocity, normal);
-    let before = (*contact).normal_impulse;
-    let impulse = max(before - mass * (speed + bias) - spring.y * before, 0.0);
-    let across = velocity - normal * speed;
-    let friction_before = (*contact).friction_impulse;
-    let wanted = friction_before - across * (*contact).friction_mass;
-    let held = shortened(wanted, (*contact).friction * impulse);
+    let previous = (*contact).normal_impulse;
+    let impulse = max(previous - mass * (speed + bias) - spring.y * previous, 0.0);
+    let sliding = velocity - normal * speed;
+    let previous_friction = (*contact).friction_impulse;
+    let unclamped = previous_friction - sliding * (*contact).friction_mass;
+    let friction = shortened(unclamped, (*contact).friction * impulse);
     (*contact).normal_impulse = impulse;
-    (*contact).friction_impulse = held;
-    return normal * (impulse - before) + (held - friction_before);
+    (*contact).friction_impulse = friction;
+    return normal * (impulse - previous) + (friction - previous_friction);
 }
 
 @compute @workgroup_size(GROUP_THREADS)
@@ -70,46 +73,46 @@ fn solve_groups(here: Invocation) {
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    if own.rows == 0u {
+    let group = groups[index];
+    if group.active_contacts == 0u {
         return;
     }
-    var a = part_of(own.a);
-    var b = part_of(own.b);
-    var change: CrowdImpulseDelta;
-    for (var k = 0u; k < own.contacts; k++) {
-        let slot = slot_of(own, k);
+    var a = share_of(group.a);
+    var b = share_of(group.b);
+    var change: CrowdImpulseChange;
+    for (var k = 0u; k < group.contacts; k++) {
+        let slot = slot_of(group, k);
         var contact = contacts[slot];
         if !is_active(contact) {
             continue;
         }
-        let impulse = solved(&contact, a, b);
+        let impulse = solve_contact(&contact, a, b);
         contacts[slot].normal_impulse = contact.normal_impulse;
         contacts[slot].friction_impulse = contact.friction_impulse;
-        let turn_a = cross(contact.lever_a, impulse);
-        let turn_b = cross(contact.lever_b, impulse);
+        let torque_a = cross(contact.lever_a, impulse);
+        let torque_b = cross(contact.lever_b, impulse);
         a.velocity -= a.inverse_mass * impulse;
-        a.angular_velocity -= symmetric_times(a.diagonal, a.beside, turn_a);
+        a.angular_velocity -= symmetric_times(a.diagonal, a.off_diagonal, torque_a);
         b.velocity += b.inverse_mass * impulse;
-        b.angular_velocity += symmetric_times(b.diagonal, b.beside, turn_b);
+        b.angular_velocity += symmetric_times(b.diagonal, b.off_diagonal, torque_b);
         change.linear += impulse;
-        change.angular_a -= turn_a;
-        change.angular_b += turn_b;
+        change.angular_a -= torque_a;
+        change.angular_b += torque_b;
     }
     changes[index] = change;
 }
 
-/// What the impulses so far change.
+/// The accumulated impulses as changes.
 @compute @workgroup_size(GROUP_THREADS)
-fn start_warm(here: Invocation) {
+fn apply_warm_start(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    var change: CrowdImpulseDelta;
-    for (var k = 0u; k < own.contacts; k++) {
-        let contact = contacts[slot_of(own, k)];
+    let group = groups[index];
+    var change: CrowdImpulseChange;
+    for (var k = 0u; k < group.contacts; k++) {
+        let contact = contacts[slot_of(group, k)];
         if is_active(contact) {
             let impulse = contact.normal * contact.normal_impulse + contact.friction_impulse;
             change.linear += impulse;
@@ -120,32 +123,31 @@ fn start_warm(here: Invocation) {
     changes[index] = change;
 }
 
-/// Lets contacts go along with their bodies. Brings the levers to one point again: a pair of
-/// impulses that do not act in one point would change the angular momentum. And whoever was
-/// asleep may be awake now: masses of before, in which it could not move, would fling it away.
+/// Moves the contacts of the previous substep along with their bodies: see
+/// `ContactConstraint::follow_bodies`.
 @compute @workgroup_size(GROUP_THREADS)
 fn follow_bodies(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
     if index >= params.groups {
         return;
     }
-    let own = groups[index];
-    let a = bodies[own.a];
-    let b = bodies[own.b];
-    let between = b.center - a.center;
-    for (var k = 0u; k < own.contacts; k++) {
-        let slot = slot_of(own, k);
+    let group = groups[index];
+    let a = bodies[group.a];
+    let b = bodies[group.b];
+    let centers = b.center - a.center;
+    for (var k = 0u; k < group.contacts; k++) {
+        let slot = slot_of(group, k);
         if !is_active(contacts[slot]) {
             continue;
         }
-        let before_a = contacts[slot].lever_a;
-        let before_b = contacts[slot].lever_b;
-        let apart = between - (before_a - before_b);
-        let lever_a = before_a + 0.5 * apart;
-        let lever_b = before_b - 0.5 * apart;
+        let previous_a = contacts[slot].lever_a;
+        let previous_b = contacts[slot].lever_b;
+        let drift = centers - (previous_a - previous_b);
+        let lever_a = previous_a + 0.5 * drift;
+        let lever_b = previous_b - 0.5 * drift;
         let normal = contacts[slot].normal;
         let mobility = vec4(mobilities(a, lever_a, normal), mobilities(b, lever_b, normal));
-        let masses = split_masses_of(mobility, sharing(own.a), sharing(own.b));
+        let masses = split_masses_of(mobility, shares_of(group.a), shares_of(group.b));
         contacts[slot].lever_a = lever_a;
         contacts[slot].lever_b = lever_b;
         contacts[slot].mobility = mobility;

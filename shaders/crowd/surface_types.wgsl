@@ -1,28 +1,30 @@
-// Which pairs of molecules may touch, and what is told of them.
+// Surfaces of molecules, and reports of those that touch.
 
-/// Surface of a member.
+/// Surface of an owner.
 struct CrowdSurface {
+    /// Coefficient of restitution.
     restitution: f32,
+    /// Coefficient of friction.
     friction: f32,
     /// Frequency of the contact spring, Hz.
     frequency_hz: f32,
     /// Damping ratio of the contact spring.
     damping_ratio: f32,
-    /// Groups that it is in, one bit each.
+    /// Groups that it belongs to, one bit each.
     memberships: u32,
-    /// Groups that it touches, one bit each.
+    /// Groups that it collides with, one bit each.
     filter_mask: u32,
 }
 
-/// Two molecules that touch or nearly do.
+/// Two owners that touch or are within the prediction distance.
 struct CrowdTouch {
     a: u32,
     b: u32,
-    /// Pairs of spheres that overlap; `NO_TOUCH` if the two may not touch.
-    contacts: u32,
+    /// Number of pairs of spheres that overlap; `FILTERED` if the two may not touch.
+    overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
-    deepest: f32,
+    penetration: f32,
 }
 
-/// Says that two molecules may not touch.
-const NO_TOUCH: u32 = 0xffffffffu;
+/// The collision filter keeps the two apart.
+const FILTERED: u32 = 0xffffffffu;

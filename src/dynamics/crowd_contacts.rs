@@ -16,7 +16,7 @@ use super::{
     BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
 };
-use crate::backend::DeviceError;
+use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -73,7 +73,7 @@ pub struct CrowdContacts {
     external: ExternalContacts,
     detection: Detection,
     solver: ContactSolver,
-    device: Option<DeviceSession>,
+    device: Offload<DeviceSession>,
     to_wake: Vec<MemberIndex>,
     /// Whether the previous touches were lost with a device that did not report them.
     lost_touches: bool,
@@ -96,7 +96,7 @@ impl CrowdContacts {
             external: ExternalContacts::default(),
             detection: Detection::new(Box::new(PairGrouper::new(search))),
             solver: ContactSolver::default(),
-            device: None,
+            device: Offload::none(),
             to_wake: Vec::new(),
             lost_touches: false,
         }
@@ -112,6 +112,7 @@ impl CrowdContacts {
     /// As [`set_search`](Self::set_search), with a search that groups the pairs itself.
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_device();
+        self.take_device_error();
         self.detection.set_search(search);
     }
 
@@ -124,18 +125,20 @@ impl CrowdContacts {
         self.stop_device();
         // An error of the previous device says nothing about this one.
         self.take_device_error();
-        self.device = Some(DeviceSession::new(solver, report_touches));
+        self.device
+            .start(DeviceSession::new(solver, report_touches));
     }
 
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
-        self.detection.take_error()
+        let error = self.device.take_error();
+        error.or_else(|| self.detection.take_error())
     }
 
     /// Name of the search, or of the device solver.
     #[must_use]
     pub fn search_name(&self) -> &'static str {
-        match &self.device {
+        match self.device.as_ref() {
             Some(device) => device.name(),
             None => self.detection.search_name(),
         }
@@ -162,6 +165,7 @@ impl CrowdContacts {
             Ok(relabeling) => self.relabel(&relabeling),
             Err(error) => {
                 self.relabel(&Relabeling::default());
+                self.clear_contacts();
                 return Err(error.into());
             }
         }
@@ -182,7 +186,7 @@ impl CrowdContacts {
         groups: InteractionGroups,
     ) {
         self.members.set_surface(member, material, groups);
-        if let Some(device) = &mut self.device {
+        if let Some(device) = self.device.as_mut() {
             device.invalidate_surfaces();
         }
     }
@@ -194,7 +198,7 @@ impl CrowdContacts {
     /// unless the pairs have changed.
     pub fn set_ignored_pairs(&mut self, list: impl FnOnce(&mut Vec<[MemberIndex; 2]>)) {
         if self.members.set_ignored(list)
-            && let Some(device) = &mut self.device
+            && let Some(device) = self.device.as_mut()
         {
             device.invalidate_surfaces();
         }
@@ -227,7 +231,7 @@ impl CrowdContacts {
         self.detection.clear();
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
-        if let Some(device) = &mut self.device {
+        if let Some(device) = self.device.as_mut() {
             device.invalidate_members();
         }
     }
@@ -260,7 +264,7 @@ impl CrowdContacts {
             changed = true;
         }
         // A device moves the spheres itself.
-        if self.device.is_none() {
+        if self.device.as_ref().is_none() {
             self.members.place(&self.bodies);
         }
         Ok(changed)
@@ -310,7 +314,7 @@ impl CrowdContacts {
                     self.lay_out_again()?;
                     self.members.place(&self.bodies);
                 }
-                Err(SearchError::Device(error)) if self.device.is_some() => {
+                Err(SearchError::Device(error)) if self.device.as_ref().is_some() => {
                     self.replace_device(error);
                 }
                 Err(error) => {
@@ -324,7 +328,7 @@ impl CrowdContacts {
     fn try_detect(&mut self) -> Result<SearchTimes, SearchError> {
         let margin = self.config.prediction_distance;
         let members = &self.members;
-        let Some(device) = &mut self.device else {
+        let Some(device) = self.device.as_mut() else {
             return self.detection.find(members, margin);
         };
         let bodies = &self.bodies[..members.owners().len()];
@@ -364,6 +368,11 @@ impl CrowdContacts {
         if !self.respond_on_device(dt) {
             self.respond_on_cpu(dt);
         }
+        if std::mem::take(&mut self.lost_touches) {
+            // Any sleeping member may have lost a neighbor.
+            self.to_wake.clear();
+            self.to_wake.extend_from_slice(self.members.owners());
+        }
         self.external.clear_contacts();
     }
 
@@ -375,10 +384,6 @@ impl CrowdContacts {
             dt,
         };
         wake.run(&mut self.to_wake);
-        if std::mem::take(&mut self.lost_touches) {
-            self.to_wake.clear();
-            self.to_wake.extend_from_slice(self.members.owners());
-        }
         // Woken bodies react within this substep.
         for &member in &self.to_wake {
             if let Some(owner) = self.members.owner(member) {
@@ -399,7 +404,7 @@ impl CrowdContacts {
     /// Drops the contacts of the last substep.
     fn clear_contacts(&mut self) {
         self.solver.clear();
-        if let Some(device) = &mut self.device {
+        if let Some(device) = self.device.as_mut() {
             device.clear_contacts();
         }
     }
@@ -442,7 +447,7 @@ impl CrowdContacts {
     /// Continues on the CPU with the contacts of the device.
     fn stop_device(&mut self) {
         self.read_back_contacts();
-        if self.device.take().is_some() {
+        if self.device.stop().is_some() {
             self.members.place(&self.bodies);
         }
     }
@@ -468,10 +473,10 @@ impl CrowdContacts {
     /// Continues on the CPU after the device has failed: with its contacts if they can still
     /// be read, else with cold ones.
     fn replace_device(&mut self, error: DeviceError) {
-        let Some(mut device) = self.device.take() else {
+        let Some(mut device) = self.device.fail(error) else {
             return;
         };
-        self.detection.fall_back(error);
+        self.detection.use_cpu();
         self.members.place(&self.bodies);
         if !device.has_contacts() {
             return;
@@ -571,7 +576,7 @@ impl CrowdContacts {
     /// The grid cell around `point`, nm, in the last search; none if the search has no cells.
     #[must_use]
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        match &self.device {
+        match self.device.as_ref() {
             Some(device) => device.cell_around(point),
             None => self.detection.cell_around(point),
         }

@@ -89,9 +89,9 @@ impl Detection {
         self.search.take_error()
     }
 
-    /// Records that a device failed, and searches on the CPU from now on.
-    pub fn fall_back(&mut self, error: DeviceError) {
-        self.search.fall_back(error);
+    /// Searches on the CPU from now on.
+    pub fn use_cpu(&mut self) {
+        self.search.use_cpu();
     }
 
     /// Starts a substep: the current touches become the previous ones.

@@ -1,6 +1,6 @@
 //! A [`DeviceSolver`] in use, and which data it has.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
@@ -12,7 +12,7 @@ use super::members::Members;
 use super::{
     BodyIndex, ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, OwnerIndex,
 };
-use crate::backend::DeviceError;
+use crate::backend::{DeviceCell, DeviceError};
 use crate::search::{GridCell, SearchError};
 
 /// A device solver, and which data it has.
@@ -20,8 +20,7 @@ use crate::search::{GridCell, SearchError};
 /// Spheres and surfaces are sent when they have changed. The contacts are sent once and stay
 /// on the device; they are read back when members change or the device is replaced.
 pub(super) struct DeviceSession {
-    /// Locked, so that a shared crowd can read contacts.
-    solver: Mutex<Box<dyn DeviceSolver>>,
+    solver: DeviceCell<dyn DeviceSolver>,
     name: &'static str,
     report_touches: bool,
     /// Whether the device has the contacts of the previous substep.
@@ -44,7 +43,7 @@ impl DeviceSession {
     pub fn new(solver: Box<dyn DeviceSolver>, report_touches: bool) -> Self {
         Self {
             name: solver.name(),
-            solver: Mutex::new(solver),
+            solver: DeviceCell::new(solver),
             report_touches,
             has_contacts: false,
             detected: false,
@@ -59,12 +58,7 @@ impl DeviceSession {
     }
 
     fn solver(&mut self) -> &mut dyn DeviceSolver {
-        let solver = self.solver.get_mut();
-        solver.unwrap_or_else(PoisonError::into_inner).as_mut()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Box<dyn DeviceSolver>> {
-        self.solver.lock().unwrap_or_else(PoisonError::into_inner)
+        self.solver.get_mut()
     }
 
     pub fn name(&self) -> &'static str {
@@ -72,7 +66,7 @@ impl DeviceSession {
     }
 
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        self.lock().cell_around(point)
+        self.solver.lock().cell_around(point)
     }
 
     pub fn reports_touches(&self) -> bool {
@@ -181,7 +175,7 @@ impl DeviceSession {
     /// reports.
     pub fn contacts(&self) -> &[ContactConstraint] {
         self.fetched.get_or_init(|| {
-            let saved = self.lock().save_contacts();
+            let saved = self.solver.lock().save_contacts();
             saved.map(|saved| saved.contacts).unwrap_or_default()
         })
     }

@@ -4,40 +4,46 @@ use glam::Vec3;
 
 use super::group_search::{GroupSearch, PairGroups};
 use super::pair_grouper::PairGrouper;
-use crate::backend::DeviceError;
+use crate::backend::{DeviceError, Offload};
 use crate::search::{AutoGrid, GridCell, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Wraps a search and replaces it by an [`AutoGrid`] within the same call when its device
 /// fails.
 pub(super) struct FallbackSearch {
-    search: Box<dyn GroupSearch>,
-    error: Option<DeviceError>,
+    search: Offload<Box<dyn GroupSearch>>,
+    cpu: PairGrouper,
 }
 
 impl FallbackSearch {
     pub fn new(search: Box<dyn GroupSearch>) -> Self {
+        let mut offload = Offload::none();
+        offload.start(search);
         Self {
-            search,
-            error: None,
+            search: offload,
+            cpu: PairGrouper::new(Box::new(AutoGrid::new())),
         }
     }
 
     /// Takes the error after which the CPU replaced the device.
     pub fn take_error(&mut self) -> Option<DeviceError> {
-        self.error.take()
+        self.search.take_error()
     }
 
-    /// Records that a device failed, and searches on the CPU from now on.
-    pub fn fall_back(&mut self, error: DeviceError) {
-        self.error = Some(error);
-        self.search = Box::new(PairGrouper::new(Box::new(AutoGrid::new())));
+    /// Searches with an [`AutoGrid`] from now on.
+    pub fn use_cpu(&mut self) {
+        self.search.stop();
+    }
+
+    /// The search in use.
+    fn current(&self) -> &dyn GroupSearch {
+        self.search.as_ref().map_or(&self.cpu, |search| &**search)
     }
 }
 
 impl GroupSearch for FallbackSearch {
     fn name(&self) -> &'static str {
-        self.search.name()
+        self.current().name()
     }
 
     fn find_groups(
@@ -46,17 +52,17 @@ impl GroupSearch for FallbackSearch {
         margin: f32,
         found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
-        match self.search.find_groups(spheres, margin, found) {
-            Err(SearchError::Device(error)) => {
-                self.fall_back(error);
-                self.search.find_groups(spheres, margin, found)
-            }
-            result => result,
+        if let Some(search) = self.search.as_mut() {
+            match search.find_groups(spheres, margin, found) {
+                Err(SearchError::Device(error)) => self.search.fail(error),
+                result => return result,
+            };
         }
+        self.cpu.find_groups(spheres, margin, found)
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        self.search.cell_around(point)
+        self.current().cell_around(point)
     }
 }
 

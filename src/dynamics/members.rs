@@ -220,18 +220,9 @@ impl Members {
         let included = exclusions.filter(|(exclusion, _)| exclusion.is_none());
         self.owners
             .extend(included.map(|(_, member)| MemberIndex(member)));
-        let spheres = |member: &MemberIndex| &*self.members[member.index()].spheres;
-        self.first_sphere.clear();
-        self.first_sphere.push(0);
-        self.spheres.clear();
-        let radii = self.owners.iter().map(|member| &spheres(member).radii[..]);
-        self.spheres.lay_out(radii)?;
-        let mut sum = 0;
-        for member in &self.owners {
-            sum += spheres(member).len() as u32;
-            self.first_sphere.push(sum);
-        }
-        Ok(())
+        let (members, owners) = (&self.members, self.owners.iter());
+        let radii = owners.map(|member| &members[member.index()].spheres.radii[..]);
+        self.spheres.lay_out(radii, &mut self.first_sphere)
     }
 
     /// Moves the spheres to the poses of `bodies`, the bodies of the owners.

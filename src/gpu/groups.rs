@@ -18,7 +18,7 @@ use super::searched::{CountedSearch, Searched};
 use super::shader::GROUPS;
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
-use crate::dynamics::{GroupSearch, PairGroup, PairGroups};
+use crate::dynamics::{GroupSearch, OwnerIndex, PairGroup, PairGroups};
 use crate::search::uniform_grid::ReachPlan;
 use crate::search::{GridCell, Pair, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -352,8 +352,8 @@ fn collect(groups: &[GpuPairGroup], kept: &[[u32; 2]], found: &mut PairGroups) {
     for (group, places) in groups.iter().zip(kept.chunks(MAX_CONTACTS_PER_PAIR)) {
         let pairs = &places[..places.len().min(group.kept as usize)];
         found.groups.push(PairGroup {
-            a: group.a,
-            b: group.b,
+            a: OwnerIndex(group.a),
+            b: OwnerIndex(group.b),
             first: found.kept.len() as u32,
             kept: pairs.len() as u32,
             overlaps: group.overlaps,

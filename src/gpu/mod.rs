@@ -108,8 +108,8 @@ pub mod tables {
     pub use super::atoms::{GpuAtomRange, GpuTransformParams};
     pub use super::clusters::GpuClusterParams;
     pub use super::crowd::{
-        GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
-        GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
+        GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
+        GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
     };
     pub use super::groups::{GpuGroupParams, GpuPairGroup};
     pub use super::hierarchy::{GpuHierarchyParams, GpuLevel};

@@ -175,14 +175,11 @@ shaders! {
     /// Iterations, group by group.
     CROWD_SOLVE "crowd_solve":
         "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/contact_setup" "crowd/impulse_delta" "crowd/mass_splitting" "crowd/solve";
+        "crowd/contact_setup" "crowd/impulse_change" "crowd/mass_splitting" "crowd/solve";
 
     /// Iterations, body by body.
     CROWD_BODIES "crowd_bodies":
-        "common/dispatch" "crowd/params" "crowd/body" "crowd/impulse_delta" "crowd/update_bodies";
-
-    /// What contacts carry.
-    CROWD_PACK "crowd_pack": "common/dispatch" "crowd/params" "crowd/contact" "crowd/pack";
+        "common/dispatch" "crowd/params" "crowd/body" "crowd/impulse_change" "crowd/update_bodies";
 
     /// k-means.
     CLUSTERS "clusters": "common/dispatch" "clusters";

@@ -5,12 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bevy_rapier_molecules::gpu::tables::{
-    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact,
-    GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams,
-    GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel,
-    GpuMeasureParams, GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams,
-    GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams,
-    GpuTransformParams,
+    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal,
+    GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface,
+    GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel, GpuMeasureParams,
+    GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams, GpuRelaxCounters,
+    GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams, GpuTransformParams,
 };
 use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, SHADERS, Shader};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -341,17 +340,17 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             module(shader),
             "CrowdParams",
             bodies,
-            touching,
+            owners,
+            member_groups,
             groups,
-            parting,
+            previous_member_groups,
+            ignored_pairs,
+            push_out,
             dt,
             slop,
             max_push_speed,
             restitution_threshold,
-            touching_before,
-            exempt,
-            members,
-            spare,
+            padding,
         );
     }
     for shader in ["crowd_prepare", "crowd_solve", "crowd_bodies"] {
@@ -362,17 +361,17 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             center,
             state,
             velocity,
-            spare,
+            padding_1,
             angular_velocity,
-            spare_too,
+            padding_2,
             inverse_mass,
-            spare_three,
+            padding_3,
             diagonal,
-            spare_four,
-            beside,
-            spare_five,
+            padding_4,
+            off_diagonal,
+            padding_5,
             acceleration,
-            spare_six,
+            padding_6,
         );
     }
     assert_mirrors!(
@@ -382,7 +381,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         linear,
         woken,
         angular,
-        spare,
+        padding,
     );
     for shader in [
         "crowd_prepare",
@@ -409,7 +408,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             bias_rate,
             mass_scale,
             impulse_scale,
-            spare,
+            padding,
         );
     }
     for shader in [
@@ -427,9 +426,9 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             start,
             stride,
             contacts,
-            rows,
+            active_contacts,
             may_touch,
-            deepest,
+            penetration,
         );
     }
     for shader in ["crowd_filter_groups", "crowd_prepare"] {
@@ -451,8 +450,8 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         "CrowdTouch",
         a,
         b,
-        contacts,
-        deepest,
+        overlaps,
+        penetration,
     );
     assert_mirrors!(
         GpuCrowdExternal,
@@ -463,32 +462,22 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
         point,
         friction,
         restitution,
-        before,
+        previous,
         key,
     );
     for shader in ["crowd_solve", "crowd_bodies"] {
         assert_mirrors!(
-            GpuCrowdImpulseDelta,
+            GpuCrowdImpulseChange,
             module(shader),
-            "CrowdImpulseDelta",
+            "CrowdImpulseChange",
             linear,
-            spare,
+            padding_1,
             angular_a,
-            spare_too,
+            padding_2,
             angular_b,
-            spare_three,
+            padding_3,
         );
     }
-    assert_mirrors!(
-        GpuCrowdCarried,
-        module("crowd_pack"),
-        "CrowdCarried",
-        spheres,
-        normal_impulse,
-        restitution_speed,
-        friction_impulse,
-        state,
-    );
     for shader in ["groups", "crowd_filter_groups"] {
         assert_mirrors!(
             GpuPairGroup,

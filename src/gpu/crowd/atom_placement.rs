@@ -1,4 +1,4 @@
-//! The molecules of a crowd on the device: templates there once, poses in each substep.
+//! The atoms of a crowd on the device: templates are sent once, poses in each substep.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,47 +18,46 @@ use crate::spheres::{SphereError, SphereExtent};
 #[derive(Debug)]
 pub(super) struct AtomPlacement {
     atoms: GpuAtoms,
-    /// How far the spheres of each molecule are from its origin at most, nm.
+    /// Maximum distance of a sphere center of each molecule from its origin, nm.
     reaches: Vec<f32>,
-    /// Smallest and largest radius, nm.
+    /// Minimum and maximum radius, nm.
     radii: [f32; 2],
     poses: Vec<GpuPose>,
 }
 
 impl AtomPlacement {
     pub fn new(device: &GpuDevice, molecules: &[Arc<MemberSpheres>]) -> Result<Self, DeviceError> {
-        let mut kinds: HashMap<*const MemberSpheres, u32> = HashMap::new();
+        let mut indices: HashMap<*const MemberSpheres, u32> = HashMap::new();
         let mut templates = Vec::new();
-        let mut numbers = Vec::with_capacity(molecules.len());
+        let mut template_of = Vec::with_capacity(molecules.len());
         for molecule in molecules {
-            let number = *kinds.entry(Arc::as_ptr(molecule)).or_insert_with(|| {
+            let index = *indices.entry(Arc::as_ptr(molecule)).or_insert_with(|| {
                 templates.push(&**molecule);
                 templates.len() as u32 - 1
             });
-            numbers.push(number);
+            template_of.push(index);
         }
         let reach = |spheres: &&MemberSpheres| {
             let lengths = spheres.centers.iter().map(|center| center.length());
             lengths.fold(0.0, f32::max)
         };
-        let reach_of: Vec<f32> = templates.iter().map(reach).collect();
+        let reaches: Vec<f32> = templates.iter().map(reach).collect();
+        let reaches = template_of.iter().map(|index| reaches[*index as usize]);
+        let reaches = reaches.collect();
         let radii = templates.iter().flat_map(|spheres| &spheres.radii);
-        let radii = radii.fold([f32::INFINITY, 0.0], |[low, high], radius| {
-            [radius.min(low), radius.max(high)]
+        let radii = radii.fold([f32::INFINITY, 0.0], |[min, max], radius| {
+            [radius.min(min), radius.max(max)]
         });
-        let templates: Vec<BodySpheres<'_>> =
-            templates.into_iter().map(BodySpheres::from).collect();
-        let reaches = numbers.iter().map(|kind| reach_of[*kind as usize]);
+        let templates: Vec<_> = templates.into_iter().map(BodySpheres::from).collect();
         Ok(Self {
-            atoms: GpuAtoms::new(device, &templates, &numbers)?,
-            reaches: reaches.collect(),
+            atoms: GpuAtoms::new(device, &templates, &template_of)?,
+            reaches,
             radii,
             poses: Vec::new(),
         })
     }
 
-    /// What is searched when the molecules are where `bodies` are; `None` if no pair is
-    /// possible.
+    /// Plans a search with the molecules at the poses of `bodies`; none if no pair is possible.
     pub fn plan(
         &self,
         bodies: &[MovingBody],
@@ -68,8 +67,8 @@ impl AtomPlacement {
         let [low, high] = bounds.fold(
             [Vec3::INFINITY, Vec3::NEG_INFINITY],
             |[low, high], (body, reach)| {
-                let place = body.pose.position;
-                [low.min(place - *reach), high.max(place + *reach)]
+                let position = body.pose.position;
+                [low.min(position - *reach), high.max(position + *reach)]
             },
         );
         let count = self.atoms.spheres().len();

@@ -1,10 +1,11 @@
-//! What all contacts of a substep share on the device: arrays that it does not leave to the next.
+//! Buffers of the current substep that the next one does not need.
 
 use super::types::{
-    GpuCrowdBody, GpuCrowdExternal, GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdSurface,
+    GpuCrowdBody, GpuCrowdExternal, GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdSurface,
     GpuCrowdTouch,
 };
 use crate::backend::DeviceError;
+use crate::dynamics::OwnerIndex;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
 
@@ -12,19 +13,19 @@ use crate::gpu::device::GpuDevice;
 pub(super) struct CrowdBuffers {
     pub bodies: GpuVec<GpuCrowdBody>,
     pub surfaces: GpuVec<GpuCrowdSurface>,
-    /// Pairs of members that do not touch, sorted.
-    pub exempt: GpuVec<[u32; 2]>,
+    /// Pairs of owners that never touch, sorted.
+    pub ignored: GpuVec<[OwnerIndex; 2]>,
     pub touches: GpuVec<GpuCrowdTouch>,
-    pub supports: GpuVec<GpuCrowdExternal>,
-    /// Body that each obstacle of the substep before is now.
-    pub renamed: GpuVec<u32>,
-    /// Groups of the substep before that are there still.
-    pub lasting: GpuVec<u32>,
-    /// Bodies that something wakes.
+    pub externals: GpuVec<GpuCrowdExternal>,
+    /// Current body of each external body of the previous substep.
+    pub relabeled: GpuVec<u32>,
+    /// Groups of the previous substep that still exist.
+    pub persistent: GpuVec<u32>,
+    /// Bodies that wake up.
     pub woken: GpuVec<u32>,
-    /// Bodies that touch in the crowd, or hold those that do.
+    /// Bodies with contacts in the crowd, and external bodies that support them.
     pub crowded: GpuVec<u32>,
-    pub changes: GpuVec<GpuCrowdImpulseDelta>,
+    pub changes: GpuVec<GpuCrowdImpulseChange>,
     pub impulses: GpuVec<GpuCrowdImpulse>,
 }
 
@@ -33,37 +34,39 @@ impl CrowdBuffers {
         Ok(Self {
             bodies: GpuVec::new(device, "bodies", 0)?,
             surfaces: GpuVec::new(device, "surfaces", 0)?,
-            exempt: GpuVec::new(device, "pairs that do not touch", 0)?,
+            ignored: GpuVec::new(device, "ignored pairs", 0)?,
             touches: GpuVec::new(device, "touches", 0)?,
-            supports: GpuVec::new(device, "supports", 0)?,
-            renamed: GpuVec::new(device, "renamed obstacles", 0)?,
-            lasting: GpuVec::new(device, "lasting groups", 0)?,
+            externals: GpuVec::new(device, "external contacts", 0)?,
+            relabeled: GpuVec::new(device, "relabeled external bodies", 0)?,
+            persistent: GpuVec::new(device, "persistent groups", 0)?,
             woken: GpuVec::new(device, "woken bodies", 0)?,
             crowded: GpuVec::new(device, "crowded bodies", 0)?,
-            changes: GpuVec::new(device, "changes", 0)?,
+            changes: GpuVec::new(device, "impulse changes", 0)?,
             impulses: GpuVec::new(device, "impulses", 0)?,
         })
     }
 
-    /// Room for so many bodies, and for groups of the substep before and of this one.
-    pub fn hold(
+    /// Resizes the buffers to the number of bodies, and of groups in the previous and the
+    /// current substep.
+    pub fn resize(
         &mut self,
         device: &GpuDevice,
         bodies: usize,
-        [before, now]: [u32; 2],
+        [previous, current]: [u32; 2],
     ) -> Result<(), DeviceError> {
         self.woken.resize(device, bodies)?;
         self.crowded.resize(device, bodies)?;
         self.impulses.resize(device, bodies)?;
-        self.lasting.resize(device, before as usize)?;
-        self.changes.resize(device, before.max(now) as usize)?;
+        self.persistent.resize(device, previous as usize)?;
+        self.changes
+            .resize(device, previous.max(current) as usize)?;
         Ok(())
     }
 
-    /// Records that nothing is marked.
+    /// Records the reset of all marks.
     pub fn record_clear(&self, encoder: &mut wgpu::CommandEncoder) {
         self.woken.record_clear(encoder);
         self.crowded.record_clear(encoder);
-        self.lasting.record_clear(encoder);
+        self.persistent.record_clear(encoder);
     }
 }

@@ -1,143 +1,142 @@
-//! The contacts of one substep on the device, by their groups and by their bodies.
+//! The contacts of one substep on the device, by group and by body.
 
 use super::types::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
 use crate::backend::DeviceError;
+use crate::dynamics::BodyIndex;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::kernel::{Length, uniform};
 use crate::gpu::radix::{RadixPlan, RadixSorter};
 
-/// Contacts and their groups. Those between members come first, [`MAX_CONTACTS_PER_PAIR`] places for
-/// each two, and then those with obstacles.
+/// Contacts and groups: first those between owners, [`MAX_CONTACTS_PER_PAIR`] slots per group,
+/// then those with external bodies.
 #[derive(Debug)]
 pub(super) struct ContactSet {
     pub params: wgpu::Buffer,
     pub groups: GpuVec<GpuCrowdGroup>,
     pub contacts: GpuVec<GpuCrowdContact>,
-    /// Bodies of the sides of groups, sorted, and which sides they are.
+    /// Body of each side of a group, sorted, and the sides.
     pub side_keys: GpuVec<u32>,
     pub sides: GpuVec<u32>,
     /// First side of each body, and one entry more.
     pub side_starts: GpuVec<u32>,
-    /// Number of sides.
-    lengths: GpuVec<u32>,
-    plan: Option<SidePlan>,
-    /// Number of groups between members.
-    pub touching: u32,
-    /// Contacts with obstacles, by bodies and keys.
-    pub held: Vec<Held>,
-    /// Number of groups with obstacles.
-    pub leaning: u32,
-    /// Whether sides and masses are those of the groups.
+    /// Number of sides, for the sort.
+    side_count: GpuVec<u32>,
+    sort: Option<SideSort>,
+    /// Number of groups between owners.
+    pub member_groups: u32,
+    /// Number of groups with external bodies.
+    pub external_groups: u32,
+    /// External contacts, sorted.
+    pub external: Vec<ExternalSlot>,
+    /// Whether sides and split masses are up to date.
     pub arranged: bool,
 }
 
-/// A contact with an obstacle.
+/// The slot of an external contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Held {
-    pub bodies: [u32; 2],
+pub(super) struct ExternalSlot {
+    pub bodies: [BodyIndex; 2],
+    /// The two halves of its key.
     pub key: [u32; 2],
-    /// Its place among the contacts.
     pub slot: u32,
 }
 
 #[derive(Debug)]
-struct SidePlan {
+struct SideSort {
     bits: u32,
-    sort: RadixPlan,
+    plan: RadixPlan,
 }
 
-/// How many groups there are.
+/// Size of a [`ContactSet`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ContactSetSize {
-    /// Groups between members.
-    pub touching: u32,
-    /// Groups with obstacles.
-    pub leaning: u32,
-    /// Contacts with obstacles.
-    pub held: u32,
+    pub member_groups: u32,
+    pub external_groups: u32,
+    pub external_contacts: u32,
     pub bodies: u32,
 }
 
 impl ContactSet {
     pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
-            params: uniform(device, "contacts", &GpuCrowdParams::default())?,
-            groups: GpuVec::new(device, "groups of contacts", 0)?,
+            params: uniform(device, "contact parameters", &GpuCrowdParams::default())?,
+            groups: GpuVec::new(device, "contact groups", 0)?,
             contacts: GpuVec::new(device, "contacts", 0)?,
             side_keys: GpuVec::new(device, "bodies of sides", 0)?,
             sides: GpuVec::new(device, "sides", 0)?,
-            side_starts: GpuVec::new(device, "sides of bodies", 0)?,
-            lengths: GpuVec::new(device, "number of sides", 1)?,
-            plan: None,
-            touching: 0,
-            held: Vec::new(),
-            leaning: 0,
+            side_starts: GpuVec::new(device, "first sides of bodies", 0)?,
+            side_count: GpuVec::new(device, "number of sides", 1)?,
+            sort: None,
+            member_groups: 0,
+            external_groups: 0,
+            external: Vec::new(),
             arranged: false,
         })
     }
 
     /// Number of groups.
     pub fn group_count(&self) -> u32 {
-        self.touching + self.leaning
+        self.member_groups + self.external_groups
     }
 
-    /// Makes room. What it held is lost.
-    pub fn hold(&mut self, device: &GpuDevice, size: ContactSetSize) -> Result<(), DeviceError> {
-        let groups = size.touching as usize + size.leaning as usize;
-        self.touching = size.touching;
-        self.leaning = size.leaning;
-        self.held.clear();
+    /// Resizes all buffers and drops their contents.
+    pub fn resize(&mut self, device: &GpuDevice, size: ContactSetSize) -> Result<(), DeviceError> {
+        let groups = size.member_groups as usize + size.external_groups as usize;
+        self.member_groups = size.member_groups;
+        self.external_groups = size.external_groups;
+        self.external.clear();
         self.arranged = false;
         self.groups.resize(device, groups)?;
-        let places = size.touching as usize * MAX_CONTACTS_PER_PAIR + size.held as usize;
-        self.contacts.resize(device, places)?;
+        let slots =
+            size.member_groups as usize * MAX_CONTACTS_PER_PAIR + size.external_contacts as usize;
+        self.contacts.resize(device, slots)?;
         let mut grown = self.side_keys.resize(device, 2 * groups)?;
         grown |= self.sides.resize(device, 2 * groups)?;
         if grown {
-            self.plan = None;
+            self.sort = None;
         }
-        self.hold_bodies(device, size.bodies)
+        self.resize_bodies(device, size.bodies)
     }
 
-    /// Room for the sides of so many bodies.
-    pub fn hold_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
+    pub fn resize_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
         self.side_starts.resize(device, bodies as usize + 1)?;
         Ok(())
     }
 
-    /// Plans the sort of the sides by bodies, of which there are so many.
+    /// Drops all contacts.
+    pub fn clear(&mut self) {
+        self.member_groups = 0;
+        self.external_groups = 0;
+        self.external.clear();
+    }
+
+    /// Plans the sort of the sides by body.
     pub fn plan_sort(
         &mut self,
         device: &GpuDevice,
         sorter: &RadixSorter,
         bodies: u32,
     ) -> Result<(), DeviceError> {
-        self.lengths.upload(device, &[2 * self.group_count()])?;
-        // Sides that belong to nobody have one number more than bodies.
+        self.side_count.upload(device, &[2 * self.group_count()])?;
+        // Sides of inactive groups have key `bodies`.
         let bits = u32::BITS - bodies.leading_zeros();
-        let plan = match self.plan.take().filter(|plan| plan.bits == bits) {
-            Some(plan) => plan,
-            None => {
-                let length = Length::Device {
-                    counts: &self.lengths,
-                    slot: 0,
-                    at_most: self.side_keys.capacity().min(u32::MAX as usize) as u32,
-                };
-                let (keys, sides) = (&self.side_keys, &self.sides);
-                SidePlan {
-                    bits,
-                    sort: sorter.plan(device, keys, sides, length, bits)?,
-                }
-            }
-        };
-        self.plan = Some(plan);
+        if self.sort.as_ref().is_none_or(|sort| sort.bits != bits) {
+            let length = Length::Device {
+                counts: &self.side_count,
+                slot: 0,
+                at_most: self.side_keys.capacity().min(u32::MAX as usize) as u32,
+            };
+            self.sort = None;
+            let plan = sorter.plan(device, &self.side_keys, &self.sides, length, bits)?;
+            self.sort = Some(SideSort { bits, plan });
+        }
         Ok(())
     }
 
-    /// The sort that was last planned.
-    pub fn planned(&self) -> Option<&RadixPlan> {
-        self.plan.as_ref().map(|plan| &plan.sort)
+    /// The sort last planned.
+    pub fn sort_plan(&self) -> Option<&RadixPlan> {
+        self.sort.as_ref().map(|sort| &sort.plan)
     }
 }

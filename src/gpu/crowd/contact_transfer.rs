@@ -1,169 +1,160 @@
-//! Contacts on their way from the processor to the device, and back.
+//! Converts contacts between the layouts of the CPU and the device.
 
-use std::sync::Arc;
-
-use super::GpuContactSolver;
-use super::contact_set::{ContactSetSize, Held};
-use super::types::{GpuCrowdCarried, GpuCrowdContact, GpuCrowdGroup};
+use super::contact_set::{ContactSet, ContactSetSize, ExternalSlot};
+use super::types::{GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, NONE};
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
-use crate::dynamics::{CarriedImpulse, ContactConstraint, SavedContacts};
-use crate::gpu::buffer::GpuVec;
-use crate::gpu::kernel::{Length, begin_pass};
+use crate::dynamics::{BodyIndex, BoundContact, ContactConstraint, OwnerIndex, SavedContacts};
+use crate::gpu::device::GpuDevice;
 
-impl GpuContactSolver {
-    /// Sends contacts to where those of the substep before are.
-    pub(super) fn send(&mut self, carried: &SavedContacts) -> Result<(), DeviceError> {
-        let device = Arc::clone(&self.device);
-        let first_held = carried.contacts.partition_point(|contact| !contact.held);
-        let (own, held) = carried.contacts.split_at(first_held);
-        let mut groups = joined(own, &carried.touching);
-        let touching = groups.len() as u32;
-        let mut contacts = vec![GpuCrowdContact::default(); groups.len() * MAX_CONTACTS_PER_PAIR];
-        for contact in own {
-            let at = groups.partition_point(|group| (group.a, group.b) < (contact.a, contact.b));
-            if let Some(group) = groups.get_mut(at)
-                && (group.contacts as usize) < MAX_CONTACTS_PER_PAIR
-            {
-                let slot = at as u32 + group.contacts * touching;
-                contacts[slot as usize] = contact.into();
-                group.contacts += 1;
-                group.rows += u32::from(contact.is_active());
-            }
-        }
-        for (group, start) in groups.iter_mut().zip(0..) {
-            (group.start, group.stride) = (start, touching);
-        }
-        let mut places = Vec::with_capacity(held.len());
-        for contact in held {
-            let slot = contacts.len() as u32;
-            let bodies = [contact.a, contact.b];
-            add_held(&mut groups, touching as usize, bodies, slot);
-            if let Some(group) = groups.last_mut() {
-                group.rows += u32::from(contact.is_active());
-            }
-            contacts.push(contact.into());
-            places.push(Held {
-                bodies,
-                key: [contact.spheres.a, contact.spheres.b],
-                slot,
-            });
-        }
-        let size = ContactSetSize {
-            touching,
-            leaning: groups.len() as u32 - touching,
-            held: held.len() as u32,
-            bodies: 0,
-        };
-        self.before.hold(&device, size)?;
-        self.before.groups.upload(&device, &groups)?;
-        self.before.contacts.upload(&device, &contacts)?;
-        self.before.held = places;
-        self.last_dt = carried.dt;
-        Ok(())
-    }
-
-    /// Reads the contacts of the substep before.
-    pub(super) fn receive(&self) -> Result<SavedContacts, DeviceError> {
-        let before = &self.before;
-        let groups = before.groups.read(&self.device)?;
-        let slots = before.contacts.read(&self.device)?;
-        let mut carried = SavedContacts {
-            dt: self.last_dt,
-            ..SavedContacts::default()
-        };
-        for (group, index) in groups.iter().zip(0..) {
-            let held = index >= before.touching;
-            let own = group.slots().filter_map(|slot| slots.get(slot));
-            let own = own.map(|contact| contact.constraint(group, held));
-            let needed = |contact: &ContactConstraint| held || contact.is_active();
-            carried.contacts.extend(own.filter(needed));
-            if group.may_touch != 0 {
-                carried.touching.push([group.a, group.b]);
-            }
-        }
-        Ok(carried)
-    }
-}
-
-impl GpuContactSolver {
-    /// Reads what the contacts of the substep before carry.
-    pub(super) fn receive_impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError> {
-        let device = Arc::clone(&self.device);
-        let before = &self.before;
-        let groups = before.group_count();
-        if groups == 0 {
-            return Ok(Vec::new());
-        }
-        let mut places = GpuVec::<u32>::new(&device, "places of carried", groups as usize)?;
-        places.resize(&device, groups as usize)?;
-        let plan = self.scanner.plan(&device, &places, Length::Host(groups))?;
-        let params = (0, &before.params);
-        let listed = (1, before.groups.buffer());
-        let target = (3, places.buffer());
-        let count = &self.kernels.count_carried;
-        let counted = count.bind(&device, &[params, listed, target])?;
-        let mut encoder = device.encoder("count carried");
+/// Sends contacts to `target`.
+pub(super) fn load(
+    device: &GpuDevice,
+    target: &mut ContactSet,
+    saved: &SavedContacts,
+) -> Result<(), DeviceError> {
+    let first_external = saved.contacts.partition_point(|contact| !contact.external);
+    let (own, external) = saved.contacts.split_at(first_external);
+    let mut groups = member_groups(own, &saved.touching);
+    let member_groups = groups.len() as u32;
+    let mut contacts = vec![GpuCrowdContact::default(); groups.len() * MAX_CONTACTS_PER_PAIR];
+    for contact in own {
+        let at = groups.partition_point(|group| (group.a, group.b) < (contact.a, contact.b));
+        if let Some(group) = groups.get_mut(at)
+            && (group.contacts as usize) < MAX_CONTACTS_PER_PAIR
         {
-            let pass = &mut begin_pass(&mut encoder, "count carried");
-            count.record_threads(pass, &counted, groups);
-            self.scanner.record(pass, &plan);
+            let slot = at as u32 + group.contacts * member_groups;
+            contacts[slot as usize] = contact.into();
+            group.contacts += 1;
+            group.active_contacts += u32::from(contact.is_active());
         }
-        self.readback
-            .record(&device, &mut encoder, plan.total(), 0..1)?;
-        device.submit(encoder)?;
-        let total = self
-            .readback
-            .read(&device, |total: &[u32]| total.first().copied().unwrap_or(0))?;
-        let mut carried = GpuVec::<GpuCrowdCarried>::new(&device, "carried", total as usize)?;
-        carried.resize(&device, total as usize)?;
-        let pack = &self.kernels.pack_carried;
-        let contacts = (2, before.contacts.buffer());
-        let packed = [params, listed, contacts, target, (4, carried.buffer())];
-        let packed = pack.bind(&device, &packed)?;
-        let mut encoder = device.encoder("pack carried");
-        pack.record_threads(
-            &mut begin_pass(&mut encoder, "pack carried"),
-            &packed,
-            groups,
-        );
-        device.submit(encoder)?;
-        let carried = carried.read(&device)?;
-        Ok(carried.iter().map(Into::into).collect())
     }
+    for (group, start) in groups.iter_mut().zip(0..) {
+        (group.start, group.stride) = (start, member_groups);
+    }
+    let mut slots = Vec::with_capacity(external.len());
+    for contact in external {
+        let slot = contacts.len() as u32;
+        let bodies = [contact.a, contact.b];
+        let group = add_external(&mut groups, member_groups as usize, bodies, slot);
+        group.active_contacts += u32::from(contact.is_active());
+        contacts.push(contact.into());
+        slots.push(ExternalSlot {
+            bodies,
+            key: [contact.spheres.a, contact.spheres.b],
+            slot,
+        });
+    }
+    let size = ContactSetSize {
+        member_groups,
+        external_groups: groups.len() as u32 - member_groups,
+        external_contacts: external.len() as u32,
+        bodies: 0,
+    };
+    target.resize(device, size)?;
+    target.groups.upload(device, &groups)?;
+    target.contacts.upload(device, &contacts)?;
+    target.external = slots;
+    Ok(())
 }
 
-/// A group for each two members that have contacts or touch, sorted, without contacts yet.
-fn joined(contacts: &[ContactConstraint], touching: &[[u32; 2]]) -> Vec<GpuCrowdGroup> {
-    let group = |[a, b]: [u32; 2], may_touch| GpuCrowdGroup {
+/// Reads the contacts of a substep of `dt` s from `source`.
+pub(super) fn save(
+    device: &GpuDevice,
+    source: &ContactSet,
+    dt: Option<f32>,
+) -> Result<SavedContacts, DeviceError> {
+    let groups = source.groups.read(device)?;
+    let contacts = source.contacts.read(device)?;
+    let mut saved = SavedContacts {
+        dt,
+        ..SavedContacts::default()
+    };
+    for (group, index) in groups.iter().zip(0..) {
+        let external = index >= source.member_groups;
+        let own = group.slots().filter_map(|slot| contacts.get(slot));
+        let own = own.map(|contact| contact.constraint(group, external));
+        let needed = |contact: &ContactConstraint| external || contact.is_active();
+        saved.contacts.extend(own.filter(needed));
+        if group.may_touch != 0 {
+            let owners = [group.a, group.b].map(|body| OwnerIndex(body.0));
+            saved.touching.push(owners);
+        }
+    }
+    Ok(saved)
+}
+
+/// A group for each pair of owners that has contacts or touches, sorted, without contacts yet.
+fn member_groups(
+    contacts: &[ContactConstraint],
+    touching: &[[OwnerIndex; 2]],
+) -> Vec<GpuCrowdGroup> {
+    let group = |[a, b]: [BodyIndex; 2], may_touch| GpuCrowdGroup {
         a,
         b,
         may_touch,
         ..GpuCrowdGroup::default()
     };
-    let with_contacts = contacts
-        .iter()
-        .map(|contact| group([contact.a, contact.b], 0));
-    let told = touching.iter().map(|bodies| group(*bodies, 1));
-    let mut groups: Vec<_> = told.chain(with_contacts).collect();
-    // Those that touch come first among equals, and stay.
+    let with_contacts = contacts.iter().map(|one| group([one.a, one.b], 0));
+    let touching = touching.iter();
+    let touching = touching.map(|owners| group(owners.map(OwnerIndex::body), 1));
+    let mut groups: Vec<_> = touching.chain(with_contacts).collect();
+    // The sort is stable, so of equal groups the touching one comes first and stays.
     groups.sort_by_key(|group| (group.a, group.b));
     groups.dedup_by_key(|group| (group.a, group.b));
     groups
 }
 
-/// Adds a contact with an obstacle at `slot` to the group of its bodies, a new one if the
-/// last is of others; groups from `first` on are such.
-pub(super) fn add_held(groups: &mut Vec<GpuCrowdGroup>, first: usize, [a, b]: [u32; 2], slot: u32) {
-    match groups[first..].last_mut() {
-        Some(group) if (group.a, group.b) == (a, b) => group.contacts += 1,
-        _ => groups.push(GpuCrowdGroup {
-            a,
-            b,
+/// Adds an external contact to the last group if that has the same bodies, else to a new one.
+/// Groups from `first` on are external.
+fn add_external(
+    groups: &mut Vec<GpuCrowdGroup>,
+    first: usize,
+    bodies: [BodyIndex; 2],
+    slot: u32,
+) -> &mut GpuCrowdGroup {
+    let last = groups[first..].last();
+    if last.is_none_or(|last| [last.a, last.b] != bodies) {
+        groups.push(GpuCrowdGroup {
+            a: bodies[0],
+            b: bodies[1],
             start: slot,
             stride: 1,
-            contacts: 1,
             ..GpuCrowdGroup::default()
-        }),
+        });
+    }
+    let last = groups.len() - 1;
+    groups[last].contacts += 1;
+    &mut groups[last]
+}
+
+/// The external contacts of a substep, as they are sent.
+#[derive(Debug, Default)]
+pub(super) struct ExternalUpload {
+    pub contacts: Vec<GpuCrowdExternal>,
+    pub groups: Vec<GpuCrowdGroup>,
+    pub slots: Vec<ExternalSlot>,
+}
+
+impl ExternalUpload {
+    /// Sorts the contacts by bodies, assigns slots from `first_slot` on, and finds each contact
+    /// among those of the previous substep.
+    pub fn new(contacts: &[BoundContact], previous: &[ExternalSlot], first_slot: u32) -> Self {
+        let mut order: Vec<_> = contacts.iter().collect();
+        order.sort_by_key(|bound| (bound.bodies, bound.contact.key_pair()));
+        let mut upload = Self::default();
+        for (bound, slot) in order.into_iter().zip(first_slot..) {
+            let (bodies, pair) = (bound.bodies, bound.contact.key_pair());
+            let key = [pair.a, pair.b];
+            let at = previous.partition_point(|one| (one.bodies, one.key) < (bodies, key));
+            let same = previous.get(at);
+            let same = same.filter(|one| (one.bodies, one.key) == (bodies, key));
+            let previous = same.map_or(NONE, |one| one.slot);
+            let external = GpuCrowdExternal::new(&bound.contact, previous);
+            upload.contacts.push(external);
+            add_external(&mut upload.groups, 0, bodies, slot);
+            upload.slots.push(ExternalSlot { bodies, key, slot });
+        }
+        upload
     }
 }

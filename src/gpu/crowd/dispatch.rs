@@ -1,231 +1,277 @@
-//! One substep as a sequence of kernels.
+//! The kernels of the contact solver, and what each of them binds.
 
-use super::GpuContactSolver;
+use super::buffers::CrowdBuffers;
 use super::contact_set::ContactSet;
 use crate::backend::DeviceError;
 use crate::gpu::device::GpuDevice;
+use crate::gpu::groups::GpuGroups;
 use crate::gpu::kernel::Kernel;
+use crate::gpu::shader::{
+    CROWD_BODIES, CROWD_BODY_SIDES, CROWD_FILTER_GROUPS, CROWD_PREPARE, CROWD_PREPARE_EXTERNALS,
+    CROWD_SKIP_ISOLATED_EXTERNALS, CROWD_SOLVE, CROWD_WAKE, CROWD_WAKE_LOST_NEIGHBORS,
+};
 
-/// A kernel with what it binds, for so many threads.
-pub(super) struct Run<'a> {
+#[derive(Debug)]
+pub(super) struct CrowdKernels {
+    filter_groups: Kernel,
+    wake_disturbed: Kernel,
+    mark_persistent: Kernel,
+    wake_lost_neighbors: Kernel,
+    begin_bodies: Kernel,
+    predict_velocities: Kernel,
+    apply_changes: Kernel,
+    prepare_contacts: Kernel,
+    prepare_externals: Kernel,
+    mark_touching: Kernel,
+    mark_supporting: Kernel,
+    skip_isolated_externals: Kernel,
+    relabel_externals: Kernel,
+    list_sides: Kernel,
+    find_sides: Kernel,
+    split_masses: Kernel,
+    follow_bodies: Kernel,
+    apply_warm_start: Kernel,
+    solve_groups: Kernel,
+}
+
+impl CrowdKernels {
+    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
+        let kernel = |shader, entry| Kernel::new(device, shader, entry);
+        Ok(Self {
+            filter_groups: kernel(&CROWD_FILTER_GROUPS, "filter_groups")?,
+            wake_disturbed: kernel(&CROWD_WAKE, "wake_disturbed")?,
+            mark_persistent: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "mark_persistent")?,
+            wake_lost_neighbors: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "wake_lost_neighbors")?,
+            begin_bodies: kernel(&CROWD_BODIES, "begin_bodies")?,
+            predict_velocities: kernel(&CROWD_BODIES, "predict_velocities")?,
+            apply_changes: kernel(&CROWD_BODIES, "apply_changes")?,
+            prepare_contacts: kernel(&CROWD_PREPARE, "prepare_contacts")?,
+            prepare_externals: kernel(&CROWD_PREPARE_EXTERNALS, "prepare_externals")?,
+            mark_touching: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_touching")?,
+            mark_supporting: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_supporting")?,
+            skip_isolated_externals: kernel(
+                &CROWD_SKIP_ISOLATED_EXTERNALS,
+                "skip_isolated_externals",
+            )?,
+            relabel_externals: kernel(&CROWD_BODY_SIDES, "relabel_externals")?,
+            list_sides: kernel(&CROWD_BODY_SIDES, "list_sides")?,
+            find_sides: kernel(&CROWD_BODY_SIDES, "find_sides")?,
+            split_masses: kernel(&CROWD_BODY_SIDES, "split_masses")?,
+            follow_bodies: kernel(&CROWD_SOLVE, "follow_bodies")?,
+            apply_warm_start: kernel(&CROWD_SOLVE, "apply_warm_start")?,
+            solve_groups: kernel(&CROWD_SOLVE, "solve_groups")?,
+        })
+    }
+}
+
+/// A kernel with its bindings and number of threads.
+pub(super) struct Dispatch<'a> {
     kernel: &'a Kernel,
     bindings: wgpu::BindGroup,
     threads: u32,
 }
 
-impl<'a> Run<'a> {
-    fn new(
-        device: &GpuDevice,
-        kernel: &'a Kernel,
-        buffers: &[(u32, &wgpu::Buffer)],
-        threads: u32,
-    ) -> Result<Self, DeviceError> {
-        let bindings = kernel.bind(device, buffers)?;
-        Ok(Self {
-            kernel,
-            bindings,
-            threads,
-        })
-    }
-
+impl Dispatch<'_> {
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let (kernel, bindings) = (self.kernel, &self.bindings);
-        kernel.record_threads(pass, bindings, self.threads);
-    }
-
-    /// Records a kernel that one thread runs.
-    fn record_once(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.kernel.record(pass, &self.bindings, 1);
+        self.kernel
+            .record_threads(pass, &self.bindings, self.threads);
     }
 }
 
-/// Iterations on one stock of contacts.
-pub(super) struct Iteration<'a> {
-    follow: Run<'a>,
-    start_warm: Run<'a>,
-    solve: Run<'a>,
-    add_up: Run<'a>,
+/// The dispatches of an iteration on one [`ContactSet`].
+pub(super) struct IterationDispatch<'a> {
+    follow_bodies: Dispatch<'a>,
+    apply_warm_start: Dispatch<'a>,
+    solve_groups: Dispatch<'a>,
+    apply_changes: Dispatch<'a>,
 }
 
-impl Iteration<'_> {
+impl IterationDispatch<'_> {
     /// Moves the contacts along with the bodies.
     pub fn record_follow(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.follow.record(pass);
+        self.follow_bodies.record(pass);
     }
 
-    /// Gives the bodies the impulses that contacts begin with.
+    /// Applies the impulses that the contacts start with.
     pub fn record_warm_start(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.start_warm.record(pass);
-        self.add_up.record(pass);
+        self.apply_warm_start.record(pass);
+        self.apply_changes.record(pass);
     }
 
     /// Solves all contacts `count` times.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, count: u32) {
         for _ in 0..count {
-            self.solve.record(pass);
-            self.add_up.record(pass);
+            self.solve_groups.record(pass);
+            self.apply_changes.record(pass);
         }
     }
 }
 
-impl GpuContactSolver {
-    /// Who may touch whom.
-    pub(super) fn meet(&self) -> Result<Run<'_>, DeviceError> {
-        let now = &self.now;
+/// Everything that kernels bind.
+pub(super) struct Bindings<'a> {
+    pub device: &'a GpuDevice,
+    pub kernels: &'a CrowdKernels,
+    pub search: &'a GpuGroups,
+    pub buffers: &'a CrowdBuffers,
+    pub current: &'a ContactSet,
+    pub previous: &'a ContactSet,
+    /// Number of bodies.
+    pub bodies: u32,
+}
+
+impl<'a> Bindings<'a> {
+    fn bind(
+        &self,
+        kernel: &'a Kernel,
+        buffers: &[(u32, &wgpu::Buffer)],
+        threads: u32,
+    ) -> Result<Dispatch<'a>, DeviceError> {
+        Ok(Dispatch {
+            kernel,
+            bindings: kernel.bind(self.device, buffers)?,
+            threads,
+        })
+    }
+
+    /// Applies the collision filter.
+    pub fn filter(&self) -> Result<Dispatch<'a>, DeviceError> {
+        let current = self.current;
         let buffers = [
-            (0, &now.params),
+            (0, &current.params),
             (1, self.search.groups().buffer()),
-            (2, self.arrays.surfaces.buffer()),
-            (3, self.arrays.exempt.buffer()),
-            (4, now.groups.buffer()),
-            (5, self.arrays.touches.buffer()),
+            (2, self.buffers.surfaces.buffer()),
+            (3, self.buffers.ignored.buffer()),
+            (4, current.groups.buffer()),
+            (5, self.buffers.touches.buffer()),
         ];
-        Run::new(&self.device, &self.kernels.meet, &buffers, now.touching)
+        self.bind(&self.kernels.filter_groups, &buffers, current.member_groups)
     }
 
-    /// Who wakes up, and what bodies begin with.
-    pub(super) fn begin(&self, bodies: u32) -> Result<[Run<'_>; 4], DeviceError> {
-        let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
-        let (now, before) = (&self.now, &self.before);
-        let params = (0, &now.params);
-        let all = (1, arrays.bodies.buffer());
-        let groups = (2, now.groups.buffer());
-        let lasting = (3, arrays.lasting.buffer());
+    /// Wakes bodies and resets their results.
+    pub fn wake(&self) -> Result<[Dispatch<'a>; 4], DeviceError> {
+        let (kernels, current, previous) = (self.kernels, self.current, self.previous);
+        let params = (0, &current.params);
+        let bodies = (1, self.buffers.bodies.buffer());
+        let groups = (2, current.groups.buffer());
         let kept = (3, self.search.kept().buffer());
+        let persistent = (3, self.buffers.persistent.buffer());
         let spheres = (4, self.search.spheres().buffer());
-        let woken = (5, arrays.woken.buffer());
-        let earlier = (7, before.groups.buffer());
-        let received = (5, arrays.impulses.buffer());
-        let awake = (6, arrays.woken.buffer());
+        let woken = (5, self.buffers.woken.buffer());
+        let impulses = (5, self.buffers.impulses.buffer());
+        let read_woken = (6, self.buffers.woken.buffer());
+        let previous_groups = (7, previous.groups.buffer());
+        let count = current.member_groups;
+        let disturbed = [params, bodies, groups, kept, spheres, woken];
+        let marked = [params, groups, persistent, previous_groups];
+        let lost = [params, persistent, woken, previous_groups];
+        let begin = [params, bodies, impulses, read_woken];
         Ok([
-            Run::new(
-                device,
-                &kernels.wake_disturbed,
-                &[params, all, groups, kept, spheres, woken],
-                now.touching,
-            )?,
-            Run::new(
-                device,
-                &kernels.mark_lasting,
-                &[params, groups, lasting, earlier],
-                now.touching,
-            )?,
-            Run::new(
-                device,
-                &kernels.wake_bereaved,
-                &[params, lasting, woken, earlier],
-                before.touching,
-            )?,
-            Run::new(
-                device,
-                &kernels.begin,
-                &[params, all, received, awake],
-                bodies,
-            )?,
+            self.bind(&kernels.wake_disturbed, &disturbed, count)?,
+            self.bind(&kernels.mark_persistent, &marked, count)?,
+            self.bind(&kernels.wake_lost_neighbors, &lost, previous.member_groups)?,
+            self.bind(&kernels.begin_bodies, &begin, self.bodies)?,
         ])
     }
 
-    /// Velocities with forces, and contacts from pairs and supports.
-    pub(super) fn prepare(&self, bodies: u32) -> Result<[Run<'_>; 3], DeviceError> {
-        let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
-        let (now, before) = (&self.now, &self.before);
-        let params = (0, &now.params);
-        let all = (1, arrays.bodies.buffer());
-        let groups = (2, now.groups.buffer());
-        let contacts = (6, now.contacts.buffer());
-        let earlier = (8, before.contacts.buffer());
-        Ok([
-            Run::new(device, &kernels.predict, &[params, all], bodies)?,
-            Run::new(
-                device,
-                &kernels.prepare,
-                &[
-                    params,
-                    all,
-                    groups,
-                    (3, self.search.kept().buffer()),
-                    (4, self.search.spheres().buffer()),
-                    (5, arrays.surfaces.buffer()),
-                    contacts,
-                    (7, before.groups.buffer()),
-                    earlier,
-                ],
-                now.touching,
-            )?,
-            Run::new(
-                device,
-                &kernels.prepare_supports,
-                &[
-                    params,
-                    all,
-                    groups,
-                    (3, arrays.supports.buffer()),
-                    contacts,
-                    earlier,
-                ],
-                now.leaning,
-            )?,
-        ])
-    }
-
-    /// Supports that are left to the physics engine.
-    pub(super) fn leave(&self) -> Result<[Run<'_>; 3], DeviceError> {
-        let (device, kernels, now) = (&*self.device, &self.kernels, &self.now);
-        let params = (0, &now.params);
-        let all = (1, self.arrays.bodies.buffer());
-        let groups = (2, now.groups.buffer());
-        let contacts = (3, now.contacts.buffer());
-        let crowded = (4, self.arrays.crowded.buffer());
-        let marked = [params, all, groups, crowded];
-        let left = [params, groups, contacts, crowded];
-        Ok([
-            Run::new(device, &kernels.mark_touching, &marked, now.touching)?,
-            Run::new(device, &kernels.mark_leaning, &marked, 1)?,
-            Run::new(device, &kernels.leave_supports, &left, now.leaning)?,
-        ])
-    }
-
-    /// Obstacles of the substep before by their new numbers.
-    pub(super) fn rename(&self) -> Result<Run<'_>, DeviceError> {
-        let before = &self.before;
-        let buffers = [
-            (0, &before.params),
-            (1, before.groups.buffer()),
-            (6, self.arrays.renamed.buffer()),
+    /// Predicts velocities and makes contacts.
+    pub fn prepare(&self) -> Result<[Dispatch<'a>; 3], DeviceError> {
+        let (kernels, current, previous) = (self.kernels, self.current, self.previous);
+        let params = (0, &current.params);
+        let bodies = (1, self.buffers.bodies.buffer());
+        let groups = (2, current.groups.buffer());
+        let kept = (3, self.search.kept().buffer());
+        let externals = (3, self.buffers.externals.buffer());
+        let spheres = (4, self.search.spheres().buffer());
+        let surfaces = (5, self.buffers.surfaces.buffer());
+        let contacts = (6, current.contacts.buffer());
+        let previous_groups = (7, previous.groups.buffer());
+        let previous_contacts = (8, previous.contacts.buffer());
+        let from_pairs = [
+            params,
+            bodies,
+            groups,
+            kept,
+            spheres,
+            surfaces,
+            contacts,
+            previous_groups,
+            previous_contacts,
         ];
-        let kernel = &self.kernels.rename;
-        Run::new(&self.device, kernel, &buffers, before.leaning)
+        let from_externals = [
+            params,
+            bodies,
+            groups,
+            externals,
+            contacts,
+            previous_contacts,
+        ];
+        Ok([
+            self.bind(&kernels.predict_velocities, &[params, bodies], self.bodies)?,
+            self.bind(
+                &kernels.prepare_contacts,
+                &from_pairs,
+                current.member_groups,
+            )?,
+            self.bind(
+                &kernels.prepare_externals,
+                &from_externals,
+                current.external_groups,
+            )?,
+        ])
     }
 
-    /// Groups by bodies, and masses divided among them: before and after the sort.
-    pub(super) fn arrange<'a>(
-        &'a self,
-        stock: &ContactSet,
-        bodies: u32,
-    ) -> Result<[Run<'a>; 3], DeviceError> {
-        let (device, kernels) = (&*self.device, &self.kernels);
-        let params = (0, &stock.params);
-        let groups = (1, stock.groups.buffer());
-        let keys = (2, stock.side_keys.buffer());
-        let sides = (3, stock.sides.buffer());
-        let starts = (4, stock.side_starts.buffer());
-        let contacts = (5, stock.contacts.buffer());
-        let count = stock.group_count();
+    /// Leaves isolated external contacts to the physics engine.
+    pub fn skip_isolated_externals(&self) -> Result<[Dispatch<'a>; 3], DeviceError> {
+        let (kernels, current) = (self.kernels, self.current);
+        let params = (0, &current.params);
+        let bodies = (1, self.buffers.bodies.buffer());
+        let groups = (2, current.groups.buffer());
+        let contacts = (3, current.contacts.buffer());
+        let crowded = (4, self.buffers.crowded.buffer());
+        let mark = [params, bodies, groups, crowded];
+        let skip = [params, groups, contacts, crowded];
         Ok([
-            Run::new(
-                device,
-                &kernels.list_sides,
-                &[params, groups, keys, sides],
-                count,
+            self.bind(&kernels.mark_touching, &mark, current.member_groups)?,
+            // One workgroup of one thread.
+            self.bind(&kernels.mark_supporting, &mark, 1)?,
+            self.bind(
+                &kernels.skip_isolated_externals,
+                &skip,
+                current.external_groups,
             )?,
-            Run::new(
-                device,
+        ])
+    }
+
+    /// Relabels the external bodies of the previous substep.
+    pub fn relabel_externals(&self) -> Result<Dispatch<'a>, DeviceError> {
+        let previous = self.previous;
+        let buffers = [
+            (0, &previous.params),
+            (1, previous.groups.buffer()),
+            (6, self.buffers.relabeled.buffer()),
+        ];
+        let kernel = &self.kernels.relabel_externals;
+        self.bind(kernel, &buffers, previous.external_groups)
+    }
+
+    /// Lists the sides of groups; after a sort, finds those of each body and splits masses.
+    pub fn arrange(&self, set: &ContactSet) -> Result<[Dispatch<'a>; 3], DeviceError> {
+        let kernels = self.kernels;
+        let params = (0, &set.params);
+        let groups = (1, set.groups.buffer());
+        let keys = (2, set.side_keys.buffer());
+        let sides = (3, set.sides.buffer());
+        let starts = (4, set.side_starts.buffer());
+        let contacts = (5, set.contacts.buffer());
+        let count = set.group_count();
+        Ok([
+            self.bind(&kernels.list_sides, &[params, groups, keys, sides], count)?,
+            self.bind(
                 &kernels.find_sides,
                 &[params, keys, starts],
-                bodies + 1,
+                self.bodies + 1,
             )?,
-            Run::new(
-                device,
+            self.bind(
                 &kernels.split_masses,
                 &[params, groups, starts, contacts],
                 count,
@@ -233,62 +279,32 @@ impl GpuContactSolver {
         ])
     }
 
-    /// Iterations on the contacts of a stock.
-    pub(super) fn iteration<'a>(
-        &'a self,
-        stock: &ContactSet,
-        bodies: u32,
-    ) -> Result<Iteration<'a>, DeviceError> {
-        let (device, kernels, arrays) = (&*self.device, &self.kernels, &self.arrays);
-        let params = (0, &stock.params);
-        let all = (1, arrays.bodies.buffer());
-        let groups = (2, stock.groups.buffer());
-        let contacts = (3, stock.contacts.buffer());
-        let starts = (4, stock.side_starts.buffer());
-        let changes = (5, arrays.changes.buffer());
-        let count = stock.group_count();
-        Ok(Iteration {
-            follow: Run::new(
-                device,
-                &kernels.follow,
-                &[params, all, groups, contacts, starts],
-                count,
-            )?,
-            start_warm: Run::new(
-                device,
-                &kernels.start_warm,
-                &[params, groups, contacts, changes],
-                count,
-            )?,
-            solve: Run::new(
-                device,
-                &kernels.solve,
-                &[params, all, groups, contacts, starts, changes],
-                count,
-            )?,
-            add_up: Run::new(
-                device,
-                &kernels.add_up,
-                &[
-                    params,
-                    all,
-                    (2, stock.side_starts.buffer()),
-                    (3, stock.sides.buffer()),
-                    (4, arrays.changes.buffer()),
-                    (5, arrays.impulses.buffer()),
-                ],
-                bodies,
-            )?,
+    /// Iterates on the contacts of `set`.
+    pub fn iteration(&self, set: &ContactSet) -> Result<IterationDispatch<'a>, DeviceError> {
+        let kernels = self.kernels;
+        let params = (0, &set.params);
+        let bodies = (1, self.buffers.bodies.buffer());
+        let groups = (2, set.groups.buffer());
+        let contacts = (3, set.contacts.buffer());
+        let starts = (4, set.side_starts.buffer());
+        let changes = (5, self.buffers.changes.buffer());
+        let follow = [params, bodies, groups, contacts, starts];
+        let warm_start = [params, groups, contacts, changes];
+        let solve = [params, bodies, groups, contacts, starts, changes];
+        let apply = [
+            params,
+            bodies,
+            (2, set.side_starts.buffer()),
+            (3, set.sides.buffer()),
+            (4, self.buffers.changes.buffer()),
+            (5, self.buffers.impulses.buffer()),
+        ];
+        let count = set.group_count();
+        Ok(IterationDispatch {
+            follow_bodies: self.bind(&kernels.follow_bodies, &follow, count)?,
+            apply_warm_start: self.bind(&kernels.apply_warm_start, &warm_start, count)?,
+            solve_groups: self.bind(&kernels.solve_groups, &solve, count)?,
+            apply_changes: self.bind(&kernels.apply_changes, &apply, self.bodies)?,
         })
     }
-}
-
-/// Records how supports are left to the physics engine.
-pub(super) fn record_leave(
-    pass: &mut wgpu::ComputePass<'_>,
-    [touching, leaning, leave]: &[Run<'_>; 3],
-) {
-    touching.record(pass);
-    leaning.record_once(pass);
-    leave.record(pass);
 }

@@ -1,29 +1,26 @@
-//! Contacts of a crowd found and solved on the device: the twin of what
-//! [`CrowdContacts`](crate::dynamics::CrowdContacts) does on the processor.
+//! [`GpuContactSolver`]: the contacts of a crowd, found and solved on the GPU.
 //!
-//! | file | what it does |
+//! The CPU reference is [`CrowdContacts`](crate::dynamics::CrowdContacts).
+//!
+//! | file | contents |
 //! |---|---|
-//! | `tables` | structs that Rust and WGSL share |
-//! | `arrays` | arrays that one substep does not leave to the next |
-//! | `stock` | contacts and groups of one substep, and of the one before |
-//! | `placed` | atoms that follow their molecules |
-//! | `kernels` | the kernels |
-//! | `upload` | what the processor sends for a substep |
-//! | `record` | what each kernel binds, and in which order they run |
-//! | `handover` | contacts on their way from the processor to the device, and back |
+//! | `types` | structs that Rust and WGSL share |
+//! | `contact_set` | contacts and groups of one substep |
+//! | `buffers` | all other buffers of a substep |
+//! | `atom_placement` | atoms that follow their molecules |
+//! | `dispatch` | the kernels and what they bind |
+//! | `contact_transfer` | conversion of contacts between CPU and device |
 
 mod atom_placement;
 mod buffers;
 mod contact_set;
 mod contact_transfer;
 mod dispatch;
-mod kernels;
 mod types;
-mod upload;
 
 pub use types::{
-    GpuCrowdBody, GpuCrowdCarried, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
-    GpuCrowdImpulse, GpuCrowdImpulseDelta, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
+    GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
+    GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
 };
 
 use std::sync::Arc;
@@ -34,164 +31,285 @@ use glam::Vec3;
 use atom_placement::AtomPlacement;
 use buffers::CrowdBuffers;
 use contact_set::{ContactSet, ContactSetSize};
-use dispatch::record_leave;
-use kernels::CrowdKernels;
+use contact_transfer::ExternalUpload;
+use dispatch::{Bindings, CrowdKernels};
+use types::NONE;
 
+use super::constants::MOST_ROUNDS;
 use super::device::GpuDevice;
 use super::groups::{GpuGroups, GroupCount};
 use super::kernel::begin_pass;
 use super::radix::RadixSorter;
 use super::readback::Readback;
-use super::scan::Scanner;
 use super::search::write;
 use super::searched::Searched;
 use crate::backend::DeviceError;
+use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{
-    CarriedImpulse, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
-    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres, MovingBody,
-    SavedContacts,
+    BodyIndex, ContactMaterial, ContactSolverConfig, CrowdTouch, DeviceDetection, DeviceResponse,
+    DeviceSolver, DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres,
+    MovingBody, OwnerIndex, SavedContacts,
 };
 use crate::search::{GridCell, SearchError, SearchTimes};
 
 /// Finds and solves the contacts of a crowd on a GPU.
 ///
-/// 1. atoms are placed from templates and poses; pairs are found, grouped by molecules and
-///    digested (see [`GpuGroups`]), and stay there;
-/// 2. *wake*: who is hit, lies too deep or has lost a neighbor;
-/// 3. *relax*: the contacts of the substep before once more, without parting;
-/// 4. *predict*: velocities as forces will have them;
-/// 5. *prepare*: one thread makes the contacts of two molecules, with the impulses that
-///    they carried; contacts with floors and other obstacles, which the processor tells,
-///    become contacts too, and are left alone where no two molecules touch;
-/// 6. *arrange*: a stable sort lists the groups of each body, and masses are divided;
-/// 7. *iterate*: one thread solves the contacts of two molecules in turn, then one thread
-///    for each body adds up its groups in rising order.
+/// 1. *Detect*: atoms are placed from templates and poses; pairs are found, grouped by molecules
+///    and reduced (see [`GpuGroups`]), and stay on the device.
+/// 2. *Wake* bodies that are hit, overlap deeply or have lost a neighbor.
+/// 3. *Relax* the contacts of the previous substep without pushing overlaps out.
+/// 4. *Predict* velocities.
+/// 5. *Prepare*: one thread makes the contacts of two molecules, with their previous impulses;
+///    external contacts are added, and skipped where no molecules touch.
+/// 6. *Arrange*: a stable sort lists the groups of each body, and masses are split.
+/// 7. *Iterate*: one thread per group solves its contacts in turn, then one thread per body adds
+///    up its groups in ascending order.
 ///
-/// Nothing is added up by atomics, and both sides of a contact receive the same vector: so
-/// runs are equal to the last bit, and momentum is kept. One impulse for each body comes
-/// back, with a mark if the body is to be woken; and, unless nobody wants it, sixteen bytes
-/// for each two molecules that touch or nearly do: for 1,492 lipids of 134 atoms 126 KiB or
-/// 47 KiB, where pairs for the processor take 738 KiB. Contacts stay on the device; what
-/// they carry is read now and then, by whoever wants to go on after the device is lost.
+/// No sum uses atomics, and both sides of a contact receive the same vector: runs are identical
+/// bit for bit, and momentum is conserved. The steps are those of the CPU in the same order, but
+/// drivers may round quotients and roots differently.
 ///
-/// What is done is what the processor does, in the same order; results differ as
-/// graphics drivers round, which they may do in their own way for quotients and roots.
+/// One impulse per body is read back, and 16 bytes per touching pair if touches are reported: for
+/// 1,492 lipids of 134 atoms 126 KiB with touches and 47 KiB without, where pairs for the CPU
+/// take 738 KiB.
 #[derive(Debug)]
 pub struct GpuContactSolver {
     device: Arc<GpuDevice>,
     search: GpuGroups,
-    /// The molecules.
-    placed: Option<AtomPlacement>,
+    placement: Option<AtomPlacement>,
     kernels: CrowdKernels,
     sorter: RadixSorter,
-    scanner: Scanner,
-    arrays: CrowdBuffers,
-    /// Contacts of this substep, and of the one before.
-    now: ContactSet,
-    before: ContactSet,
-    /// Length of the substep before, s; none if there was none.
-    last_dt: Option<f32>,
-    /// What was last detected.
+    buffers: CrowdBuffers,
+    current: ContactSet,
+    previous: ContactSet,
+    /// Length of the previous substep, s; none if there was none.
+    previous_dt: Option<f32>,
+    /// Result of the last detection.
     found: GroupCount,
-    exempt: u32,
+    /// Number of ignored pairs.
+    ignored_pairs: u32,
+    /// Bodies as they are sent.
     packed: Vec<GpuCrowdBody>,
     readback: Readback,
+}
+
+/// One of the two contact sets.
+#[derive(Clone, Copy)]
+enum Which {
+    Previous,
+    Current,
 }
 
 impl GpuContactSolver {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device refuses them or is lost.
+    /// [`DeviceError`] if the device rejects them or is lost.
     pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             search: GpuGroups::new(Arc::clone(&device))?,
-            placed: None,
+            placement: None,
             kernels: CrowdKernels::new(&device)?,
             sorter: RadixSorter::new(&device)?,
-            scanner: Scanner::new(&device)?,
-            arrays: CrowdBuffers::new(&device)?,
-            now: ContactSet::new(&device)?,
-            before: ContactSet::new(&device)?,
-            last_dt: None,
+            buffers: CrowdBuffers::new(&device)?,
+            current: ContactSet::new(&device)?,
+            previous: ContactSet::new(&device)?,
+            previous_dt: None,
             found: GroupCount::default(),
-            exempt: 0,
+            ignored_pairs: 0,
             packed: Vec::new(),
             readback: Readback::new(),
             device,
         })
     }
 
-    /// Resets what a failed readback leaves behind.
+    /// Drops the state of a failed readback.
     fn failed(&mut self, error: DeviceError) -> DeviceError {
         self.readback = Readback::new();
         error
     }
 
+    fn bindings(&self, bodies: u32) -> Bindings<'_> {
+        Bindings {
+            device: &self.device,
+            kernels: &self.kernels,
+            search: &self.search,
+            buffers: &self.buffers,
+            current: &self.current,
+            previous: &self.previous,
+            bodies,
+        }
+    }
+
+    fn contact_set(&self, which: Which) -> &ContactSet {
+        match which {
+            Which::Previous => &self.previous,
+            Which::Current => &self.current,
+        }
+    }
+
     fn try_set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
-        exempt: &[[u32; 2]],
+        ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError> {
         let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
-        self.arrays.surfaces.upload(&self.device, &surfaces)?;
-        self.arrays.exempt.upload(&self.device, exempt)?;
-        self.exempt = exempt.len() as u32;
+        self.buffers.surfaces.upload(&self.device, &surfaces)?;
+        self.buffers.ignored.upload(&self.device, ignored)?;
+        self.ignored_pairs = ignored.len() as u32;
         Ok(())
     }
 
-    /// Reads who touches whom.
-    fn read_touches(&mut self, touches: &mut Vec<CrowdTouch>) -> Result<(), DeviceError> {
+    /// Reads which owners touch.
+    fn read_touches(
+        &mut self,
+        touches: &mut Vec<CrowdTouch<OwnerIndex>>,
+    ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
-        let touching = self.found.groups;
-        self.now.hold(
-            &device,
-            ContactSetSize {
-                touching,
-                ..ContactSetSize::default()
-            },
-        )?;
-        self.arrays.touches.resize(&device, touching as usize)?;
+        let member_groups = self.found.groups;
+        let size = ContactSetSize {
+            member_groups,
+            ..ContactSetSize::default()
+        };
+        self.current.resize(&device, size)?;
+        self.buffers
+            .touches
+            .resize(&device, member_groups as usize)?;
         let params = GpuCrowdParams {
-            touching,
-            groups: touching,
-            exempt: self.exempt,
+            member_groups,
+            groups: member_groups,
+            ignored_pairs: self.ignored_pairs,
             ..GpuCrowdParams::default()
         };
-        write(&device, &self.now.params, &params)?;
+        write(&device, &self.current.params, &params)?;
         let mut encoder = device.encoder("touches");
-        let meet = self.meet()?;
-        meet.record(&mut begin_pass(&mut encoder, "meet"));
-        let range = 0..touching as usize;
+        let filter = self.bindings(0).filter()?;
+        filter.record(&mut begin_pass(&mut encoder, "filter groups"));
+        let range = 0..member_groups as usize;
         self.readback
-            .record(&device, &mut encoder, &self.arrays.touches, range)?;
+            .record(&device, &mut encoder, &self.buffers.touches, range)?;
         device.submit(encoder)?;
         self.readback.read(&device, |found: &[GpuCrowdTouch]| {
             touches.extend(found.iter().filter_map(GpuCrowdTouch::touch));
         })
     }
 
-    /// Records that the groups of a stock are listed by bodies, and masses divided.
+    /// Sends the bodies, external contacts and parameters of a substep.
+    fn upload(&mut self, substep: &DeviceSubstep<'_>) -> Result<(), DeviceError> {
+        let device = Arc::clone(&self.device);
+        if let Some(relabeled) = substep.relabeled {
+            self.relabel_slots(substep.owners, relabeled);
+            let relabeled = relabeled.iter();
+            let relabeled: Vec<u32> = relabeled
+                .map(|body| body.map_or(NONE, |body| body.0))
+                .collect();
+            self.buffers.relabeled.upload(&device, &relabeled)?;
+        }
+        let first_slot = self.found.groups * MAX_CONTACTS_PER_PAIR as u32;
+        let external = ExternalUpload::new(substep.external, &self.previous.external, first_slot);
+        if external.groups.len() > MOST_ROUNDS as usize {
+            return Err(DeviceError::Unsupported {
+                feature: "this many contacts with external bodies",
+            });
+        }
+        let bodies = substep.bodies.len();
+        let size = ContactSetSize {
+            member_groups: self.found.groups,
+            external_groups: external.groups.len() as u32,
+            external_contacts: external.contacts.len() as u32,
+            bodies: bodies as u32,
+        };
+        self.current.resize(&device, size)?;
+        self.current.external = external.slots;
+        let counts = [self.previous.group_count(), self.current.group_count()];
+        self.buffers.resize(&device, bodies, counts)?;
+        self.buffers
+            .touches
+            .resize(&device, self.found.groups as usize)?;
+        self.packed.clear();
+        self.packed
+            .extend(substep.bodies.iter().map(GpuCrowdBody::from));
+        self.buffers.bodies.upload(&device, &self.packed)?;
+        self.buffers.externals.upload(&device, &external.contacts)?;
+        if !external.groups.is_empty() {
+            let offset = u64::from(self.found.groups) * size_of::<GpuCrowdGroup>() as u64;
+            let target = self.current.groups.buffer();
+            device.guarded(|| {
+                let bytes = bytemuck::cast_slice(&external.groups);
+                device.queue().write_buffer(target, offset, bytes);
+            })?;
+        }
+        self.write_params(substep)
+    }
+
+    /// Gives the previous external contacts the current indices of their bodies.
+    fn relabel_slots(&mut self, owners: usize, relabeled: &[Option<BodyIndex>]) {
+        let current = |body: BodyIndex| match body.index().checked_sub(owners) {
+            None => Some(body),
+            Some(external) => relabeled.get(external).copied().flatten(),
+        };
+        self.previous.external.retain_mut(|one| {
+            let [Some(a), Some(b)] = one.bodies.map(current) else {
+                return false;
+            };
+            one.bodies = [a, b];
+            true
+        });
+        self.previous.external.sort_unstable();
+    }
+
+    fn write_params(&self, substep: &DeviceSubstep<'_>) -> Result<(), DeviceError> {
+        let ContactSolverConfig {
+            slop,
+            max_push_speed,
+            restitution_threshold,
+            ..
+        } = *substep.config;
+        let params = GpuCrowdParams {
+            bodies: substep.bodies.len() as u32,
+            owners: substep.owners as u32,
+            member_groups: self.current.member_groups,
+            groups: self.current.group_count(),
+            previous_member_groups: self.previous.member_groups,
+            ignored_pairs: self.ignored_pairs,
+            push_out: 1,
+            dt: substep.dt,
+            slop,
+            max_push_speed,
+            restitution_threshold,
+            padding: 0,
+        };
+        write(&self.device, &self.current.params, &params)?;
+        let params = GpuCrowdParams {
+            member_groups: self.previous.member_groups,
+            groups: self.previous.group_count(),
+            push_out: 0,
+            dt: self.previous_dt.unwrap_or(substep.dt),
+            ..params
+        };
+        write(&self.device, &self.previous.params, &params)
+    }
+
+    /// Records step 6 for one of the contact sets.
     fn record_arrange(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         bodies: u32,
-        before: bool,
+        which: Which,
     ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
-        let stock = if before {
-            &mut self.before
-        } else {
-            &mut self.now
+        let set = match which {
+            Which::Previous => &mut self.previous,
+            Which::Current => &mut self.current,
         };
-        stock.hold_bodies(&device, bodies)?;
-        stock.plan_sort(&device, &self.sorter, bodies)?;
-        stock.arranged = true;
-        let stock = if before { &self.before } else { &self.now };
-        let [list, find, split] = self.arrange(stock, bodies)?;
+        set.resize_bodies(&device, bodies)?;
+        set.plan_sort(&device, &self.sorter, bodies)?;
+        set.arranged = true;
+        let set = self.contact_set(which);
+        let [list, find, split] = self.bindings(bodies).arrange(set)?;
         let pass = &mut begin_pass(encoder, "arrange contacts");
         list.record(pass);
-        if let Some(sort) = stock.planned() {
+        if let Some(sort) = set.sort_plan() {
             self.sorter.record(pass, sort);
         }
         find.record(pass);
@@ -206,25 +324,26 @@ impl GpuContactSolver {
         substep: &DeviceSubstep<'_>,
     ) -> Result<(), DeviceError> {
         let bodies = substep.bodies.len() as u32;
-        self.arrays.record_clear(encoder);
+        self.buffers.record_clear(encoder);
         {
-            let pass = &mut begin_pass(encoder, "wake");
-            self.meet()?.record(pass);
-            for run in self.begin(bodies)? {
-                run.record(pass);
+            let pass = &mut begin_pass(encoder, "wake bodies");
+            let bindings = self.bindings(bodies);
+            bindings.filter()?.record(pass);
+            for dispatch in bindings.wake()? {
+                dispatch.record(pass);
             }
         }
-        if self.last_dt.is_none() || self.before.group_count() == 0 {
+        if self.previous_dt.is_none() || self.previous.group_count() == 0 {
             return Ok(());
         }
-        if substep.renamed.is_some() {
-            let pass = &mut begin_pass(encoder, "rename obstacles");
-            self.rename()?.record(pass);
+        if substep.relabeled.is_some() {
+            let pass = &mut begin_pass(encoder, "relabel external bodies");
+            self.bindings(bodies).relabel_externals()?.record(pass);
         }
-        if substep.renamed.is_some() || !self.before.arranged {
-            self.record_arrange(encoder, bodies, true)?;
+        if substep.relabeled.is_some() || !self.previous.arranged {
+            self.record_arrange(encoder, bodies, Which::Previous)?;
         }
-        let iteration = self.iteration(&self.before, bodies)?;
+        let iteration = self.bindings(bodies).iteration(&self.previous)?;
         let pass = &mut begin_pass(encoder, "relax contacts");
         iteration.record_follow(pass);
         iteration.record(pass, substep.config.relax_iterations);
@@ -234,7 +353,7 @@ impl GpuContactSolver {
     fn try_respond(
         &mut self,
         substep: &DeviceSubstep<'_>,
-        answer: &mut DeviceResponse,
+        response: &mut DeviceResponse,
     ) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
         let bodies = substep.bodies.len() as u32;
@@ -243,33 +362,39 @@ impl GpuContactSolver {
         self.record_relax(&mut encoder, substep)?;
         {
             let pass = &mut begin_pass(&mut encoder, "prepare contacts");
-            for run in self.prepare(bodies)? {
-                run.record(pass);
+            let bindings = self.bindings(bodies);
+            for dispatch in bindings.prepare()? {
+                dispatch.record(pass);
             }
-            if self.now.leaning > 0 {
-                record_leave(pass, &self.leave()?);
+            if self.current.external_groups > 0 {
+                for dispatch in bindings.skip_isolated_externals()? {
+                    dispatch.record(pass);
+                }
             }
         }
-        self.record_arrange(&mut encoder, bodies, false)?;
+        self.record_arrange(&mut encoder, bodies, Which::Current)?;
         {
-            let iteration = self.iteration(&self.now, bodies)?;
+            let iteration = self.bindings(bodies).iteration(&self.current)?;
             let pass = &mut begin_pass(&mut encoder, "solve contacts");
             iteration.record_warm_start(pass);
             iteration.record(pass, substep.config.iterations);
         }
         let range = 0..bodies as usize;
         self.readback
-            .record(&device, &mut encoder, &self.arrays.impulses, range)?;
+            .record(&device, &mut encoder, &self.buffers.impulses, range)?;
         device.submit(encoder)?;
         self.readback.read(&device, |found: &[GpuCrowdImpulse]| {
-            answer.impulses.clear();
-            answer.impulses.extend(found.iter().map(Impulse::from));
-            answer.woken.clear();
-            let woken = found.iter().zip(0..).filter(|(found, _)| found.woken != 0);
-            answer.woken.extend(woken.map(|(_, body)| body));
+            response.impulses.clear();
+            response.impulses.extend(found.iter().map(Impulse::from));
+            response.woken.clear();
+            let owners = found.iter().take(substep.owners).zip(0..);
+            let woken = owners.filter(|(found, _)| found.woken != 0);
+            response
+                .woken
+                .extend(woken.map(|(_, owner)| OwnerIndex(owner)));
         })?;
-        std::mem::swap(&mut self.now, &mut self.before);
-        self.last_dt = Some(substep.dt);
+        std::mem::swap(&mut self.current, &mut self.previous);
+        self.previous_dt = Some(substep.dt);
         Ok(())
     }
 }
@@ -280,10 +405,10 @@ impl DeviceSolver for GpuContactSolver {
     }
 
     fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError> {
-        // First the memory of those that were.
-        self.placed = None;
+        // Frees the memory of the previous ones first.
+        self.placement = None;
         match AtomPlacement::new(&self.device, molecules) {
-            Ok(placed) => self.placed = Some(placed),
+            Ok(placement) => self.placement = Some(placement),
             Err(error) => return Err(self.failed(error)),
         }
         Ok(())
@@ -292,9 +417,9 @@ impl DeviceSolver for GpuContactSolver {
     fn set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
-        exempt: &[[u32; 2]],
+        ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError> {
-        self.try_set_surfaces(surfaces, exempt)
+        self.try_set_surfaces(surfaces, ignored)
             .map_err(|error| self.failed(error))
     }
 
@@ -302,20 +427,20 @@ impl DeviceSolver for GpuContactSolver {
         &mut self,
         bodies: &[MovingBody],
         margin: f32,
-        touches: Option<&mut Vec<CrowdTouch>>,
+        touches: Option<&mut Vec<CrowdTouch<OwnerIndex>>>,
     ) -> Result<DeviceDetection, SearchError> {
         let start = Instant::now();
         self.found = GroupCount::default();
-        let Some(placed) = &mut self.placed else {
+        let Some(placement) = &mut self.placement else {
             return Ok(DeviceDetection::default());
         };
-        let Some(plan) = placed.plan(bodies, margin)? else {
+        let Some(plan) = placement.plan(bodies, margin)? else {
             return Ok(DeviceDetection::default());
         };
-        if let Err(error) = placed.move_to(&self.device, bodies) {
+        if let Err(error) = placement.move_to(&self.device, bodies) {
             return Err(self.failed(error).into());
         }
-        let searched = Searched::Placed(placed.atoms());
+        let searched = Searched::Placed(placement.atoms());
         let (found, build) = self.search.find_on_device(searched, &plan)?;
         self.found = found;
         if let Some(touches) = touches.filter(|_| found.groups > 0)
@@ -336,29 +461,27 @@ impl DeviceSolver for GpuContactSolver {
     fn respond(
         &mut self,
         substep: &DeviceSubstep<'_>,
-        answer: &mut DeviceResponse,
+        response: &mut DeviceResponse,
     ) -> Result<(), DeviceError> {
-        self.try_respond(substep, answer)
+        self.try_respond(substep, response)
             .map_err(|error| self.failed(error))
     }
 
-    fn take_over(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError> {
-        self.send(contacts).map_err(|error| self.failed(error))
+    fn load_contacts(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError> {
+        contact_transfer::load(&self.device, &mut self.previous, contacts)
+            .map_err(|error| self.failed(error))?;
+        self.previous_dt = contacts.dt;
+        Ok(())
     }
 
-    fn contacts(&mut self) -> Result<SavedContacts, DeviceError> {
-        self.receive().map_err(|error| self.failed(error))
+    fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
+        contact_transfer::save(&self.device, &self.previous, self.previous_dt)
+            .map_err(|error| self.failed(error))
     }
 
-    fn impulses(&mut self) -> Result<Vec<CarriedImpulse>, DeviceError> {
-        self.receive_impulses().map_err(|error| self.failed(error))
-    }
-
-    fn forget(&mut self) {
-        self.last_dt = None;
-        self.before.touching = 0;
-        self.before.leaning = 0;
-        self.before.held.clear();
+    fn clear_contacts(&mut self) {
+        self.previous_dt = None;
+        self.previous.clear();
     }
 
     fn cell_around(&self, point: Vec3) -> Option<GridCell> {

@@ -1,79 +1,79 @@
-//! What goes to the device and comes back, as WGSL has it.
+//! Structs that Rust and WGSL share.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::dynamics::{
-    CarriedImpulse, ContactConstraint, ContactMaterial, CrowdTouch, ExternalContact, Impulse,
-    InteractionGroups, MovingBody, Softness,
+    BodyIndex, ContactConstraint, ContactMaterial, CrowdTouch, ExternalContact, Impulse,
+    InteractionGroups, MovingBody, OwnerIndex, Softness,
 };
 use crate::search::Pair;
 
-/// No such support, obstacle or touch.
+/// No slot, no body, or a pair that may not touch.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// How many there are of everything, and the numbers of a substep; `CrowdParams` in WGSL.
+/// Counts, and the parameters of the solver; `CrowdParams` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdParams {
-    /// Number of bodies: members, then obstacles.
+    /// Number of bodies: one per owner, then the external bodies.
     pub bodies: u32,
-    /// Number of groups between members.
-    pub touching: u32,
-    /// Number of groups, those with obstacles included.
+    /// Number of owners.
+    pub owners: u32,
+    /// Number of groups between owners.
+    pub member_groups: u32,
+    /// Number of groups, including those with external bodies.
     pub groups: u32,
-    /// Whether overlaps are pushed apart.
-    pub parting: u32,
+    /// Number of groups between owners in the previous substep.
+    pub previous_member_groups: u32,
+    /// Number of pairs of owners that never touch.
+    pub ignored_pairs: u32,
+    /// 1 if overlaps are pushed out.
+    pub push_out: u32,
     /// Length of the substep, s.
     pub dt: f32,
-    /// Overlap that is left alone, nm.
+    /// Overlap that is not pushed out, nm.
     pub slop: f32,
-    /// Fastest that overlaps are pushed apart, nm/s.
+    /// Maximum speed at which overlaps are pushed out, nm/s.
     pub max_push_speed: f32,
-    /// Approach below which nothing bounces, nm/s.
+    /// Approach speed below which restitution is ignored, nm/s.
     pub restitution_threshold: f32,
-    /// Number of groups between members in the substep before.
-    pub touching_before: u32,
-    /// Number of pairs of members that do not touch, whatever their groups.
-    pub exempt: u32,
-    /// Number of members.
-    pub members: u32,
-    /// Not used.
-    pub spare: u32,
+    /// Unused.
+    pub padding: u32,
 }
 
-/// Mass, place and motion of a body; `CrowdBody` in WGSL.
+/// Mass, position and velocities of a body; `CrowdBody` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdBody {
     /// Center of mass in the world, nm.
     pub center: [f32; 3],
-    /// 1 if it sleeps.
+    /// 1 if asleep.
     pub state: u32,
     /// Velocity of the center of mass, nm/s.
     pub velocity: [f32; 3],
-    /// Not used.
-    pub spare: f32,
+    /// Unused.
+    pub padding_1: f32,
     /// Angular velocity, radian/s.
     pub angular_velocity: [f32; 3],
-    /// Not used.
-    pub spare_too: f32,
-    /// Inverse mass along each axis of the world, 1/Da.
+    /// Unused.
+    pub padding_2: f32,
+    /// Inverse mass along each world axis, 1/Da.
     pub inverse_mass: [f32; 3],
-    /// Not used.
-    pub spare_three: f32,
+    /// Unused.
+    pub padding_3: f32,
     /// Inverse inertia in the world frame, 1/(Da·nm²), elements xx, yy, zz.
     pub diagonal: [f32; 3],
-    /// Not used.
-    pub spare_four: f32,
+    /// Unused.
+    pub padding_4: f32,
     /// Elements yz, xz, xy.
-    pub beside: [f32; 3],
-    /// Not used.
-    pub spare_five: f32,
-    /// Acceleration that forces will cause in this substep, nm/s².
+    pub off_diagonal: [f32; 3],
+    /// Unused.
+    pub padding_5: f32,
+    /// Acceleration by forces in this substep, nm/s².
     pub acceleration: [f32; 3],
-    /// Not used.
-    pub spare_six: f32,
+    /// Unused.
+    pub padding_6: f32,
 }
 
 impl From<&MovingBody> for GpuCrowdBody {
@@ -86,25 +86,25 @@ impl From<&MovingBody> for GpuCrowdBody {
             angular_velocity: body.angular_velocity.to_array(),
             inverse_mass: body.inverse_mass.to_array(),
             diagonal: [x.x, y.y, z.z],
-            beside: [y.z, x.z, x.y],
+            off_diagonal: [y.z, x.z, x.y],
             acceleration: body.acceleration.to_array(),
             ..Self::default()
         }
     }
 }
 
-/// What a body receives; `CrowdImpulse` in WGSL.
+/// Result for a body; `CrowdImpulse` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdImpulse {
     /// Linear impulse, Da·nm/s.
     pub linear: [f32; 3],
-    /// Whether something acts on it that wakes it if it sleeps.
+    /// 1 if the body has to wake up.
     pub woken: u32,
     /// Angular impulse, Da·nm²/s.
     pub angular: [f32; 3],
-    /// Not used.
-    pub spare: u32,
+    /// Unused.
+    pub padding: u32,
 }
 
 impl From<&GpuCrowdImpulse> for Impulse {
@@ -122,37 +122,37 @@ impl From<&GpuCrowdImpulse> for Impulse {
 pub struct GpuCrowdContact {
     /// Unit vector from `a` to `b`.
     pub normal: [f32; 3],
-    /// Impulse along the normal so far, Da·nm/s; never negative.
+    /// Accumulated impulse along the normal, Da·nm/s; never negative.
     pub normal_impulse: f32,
     /// From the center of mass of `a` to the contact point, nm.
     pub lever_a: [f32; 3],
-    /// Effective mass along the normal with split masses, Da; zero if the contact does not
-    /// take part.
+    /// Effective mass along the normal with split masses, Da; zero if inactive.
     pub normal_mass: f32,
     /// From the center of mass of `b` to the contact point, nm.
     pub lever_b: [f32; 3],
-    /// Effective mass across the normal, Da.
+    /// Effective mass perpendicular to the normal, Da.
     pub friction_mass: f32,
-    /// Impulse of friction so far, across the normal, Da·nm/s.
+    /// Accumulated friction impulse, perpendicular to the normal, Da·nm/s.
     pub friction_impulse: [f32; 3],
     /// Coefficient of friction.
     pub friction: f32,
-    /// Mobility of `a` along and across the normal, then of `b`, before splitting.
+    /// Mobility of `a` along and perpendicular to the normal, then of `b`, before mass
+    /// splitting, 1/Da.
     pub mobility: [f32; 4],
-    /// The spheres; the first belongs to `a`. Of a support, the two halves of its key.
+    /// The spheres; the first belongs to `a`. The two halves of its key if it is external.
     pub spheres: [u32; 2],
-    /// Distance of the surfaces, nm; negative where they overlap.
+    /// Distance between the surfaces, nm; negative where they overlap.
     pub gap: f32,
-    /// Speed at which the bodies should part after a bounce, nm/s.
+    /// Separation speed that restitution demands, nm/s.
     pub restitution_speed: f32,
-    /// The spring: share of the separation that is taken back each second, 1/s.
+    /// Softness: fraction of the separation that is removed per second, 1/s.
     pub bias_rate: f32,
-    /// The spring: factor on the effective mass.
+    /// Softness: factor on the effective mass.
     pub mass_scale: f32,
-    /// The spring: share of the impulse so far that is given back.
+    /// Softness: fraction of the accumulated impulse that is taken back.
     pub impulse_scale: f32,
-    /// Not used.
-    pub spare: f32,
+    /// Unused.
+    pub padding: f32,
 }
 
 impl From<&ContactConstraint> for GpuCrowdContact {
@@ -173,14 +173,14 @@ impl From<&ContactConstraint> for GpuCrowdContact {
             bias_rate: contact.softness.bias_rate,
             mass_scale: contact.softness.mass_scale,
             impulse_scale: contact.softness.impulse_scale,
-            spare: 0.0,
+            padding: 0.0,
         }
     }
 }
 
 impl GpuCrowdContact {
-    /// The contact as the processor has it, of the bodies of its group.
-    pub(super) fn constraint(&self, group: &GpuCrowdGroup, held: bool) -> ContactConstraint {
+    /// The contact as the CPU has it, between the bodies of its group.
+    pub(super) fn constraint(&self, group: &GpuCrowdGroup, external: bool) -> ContactConstraint {
         ContactConstraint {
             spheres: Pair {
                 a: self.spheres[0],
@@ -188,7 +188,7 @@ impl GpuCrowdContact {
             },
             a: group.a,
             b: group.b,
-            held,
+            external,
             normal: self.normal.into(),
             lever_a: self.lever_a.into(),
             lever_b: self.lever_b.into(),
@@ -209,41 +209,41 @@ impl GpuCrowdContact {
     }
 }
 
-/// The contacts of two bodies; `CrowdGroup` in WGSL.
+/// The contacts between two bodies; `CrowdGroup` in WGSL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdGroup {
     /// The first body.
-    pub a: u32,
+    pub a: BodyIndex,
     /// The second body.
-    pub b: u32,
-    /// Its first contact.
+    pub b: BodyIndex,
+    /// Slot of the first contact.
     pub start: u32,
-    /// How far its next contact is.
+    /// Distance between the slots of its contacts.
     pub stride: u32,
-    /// Number of its contacts.
+    /// Number of contacts.
     pub contacts: u32,
-    /// How many of them take part.
-    pub rows: u32,
-    /// Whether they may touch.
+    /// Number of active contacts.
+    pub active_contacts: u32,
+    /// 1 if the collision filter lets the two touch.
     pub may_touch: u32,
     /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
+    pub penetration: f32,
 }
 
 impl GpuCrowdGroup {
-    /// Where its contacts are.
+    /// The slots of its contacts.
     pub(super) fn slots(&self) -> impl Iterator<Item = usize> {
         let (start, stride) = (self.start as usize, self.stride as usize);
         (0..self.contacts as usize).map(move |k| start + k * stride)
     }
 }
 
-/// Surface of a member; `CrowdSurface` in WGSL.
+/// Surface of an owner; `CrowdSurface` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdSurface {
-    /// Fraction of the approach speed that is given back.
+    /// Coefficient of restitution.
     pub restitution: f32,
     /// Coefficient of friction.
     pub friction: f32,
@@ -251,9 +251,9 @@ pub struct GpuCrowdSurface {
     pub frequency_hz: f32,
     /// Damping ratio of the contact spring.
     pub damping_ratio: f32,
-    /// Groups that it is in, one bit each.
+    /// Groups that it belongs to, one bit each.
     pub memberships: u32,
-    /// Groups that it touches, one bit each.
+    /// Groups that it collides with, one bit each.
     pub filter_mask: u32,
 }
 
@@ -270,116 +270,81 @@ impl From<&(ContactMaterial, InteractionGroups)> for GpuCrowdSurface {
     }
 }
 
-/// Two molecules that touch or nearly do; `CrowdTouch` in WGSL.
+/// Two owners that touch or are within the prediction distance; `CrowdTouch` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdTouch {
-    /// The first molecule.
-    pub a: u32,
-    /// The second molecule.
-    pub b: u32,
-    /// Pairs of spheres that overlap; the largest number if the two may not touch.
-    pub contacts: u32,
+    /// The owner with the smaller index.
+    pub a: OwnerIndex,
+    /// The owner with the larger index.
+    pub b: OwnerIndex,
+    /// Number of pairs of spheres that overlap; `u32::MAX` if the two may not touch.
+    pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
-    pub deepest: f32,
+    pub penetration: f32,
 }
 
 impl GpuCrowdTouch {
     /// The touch, if the two may touch.
-    pub(super) fn touch(&self) -> Option<CrowdTouch> {
-        (self.contacts != NONE).then_some(CrowdTouch {
+    pub(super) fn touch(&self) -> Option<CrowdTouch<OwnerIndex>> {
+        (self.overlaps != NONE).then_some(CrowdTouch {
             a: self.a,
             b: self.b,
-            overlaps: self.contacts,
-            penetration: self.deepest,
+            overlaps: self.overlaps,
+            penetration: self.penetration,
         })
     }
 }
 
-/// A contact with something outside the crowd; `CrowdExternal` in WGSL.
+/// A contact with an external body; `CrowdExternal` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdExternal {
     /// Unit vector from `a` to `b`.
     pub normal: [f32; 3],
-    /// Distance of the surfaces, nm, not negative.
+    /// Distance between the surfaces, nm; not negative.
     pub gap: f32,
-    /// Where they touch, nm.
+    /// Contact point, nm.
     pub point: [f32; 3],
     /// Coefficient of friction.
     pub friction: f32,
-    /// Fraction of the approach speed that is given back.
+    /// Coefficient of restitution.
     pub restitution: f32,
-    /// The same contact in the substep before, or the largest number.
-    pub before: u32,
-    /// What tells it from others.
+    /// Slot of the same contact in the previous substep, or `u32::MAX`.
+    pub previous: u32,
+    /// Identifies the contact from substep to substep.
     pub key: [u32; 2],
 }
 
 impl GpuCrowdExternal {
-    pub(super) fn new(support: &ExternalContact, before: u32) -> Self {
+    pub(super) fn new(contact: &ExternalContact, previous: u32) -> Self {
+        let key = contact.key_pair();
         Self {
-            normal: support.normal.to_array(),
-            // The physics engine pushes overlaps apart itself.
-            gap: support.gap.max(0.0),
-            point: support.point.to_array(),
-            friction: support.friction,
-            restitution: support.restitution,
-            before,
-            key: halves(support.key),
+            normal: contact.normal.to_array(),
+            gap: contact.solver_gap(),
+            point: contact.point.to_array(),
+            friction: contact.friction,
+            restitution: contact.restitution,
+            previous,
+            key: [key.a, key.b],
         }
     }
 }
 
-/// The two halves of a key.
-pub(super) fn halves(key: u64) -> [u32; 2] {
-    [(key >> 32) as u32, key as u32]
-}
-
-/// How impulses between two bodies change; `CrowdImpulseDelta` in WGSL.
+/// Change of the impulses between two bodies in one iteration; `CrowdImpulseChange` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct GpuCrowdImpulseDelta {
-    /// On `b`; that on `a` is its negative.
+pub struct GpuCrowdImpulseChange {
+    /// On `b`; the negative acts on `a`.
     pub linear: [f32; 3],
-    /// Not used.
-    pub spare: f32,
+    /// Unused.
+    pub padding_1: f32,
     /// Angular impulse on `a`.
     pub angular_a: [f32; 3],
-    /// Not used.
-    pub spare_too: f32,
+    /// Unused.
+    pub padding_2: f32,
     /// Angular impulse on `b`.
     pub angular_b: [f32; 3],
-    /// Not used.
-    pub spare_three: f32,
-}
-
-/// What a contact carries to the next substep; `CrowdCarried` in WGSL.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct GpuCrowdCarried {
-    /// The spheres, or the two halves of the key of a support.
-    pub spheres: [u32; 2],
-    /// Impulse along the normal, Da·nm/s.
-    pub normal_impulse: f32,
-    /// Speed at which the bodies should part after a bounce, nm/s.
-    pub restitution_speed: f32,
-    /// Impulse of friction, Da·nm/s.
-    pub friction_impulse: [f32; 3],
-    /// 1 if it takes part, and 2 more if it is a support.
-    pub state: u32,
-}
-
-impl From<&GpuCrowdCarried> for CarriedImpulse {
-    fn from(carried: &GpuCrowdCarried) -> Self {
-        let [a, b] = carried.spheres;
-        Self {
-            spheres: Pair { a, b },
-            normal_impulse: carried.normal_impulse,
-            restitution_speed: carried.restitution_speed,
-            friction_impulse: carried.friction_impulse.into(),
-            is_active: carried.state & 1 != 0,
-            held: carried.state & 2 != 0,
-        }
-    }
+    /// Unused.
+    pub padding_3: f32,
 }
