@@ -16,7 +16,7 @@ use super::joints::for_each_exempt;
 use super::molecule_world::{ContactModel, Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, Exclusion, MovingBody};
+use crate::dynamics::{ContactMember, ContactSolverConfig, Exclusion, MemberIndex, MovingBody};
 use crate::pose::Pose;
 
 /// What makes the members of a context change.
@@ -132,7 +132,8 @@ pub(super) fn update_surfaces(
             .binary_search_by_key(&entity, |member| member.entity);
         if let Ok(at) = at {
             let (material, groups) = material.surface();
-            world.contacts.set_surface(at, material, groups);
+            let member = MemberIndex(at as u32);
+            world.contacts.set_surface(member, material, groups);
         }
     }
 }
@@ -184,20 +185,20 @@ pub(super) fn gather(
         }
         let begin = Instant::now();
         let world = &mut *world;
-        world.contacts.clear_exempt();
-        for [one, other] in world.diffusing.passing.drain(..) {
-            world.contacts.exempt(one, other);
-        }
-        for_each_exempt(joints, |one, other| {
-            let [one, other] = [one, other].map(|body| world.member_of.get(&body).copied());
-            if let (Some(one), Some(other)) = (one, other) {
-                world.contacts.exempt(one, other);
-            }
+        world.contacts.set_ignored_pairs(|ignored| {
+            let passing = world.diffusing.passing.drain(..);
+            ignored.extend(passing.map(|pair| pair.map(MemberIndex)));
+            for_each_exempt(joints, |one, other| {
+                let [one, other] = [one, other].map(|body| world.member_of.get(&body).copied());
+                if let (Some(one), Some(other)) = (one, other) {
+                    ignored.push([MemberIndex(one), MemberIndex(other)]);
+                }
+            });
         });
         let before = world.contacts.excluded().count();
         let (members, bodies) = (&world.members, &bodies.bodies);
         let gathered = world.contacts.gather(|member| {
-            let body = bodies.get(members[member].body)?;
+            let body = bodies.get(members[member.index()].body)?;
             moving_body(body, config.gravity)
         });
         match gathered {
@@ -219,7 +220,7 @@ fn report_set_aside(world: &MoleculeWorld, faults: &mut MessageWriter<MoleculeSt
             Exclusion::NotFinite => StateErrorKind::NotFinite,
             Exclusion::Crowded => StateErrorKind::Crowded,
         };
-        let molecule = world.members[member].entity;
+        let molecule = world.members[member.index()].entity;
         error!("molecule {molecule} takes no part in contacts: {reason}");
         faults.write(MoleculeStateError { molecule, reason });
     }
@@ -278,7 +279,7 @@ fn touching_in_crowd(world: &MoleculeWorld) -> Vec<Touching> {
     touches
         .filter(|touch| touch.overlaps > 0)
         .map(|touch| {
-            let [a, b] = [touch.a, touch.b].map(|member| world.members[member as usize].entity);
+            let [a, b] = [touch.a, touch.b].map(|member| world.members[member.index()].entity);
             Touching::new(a, b, touch.penetration)
         })
         .collect()
@@ -348,7 +349,7 @@ pub(super) fn apply(
         let world = &mut *world;
         if *model == ContactModel::Crowd {
             for &member in world.contacts.to_wake() {
-                let handle = world.members[member as usize].body;
+                let handle = world.members[member.index()].body;
                 if bodies
                     .bodies
                     .get(handle)
@@ -359,7 +360,8 @@ pub(super) fn apply(
                 }
             }
             let members = world.contacts.impulses();
-            let members = members.map(|(member, impulse)| (world.members[member].body, impulse));
+            let members =
+                members.map(|(member, impulse)| (world.members[member.index()].body, impulse));
             let obstacles = world
                 .obstacles
                 .iter()

@@ -13,7 +13,7 @@ use bevy_rapier3d::rapier::math::Pose;
 
 use super::contact_systems::moving_body;
 use super::molecule_world::{ContactModel, MoleculeWorld};
-use crate::dynamics::{ContactSide, ExternalBody, ExternalContact, MovingBody};
+use crate::dynamics::{ContactSide, ExternalBody, ExternalContact, MemberIndex, MovingBody};
 
 /// Tells the crowd what its molecules lean on.
 ///
@@ -86,11 +86,17 @@ impl Survey<'_> {
             match sides {
                 [Some(member), None] => {
                     let obstacle = self.obstacle(pair.collider2, true);
-                    self.add(pair, [Some(ContactSide::Member(member)), obstacle]);
+                    self.add(
+                        pair,
+                        [Some(ContactSide::Member(MemberIndex(member))), obstacle],
+                    );
                 }
                 [None, Some(member)] => {
                     let obstacle = self.obstacle(pair.collider1, true);
-                    self.add(pair, [obstacle, Some(ContactSide::Member(member))]);
+                    self.add(
+                        pair,
+                        [obstacle, Some(ContactSide::Member(MemberIndex(member)))],
+                    );
                 }
                 _ => {}
             }

@@ -1,4 +1,5 @@
-//! Rigid molecules whose state is momentum, not velocity.
+//! A minimal world of rigid molecules. Its state is momentum in double precision, so that any
+//! drift comes from the contact solver.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use bevy_rapier_molecules::molecule::{
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DVec3, Mat3, Quat, Vec3};
 
-/// One molecule of the world.
+/// A molecule of the world.
 pub struct Molecule {
     pub template: Arc<MoleculeTemplate>,
     pub position: DVec3,
@@ -70,8 +71,8 @@ impl Molecule {
     }
 
     pub fn kinetic_energy(&self) -> f64 {
-        let turning = self.spin.dot(self.angular_velocity().as_dvec3());
-        0.5 * (self.momentum.dot(self.velocity().as_dvec3()) + turning)
+        let rotational = self.spin.dot(self.angular_velocity().as_dvec3());
+        0.5 * (self.momentum.dot(self.velocity().as_dvec3()) + rotational)
     }
 
     pub fn body(&self, gravity: Vec3) -> MovingBody {
@@ -123,17 +124,17 @@ impl SmallWorld {
     pub fn step(&mut self, dt: f32) {
         let (molecules, gravity) = (&self.molecules, self.gravity);
         self.contacts
-            .gather(|member| Some(molecules[member].body(gravity)))
+            .gather(|member| Some(molecules[member.index()].body(gravity)))
             .unwrap();
         self.contacts.detect().unwrap();
         self.contacts.respond(dt);
-        self.go_on(dt);
+        self.advance(dt);
     }
 
-    /// Gives the molecules their impulses, and moves them for `dt` s.
-    pub fn go_on(&mut self, dt: f32) {
+    /// Applies the impulses and gravity, and moves the molecules for `dt` s.
+    pub fn advance(&mut self, dt: f32) {
         for (member, impulse) in self.contacts.impulses() {
-            let molecule = &mut self.molecules[member];
+            let molecule = &mut self.molecules[member.index()];
             if !molecule.fixed && !molecule.asleep {
                 molecule.momentum += impulse.linear.as_dvec3();
                 molecule.spin += impulse.angular.as_dvec3();
@@ -147,8 +148,8 @@ impl SmallWorld {
             molecule.momentum += force * f64::from(dt);
             let velocity = molecule.momentum / f64::from(molecule.template.mass());
             molecule.position += velocity * f64::from(dt);
-            let turn = Quat::from_scaled_axis(molecule.angular_velocity() * dt);
-            molecule.rotation = (turn * molecule.rotation).normalize();
+            let rotation = Quat::from_scaled_axis(molecule.angular_velocity() * dt);
+            molecule.rotation = (rotation * molecule.rotation).normalize();
         }
     }
 
@@ -161,34 +162,35 @@ impl SmallWorld {
 
     /// Angular momentum about the origin.
     pub fn angular_momentum(&self) -> DVec3 {
-        let of = |molecule: &Molecule| molecule.position.cross(molecule.momentum) + molecule.spin;
-        self.molecules.iter().map(of).sum()
+        let angular =
+            |molecule: &Molecule| molecule.position.cross(molecule.momentum) + molecule.spin;
+        self.molecules.iter().map(angular).sum()
     }
 
     pub fn kinetic_energy(&self) -> f64 {
         self.molecules.iter().map(Molecule::kinetic_energy).sum()
     }
 
-    /// Deepest overlap that the last detection found, nm.
+    /// Deepest overlap of the last detection, nm.
     pub fn deepest(&self) -> f32 {
         let touches = self.contacts.touches().iter();
         touches.map(|touch| touch.penetration).fold(0.0, f32::max)
     }
 }
 
-/// A molecule of one carbon atom with 0.1 nm radius.
+/// A molecule of one carbon atom with a radius of 0.1 nm.
 pub fn ball() -> Arc<MoleculeTemplate> {
     carbons("ball", &[Vec3::ZERO])
 }
 
-/// Four such atoms at the corners of a square.
-pub fn sledge() -> Arc<MoleculeTemplate> {
+/// A molecule of four such atoms at the corners of a square.
+pub fn sled() -> Arc<MoleculeTemplate> {
     let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
-    carbons("sledge", &corners.map(|(x, z)| Vec3::new(x, 0.0, z) * 0.12))
+    carbons("sled", &corners.map(|(x, z)| Vec3::new(x, 0.0, z) * 0.12))
 }
 
-fn carbons(name: &str, places: &[Vec3]) -> Arc<MoleculeTemplate> {
-    let atoms = places.iter().map(|&position| Atom {
+fn carbons(name: &str, positions: &[Vec3]) -> Arc<MoleculeTemplate> {
+    let atoms = positions.iter().map(|&position| Atom {
         position,
         radius: 0.1,
         element: Element::C,
@@ -199,6 +201,7 @@ fn carbons(name: &str, places: &[Vec3]) -> Arc<MoleculeTemplate> {
     Arc::new(template.unwrap())
 }
 
+/// A molecule of the assets.
 pub fn real(file: &str) -> Arc<MoleculeTemplate> {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
     Arc::new(load(path, &LoadOptions::default()).unwrap())

@@ -1,4 +1,4 @@
-//! A crowd on the processor and its twin on the device, fed the same bodies.
+//! Compares a crowd on the device with the CPU reference.
 
 use std::sync::Arc;
 
@@ -12,67 +12,67 @@ use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::common::small_world::{Molecule, SmallWorld, ball, real, sledge};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sled};
 
 /// Length of a substep, s.
 pub const SUBSTEP: f32 = 1.0 / 240.0;
 
-/// Median relative difference of impulses that is allowed.
-pub const MEDIAN_DIFFERENCE: f32 = 3.0e-6;
+/// Maximum median relative difference of impulses.
+pub const MAX_MEDIAN_DIFFERENCE: f32 = 3.0e-6;
 
-/// Largest difference that is allowed, as a fraction of the largest impulse.
-pub const LARGEST_DIFFERENCE: f32 = 1.0e-4;
+/// Maximum difference, as a fraction of the largest impulse.
+pub const MAX_DIFFERENCE: f32 = 1.0e-4;
 
-/// The processor's world, and what a device makes of it.
-pub struct Twins {
+/// A world solved on the CPU, and a crowd on the device that gets the same bodies.
+pub struct Comparison {
     pub world: SmallWorld,
     pub device: CrowdContacts,
 }
 
-impl Twins {
+impl Comparison {
     pub fn new(world: SmallWorld, device: &Arc<GpuDevice>) -> Self {
-        let mut twin = CrowdContacts::default();
-        twin.config = world.contacts.config;
+        let mut contacts = CrowdContacts::default();
+        contacts.config = world.contacts.config;
         let members: Vec<ContactMember> = world.contacts.members().to_vec();
-        twin.set_members(members).unwrap();
-        let engine = GpuContactSolver::new(Arc::clone(device)).unwrap();
-        twin.set_device_solver(Box::new(engine), true);
+        contacts.set_members(members).unwrap();
+        let solver = GpuContactSolver::new(Arc::clone(device)).unwrap();
+        contacts.set_device_solver(Box::new(solver), true);
         Self {
             world,
-            device: twin,
+            device: contacts,
         }
     }
 
-    /// One substep of both; the world goes on by the processor's answer.
+    /// One substep of both; the world advances by the result of the CPU.
     pub fn step(&mut self) {
-        self.step_on(&[], &[]);
+        self.step_with(&[], &[]);
     }
 
-    /// As [`step`](Self::step), with something outside to lean on.
-    pub fn step_on(&mut self, obstacles: &[ExternalBody], supports: &[ExternalContact]) {
-        self.solve_on(obstacles, supports);
+    /// As [`step`](Self::step), with external contacts.
+    pub fn step_with(&mut self, bodies: &[ExternalBody], external: &[ExternalContact]) {
+        self.solve_with(bodies, external);
         assert_eq!(self.device.touches(), self.world.contacts.touches());
-        self.world.go_on(SUBSTEP);
+        assert_eq!(self.device.to_wake(), self.world.contacts.to_wake());
+        self.world.advance(SUBSTEP);
     }
 
     /// Finds and solves the contacts of both.
-    pub fn solve_on(&mut self, obstacles: &[ExternalBody], supports: &[ExternalContact]) {
+    pub fn solve_with(&mut self, bodies: &[ExternalBody], external: &[ExternalContact]) {
         let (molecules, gravity) = (&self.world.molecules, self.world.gravity);
         for contacts in [&mut self.world.contacts, &mut self.device] {
             contacts
-                .gather(|member| Some(molecules[member].body(gravity)))
+                .gather(|member| Some(molecules[member.index()].body(gravity)))
                 .unwrap();
             contacts.detect().unwrap();
-            contacts.set_external_contacts(obstacles, supports.iter().copied());
+            contacts.set_external_contacts(bodies, external.iter().copied());
             contacts.respond(SUBSTEP);
         }
         let candidates = self.world.contacts.candidate_pairs();
         assert_eq!(self.device.candidate_pairs(), candidates);
-        assert_eq!(self.device.to_wake(), self.world.contacts.to_wake());
     }
 
-    /// Both answers, body by body.
-    pub fn answers(&self) -> Vec<[Impulse; 2]> {
+    /// The impulses of both, body by body: CPU, device.
+    pub fn impulses(&self) -> Vec<[Impulse; 2]> {
         let all = |contacts: &CrowdContacts| {
             let members = contacts.impulses().map(|(_, impulse)| impulse);
             members
@@ -87,23 +87,29 @@ impl Twins {
             .collect()
     }
 
-    /// Checks that the answers agree, up to `slack` times what is allowed in one substep.
+    /// Asserts that the impulses are equal bit for bit.
     #[track_caller]
-    pub fn assert_close(&self, slack: f32) {
-        let answers = self.answers();
-        let pick = |each: fn(&Impulse) -> Vec3| {
-            answers
+    pub fn assert_equal(&self) {
+        assert!(self.impulses().iter().all(|[cpu, device]| cpu == device));
+    }
+
+    /// Asserts that the impulses agree within `tolerance` times the limits of one substep.
+    #[track_caller]
+    pub fn assert_close(&self, tolerance: f32) {
+        let impulses = self.impulses();
+        let pick = |part: fn(&Impulse) -> Vec3| {
+            impulses
                 .iter()
-                .map(|[cpu, gpu]| (each(cpu), each(gpu)))
+                .map(|[cpu, gpu]| (part(cpu), part(gpu)))
                 .collect::<Vec<_>>()
         };
-        assert_pairs("linear", &pick(|impulse| impulse.linear), slack);
-        assert_pairs("angular", &pick(|impulse| impulse.angular), slack);
+        assert_pairs("linear", &pick(|impulse| impulse.linear), tolerance);
+        assert_pairs("angular", &pick(|impulse| impulse.angular), tolerance);
     }
 }
 
 #[track_caller]
-fn assert_pairs(kind: &str, pairs: &[(Vec3, Vec3)], slack: f32) {
+fn assert_pairs(kind: &str, pairs: &[(Vec3, Vec3)], tolerance: f32) {
     let largest = pairs
         .iter()
         .map(|(cpu, _)| cpu.length())
@@ -112,7 +118,7 @@ fn assert_pairs(kind: &str, pairs: &[(Vec3, Vec3)], slack: f32) {
     let worst = pairs.iter().map(|(cpu, gpu)| cpu.distance(*gpu));
     let worst = worst.fold(0.0, f32::max);
     assert!(
-        worst <= LARGEST_DIFFERENCE * slack * largest,
+        worst <= MAX_DIFFERENCE * tolerance * largest,
         "{kind}: {worst} of {largest}"
     );
     let moved = pairs.iter().filter(|(cpu, _)| *cpu != Vec3::ZERO);
@@ -122,13 +128,13 @@ fn assert_pairs(kind: &str, pairs: &[(Vec3, Vec3)], slack: f32) {
     relative.sort_unstable_by(f32::total_cmp);
     if let Some(median) = relative.get(relative.len() / 2) {
         assert!(
-            *median <= MEDIAN_DIFFERENCE * slack,
+            *median <= MAX_MEDIAN_DIFFERENCE * tolerance,
             "{kind}: median {median}"
         );
     }
 }
 
-/// A vesicle of real lipids, which overlap at the start.
+/// A vesicle of lipids, which overlap at the start.
 pub fn lipids(outer: u32, inner: u32, radius: f32) -> SmallWorld {
     let lipid = real("popc.pdb");
     let config = VesicleConfig {
@@ -146,27 +152,27 @@ pub fn lipids(outer: u32, inner: u32, radius: f32) -> SmallWorld {
     SmallWorld::new(molecules.collect(), ContactMaterial::default())
 }
 
-/// Sledges and balls that fall onto fixed ones, on top of each other.
+/// Sleds and balls that fall onto fixed sleds and each other.
 pub fn heap(size: usize) -> SmallWorld {
     let mut random = Pcg32::seed_from_u64(11);
-    let kinds: [Arc<MoleculeTemplate>; 2] = [ball(), sledge()];
+    let kinds: [Arc<MoleculeTemplate>; 2] = [ball(), sled()];
     let mut molecules: Vec<Molecule> = (0..49)
         .map(|k| {
-            let place = Vec3::new((k % 7) as f32, -1.0, (k / 7) as f32);
-            Molecule::new(&kinds[1], (place - Vec3::new(3.0, 0.0, 3.0)) * 0.2).fixed()
+            let position = Vec3::new((k % 7) as f32, -1.0, (k / 7) as f32);
+            Molecule::new(&kinds[1], (position - Vec3::new(3.0, 0.0, 3.0)) * 0.2).fixed()
         })
         .collect();
     for k in 0..size {
         let mut number = || random.random::<f32>() - 0.5;
         let shift = Vec3::new(number(), 0.0, number()) * 0.3;
-        let place = Vec3::Y * (0.02 + 0.15 * (k / 4) as f32);
+        let height = Vec3::Y * (0.02 + 0.15 * (k / 4) as f32);
         let corner = Vec3::new((k % 2) as f32, 0.0, (k / 2 % 2) as f32) * 0.4;
-        let turn = Quat::from_euler(glam::EulerRot::XYZ, number(), number(), number());
-        let speed = Vec3::new(number(), number() - 1.0, number());
+        let rotation = Quat::from_euler(glam::EulerRot::XYZ, number(), number(), number());
+        let velocity = Vec3::new(number(), number() - 1.0, number());
         molecules.push(
-            Molecule::new(&kinds[k % 2], place + corner + shift)
-                .turned(turn)
-                .moving(speed),
+            Molecule::new(&kinds[k % 2], height + corner + shift)
+                .turned(rotation)
+                .moving(velocity),
         );
     }
     let material = ContactMaterial {

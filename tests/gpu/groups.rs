@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::backend::DeviceError;
-use bevy_rapier_molecules::dynamics::{GroupSearch, Grouped, PairGroups};
+use bevy_rapier_molecules::dynamics::{GroupSearch, PairGrouper, PairGroups};
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuGroups, GpuOptions};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
@@ -31,7 +31,11 @@ fn find(search: &mut dyn GroupSearch, spheres: &SphereSet, margin: f32) -> PairG
 
 /// What the processor finds.
 fn expected(spheres: &SphereSet, margin: f32) -> PairGroups {
-    find(&mut Grouped::new(UniformGrid::new()), spheres, margin)
+    find(
+        &mut PairGrouper::new(Box::new(UniformGrid::new())),
+        spheres,
+        margin,
+    )
 }
 
 /// Compares without printing thousands of pairs.

@@ -1,4 +1,4 @@
-//! Momentum and angular momentum are kept, and energy does not grow.
+//! Momentum and angular momentum are conserved, and energy does not grow.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ fn bouncy() -> ContactMaterial {
 }
 
 #[test]
-fn a_free_pair_keeps_momentum_and_angular_momentum() {
+fn a_free_pair_conserves_momentum_and_angular_momentum() {
     let ubiquitin = real("1ubq.cif");
     let turned = Quat::from_euler(glam::EulerRot::XYZ, 0.3, 1.1, 2.0);
     let molecules = vec![
@@ -41,19 +41,19 @@ fn a_free_pair_keeps_momentum_and_angular_momentum() {
         touched |= !world.contacts.touches().is_empty();
         assert!((world.momentum() - p).length() < 1.0e-5 * momenta);
     }
-    assert!(touched, "they must meet");
-    let parted = world.molecules[1].velocity().x > world.molecules[0].velocity().x;
-    assert!(parted, "they must bounce");
+    assert!(touched, "the molecules never touched");
+    let separating = world.molecules[1].velocity().x > world.molecules[0].velocity().x;
+    assert!(separating, "the molecules did not bounce");
     let drift = (world.angular_momentum() - l).length() / arms;
     assert!(drift < 1.0e-5, "{drift}");
     let after = world.kinetic_energy();
     assert!(after <= before, "{before} {after}");
     let spinning = world.molecules.iter().any(|m| m.spin.length() > 0.0);
-    assert!(spinning, "a hit off the center must turn them");
+    assert!(spinning, "an off-center hit causes no rotation");
 }
 
 #[test]
-fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
+fn a_closed_crowd_conserves_momentum_and_angular_momentum() {
     let ubiquitin = real("1ubq.cif");
     let mut random = Pcg64Mcg::seed_from_u64(7);
     let mut molecules = Vec::new();
@@ -62,7 +62,7 @@ fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
         let axis = Vec3::from_array(std::array::from_fn(|_| random.random_range(-3.0..3.0)));
         let molecule = Molecule::new(&ubiquitin, cell * 4.6)
             .turned(Quat::from_scaled_axis(axis))
-            // Towards each other.
+            // Towards the center.
             .moving(cell * -4.0);
         molecules.push(molecule);
     }
@@ -82,7 +82,7 @@ fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
         let touches = world.contacts.touches().iter();
         met.extend(touches.map(|touch| (touch.a, touch.b)));
     }
-    assert!(met.len() > 40, "a crowd must meet: {}", met.len());
+    assert!(met.len() > 40, "only {} pairs touched", met.len());
     assert!((world.momentum() - p).length() < 1.0e-5 * scale);
     assert!((world.angular_momentum() - l).length() < 1.0e-5 * scale * 5.0);
     assert!(world.kinetic_energy() <= before);
@@ -91,7 +91,7 @@ fn a_closed_crowd_keeps_momentum_and_angular_momentum() {
 }
 
 #[test]
-fn the_same_bits_on_any_number_of_threads() {
+fn results_are_identical_on_any_number_of_threads() {
     let run = |threads: usize| {
         with_threads(threads, || {
             let lipid = real("popc.pdb");

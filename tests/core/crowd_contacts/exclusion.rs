@@ -1,10 +1,10 @@
-//! What cannot be simulated is set aside, and bystanders do not notice.
+//! Members that cannot be simulated are excluded without effect on the others.
 
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, Exclusion, InteractionGroups, MemberSpheres,
-    MovingBody,
+    ContactMaterial, ContactMember, CrowdContacts, Exclusion, InteractionGroups, MemberIndex,
+    MemberSpheres, MovingBody,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Vec3};
@@ -32,29 +32,29 @@ fn at(position: Vec3) -> Option<MovingBody> {
     })
 }
 
-/// Two bystanders that overlap, at the first two places.
-fn bystander(member: usize) -> Option<MovingBody> {
-    at(Vec3::new(50.0 + 0.19 * member as f32, 0.0, 0.0))
+/// Members 0 and 1 overlap far from the others.
+fn bystander(member: MemberIndex) -> Option<MovingBody> {
+    at(Vec3::new(50.0 + 0.19 * member.0 as f32, 0.0, 0.0))
 }
 
 fn impulses_of_bystanders(contacts: &CrowdContacts) -> Vec<Vec3> {
-    let two = contacts.impulses().filter(|(member, _)| *member < 2);
+    let two = contacts.impulses().filter(|(member, _)| member.0 < 2);
     two.map(|(_, impulse)| impulse.linear).collect()
 }
 
 #[test]
-fn a_body_that_is_no_number_is_set_aside_until_it_is_one() {
+fn a_body_that_is_not_finite_is_excluded_until_it_is_finite() {
     let mut contacts = CrowdContacts::default();
     contacts.set_members(members(3)).unwrap();
-    let bad = |member| match member {
+    let invalid = |member: MemberIndex| match member.0 {
         2 => at(Vec3::NAN),
         _ => bystander(member),
     };
-    assert_eq!(contacts.gather(bad), Ok(true));
+    assert_eq!(contacts.gather(invalid), Ok(true));
     contacts.detect().unwrap();
     contacts.respond(0.01);
-    let aside: Vec<_> = contacts.excluded().collect();
-    assert_eq!(aside, [(2, Exclusion::NotFinite)]);
+    let excluded: Vec<_> = contacts.excluded().collect();
+    assert_eq!(excluded, [(MemberIndex(2), Exclusion::NotFinite)]);
     let pushed = impulses_of_bystanders(&contacts);
     assert!(pushed[0].x < 0.0 && pushed[1].x > 0.0);
     assert_eq!(contacts.gather(bystander), Ok(true));
@@ -63,23 +63,26 @@ fn a_body_that_is_no_number_is_set_aside_until_it_is_one() {
 }
 
 #[test]
-fn a_body_that_is_gone_is_set_aside() {
+fn a_member_without_a_body_is_excluded() {
     let mut contacts = CrowdContacts::default();
     contacts.set_members(members(3)).unwrap();
     contacts
-        .gather(|member| bystander(member).filter(|_| member != 2))
+        .gather(|member| bystander(member).filter(|_| member.0 != 2))
         .unwrap();
     contacts.detect().unwrap();
     contacts.respond(0.01);
-    assert_eq!(contacts.excluded().next(), Some((2, Exclusion::Absent)));
+    assert_eq!(
+        contacts.excluded().next(),
+        Some((MemberIndex(2), Exclusion::Absent))
+    );
     assert_eq!(contacts.touches().len(), 1);
 }
 
 #[test]
-fn a_million_spheres_in_one_point_are_set_aside() {
+fn a_million_spheres_at_one_point_are_excluded() {
     let mut contacts = CrowdContacts::default();
     contacts.set_members(members(1_000_002)).unwrap();
-    let heap = |member| match member {
+    let heap = |member: MemberIndex| match member.0 {
         0 | 1 => bystander(member),
         _ => at(Vec3::ZERO),
     };
@@ -96,7 +99,7 @@ fn a_million_spheres_in_one_point_are_set_aside() {
 }
 
 #[test]
-fn coincident_molecules_part_without_a_bang() {
+fn coincident_molecules_separate_no_faster_than_the_push_speed() {
     let mut contacts = CrowdContacts::default();
     contacts.set_members(members(2)).unwrap();
     contacts.gather(|_| at(Vec3::ZERO)).unwrap();
@@ -108,12 +111,11 @@ fn coincident_molecules_part_without_a_bang() {
         .collect();
     assert_eq!(pushed[0], -pushed[1]);
     assert!(pushed[0].length() > 0.0);
-    // No faster than overlaps may be pushed apart.
     assert!(pushed[0].length() <= contacts.config.max_push_speed);
 }
 
 #[test]
-fn an_empty_crowd_and_a_step_of_no_length_do_nothing() {
+fn an_empty_crowd_and_an_invalid_substep_length_do_nothing() {
     let mut contacts = CrowdContacts::default();
     for dt in [0.0, -1.0, f32::NAN, 0.01] {
         contacts.gather(|_| None).unwrap();
@@ -129,7 +131,7 @@ fn an_empty_crowd_and_a_step_of_no_length_do_nothing() {
 }
 
 #[test]
-fn groups_keep_molecules_from_touching() {
+fn interaction_groups_keep_molecules_from_touching() {
     let mut contacts = CrowdContacts::default();
     let mut two = members(2);
     two[0].groups.filter = 2;
@@ -142,9 +144,8 @@ fn groups_keep_molecules_from_touching() {
     assert!(contacts.impulses().all(|(_, impulse)| impulse.is_zero()));
 }
 
-/// A contact goes on though a member before it leaves: its impulse is kept.
 #[test]
-fn contacts_last_when_others_leave() {
+fn contacts_keep_their_impulse_when_another_member_leaves() {
     let mut contacts = CrowdContacts::default();
     contacts.set_members(members(3)).unwrap();
     let pressed = |id: u64| {
@@ -155,7 +156,9 @@ fn contacts_last_when_others_leave() {
         })
     };
     let step = |contacts: &mut CrowdContacts, ids: [u64; 3]| {
-        contacts.gather(|member| pressed(ids[member])).unwrap();
+        contacts
+            .gather(|member| pressed(ids[member.index()]))
+            .unwrap();
         contacts.detect().unwrap();
         contacts.respond(0.01);
         let last = contacts.impulses().last().unwrap();

@@ -1,5 +1,5 @@
-//! Contacts in time, without Rapier: molecules in a small world of their own that
-//! integrates momentum exactly, so that what is lost or gained is the solver's.
+//! Crowd contacts without Rapier, in a minimal world that integrates momentum in double
+//! precision: any drift comes from the contact solver.
 
 mod conservation;
 mod exclusion;

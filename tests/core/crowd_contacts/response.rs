@@ -1,9 +1,9 @@
-//! Bounce, friction, stacks, and masses that differ.
+//! Restitution, friction, stacks and large mass ratios.
 
 use bevy_rapier_molecules::dynamics::ContactMaterial;
 use glam::Vec3;
 
-use crate::common::small_world::{Molecule, SmallWorld, ball, real, sledge};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sled};
 
 const DT: f32 = 1.0 / 240.0;
 
@@ -29,7 +29,7 @@ fn head_on(restitution: f32) -> [f32; 2] {
 }
 
 #[test]
-fn an_elastic_ball_hands_its_velocity_over() {
+fn an_elastic_ball_transfers_its_velocity() {
     let [first, second] = head_on(1.0);
     assert!(
         first.abs() < 0.05 && (second - 3.0).abs() < 0.05,
@@ -38,7 +38,7 @@ fn an_elastic_ball_hands_its_velocity_over() {
 }
 
 #[test]
-fn without_restitution_two_balls_go_on_together() {
+fn without_restitution_two_balls_move_on_together() {
     let [first, second] = head_on(0.0);
     assert!(
         (first - 1.5).abs() < 0.05 && (second - 1.5).abs() < 0.05,
@@ -47,14 +47,14 @@ fn without_restitution_two_balls_go_on_together() {
 }
 
 #[test]
-fn half_the_approach_comes_back_at_one_half() {
+fn restitution_one_half_returns_half_the_approach_speed() {
     let [first, second] = head_on(0.5);
     assert!((second - first - 1.5).abs() < 0.1, "{first} {second}");
 }
 
-/// A sledge of four atoms, which cannot roll, on a floor of fixed atoms.
+/// Final speed of a sled of four atoms, which cannot roll, on a floor of fixed atoms.
 fn slide(friction: f32) -> f32 {
-    let (ball, sledge) = (ball(), sledge());
+    let (ball, sled) = (ball(), sled());
     let mut molecules = Vec::new();
     for x in -2..60 {
         for z in -4..5 {
@@ -62,28 +62,28 @@ fn slide(friction: f32) -> f32 {
             molecules.push(Molecule::new(&ball, place).fixed());
         }
     }
-    molecules.push(Molecule::new(&sledge, Vec3::Y * 0.197).moving(Vec3::X));
+    molecules.push(Molecule::new(&sled, Vec3::Y * 0.197).moving(Vec3::X));
     let mut world = SmallWorld::new(molecules, material(0.0, friction));
     world.gravity = Vec3::Y * -9.81;
     for _ in 0..240 {
         world.step(DT);
     }
-    let sledge = world.molecules.last().unwrap();
-    let height = sledge.position.y;
+    let sled = world.molecules.last().unwrap();
+    let height = sled.position.y;
     assert!(height > 0.15, "{height}");
-    sledge.velocity().x
+    sled.velocity().x
 }
 
 #[test]
-fn friction_slows_what_slides() {
+fn friction_slows_a_sliding_molecule() {
     let (smooth, rough) = (slide(0.0), slide(0.8));
     assert!(smooth > 0.5, "{smooth}");
     assert!(rough < 0.5 * smooth, "{rough} {smooth}");
 }
 
-/// Ten molecules on top of each other on a fixed one stand and do not sink.
+/// Ten molecules on top of a fixed one.
 #[test]
-fn a_tower_stands() {
+fn a_tower_of_ten_stands_and_does_not_sink() {
     let ball = ball();
     let mut molecules = vec![Molecule::new(&ball, Vec3::ZERO).fixed()];
     for k in 1..=10 {
@@ -105,15 +105,14 @@ fn a_tower_stands() {
     assert!(fastest < 0.01, "{fastest}");
 }
 
-/// The contract of the plugin: 18 atoms against a receptor a hundred times heavier,
-/// 60 Hz with 4 substeps.
+/// The plugin promises this mass ratio at 60 Hz with 4 substeps.
 #[test]
 fn a_ligand_against_a_receptor_a_hundred_times_heavier_stays_stable() {
     let (receptor, ligand) = (real("t4_lysozyme_l99a.pdb"), real("p_xylene.pdb"));
     assert_eq!(ligand.atom_count(), 18);
     let ratio = receptor.mass() / ligand.mass();
     assert!(ratio > 100.0, "{ratio}");
-    // Thrown at it from six sides.
+    // From six sides.
     for side in [
         Vec3::X,
         Vec3::Y,
@@ -137,7 +136,7 @@ fn a_ligand_against_a_receptor_a_hundred_times_heavier_stays_stable() {
             assert!(world.kinetic_energy() <= before * 1.0001, "{side}");
         }
         let smallest = ligand.radii().iter().copied().fold(f32::MAX, f32::min);
-        assert!(met, "{side}: they must meet");
+        assert!(met, "{side}: they never touched");
         assert!(deepest < 0.2 * smallest, "{side}: {deepest} of {smallest}");
     }
 }

@@ -1,13 +1,16 @@
-//! Sleepers are left alone until something hits them or leaves them.
+//! Sleeping members stay asleep until something hits them or leaves them.
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::dynamics::ContactMaterial;
+use bevy_rapier_molecules::dynamics::{ContactMaterial, InteractionGroups, MemberIndex};
 use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
 use glam::Vec3;
 
 use crate::common::small_world::{Molecule, SmallWorld, ball};
 
+const DT: f32 = 1.0 / 240.0;
+
+/// A sleeping ball and another one above it.
 fn pair(gap: f32, velocity: Vec3) -> SmallWorld {
     let ball = ball();
     let mut molecules = vec![
@@ -19,34 +22,80 @@ fn pair(gap: f32, velocity: Vec3) -> SmallWorld {
 }
 
 #[test]
-fn a_neighbor_at_rest_wakes_no_one() {
+fn a_neighbor_at_rest_wakes_nothing() {
     let mut world = pair(-0.001, Vec3::ZERO);
     for _ in 0..100 {
-        world.step(1.0 / 240.0);
+        world.step(DT);
         assert!(world.contacts.to_wake().is_empty());
         assert_eq!(world.molecules[0].velocity(), Vec3::ZERO);
     }
 }
 
 #[test]
-fn a_hit_wakes() {
+fn a_hit_wakes_a_sleeping_molecule() {
     let mut world = pair(0.005, Vec3::Y * -2.0);
-    world.step(1.0 / 240.0);
-    assert!(world.contacts.to_wake().contains(&0));
+    world.step(DT);
+    assert!(world.contacts.to_wake().contains(&MemberIndex(0)));
 }
 
 #[test]
-fn a_neighbor_that_leaves_wakes() {
+fn a_neighbor_that_leaves_wakes_a_sleeping_molecule() {
     let mut world = pair(0.0, Vec3::Y * 3.0);
     let mut woken = false;
     for _ in 0..10 {
-        world.step(1.0 / 240.0);
-        woken |= world.contacts.to_wake().contains(&0);
+        world.step(DT);
+        woken |= world.contacts.to_wake().contains(&MemberIndex(0));
     }
     assert!(woken);
 }
 
-/// Sixteen atoms in a square.
+/// Two molecules that overlap by 0.05 nm, of which the first sleeps.
+fn deep_pair() -> SmallWorld {
+    pair(-0.05, Vec3::ZERO)
+}
+
+#[test]
+fn a_deep_overlap_wakes_a_sleeping_molecule() {
+    let mut world = deep_pair();
+    world.step(DT);
+    assert!(world.contacts.to_wake().contains(&MemberIndex(0)));
+}
+
+#[test]
+fn filtered_molecules_stay_asleep() {
+    let mut world = deep_pair();
+    let groups = InteractionGroups {
+        memberships: 1,
+        filter: 2,
+    };
+    let material = ContactMaterial::default();
+    world.contacts.set_surface(MemberIndex(0), material, groups);
+    for _ in 0..3 {
+        world.step(DT);
+        assert!(world.contacts.to_wake().is_empty());
+    }
+}
+
+#[test]
+fn ignored_pairs_stay_asleep_even_when_they_approach() {
+    for velocity in [Vec3::ZERO, Vec3::Y * -2.0] {
+        let mut world = pair(-0.05, velocity);
+        world.contacts.set_ignored_pairs(|ignored| {
+            // In any order.
+            ignored.push([MemberIndex(1), MemberIndex(0)]);
+        });
+        for _ in 0..3 {
+            world.step(DT);
+            assert!(world.contacts.to_wake().is_empty());
+        }
+        // The pair touches again, and wakes.
+        world.contacts.set_ignored_pairs(|_| {});
+        world.step(DT);
+        assert!(world.contacts.to_wake().contains(&MemberIndex(0)));
+    }
+}
+
+/// A molecule of sixteen atoms in a square.
 fn plate(element: Element) -> Arc<MoleculeTemplate> {
     let atoms = (0..16).map(|k| Atom {
         position: Vec3::new((k % 4) as f32, 0.0, (k / 4) as f32) * 0.25,
@@ -60,7 +109,7 @@ fn plate(element: Element) -> Arc<MoleculeTemplate> {
 }
 
 #[test]
-fn a_sleeper_that_wakes_under_a_heavy_one_is_not_flung_away() {
+fn a_light_molecule_that_wakes_under_a_heavy_one_stays_slow() {
     let [light, heavy] = [Element::H, Element::CS].map(plate);
     let molecules = vec![
         Molecule::new(&light, Vec3::ZERO),
@@ -68,14 +117,14 @@ fn a_sleeper_that_wakes_under_a_heavy_one_is_not_flung_away() {
     ];
     let mut world = SmallWorld::new(molecules, ContactMaterial::default());
     world.molecules[0].asleep = true;
-    world.step(1.0 / 240.0);
+    world.step(DT);
     assert_eq!(world.contacts.touches().len(), 1);
     assert!(world.contacts.to_wake().is_empty());
-    // The light one has held the heavy one like a wall. Now it is hit from below, at 1 nm/s.
+    // The sleeping molecule was immovable. Now it wakes with 1 nm/s upwards.
     world.molecules[0].asleep = false;
     world.molecules[0].momentum.y = f64::from(light.mass());
     for step in 0..20 {
-        world.step(1.0 / 240.0);
+        world.step(DT);
         let speed = world.molecules[0].velocity().length();
         assert!(speed < 4.0, "step {step}: {speed} nm/s");
     }
