@@ -1,18 +1,18 @@
 #define_import_path bevy_rapier_molecules::draw::color
 
-// The color of a sphere in each mode.
+// Color of a sphere in each color mode.
 
-#import bevy_rapier_molecules::draw::types::{Sphere, Traits, look, palette}
+#import bevy_rapier_molecules::draw::types::{Instance, Sphere, palette, style}
 
-const COLLIDES: u32 = 1u << 31u;
+const COLLIDING: u32 = #{COLLIDING_BIT}u;
 
-/// One of the colors from `first` on, always the same for a number.
-fn one_of(first: u32, count: u32, number: u32) -> vec3<f32> {
+/// One of the `count` palette colors from `first` on.
+fn palette_color(first: u32, count: u32, number: u32) -> vec3<f32> {
     return palette[first + number % count].rgb;
 }
 
-/// Numbers in a row become numbers all over the place.
-fn scattered(number: u32) -> u32 {
+/// Hash that decorrelates consecutive numbers.
+fn hash(number: u32) -> u32 {
     let mixed = (number ^ (number >> 15u)) * 0x2c1b3c6du;
     return mixed ^ (mixed >> 12u);
 }
@@ -21,31 +21,31 @@ fn element_color(sphere: Sphere) -> vec3<f32> {
     return vec3(unpack2x16unorm(sphere.red_green), unpack2x16unorm(sphere.blue).x);
 }
 
-/// The linear color of a sphere of a molecule.
-fn color_of(sphere: Sphere, molecule: Traits) -> vec3<f32> {
-    switch look.color_mode {
+/// Linear color of a sphere of a molecule.
+fn color_of(sphere: Sphere, molecule: Instance) -> vec3<f32> {
+    switch style.color_mode {
         case #{MODE_MOLECULE}u: {
-            return one_of(#{KINDS_FIRST}u, #{KINDS_COUNT}u, scattered(molecule.number));
+            return palette_color(#{CATEGORIES_FIRST}u, #{CATEGORIES_COUNT}u, hash(molecule.number));
         }
         case #{MODE_CHAIN}u: {
-            return one_of(#{KINDS_FIRST}u, #{KINDS_COUNT}u, sphere.chain);
+            return palette_color(#{CATEGORIES_FIRST}u, #{CATEGORIES_COUNT}u, sphere.chain);
         }
         case #{MODE_TEMPLATE}u: {
-            let kind = molecule.template_and_state & ~COLLIDES;
-            return one_of(#{KINDS_FIRST}u, #{KINDS_COUNT}u, kind);
+            let kind = molecule.template_and_state & ~COLLIDING;
+            return palette_color(#{CATEGORIES_FIRST}u, #{CATEGORIES_COUNT}u, kind);
         }
         case #{MODE_GROUP}u: {
-            return one_of(#{KINDS_FIRST}u, #{KINDS_COUNT}u, molecule.group);
+            return palette_color(#{CATEGORIES_FIRST}u, #{CATEGORIES_COUNT}u, molecule.group);
         }
         case #{MODE_COLLISION}u: {
-            let shade = scattered(molecule.number);
-            if (molecule.template_and_state & COLLIDES) != 0u {
-                return one_of(#{COLLIDING_FIRST}u, #{SHADES_COUNT}u, shade);
+            let shade = hash(molecule.number);
+            if (molecule.template_and_state & COLLIDING) != 0u {
+                return palette_color(#{COLLIDING_FIRST}u, #{SHADES_COUNT}u, shade);
             }
-            return one_of(#{FREE_FIRST}u, #{SHADES_COUNT}u, shade);
+            return palette_color(#{FREE_FIRST}u, #{SHADES_COUNT}u, shade);
         }
         case #{MODE_PENETRATION}u: {
-            let depth = saturate(molecule.penetration * look.inverse_deep);
+            let depth = saturate(molecule.penetration * style.inverse_max_penetration);
             let last = #{DEPTHS_COUNT}u - 1u;
             let step = min(u32(depth * f32(last) + 0.5), last);
             return palette[#{DEPTHS_FIRST}u + step].rgb;

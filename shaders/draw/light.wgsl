@@ -1,9 +1,9 @@
 #define_import_path bevy_rapier_molecules::draw::light
 
-// The lights of the scene on a matt surface with a faint gloss. World frame.
+// Lighting of a matte surface with a faint specular lobe. World frame.
 
-// Code for lights and shadows that the scene does not have is left out: adapters in
-// software run all branches.
+// Code for lights and shadows that the scene does not have is not compiled: software adapters
+// execute all branches.
 
 #import bevy_pbr::mesh_view_bindings::{clustered_lights, lights, view}
 #import bevy_pbr::mesh_view_types::{
@@ -11,79 +11,78 @@
     POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT,
     POINT_LIGHT_FLAGS_SPOT_LIGHT_Y_NEGATIVE,
 }
-#ifdef LAMPS
+#ifdef CLUSTERED_LIGHTS
 #import bevy_pbr::clustered_forward as clustering
 #endif
 #ifdef SHADOWS
 #import bevy_pbr::shadows
 #endif
 
-/// A point of a surface that light falls on.
+/// A lit surface point.
 struct Surface {
-    /// Where it is, nm.
+    /// Position, nm.
     position: vec3<f32>,
-    /// Its outward unit normal.
+    /// Outward unit normal.
     normal: vec3<f32>,
     /// Unit vector to the camera.
     to_eye: vec3<f32>,
     /// Color, linear.
     color: vec3<f32>,
-    /// Fraction of the light from everywhere that arrives, from 0 to 1.
+    /// Fraction of the light that is not occluded, from 0 to 1.
     openness: f32,
     /// z in the view frame, nm.
     view_z: f32,
-    /// Position in the target, pixels.
+    /// Position in the render target, pixels.
     pixel: vec2<f32>,
 }
 
 const INVERSE_PI: f32 = 0.31830987;
 
-/// How much light an atom's gloss reflects, as a fraction: that of plastic.
-const GLOSS: f32 = 0.04;
+/// Specular reflectance, that of plastic.
+const SPECULAR: f32 = 0.04;
 
-/// Light that the surface sends to the camera for each unit that comes from `to_light`.
+/// Light that the surface reflects to the camera per unit of light from `to_light`.
 fn reflected(surface: Surface, to_light: vec3<f32>) -> vec3<f32> {
     let facing = saturate(dot(surface.normal, to_light));
     let half_way = normalize(to_light + surface.to_eye);
-    let shine = saturate(dot(surface.normal, half_way));
-    // shine to the power of 32, times what keeps the energy of the lobe.
-    let square = shine * shine;
+    let specular = saturate(dot(surface.normal, half_way));
+    // Blinn-Phong with exponent 32, normalized.
+    let square = specular * specular;
     let fourth = square * square;
     let sixteenth = fourth * fourth * fourth * fourth;
-    let gloss = GLOSS * (34.0 / 8.0) * sixteenth * sixteenth;
-    return (surface.color + vec3(gloss)) * (facing * INVERSE_PI);
+    let lobe = SPECULAR * (34.0 / 8.0) * sixteenth * sixteenth;
+    return (surface.color + vec3(lobe)) * (facing * INVERSE_PI);
 }
 
-#ifdef LAMPS
-/// Fraction of a lamp's light that arrives: less with the square of the distance, and
-/// smoothly nothing at its range.
-fn with_distance(distance_square: f32, inverse_square_range: f32) -> f32 {
-    let part = distance_square * inverse_square_range;
-    let fading = saturate(1.0 - part * part);
-    return fading * fading / max(distance_square, 0.0001);
+#ifdef CLUSTERED_LIGHTS
+/// Attenuation with the square of the distance, and smoothly to zero at the range.
+fn attenuation(distance_square: f32, inverse_square_range: f32) -> f32 {
+    let ratio = distance_square * inverse_square_range;
+    let window = saturate(1.0 - ratio * ratio);
+    return window * window / max(distance_square, 0.0001);
 }
 
-fn from_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
-    let light = &clustered_lights.data[lamp];
-    let way = (*light).position_radius.xyz - surface.position;
-    let arriving = with_distance(dot(way, way), (*light).color_inverse_square_range.w);
+fn unshadowed_light(surface: Surface, index: u32) -> vec3<f32> {
+    let light = &clustered_lights.data[index];
+    let to_light = (*light).position_radius.xyz - surface.position;
+    let fraction = attenuation(dot(to_light, to_light), (*light).color_inverse_square_range.w);
     let color = (*light).color_inverse_square_range.rgb;
-    return reflected(surface, normalize(way)) * color * arriving;
+    return reflected(surface, normalize(to_light)) * color * fraction;
 }
 
-fn from_point_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
-    var lit = 1.0;
+fn point_light(surface: Surface, index: u32) -> vec3<f32> {
+    var visibility = 1.0;
 #ifdef SHADOWS
-    if (clustered_lights.data[lamp].flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
+    if (clustered_lights.data[index].flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
         let position = vec4(surface.position, 1.0);
-        lit = shadows::fetch_point_shadow(lamp, position, surface.normal, surface.pixel);
+        visibility = shadows::fetch_point_shadow(index, position, surface.normal, surface.pixel);
     }
 #endif
-    return from_lamp(surface, lamp) * lit;
+    return unshadowed_light(surface, index) * visibility;
 }
 
-fn from_spot_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
-    let light = &clustered_lights.data[lamp];
+fn spot_light(surface: Surface, index: u32) -> vec3<f32> {
+    let light = &clustered_lights.data[index];
     let data = (*light).light_custom_data;
     var axis = vec3(data.x, 0.0, data.y);
     axis.y = sqrt(max(0.0, 1.0 - dot(axis, axis)));
@@ -92,48 +91,48 @@ fn from_spot_lamp(surface: Surface, lamp: u32) -> vec3<f32> {
     }
     let to_light = normalize((*light).position_radius.xyz - surface.position);
     let cone = saturate(dot(-axis, to_light) * data.z + data.w);
-    var lit = cone * cone;
+    var visibility = cone * cone;
 #ifdef SHADOWS
-    if lit > 0.0 && ((*light).flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
+    if visibility > 0.0 && ((*light).flags & POINT_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
         let near = (*light).shadow_map_near_z;
         let position = vec4(surface.position, 1.0);
-        lit *= shadows::fetch_spot_shadow(lamp, position, surface.normal, near, surface.pixel);
+        visibility *= shadows::fetch_spot_shadow(index, position, surface.normal, near, surface.pixel);
     }
 #endif
-    return from_lamp(surface, lamp) * lit;
+    return unshadowed_light(surface, index) * visibility;
 }
 #endif
 
-/// All light that the surface sends to the camera.
+/// Total light that the surface reflects to the camera.
 fn lit(surface: Surface, headlight: f32) -> vec3<f32> {
     var light = vec3(0.0);
-    for (var sun = 0u; sun < lights.n_directional_lights; sun += 1u) {
-        let to_light = lights.directional_lights[sun].direction_to_light;
-        var arriving = 1.0;
+    for (var index = 0u; index < lights.n_directional_lights; index += 1u) {
+        let to_light = lights.directional_lights[index].direction_to_light;
+        var visibility = 1.0;
 #ifdef SHADOWS
-        if (lights.directional_lights[sun].flags & DIRECTIONAL_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
+        if (lights.directional_lights[index].flags & DIRECTIONAL_LIGHT_FLAGS_SHADOWS_ENABLED_BIT) != 0u {
             let position = vec4(surface.position, 1.0);
-            arriving = shadows::fetch_directional_shadow(
-                sun, position, surface.normal, surface.view_z, surface.pixel,
+            visibility = shadows::fetch_directional_shadow(
+                index, position, surface.normal, surface.view_z, surface.pixel,
             );
         }
 #endif
-        let color = lights.directional_lights[sun].color.rgb * arriving;
+        let color = lights.directional_lights[index].color.rgb * visibility;
         light += reflected(surface, to_light) * color;
     }
 
-#ifdef LAMPS
+#ifdef CLUSTERED_LIGHTS
     let orthographic = view.clip_from_view[3].w == 1.0;
     let cluster = clustering::view_fragment_cluster_index(
         surface.pixel, surface.view_z, orthographic,
     );
-    let near = clustering::unpack_clusterable_object_index_ranges(cluster);
-    let spots = near.first_spot_light_index_offset;
-    for (var k = near.first_point_light_index_offset; k < spots; k += 1u) {
-        light += from_point_lamp(surface, clustering::get_clusterable_object_id(k));
+    let ranges = clustering::unpack_clusterable_object_index_ranges(cluster);
+    let spots = ranges.first_spot_light_index_offset;
+    for (var k = ranges.first_point_light_index_offset; k < spots; k += 1u) {
+        light += point_light(surface, clustering::get_clusterable_object_id(k));
     }
-    for (var k = spots; k < near.first_reflection_probe_index_offset; k += 1u) {
-        light += from_spot_lamp(surface, clustering::get_clusterable_object_id(k));
+    for (var k = spots; k < ranges.first_reflection_probe_index_offset; k += 1u) {
+        light += spot_light(surface, clustering::get_clusterable_object_id(k));
     }
 #endif
 

@@ -1,20 +1,20 @@
 // A triangle around each sphere of each visible molecule.
 //
-// The instance is the run; the vertex number tells molecule, sphere and corner.
+// The instance index is the batch; the vertex index encodes molecule, sphere and corner.
 
 #import bevy_pbr::mesh_view_bindings::view
 #import bevy_rapier_molecules::draw::color::color_of
 #import bevy_rapier_molecules::draw::types::{
-    SphereVertex, look, poses, runs, spheres, traits, visible,
+    SphereVertex, batches, instances, poses, spheres, style, visible,
 }
 
-/// A vector turned by a unit quaternion.
-fn turned(turn: vec4<f32>, vector: vec3<f32>) -> vec3<f32> {
-    let twice = 2.0 * cross(turn.xyz, vector);
-    return vector + turn.w * twice + cross(turn.xyz, twice);
+/// Rotates a vector by a unit quaternion.
+fn rotate(rotation: vec4<f32>, vector: vec3<f32>) -> vec3<f32> {
+    let twice = 2.0 * cross(rotation.xyz, vector);
+    return vector + rotation.w * twice + cross(rotation.xyz, twice);
 }
 
-/// Corners of the triangle whose inscribed circle has radius 1.
+/// Corners of the triangle with inscribed radius 1.
 const CORNERS = array<vec2<f32>, 3>(
     vec2(0.0, 2.0),
     vec2(-1.7320508, -1.0),
@@ -23,25 +23,25 @@ const CORNERS = array<vec2<f32>, 3>(
 
 @vertex
 fn vertex(
-    @builtin(vertex_index) vertex_number: u32,
-    @builtin(instance_index) run_number: u32,
+    @builtin(vertex_index) corner_index: u32,
+    @builtin(instance_index) batch_index: u32,
 ) -> SphereVertex {
-    let run = runs[run_number];
-    let number = vertex_number / 3u;
-    let slot = number / run.sphere_count;
-    let molecule = visible[run.first_visible + slot];
-    let sphere = spheres[run.first_sphere + number - slot * run.sphere_count];
+    let batch = batches[batch_index];
+    let sphere_index = corner_index / 3u;
+    let slot = sphere_index / batch.sphere_count;
+    let molecule = visible[batch.first_visible + slot];
+    let sphere = spheres[batch.first_sphere + sphere_index - slot * batch.sphere_count];
     let pose = poses[molecule];
 
-    let in_crowd = turned(pose.rotation, sphere.center) + pose.position;
-    let in_world = turned(run.rotation, in_crowd * run.scale) + run.position;
+    let local = rotate(pose.rotation, sphere.center) + pose.position;
+    let in_world = rotate(batch.rotation, local * batch.scale) + batch.position;
     let center = (view.view_from_world * vec4(in_world, 1.0)).xyz;
-    let radius = sphere.radius * run.scale * look.radius_scale;
+    let radius = sphere.radius * batch.scale * style.radius_scale;
 
-    // The triangle lies in the plane that touches the sphere where it is nearest to the
-    // camera: nothing of the sphere is in front of it. `size` is the radius of the
-    // circle in that plane behind which the sphere hides. With the distance d of the
-    // center that is (d - r) tan a for sin a = r / d, or r sqrt((d - r) / (d + r)).
+    // The triangle lies in the tangent plane at the point of the sphere closest to the camera,
+    // so that no part of the sphere is in front of it. `size` is the radius of the sphere's
+    // projection onto that plane. With the distance d of the center, it is (d - r) tan a for
+    // sin a = r / d, or r sqrt((d - r) / (d + r)).
     let orthographic = view.clip_from_view[3].w == 1.0;
     let distance = length(center);
     var towards = vec3(0.0, 0.0, 1.0);
@@ -50,25 +50,25 @@ fn vertex(
         towards = -center / distance;
         size = radius * sqrt((distance - radius) / (distance + radius));
     }
-    // Any two directions across; y is up unless the sphere is above the camera.
+    // Any two perpendicular directions; y is up unless the sphere is above the camera.
     let up = select(vec3(0.0, 1.0, 0.0), vec3(1.0, 0.0, 0.0), abs(towards.y) > 0.9);
     let right = normalize(cross(up, towards));
     var corners = CORNERS;
-    let corner = corners[vertex_number % 3u] * size;
+    let corner = corners[corner_index % 3u] * size;
     let from_center = towards * radius + right * corner.x + cross(towards, right) * corner.y;
 
     var out: SphereVertex;
     out.position = view.clip_from_view * vec4(center + from_center, 1.0);
-    // A sphere that reaches through the near plane is cut by the fragments, not here.
+    // Spheres are clipped at the near plane per fragment, not here.
     out.position.z = min(out.position.z, out.position.w);
     out.from_center = from_center;
     out.sphere = vec4(center, radius);
-    out.color = color_of(sphere, traits[molecule]);
-    out.opacity = run.opacity;
-    let hidden = unpack4x8snorm(sphere.occlusion);
-    let hidden_world = turned(run.rotation, turned(pose.rotation, hidden.xyz));
-    out.occlusion = vec4((view.view_from_world * vec4(hidden_world, 0.0)).xyz, hidden.w);
-    // Nothing is seen from inside of a sphere.
+    out.color = color_of(sphere, instances[molecule]);
+    out.opacity = batch.opacity;
+    let occlusion = unpack4x8snorm(sphere.occlusion);
+    let world_occlusion = rotate(batch.rotation, rotate(pose.rotation, occlusion.xyz));
+    out.occlusion = vec4((view.view_from_world * vec4(world_occlusion, 0.0)).xyz, occlusion.w);
+    // A sphere around the camera is not visible.
     if !orthographic && distance <= radius {
         out.position = vec4(0.0, 0.0, -1.0, 1.0);
     }

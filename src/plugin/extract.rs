@@ -59,7 +59,7 @@ fn group_key(held: &InCompartment) -> GroupKey {
     (held.compartment, place)
 }
 
-/// Takes all molecules over, in one crowd for each kind of camera that sees them.
+/// Extracts the drawn molecules, in one set per combination of render layers.
 fn gather_molecules(
     mut extracted: ResMut<ExtractedInstanceSets>,
     molecules: Extract<
@@ -77,15 +77,13 @@ fn gather_molecules(
         >,
     >,
     touching: Extract<TouchingMolecules>,
-    mut kinds: Local<Vec<RenderLayers>>,
     mut deepest: Local<HashMap<Entity, f32>>,
 ) {
-    for (key, crowd) in &mut extracted.0 {
-        if matches!(key, InstanceSource::Physics(_)) {
-            crowd.restart();
-            crowd.templates.clear();
-            crowd.visible = false;
-        }
+    let is_physics = |source: &InstanceSource| matches!(source, InstanceSource::Physics(_));
+    for (_, set) in (extracted.0.iter_mut()).filter(|(source, _)| is_physics(source)) {
+        set.clear();
+        set.templates.clear();
+        set.visible = false;
     }
     deepest.clear();
     for pair in touching.iter() {
@@ -96,10 +94,10 @@ fn gather_molecules(
     }
     let held = molecules.iter().filter_map(|(.., held, _)| held);
     let mut groups: BTreeMap<GroupKey, u32> = held.map(|held| (group_key(held), 0)).collect();
-    for (number, group) in (0..).zip(groups.values_mut()) {
-        *group = number;
+    for (index, group) in (0..).zip(groups.values_mut()) {
+        *group = index;
     }
-    let nowhere = groups.len() as u32;
+    let no_group = groups.len() as u32;
     for (entity, prepared, transform, colliding, visibility, held, layers) in &molecules {
         let (_, rotation, position) = transform.to_scale_rotation_translation();
         let pose = Pose::new(position, rotation);
@@ -107,25 +105,24 @@ fn gather_molecules(
             continue;
         }
         let layers = layers.cloned().unwrap_or_default();
-        let kind = kinds.iter().position(|known| *known == layers);
-        let kind = kind.unwrap_or_else(|| {
-            kinds.push(layers.clone());
-            kinds.len() - 1
-        });
-        let crowd = extracted.0.entry(InstanceSource::Physics(kind as u32));
-        let crowd = crowd.or_default();
-        crowd.layers = layers;
-        crowd.visible = true;
-        let template = crowd.template_number(prepared.shared().template());
-        crowd.push(
+        let set = extracted.0.entry(InstanceSource::Physics(layers.clone()));
+        let set = set.or_default();
+        set.layers = layers;
+        set.visible = true;
+        let template = set.template_index(prepared.shared().template());
+        set.push(
             entity.index_u32(),
             &MoleculeInstance {
                 template,
                 pose,
-                group: held.map_or(nowhere, |held| groups[&group_key(held)]),
+                group: held.map_or(no_group, |held| groups[&group_key(held)]),
                 colliding: colliding.any(),
                 penetration: deepest.get(&entity).copied().unwrap_or(0.0),
             },
         );
     }
+    // The buffers and template spheres of empty sets are freed with them.
+    extracted
+        .0
+        .retain(|source, set| set.visible || !is_physics(source));
 }

@@ -1,7 +1,6 @@
-//! The colors that the modes choose from.
+//! Colors of elements, and the palette of the other color modes.
 //!
-//! All of them are here, in linear light; the shader gets them as one array, with a
-//! range for each purpose.
+//! The palette is one array of linear colors, with a range per purpose.
 
 use std::ops::Range;
 
@@ -9,59 +8,59 @@ use bevy::color::{ColorToComponents, LinearRgba, Oklcha, Srgba};
 
 use crate::molecule::Element;
 
-/// Colors that tell things apart: molecules, chains, templates, groups.
+/// Number of categorical colors, for molecules, chains, templates and groups.
 ///
-/// Hues go round by the golden angle, so that any few in a row differ most.
-const KINDS: u32 = 24;
+/// Hues advance by the golden angle, so that consecutive colors differ most.
+const CATEGORIES: u32 = 24;
 
-/// Shades of green for molecules that are free, and of red for those that collide.
+/// Number of shades of green for free molecules, and of red for colliding ones.
 const SHADES: u32 = 8;
 
-/// Steps from "does not overlap" to "overlaps deeply".
+/// Number of steps from no overlap to the deepest overlap.
 const DEPTHS: u32 = 32;
 
 /// Golden angle, degrees.
 const GOLDEN_ANGLE: f32 = 137.507_77;
 
-/// Where each purpose has its colors in the array.
-pub(super) const KIND_COLORS: Range<u32> = 0..KINDS;
-pub(super) const FREE_COLORS: Range<u32> = KINDS..KINDS + SHADES;
+/// Range of each purpose in the palette.
+pub(super) const CATEGORY_COLORS: Range<u32> = 0..CATEGORIES;
+pub(super) const FREE_COLORS: Range<u32> = CATEGORIES..CATEGORIES + SHADES;
 pub(super) const COLLIDING_COLORS: Range<u32> = FREE_COLORS.end..FREE_COLORS.end + SHADES;
 pub(super) const DEPTH_COLORS: Range<u32> = COLLIDING_COLORS.end..COLLIDING_COLORS.end + DEPTHS;
 
-/// The array: linear red, green, blue, and one.
+/// The palette: linear red, green, blue, and one.
 pub(super) fn palette() -> Vec<[f32; 4]> {
-    let kinds = (0..KINDS).map(kind);
+    let categories = (0..CATEGORIES).map(category);
     let free = (0..SHADES).map(|shade| shade_of(145.0, shade));
     let colliding = (0..SHADES).map(|shade| shade_of(27.0, shade));
     let depths = (0..DEPTHS).map(|step| depth(step as f32 / (DEPTHS - 1) as f32));
-    let all = kinds.chain(free).chain(colliding).chain(depths);
+    let all = categories.chain(free).chain(colliding).chain(depths);
     all.map(ColorToComponents::to_f32_array).collect()
 }
 
-/// A color by lightness, chroma and hue (degrees), or one with less chroma if a screen
-/// cannot show that.
+/// The sRGB color with this lightness, hue (degrees) and chroma, or with the largest displayable
+/// chroma.
 fn displayable(lightness: f32, chroma: f32, hue: f32) -> LinearRgba {
     const STEPS: u16 = 64;
     let color = |step: u16| {
-        let less = chroma * (1.0 - f32::from(step) / f32::from(STEPS));
-        LinearRgba::from(Oklcha::lch(lightness, less, hue))
+        let reduced = chroma * (1.0 - f32::from(step) / f32::from(STEPS));
+        LinearRgba::from(Oklcha::lch(lightness, reduced, hue))
     };
-    let shows = |color: &LinearRgba| {
+    let is_displayable = |color: &LinearRgba| {
         let parts = color.to_f32_array();
         parts.iter().all(|part| (0.0..=1.0).contains(part))
     };
-    // Grey, without any chroma, can always be shown.
+    // Gray, without chroma, is always displayable.
     (0..STEPS)
         .map(color)
-        .find(shows)
+        .find(is_displayable)
         .unwrap_or_else(|| color(STEPS))
 }
 
-/// A color that differs from its neighbors in number.
-fn kind(number: u32) -> LinearRgba {
-    let lightness = [0.70, 0.58, 0.80][number as usize % 3];
-    let hue = (30.0 + GOLDEN_ANGLE * number as f32) % 360.0;
+/// A color that differs from those of adjacent indices.
+fn category(index: u32) -> LinearRgba {
+    let lightness = [0.70, 0.58, 0.80][index as usize % 3];
+    let hue = (30.0 + GOLDEN_ANGLE * index as f32) % 360.0;
     displayable(lightness, 0.14, hue)
 }
 
@@ -71,14 +70,14 @@ fn shade_of(hue: f32, shade: u32) -> LinearRgba {
     displayable(0.50 + 0.28 * step, 0.17, hue - 8.0 + 16.0 * step)
 }
 
-/// From dark blue (0) through red to yellow (1): brighter is deeper, for the color-blind
-/// too.
+/// From dark blue (0) through red to yellow (1). Deeper is brighter, which is readable with
+/// color blindness, too.
 fn depth(fraction: f32) -> LinearRgba {
     let hue = 265.0 + (460.0 - 265.0) * fraction;
     displayable(0.38 + 0.50 * fraction, 0.16, hue % 360.0)
 }
 
-/// Color of an element, after the models of Corey, Pauling and Koltun; linear.
+/// CPK color (Corey, Pauling, Koltun) of an element, linear.
 pub(super) fn element_color(element: Element) -> LinearRgba {
     let [red, green, blue] = match element {
         Element::H => [236, 236, 236],
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_palette_has_a_displayable_color_for_each_place() {
+    fn all_palette_colors_are_displayable() {
         let palette = palette();
         assert_eq!(palette.len(), DEPTH_COLORS.end as usize);
         for color in &palette {
@@ -114,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_screen_cannot_show_keeps_lightness_and_hue() {
-        // A screen has no such blue.
+    fn reducing_chroma_keeps_lightness_and_hue() {
+        // Outside of the sRGB gamut.
         let shown = Oklcha::from(displayable(0.8, 0.3, 265.0));
         assert!((shown.lightness - 0.8).abs() < 1.0e-3);
         assert!((shown.hue - 265.0).abs() < 0.5);
@@ -138,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn neighboring_kinds_differ_and_deeper_is_brighter() {
+    fn adjacent_categories_differ_and_deeper_is_brighter() {
         let palette = palette();
         let brightness = |index: u32| {
             let [red, green, blue, _] = palette[index as usize];
             0.2126 * red + 0.7152 * green + 0.0722 * blue
         };
-        for index in KIND_COLORS.skip(1) {
+        for index in CATEGORY_COLORS.skip(1) {
             let (one, other) = (palette[index as usize], palette[index as usize - 1]);
             let apart: f32 = one.iter().zip(other).map(|(a, b)| (a - b).abs()).sum();
             assert!(apart > 0.3, "{index}: {one:?} {other:?}");

@@ -1,30 +1,30 @@
-//! Which molecules a view sees, and in what detail: the draws of a view.
+//! Frustum culling and level of detail: the draws of a set of instances in a view.
 //!
-//! 1. A molecule whose bounding ball is outside of one of the view's planes is left out.
+//! 1. A molecule whose bounding sphere is outside of the frustum is skipped.
 //! 2. The others get a level of detail by their size on the screen.
-//! 3. Those with the same template and level make a run: one draw.
+//! 3. Molecules with the same template and level form a batch: one draw call.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
 use super::instanced_molecules::Similarity;
 use super::style::{MoleculeStyle, ProxyOverlay};
-use super::template_spheres::{Level, TemplateSpheres};
+use super::template_spheres::{DetailLevel, TemplateSpheres};
 use crate::gpu::GpuPose;
 
-/// Vertices that the shader makes for a sphere: a triangle around its disk.
+/// Vertices per sphere: a triangle around its disk.
 pub(super) const SPHERE_VERTICES: u32 = 3;
 
-/// Nearest distance at which sizes on the screen are told apart, nm.
-const NEAREST: f32 = 1.0e-3;
+/// Minimum distance for sizes on the screen, nm.
+const MIN_DISTANCE: f32 = 1.0e-3;
 
-/// What a molecule is, apart from its pose, as the shader reads it.
+/// Attributes of a molecule except its pose, as the shader reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct GpuInstance {
-    /// Number that tells it from its neighbors.
+    /// Number that selects its color in [`ColorMode::Molecule`](super::ColorMode::Molecule).
     pub number: u32,
-    /// Index of its template; the highest bit says that it collides.
+    /// Index of its template; the highest bit is set if it collides.
     pub template_and_state: u32,
     /// Its group.
     pub group: u32,
@@ -33,11 +33,11 @@ pub struct GpuInstance {
 }
 
 impl GpuInstance {
-    /// The bit of `template_and_state` that says that a molecule collides.
-    pub const COLLIDES: u32 = 1 << 31;
+    /// The bit of `template_and_state` of a colliding molecule.
+    pub const COLLIDING: u32 = 1 << 31;
 
     pub(super) fn template(&self) -> u32 {
-        self.template_and_state & !Self::COLLIDES
+        self.template_and_state & !Self::COLLIDING
     }
 }
 
@@ -45,35 +45,35 @@ impl GpuInstance {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct GpuBatch {
-    /// Rotation of the crowd's frame: x, y, z, w.
+    /// Rotation from the frame of the instances to the world: x, y, z, w.
     pub rotation: [f32; 4],
-    /// Origin of the crowd's frame in the world, nm.
+    /// Origin of the frame of the instances in the world, nm.
     pub position: [f32; 3],
-    /// Scale of the crowd's frame.
+    /// Scale of the frame of the instances.
     pub scale: f32,
-    /// Where its molecules begin in the list of visible molecules.
+    /// Index of the first molecule in the list of visible molecules.
     pub first_visible: u32,
-    /// Where its spheres begin in the list of spheres.
+    /// Index of the first sphere.
     pub first_sphere: u32,
-    /// How many spheres each molecule has.
+    /// Number of spheres per molecule.
     pub sphere_count: u32,
-    /// How much of what is behind is hidden, from 0 to 1.
+    /// Fraction of the pixels that are drawn, from 0 to 1.
     pub opacity: f32,
 }
 
-/// What a view sees of space.
+/// The frustum of a view, and its scale in pixels.
 #[derive(Clone, Debug)]
-pub(super) struct ViewSpace {
-    /// Half spaces: a point `p` is in if `normal · p + w ≥ 0`. Unit normals.
+pub(super) struct ViewFrustum {
+    /// Half spaces with unit normals: a point `p` is inside if `normal · p + w ≥ 0`.
     planes: Vec<Vec4>,
     eye: Vec3,
     forward: Vec3,
     orthographic: bool,
-    /// Pixels of a nanometer: everywhere if orthographic, else at a distance of 1 nm.
+    /// Pixels per nanometer: everywhere if orthographic, else at a distance of 1 nm.
     pixels: f32,
 }
 
-impl ViewSpace {
+impl ViewFrustum {
     /// From the projection, the camera's matrix and the height of the view in pixels.
     pub fn new(clip_from_view: Mat4, world_from_view: Mat4, height: f32) -> Self {
         let clip_from_world = clip_from_view * world_from_view.inverse();
@@ -93,8 +93,8 @@ impl ViewSpace {
         }
     }
 
-    /// Whether some of a ball may be in view.
-    pub fn sees(&self, center: Vec3, radius: f32) -> bool {
+    /// Whether a ball may intersect the frustum.
+    pub fn intersects(&self, center: Vec3, radius: f32) -> bool {
         let inside = |plane: &Vec4| plane.xyz().dot(center) + plane.w >= -radius;
         self.planes.iter().all(inside)
     }
@@ -104,112 +104,114 @@ impl ViewSpace {
         (point - self.eye).dot(self.forward)
     }
 
-    /// Pixels of a nanometer at a distance in front of the camera.
+    /// Pixels per nanometer at a distance in front of the camera.
     pub fn pixels_per_nm(&self, depth: f32) -> f32 {
         if self.orthographic {
             self.pixels
         } else {
-            self.pixels / depth.max(NEAREST)
+            self.pixels / depth.max(MIN_DISTANCE)
         }
     }
 }
 
-/// What there is to draw of a crowd.
-pub(super) struct InstanceView<'a> {
+/// A set of instances to cull.
+#[derive(Clone, Copy)]
+pub(super) struct CullingInput<'a> {
     pub poses: &'a [GpuPose],
-    pub traits: &'a [GpuInstance],
-    pub bodies: &'a [TemplateInSet],
-    pub place: Similarity,
+    pub instances: &'a [GpuInstance],
+    pub templates: &'a [TemplateInSet],
+    /// From the frame of the instances to the world.
+    pub transform: Similarity,
     /// From 0 to 1.
     pub opacity: f32,
-    /// Whether molecules may be elsewhere by now.
-    pub anywhere: bool,
+    /// Whether the GPU has newer poses, so that nothing may be culled.
+    pub poses_are_outdated: bool,
 }
 
-/// A template's spheres, and where the crowd's list has them.
+/// The spheres of a template, and their position in the sphere buffer of a set.
 #[derive(Clone, Debug)]
 pub(super) struct TemplateInSet {
-    pub body: std::sync::Arc<TemplateSpheres>,
+    pub spheres: std::sync::Arc<TemplateSpheres>,
     pub first_sphere: u32,
 }
 
-/// What is drawn of a crowd in a view. Buffers are kept from frame to frame.
+/// The visible molecules of a set in a view. Buffers are reused across frames.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Visible {
-    /// Molecules by index, one run after the other.
+pub(super) struct VisibleMolecules {
+    /// Indices of the molecules, batch by batch.
     pub molecules: Vec<u32>,
-    pub runs: Vec<GpuBatch>,
-    /// For each run the number of its vertices.
+    pub batches: Vec<GpuBatch>,
+    /// Number of vertices of each batch.
     pub vertices: Vec<u32>,
     /// Distances of the nearest and the farthest visible surface, nm.
     pub depths: Option<(f32, f32)>,
-    /// For each level of each template the molecules that are drawn in it.
+    /// Molecules of each level of each template.
     buckets: Vec<Vec<u32>>,
 }
 
-impl Visible {
-    /// Finds out what `view` sees of `shown`.
-    pub fn update(&mut self, view: &ViewSpace, shown: &InstanceView, look: &MoleculeStyle) {
-        let firsts = self.clear(shown.bodies);
-        let place = &shown.place;
-        for (index, (pose, traits)) in shown.poses.iter().zip(shown.traits).enumerate() {
-            let template = traits.template() as usize;
-            let Some(TemplateInSet { body, .. }) = shown.bodies.get(template) else {
+impl VisibleMolecules {
+    /// Culls `input` and forms batches.
+    pub fn update(&mut self, view: &ViewFrustum, input: &CullingInput, style: &MoleculeStyle) {
+        let first_buckets = self.clear(input.templates);
+        let transform = &input.transform;
+        for (index, (pose, instance)) in input.poses.iter().zip(input.instances).enumerate() {
+            let template = instance.template() as usize;
+            let Some(TemplateInSet { spheres, .. }) = input.templates.get(template) else {
                 continue;
             };
-            let center = place.transform_point(Vec3::from(pose.position));
-            let radius = body.scaled_radius(look.radius_scale) * place.scale;
-            if !shown.anywhere && !view.sees(center, radius) {
+            let center = transform.transform_point(Vec3::from(pose.position));
+            let radius = spheres.scaled_radius(style.radius_scale) * transform.scale;
+            if !input.poses_are_outdated && !view.intersects(center, radius) {
                 continue;
             }
             let depth = view.depth(center);
             let (near, far) = self.depths.unwrap_or((f32::MAX, f32::MIN));
             self.depths = Some((near.min(depth - radius), far.max(depth + radius)));
-            let pixels = view.pixels_per_nm(depth - radius) * place.scale;
-            let level = body.level(look.detail, pixels);
-            self.buckets[firsts[template] + level].push(index as u32);
+            let pixels = view.pixels_per_nm(depth - radius) * transform.scale;
+            let level = spheres.level(style.detail, pixels);
+            self.buckets[first_buckets[template] + level].push(index as u32);
         }
-        self.collect_runs(shown, &firsts, look.proxies);
+        self.collect_batches(input, &first_buckets, style.proxies);
     }
 
-    /// Empties everything and returns the first bucket of each template.
-    fn clear(&mut self, bodies: &[TemplateInSet]) -> Vec<usize> {
+    /// Clears all buffers and returns the first bucket of each template.
+    fn clear(&mut self, templates: &[TemplateInSet]) -> Vec<usize> {
         self.molecules.clear();
-        self.runs.clear();
+        self.batches.clear();
         self.vertices.clear();
         self.depths = None;
-        let mut firsts = Vec::with_capacity(bodies.len());
+        let mut first_buckets = Vec::with_capacity(templates.len());
         let mut count = 0;
-        for body in bodies {
-            firsts.push(count);
-            count += body.body.levels.len();
+        for template in templates {
+            first_buckets.push(count);
+            count += template.spheres.levels.len();
         }
         self.buckets.iter_mut().for_each(Vec::clear);
         self.buckets.resize_with(count, Vec::new);
-        firsts
+        first_buckets
     }
 
-    fn collect_runs(
+    fn collect_batches(
         &mut self,
-        shown: &InstanceView,
-        firsts: &[usize],
+        input: &CullingInput,
+        first_buckets: &[usize],
         overlay: Option<ProxyOverlay>,
     ) {
-        let mut buckets = std::mem::take(&mut self.buckets);
-        for (known, &first) in shown.bodies.iter().zip(firsts) {
-            let buckets = &mut buckets[first..][..known.body.levels.len()];
-            for (level, bucket) in known.body.levels.iter().zip(&*buckets) {
-                self.push_runs(shown, known, level, bucket, shown.opacity);
+        let buckets = std::mem::take(&mut self.buckets);
+        for (template, &first) in input.templates.iter().zip(first_buckets) {
+            let levels = &template.spheres.levels;
+            let buckets = &buckets[first..][..levels.len()];
+            for (level, bucket) in levels.iter().zip(buckets) {
+                self.push_batches(input, template, level, bucket, input.opacity);
             }
-            let proxies = overlay.and_then(|overlay| {
-                let mut sets = known.body.proxies.iter();
-                let (_, level) = sets.find(|(count, _)| *count == overlay.count)?;
-                Some((level, overlay.opacity))
-            });
-            if let Some((level, opacity)) = proxies {
-                // Whatever the atoms look like.
-                for bucket in buckets {
-                    self.push_runs(shown, known, level, bucket, opacity * shown.opacity);
+            if let Some(overlay) = overlay {
+                let mut sets = template.spheres.proxies.iter();
+                if let Some((_, level)) = sets.find(|(count, _)| *count == overlay.count) {
+                    // Over the molecules of all levels.
+                    for bucket in buckets {
+                        let opacity = overlay.opacity * input.opacity;
+                        self.push_batches(input, template, level, bucket, opacity);
+                    }
                 }
             }
         }
@@ -217,24 +219,24 @@ impl Visible {
     }
 
     /// Draws molecules of one template as the spheres of `level`.
-    fn push_runs(
+    fn push_batches(
         &mut self,
-        shown: &InstanceView,
-        known: &TemplateInSet,
-        level: &Level,
+        input: &CullingInput,
+        template: &TemplateInSet,
+        level: &DetailLevel,
         molecules: &[u32],
         opacity: f32,
     ) {
-        // A draw has at most 2³² vertices.
-        let most = (u32::MAX / SPHERE_VERTICES / level.count).max(1);
-        for part in molecules.chunks(most as usize) {
-            let Similarity { pose, scale } = shown.place;
-            self.runs.push(GpuBatch {
+        // A draw has less than 2³² vertices.
+        let max_molecules = (u32::MAX / SPHERE_VERTICES / level.count).max(1);
+        let Similarity { pose, scale } = input.transform;
+        for part in molecules.chunks(max_molecules as usize) {
+            self.batches.push(GpuBatch {
                 rotation: pose.rotation.to_array(),
                 position: pose.position.to_array(),
                 scale,
                 first_visible: self.molecules.len() as u32,
-                first_sphere: known.first_sphere + level.first,
+                first_sphere: template.first_sphere + level.first,
                 sphere_count: level.count,
                 opacity,
             });
@@ -260,111 +262,134 @@ mod tests {
     const HEIGHT: f32 = 360.0;
     const PROXIES: u32 = 5;
 
-    fn perspective() -> ViewSpace {
+    fn perspective() -> ViewFrustum {
         let projection = Mat4::perspective_infinite_reverse_rh(FRAC_PI_2, 1.0, 0.1);
-        ViewSpace::new(projection, Mat4::from_translation(Vec3::Z * 10.0), HEIGHT)
+        ViewFrustum::new(projection, Mat4::from_translation(Vec3::Z * 10.0), HEIGHT)
     }
 
-    fn orthographic() -> ViewSpace {
-        // Near and far change places, as Bevy has them.
+    fn orthographic() -> ViewFrustum {
+        // Reversed depth, as in Bevy.
         let projection = Mat4::orthographic_rh(-5.0, 5.0, -5.0, 5.0, 100.0, 0.0);
-        ViewSpace::new(projection, Mat4::from_translation(Vec3::Z * 10.0), HEIGHT)
+        ViewFrustum::new(projection, Mat4::from_translation(Vec3::Z * 10.0), HEIGHT)
     }
 
     #[test]
-    fn balls_are_seen_if_they_reach_into_the_view() {
+    fn balls_are_visible_if_they_reach_into_the_frustum() {
         let view = perspective();
-        assert!(view.sees(Vec3::ZERO, 0.1));
-        assert!(!view.sees(Vec3::Z * 11.0, 0.5), "behind");
-        assert!(view.sees(Vec3::Z * 11.0, 1.2), "reaches past the camera");
+        assert!(view.intersects(Vec3::ZERO, 0.1));
+        assert!(!view.intersects(Vec3::Z * 11.0, 0.5), "behind the camera");
+        assert!(view.intersects(Vec3::Z * 11.0, 1.2), "around the camera");
         // At a distance of 10 nm the view is 10 nm wide to either side.
         let side = 1.0 / 2.0_f32.sqrt();
-        assert!(view.sees(Vec3::X * 11.0, side + 0.01));
-        assert!(!view.sees(Vec3::X * 11.0, side - 0.01));
-        assert!(view.sees(Vec3::Z * -1.0e6, 0.1), "there is no far plane");
+        assert!(view.intersects(Vec3::X * 11.0, side + 0.01));
+        assert!(!view.intersects(Vec3::X * 11.0, side - 0.01));
+        assert!(view.intersects(Vec3::Z * -1.0e6, 0.1), "no far plane");
         let view = orthographic();
-        assert!(view.sees(Vec3::X * 5.5, 0.51) && !view.sees(Vec3::X * 5.5, 0.49));
-        assert!(!view.sees(Vec3::Z * -91.0, 0.9), "beyond the far plane");
-        assert!(!view.sees(Vec3::Z * 10.6, 0.5), "before the near plane");
+        assert!(view.intersects(Vec3::X * 5.5, 0.51) && !view.intersects(Vec3::X * 5.5, 0.49));
+        assert!(
+            !view.intersects(Vec3::Z * -91.0, 0.9),
+            "beyond the far plane"
+        );
+        assert!(
+            !view.intersects(Vec3::Z * 10.6, 0.5),
+            "before the near plane"
+        );
     }
 
     #[test]
-    fn sizes_on_the_screen_are_those_of_the_projection() {
+    fn sizes_on_the_screen_follow_the_projection() {
         // 20 nm are 360 pixels high at a distance of 10 nm.
         assert!((perspective().pixels_per_nm(10.0) - 18.0).abs() < 1.0e-4);
         assert!((orthographic().pixels_per_nm(3.0) - 36.0).abs() < 1.0e-4);
         assert!(perspective().pixels_per_nm(-1.0).is_finite());
     }
 
-    /// Molecules of two templates in a row along x, 1 nm apart, alternating.
-    fn row(count: u32) -> (Vec<GpuPose>, Vec<GpuInstance>, Vec<TemplateInSet>) {
-        let mut first_sphere = 0;
-        let bodies = ["p_xylene.pdb", "popc.pdb"].map(|file| {
-            let path = format!("assets/molecules/{file}");
-            let template = load(path, &LoadOptions::default()).unwrap();
-            let body = TemplateSpheres::new(&template, &[PROXIES]);
-            let known = TemplateInSet {
-                first_sphere,
-                body: Arc::new(body),
+    /// Molecules of two alternating templates.
+    struct Row {
+        poses: Vec<GpuPose>,
+        instances: Vec<GpuInstance>,
+        templates: Vec<TemplateInSet>,
+    }
+
+    impl Row {
+        /// Along x, 1 nm apart.
+        fn new(count: u32) -> Self {
+            let mut first_sphere = 0;
+            let templates = ["p_xylene.pdb", "popc.pdb"].map(|file| {
+                let path = format!("assets/molecules/{file}");
+                let template = load(path, &LoadOptions::default()).unwrap();
+                let template = TemplateInSet {
+                    first_sphere,
+                    spheres: Arc::new(TemplateSpheres::new(&template, &[PROXIES])),
+                };
+                first_sphere += template.spheres.spheres.len() as u32;
+                template
+            });
+            let pose = |k| Pose::from_translation(Vec3::X * (k as f32 - 0.5 * count as f32));
+            let colliding = |k: u32| (k % 3 == 0).then_some(GpuInstance::COLLIDING);
+            let instance = |k| GpuInstance {
+                number: k,
+                template_and_state: (k % 2) | colliding(k).unwrap_or(0),
+                ..GpuInstance::default()
             };
-            first_sphere += known.body.spheres.len() as u32;
-            known
-        });
-        let pose = |k| Pose::from_translation(Vec3::X * (k as f32 - 0.5 * count as f32));
-        let traits = |k| GpuInstance {
-            number: k,
-            template_and_state: (k % 2) | if k % 3 == 0 { GpuInstance::COLLIDES } else { 0 },
-            ..GpuInstance::default()
-        };
-        (
-            (0..count).map(|k| GpuPose::from(pose(k))).collect(),
-            (0..count).map(traits).collect(),
-            bodies.to_vec(),
-        )
+            Self {
+                poses: (0..count).map(|k| GpuPose::from(pose(k))).collect(),
+                instances: (0..count).map(instance).collect(),
+                templates: templates.to_vec(),
+            }
+        }
+
+        fn input(&self) -> CullingInput<'_> {
+            CullingInput {
+                poses: &self.poses,
+                instances: &self.instances,
+                templates: &self.templates,
+                transform: Similarity::IDENTITY,
+                opacity: 1.0,
+                poses_are_outdated: false,
+            }
+        }
+
+        fn template_of(&self, molecule: u32) -> &TemplateInSet {
+            &self.templates[self.instances[molecule as usize].template() as usize]
+        }
     }
 
     #[test]
-    fn runs_have_all_that_is_seen_and_nothing_else() {
-        let (poses, traits, bodies) = row(101);
-        let place = Similarity {
+    fn batches_contain_exactly_the_visible_molecules() {
+        let row = Row::new(101);
+        let transform = Similarity {
             pose: Pose::new(Vec3::new(1.0, 2.0, -3.0), Quat::from_rotation_z(0.4)),
             scale: 1.5,
         };
-        let shown = InstanceView {
-            poses: &poses,
-            traits: &traits,
-            bodies: &bodies,
-            place,
-            opacity: 1.0,
-            anywhere: false,
+        let input = CullingInput {
+            transform,
+            ..row.input()
         };
-        let look = MoleculeStyle::default();
-        let mut visible = Visible::default();
+        let style = MoleculeStyle::default();
+        let mut visible = VisibleMolecules::default();
         for view in [perspective(), orthographic()] {
-            // Twice, so that what is kept from the last frame does no harm.
-            visible.update(&view, &shown, &look);
-            visible.update(&view, &shown, &look);
+            // Twice, to check that state from the previous frame is cleared.
+            visible.update(&view, &input, &style);
+            visible.update(&view, &input, &style);
             let mut found = visible.molecules.clone();
             found.sort_unstable();
-            let seen = (0..101).filter(|&k| {
-                let body = &bodies[traits[k as usize].template() as usize].body;
-                let center = place.transform_point(poses[k as usize].position.into());
-                view.sees(center, body.bounding_radius * 1.5)
+            let expected = (0..101).filter(|&k| {
+                let center = transform.transform_point(row.poses[k as usize].position.into());
+                view.intersects(center, row.template_of(k).spheres.bounding_radius * 1.5)
             });
-            assert_eq!(found, seen.collect::<Vec<u32>>());
+            assert_eq!(found, expected.collect::<Vec<u32>>());
             assert!((1..100).contains(&found.len()));
             let mut covered = 0;
-            for (run, vertices) in visible.runs.iter().zip(&visible.vertices) {
-                let count = vertices / SPHERE_VERTICES / run.sphere_count;
-                assert_eq!(run.first_visible, covered);
+            for (batch, vertices) in visible.batches.iter().zip(&visible.vertices) {
+                let count = vertices / SPHERE_VERTICES / batch.sphere_count;
+                assert_eq!(batch.first_visible, covered);
                 covered += count;
-                for k in run.first_visible..covered {
-                    let molecule = visible.molecules[k as usize];
-                    let known = &bodies[traits[molecule as usize].template() as usize];
-                    let levels = &known.body.levels;
-                    assert!(levels.iter().any(|level| {
-                        run.first_sphere == known.first_sphere + level.first
-                            && run.sphere_count == level.count
+                for k in batch.first_visible..covered {
+                    let template = row.template_of(visible.molecules[k as usize]);
+                    assert!(template.spheres.levels.iter().any(|level| {
+                        batch.first_sphere == template.first_sphere + level.first
+                            && batch.sphere_count == level.count
                     }));
                 }
             }
@@ -373,69 +398,61 @@ mod tests {
     }
 
     #[test]
-    fn proxies_lie_over_atoms_of_any_detail() {
-        let (poses, traits, bodies) = row(40);
-        let shown = InstanceView {
-            poses: &poses,
-            traits: &traits,
-            bodies: &bodies,
-            place: Similarity::IDENTITY,
+    fn proxies_are_drawn_over_all_levels() {
+        let row = Row::new(40);
+        let input = CullingInput {
             opacity: 0.5,
-            anywhere: false,
+            ..row.input()
         };
-        let mut look = MoleculeStyle::default();
-        let mut visible = Visible::default();
-        visible.update(&perspective(), &shown, &look);
+        let mut style = MoleculeStyle::default();
+        let mut visible = VisibleMolecules::default();
+        visible.update(&perspective(), &input, &style);
         let plain = visible.clone();
         let overlay = ProxyOverlay {
             count: PROXIES,
             opacity: 0.5,
         };
-        look.proxies = Some(overlay);
-        visible.update(&perspective(), &shown, &look);
-        let is_proxies = |run: &GpuBatch| run.opacity == 0.25;
-        let runs = visible.runs.iter();
-        let atoms: Vec<_> = runs.filter(|run| !is_proxies(run)).collect();
-        assert_eq!(atoms.len(), plain.runs.len());
-        assert!(atoms.iter().all(|run| run.opacity == 0.5));
-        let runs = visible.runs.iter().zip(&visible.vertices);
-        let proxies = runs.filter(|(run, _)| is_proxies(run));
+        style.proxies = Some(overlay);
+        visible.update(&perspective(), &input, &style);
+        let is_proxies = |batch: &GpuBatch| batch.opacity == 0.25;
+        let batches = visible.batches.iter();
+        let atoms: Vec<_> = batches.filter(|batch| !is_proxies(batch)).collect();
+        assert_eq!(atoms.len(), plain.batches.len());
+        assert!(atoms.iter().all(|batch| batch.opacity == 0.5));
         let mut drawn = 0;
-        for (run, vertices) in proxies {
-            assert_eq!(run.sphere_count, PROXIES);
-            drawn += vertices / SPHERE_VERTICES / PROXIES;
+        for (batch, vertices) in visible.batches.iter().zip(&visible.vertices) {
+            if is_proxies(batch) {
+                assert_eq!(batch.sphere_count, PROXIES);
+                drawn += vertices / SPHERE_VERTICES / PROXIES;
+            }
         }
         assert_eq!(drawn as usize, plain.molecules.len());
-        // A number that was not prepared shows none.
-        look.proxies = Some(ProxyOverlay {
+        // A number of proxies that was not prepared shows none.
+        style.proxies = Some(ProxyOverlay {
             count: PROXIES + 1,
             ..overlay
         });
-        visible.update(&perspective(), &shown, &look);
+        visible.update(&perspective(), &input, &style);
         assert_eq!(visible.molecules, plain.molecules);
     }
 
     #[test]
-    fn far_molecules_have_fewer_spheres() {
-        let (poses, traits, bodies) = row(2);
-        let spheres = |away: f32, detail| {
-            let shown = InstanceView {
-                poses: &poses,
-                traits: &traits,
-                bodies: &bodies,
-                place: Similarity {
-                    pose: Pose::from_translation(Vec3::Z * -away),
+    fn distant_molecules_have_fewer_spheres() {
+        let row = Row::new(2);
+        let spheres = |distance: f32, detail| {
+            let input = CullingInput {
+                transform: Similarity {
+                    pose: Pose::from_translation(Vec3::Z * -distance),
                     scale: 1.0,
                 },
-                opacity: 1.0,
-                anywhere: false,
+                ..row.input()
             };
-            let look = MoleculeStyle {
+            let style = MoleculeStyle {
                 detail,
                 ..MoleculeStyle::default()
             };
-            let mut visible = Visible::default();
-            visible.update(&perspective(), &shown, &look);
+            let mut visible = VisibleMolecules::default();
+            visible.update(&perspective(), &input, &style);
             visible.vertices.iter().sum::<u32>() / SPHERE_VERTICES
         };
         let auto = DrawDetail::default();
@@ -446,17 +463,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_crowd_has_no_draws() {
-        let mut visible = Visible::default();
-        let shown = InstanceView {
-            poses: &[],
-            traits: &[],
-            bodies: &[],
-            place: Similarity::IDENTITY,
-            opacity: 1.0,
-            anywhere: false,
+    fn an_empty_set_has_no_draws() {
+        let mut visible = VisibleMolecules::default();
+        let empty = Row {
+            poses: Vec::new(),
+            instances: Vec::new(),
+            templates: Vec::new(),
         };
-        visible.update(&perspective(), &shown, &MoleculeStyle::default());
-        assert!(visible.runs.is_empty() && visible.depths.is_none());
+        visible.update(&perspective(), &empty.input(), &MoleculeStyle::default());
+        assert!(visible.batches.is_empty() && visible.depths.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! From the app's world to the renderer's: crowds that have changed, and looks.
+//! Extraction of changed instances and of styles to the render world.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,39 +16,40 @@ use super::style::{MoleculeStyle, ViewStyle, fraction};
 use crate::gpu::{DevicePoses, GpuPose};
 use crate::molecule::MoleculeTemplate;
 
-/// Which crowd it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Where a set of instances comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum InstanceSource {
-    /// The crowd of an entity.
+    /// The [`InstancedMolecules`] of an entity.
     Component(Entity),
-    /// Molecules of the physics world, by what cameras see them.
-    Physics(u32),
+    /// The molecules of the physics world in these layers.
+    Physics(RenderLayers),
 }
 
 impl fmt::Display for InstanceSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Component(entity) => write!(f, "the crowd {entity}"),
+            Self::Component(entity) => write!(f, "the instanced molecules of entity {entity}"),
             Self::Physics(_) => write!(f, "the molecules of the physics world"),
         }
     }
 }
 
-/// A crowd as the renderer has it.
+/// A set of instances in the render world.
 #[derive(Clone, Debug)]
 pub(crate) struct ExtractedInstances {
     pub templates: Vec<Arc<MoleculeTemplate>>,
     pub poses: Vec<GpuPose>,
-    pub traits: Vec<GpuInstance>,
-    pub place: Similarity,
+    pub instances: Vec<GpuInstance>,
+    /// From the frame of the instances to the world.
+    pub transform: Similarity,
     pub layers: RenderLayers,
     /// From 0 to 1.
     pub opacity: f32,
     /// Poses of the same molecules, in the same order, on a device.
     pub device_poses: Option<DevicePoses>,
-    /// Whether templates, poses or traits have changed since they were last sent.
+    /// Whether templates, poses or instances have changed since the last upload.
     pub changed: bool,
-    /// Whether it is to be drawn in this frame.
+    /// Whether the set is drawn in this frame.
     pub visible: bool,
 }
 
@@ -57,8 +58,8 @@ impl Default for ExtractedInstances {
         Self {
             templates: Vec::new(),
             poses: Vec::new(),
-            traits: Vec::new(),
-            place: Similarity::IDENTITY,
+            instances: Vec::new(),
+            transform: Similarity::IDENTITY,
             layers: RenderLayers::default(),
             opacity: 1.0,
             device_poses: None,
@@ -69,60 +70,69 @@ impl Default for ExtractedInstances {
 }
 
 impl ExtractedInstances {
-    /// Forgets its molecules; they are about to be pushed again.
-    pub fn restart(&mut self) {
+    /// Removes all molecules.
+    pub fn clear(&mut self) {
         self.poses.clear();
-        self.traits.clear();
+        self.instances.clear();
         self.changed = true;
     }
 
     /// Index of a template, which is added if it is new.
-    pub fn template_number(&mut self, template: &Arc<MoleculeTemplate>) -> u32 {
-        let same = |known: &Arc<MoleculeTemplate>| Arc::ptr_eq(known, template);
-        let known = self.templates.iter().position(same);
+    pub fn template_index(&mut self, template: &Arc<MoleculeTemplate>) -> u32 {
+        let mut templates = self.templates.iter();
+        let known = templates.position(|known| Arc::ptr_eq(known, template));
         known.unwrap_or_else(|| {
             self.templates.push(template.clone());
             self.templates.len() - 1
         }) as u32
     }
 
-    /// Adds a molecule, which has been checked. `number` tells it from its neighbors.
+    /// Adds a validated molecule. `number` selects its color among those of its neighbors.
     pub fn push(&mut self, number: u32, molecule: &MoleculeInstance) {
-        let state = if molecule.colliding {
-            GpuInstance::COLLIDES
+        let colliding = if molecule.colliding {
+            GpuInstance::COLLIDING
         } else {
             0
         };
         self.poses.push(molecule.pose.into());
-        self.traits.push(GpuInstance {
+        self.instances.push(GpuInstance {
             number,
-            template_and_state: molecule.template | state,
+            template_and_state: molecule.template | colliding,
             group: molecule.group,
             penetration: molecule.penetration,
         });
     }
 }
 
-/// All crowds of the app.
+/// All sets of instances. Sets whose source is gone are removed.
 #[derive(Debug, Default, Resource)]
-pub(crate) struct ExtractedInstanceSets(pub BTreeMap<InstanceSource, ExtractedInstances>);
+pub struct ExtractedInstanceSets(pub(crate) BTreeMap<InstanceSource, ExtractedInstances>);
 
-/// How molecules look in each view.
+impl ExtractedInstanceSets {
+    /// Number of sets, for tests.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The style of each view.
 #[derive(Debug, Default, Resource)]
 pub(super) struct ExtractedStyles {
-    common: MoleculeStyle,
+    global: MoleculeStyle,
     views: HashMap<MainEntity, MoleculeStyle>,
 }
 
 impl ExtractedStyles {
+    /// The style of a view.
     pub fn of(&self, view: MainEntity) -> &MoleculeStyle {
-        self.views.get(&view).unwrap_or(&self.common)
+        self.views.get(&view).unwrap_or(&self.global)
     }
 
-    /// Numbers of proxies that some view may show, ascending.
+    /// Numbers of proxies that some view shows, ascending.
     pub fn proxy_counts(&self) -> Vec<u32> {
-        let looks = self.views.values().chain([&self.common]);
-        let counts = looks.filter_map(|look| look.proxies.map(|proxies| proxies.count));
+        let styles = self.views.values().chain([&self.global]);
+        let counts = styles.filter_map(|style| style.proxies.map(|proxies| proxies.count));
         let mut counts: Vec<u32> = counts.collect();
         counts.sort_unstable();
         counts.dedup();
@@ -130,10 +140,10 @@ impl ExtractedStyles {
     }
 }
 
-/// Takes over crowds that have changed.
+/// Extracts changed [`InstancedMolecules`].
 pub(super) fn extract_instances(
     mut extracted: ResMut<ExtractedInstanceSets>,
-    crowds: Extract<
+    entities: Extract<
         Query<(
             Entity,
             Ref<InstancedMolecules>,
@@ -142,88 +152,87 @@ pub(super) fn extract_instances(
             Option<&RenderLayers>,
         )>,
     >,
-    mut complaints: Local<HashSet<Entity>>,
+    mut reported: Local<HashSet<Entity>>,
 ) {
-    let known = |key: &InstanceSource| match key {
-        InstanceSource::Component(entity) => crowds.contains(*entity),
+    extracted.0.retain(|source, _| match source {
+        InstanceSource::Component(entity) => entities.contains(*entity),
         InstanceSource::Physics(_) => true,
-    };
-    extracted.0.retain(|key, _| known(key));
-    complaints.retain(|entity| crowds.contains(*entity));
-    for (entity, crowd, transform, visibility, layers) in &crowds {
-        let key = InstanceSource::Component(entity);
-        let new = !extracted.0.contains_key(&key);
-        let copy = extracted.0.entry(key).or_default();
-        let mut fault = None;
+    });
+    reported.retain(|entity| entities.contains(*entity));
+    for (entity, molecules, transform, visibility, layers) in &entities {
+        let source = InstanceSource::Component(entity);
+        let new = !extracted.0.contains_key(&source);
+        let set = extracted.0.entry(source).or_default();
+        let mut first_error = None;
         match Similarity::of(transform) {
-            Ok(place) => {
-                copy.place = place;
-                copy.visible = visibility.get();
+            Ok(transform) => {
+                set.transform = transform;
+                set.visible = visibility.get();
             }
             Err(error) => {
-                copy.visible = false;
-                fault = Some(error);
+                set.visible = false;
+                first_error = Some(error);
             }
         }
-        copy.layers = layers.cloned().unwrap_or_default();
-        copy.opacity = fraction(crowd.opacity);
-        if new || crowd.is_changed() {
-            fault = copy_molecules(copy, &crowd).or(fault);
-        } else if complaints.contains(&entity) {
-            // Nothing new to say.
+        set.layers = layers.cloned().unwrap_or_default();
+        set.opacity = fraction(molecules.opacity);
+        if new || molecules.is_changed() {
+            first_error = copy_molecules(set, &molecules).or(first_error);
+        } else if reported.contains(&entity) {
             continue;
         }
-        match fault {
-            Some(error) if complaints.insert(entity) => {
-                error!("not all of the crowd {entity} can be drawn: {error}");
+        match first_error {
+            Some(error) if reported.insert(entity) => {
+                error!("some instanced molecules of entity {entity} are not drawn: {error}");
             }
             Some(_) => {}
             None => {
-                complaints.remove(&entity);
+                reported.remove(&entity);
             }
         }
     }
 }
 
-/// Copies the molecules that can be drawn; tells the first that cannot.
-fn copy_molecules(copy: &mut ExtractedInstances, crowd: &InstancedMolecules) -> Option<DrawError> {
-    copy.restart();
-    copy.templates.clone_from(&crowd.templates);
-    let mut fault = None;
-    copy.device_poses.clone_from(&crowd.device_poses);
-    if let Some(poses) = &crowd.device_poses {
+/// Copies the valid molecules; returns the error of the first invalid one.
+fn copy_molecules(set: &mut ExtractedInstances, source: &InstancedMolecules) -> Option<DrawError> {
+    set.clear();
+    set.templates.clone_from(&source.templates);
+    set.device_poses.clone_from(&source.device_poses);
+    let mut first_error = None;
+    if let Some(poses) = &source.device_poses {
         let order = poses.order();
-        let known = |&index: &u32| crowd.check_molecule(index as usize).is_ok();
-        if order.len() == crowd.molecules.len() && order.iter().all(known) {
+        let is_valid = |&index: &u32| source.check_molecule(index as usize).is_ok();
+        if order.len() == source.molecules.len() && order.iter().all(is_valid) {
             for &index in order {
-                copy.push(index, &crowd.molecules[index as usize]);
+                set.push(index, &source.molecules[index as usize]);
             }
             return None;
         }
-        copy.device_poses = None;
-        fault = Some(DrawError::WrongPoses {
-            molecules: crowd.molecules.len(),
+        set.device_poses = None;
+        first_error = Some(DrawError::PoseCountMismatch {
+            molecules: source.molecules.len(),
             poses: order.len(),
         });
     }
-    for (index, molecule) in crowd.molecules.iter().enumerate() {
-        match crowd.check_molecule(index) {
-            Ok(()) => copy.push(index as u32, molecule),
-            Err(error) => fault = fault.or(Some(error)),
+    for (index, molecule) in source.molecules.iter().enumerate() {
+        match source.check_molecule(index) {
+            Ok(()) => set.push(index as u32, molecule),
+            Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    fault
+    first_error
 }
 
+/// Extracts the global style and those of cameras.
 pub(super) fn extract_styles(
-    mut looks: ResMut<ExtractedStyles>,
-    common: Extract<Option<Res<MoleculeStyle>>>,
+    mut styles: ResMut<ExtractedStyles>,
+    global: Extract<Option<Res<MoleculeStyle>>>,
     views: Extract<Query<(Entity, &ViewStyle)>>,
 ) {
-    let common = common.as_deref().cloned().unwrap_or_default();
-    looks.common = common.sane();
-    looks.views.clear();
+    let global = global.as_deref().cloned().unwrap_or_default();
+    styles.global = global.sanitized();
+    styles.views.clear();
     let views = views.iter();
-    let views = views.map(|(view, look)| (MainEntity::from(view), look.0.clone().sane()));
-    looks.views.extend(views);
+    let views = views.map(|(view, style)| (MainEntity::from(view), style.0.clone().sanitized()));
+    styles.views.extend(views);
 }

@@ -1,35 +1,35 @@
-//! Arrays on the renderer's device that grow as they need to.
+//! [`GrowableBuffer`]: a GPU buffer that is reallocated when its content outgrows it.
 
 use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages};
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::instanced_molecules::DrawError;
 
-/// Fewest bytes of an array: bindings must not be empty.
-const LEAST_BYTES: u64 = 256;
+/// Minimum size of a buffer, bytes: bindings must not be empty.
+const MIN_BYTES: u64 = 256;
 
-/// An array of the shader's that the app writes.
+/// A uniform or storage buffer that the CPU writes.
 #[derive(Debug)]
 pub(super) struct GrowableBuffer {
-    what: &'static str,
+    label: &'static str,
     usage: BufferUsages,
     buffer: Option<Buffer>,
 }
 
 impl GrowableBuffer {
-    /// A storage array; `what` names its content in error messages.
-    pub fn storage(what: &'static str) -> Self {
+    /// A storage buffer; `label` names its content in error messages.
+    pub fn storage(label: &'static str) -> Self {
         Self {
-            what,
+            label,
             usage: BufferUsages::STORAGE | BufferUsages::COPY_DST,
             buffer: None,
         }
     }
 
-    /// A uniform.
-    pub fn uniform(what: &'static str) -> Self {
+    /// A uniform buffer.
+    pub fn uniform(label: &'static str) -> Self {
         Self {
-            what,
+            label,
             usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             buffer: None,
         }
@@ -39,35 +39,34 @@ impl GrowableBuffer {
         self.buffer.as_ref()
     }
 
-    /// Makes `bytes` its content. Returns whether it is a new buffer now, which must be
-    /// bound again.
+    /// Replaces the content. Returns whether the buffer was reallocated and must be bound again.
     ///
     /// # Errors
-    /// [`DrawError::TooLarge`] if the device cannot have an array of that size.
+    /// [`DrawError::TooLarge`] if the content exceeds the limits of the device.
     pub fn write(
         &mut self,
         device: &RenderDevice,
         queue: &RenderQueue,
         bytes: &[u8],
     ) -> Result<bool, DrawError> {
-        let needed = (bytes.len() as u64).max(LEAST_BYTES);
+        let needed = (bytes.len() as u64).max(MIN_BYTES);
         let limits = device.limits();
         let limit = limits
             .max_buffer_size
             .min(limits.max_storage_buffer_binding_size);
         if needed > limit {
             return Err(DrawError::TooLarge {
-                what: self.what,
+                what: self.label,
                 bytes: needed,
                 limit,
             });
         }
         let fits = self.buffer.as_ref().is_some_and(|b| b.size() >= needed);
         if !fits {
-            // Half as much again, so that a growing crowd does not need a new one each time.
-            let size = (needed + needed / 2).next_multiple_of(LEAST_BYTES);
+            // Half as much again, so that growing content is not reallocated every frame.
+            let size = (needed + needed / 2).next_multiple_of(MIN_BYTES);
             self.buffer = Some(device.create_buffer(&BufferDescriptor {
-                label: Some(self.what),
+                label: Some(self.label),
                 size: size.min(limit & !3),
                 usage: self.usage,
                 mapped_at_creation: false,

@@ -1,4 +1,4 @@
-//! Many molecules that one entity draws.
+//! [`InstancedMolecules`]: many molecules drawn by one entity.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::gpu::DevicePoses;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Why something is not drawn.
+/// Why molecules are not drawn.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DrawError {
-    /// A molecule names a template that is not in the list.
-    #[error("molecule {molecule} has template {template}, but there are {count}, counted from 0")]
+    /// The template index of a molecule is out of range.
+    #[error("molecule {molecule} refers to template {template}, but there are {count}")]
     NoSuchTemplate {
         /// Index of the molecule.
         molecule: usize,
-        /// The template that it names.
+        /// Its template index.
         template: u32,
-        /// How many templates there are.
+        /// Number of templates.
         count: usize,
     },
-    /// A pose is NaN or infinite, or its rotation is not a rotation.
+    /// A pose is NaN or infinite, or its rotation is not a unit quaternion.
     #[error(
         "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
         pose.position, pose.rotation
@@ -32,48 +32,46 @@ pub enum DrawError {
     BadPose {
         /// Index of the molecule.
         molecule: usize,
-        /// The pose that was given.
+        /// The given pose.
         pose: Pose,
     },
-    /// The transform of the entity is not finite, or its scale is not the same positive
-    /// number along all axes: spheres would not stay spheres.
-    #[error(
-        "the transform {transform:?} must be finite and have the same positive scale along all axes"
-    )]
+    /// The transform of the entity is not finite, or its scale is not positive and uniform, which
+    /// would deform spheres.
+    #[error("the transform {transform:?} must be finite, with a positive and uniform scale")]
     BadTransform {
         /// The entity's global transform.
         transform: GlobalTransform,
     },
-    /// Poses on the device are not those of the molecules.
-    #[error("{poses} poses on the device do not belong to {molecules} molecules")]
-    WrongPoses {
+    /// The number of poses on the device differs from the number of molecules.
+    #[error("there are {poses} poses on the device for {molecules} molecules")]
+    PoseCountMismatch {
         /// Number of molecules.
         molecules: usize,
         /// Number of poses.
         poses: usize,
     },
-    /// There is more to draw than the device can hold in one array.
+    /// A buffer would exceed the limits of the device.
     #[error(
-        "{what} need {bytes} bytes, but an array of this device has at most {limit}: draw fewer in one crowd"
+        "the {what} need {bytes} bytes, but a buffer of this device has at most {limit}: draw fewer molecules per entity"
     )]
     TooLarge {
-        /// What does not fit.
+        /// Content of the buffer.
         what: &'static str,
-        /// Size that would be needed, bytes.
+        /// Required size, bytes.
         bytes: u64,
-        /// Size that there can be, bytes.
+        /// Maximum size, bytes.
         limit: u64,
     },
 }
 
-/// One molecule of a [`InstancedMolecules`].
+/// One molecule of [`InstancedMolecules`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MoleculeInstance {
     /// Index of its template in [`InstancedMolecules::templates`]. Default: 0.
     pub template: u32,
-    /// Where it is in the frame of the entity, nm. Default: at the origin, not turned.
+    /// Pose in the frame of the entity, nm. Default: identity.
     pub pose: Pose,
-    /// What it belongs to, such as a compartment or a leaflet, for
+    /// Group, such as a compartment or a leaflet, for
     /// [`ColorMode::Group`](super::ColorMode::Group). Default: 0.
     pub group: u32,
     /// Whether it overlaps others, for
@@ -96,14 +94,12 @@ impl MoleculeInstance {
     }
 }
 
-/// Many molecules drawn by one entity. The pose of each goes to the GPU once, whatever
-/// its number of atoms.
+/// Many molecules drawn by one entity. Only the poses are uploaded per molecule, not the atoms.
 ///
-/// Poses are in the frame of the entity; its scale must be the same along all axes.
-/// Molecules that cannot be drawn, because their template is missing or their pose is
-/// not finite, are left out, and the log tells the first of them.
+/// Poses are in the frame of the entity, whose scale must be uniform. Molecules with an invalid
+/// template index or pose are skipped, and the first of them is logged.
 ///
-/// Change it through `Mut`, so that the renderer notices.
+/// Changes are uploaded when change detection reports them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -123,13 +119,13 @@ impl MoleculeInstance {
 /// crowd.check()?;
 /// assert_eq!(crowd.atom_count(), 10 * lipid.atom_count());
 ///
-/// // The atom that a ray from above meets first, of the fourth molecule.
+/// // Pick the first atom of the fourth molecule along a ray from above.
 /// let atom = lipid.positions()[0] + 3.0 * Vec3::X;
 /// let ray = Ray3d::new(atom + 20.0 * Vec3::Y, Dir3::NEG_Y);
-/// let hit = crowd.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("it meets nothing")?;
+/// let hit = crowd.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("nothing is hit")?;
 /// assert!(hit.distance < 20.0 && hit.normal.y > 0.0);
 ///
-/// // What cannot be drawn is told.
+/// // Invalid molecules are reported.
 /// crowd.molecules[7].template = 1;
 /// let expected = DrawError::NoSuchTemplate { molecule: 7, template: 1, count: 1 };
 /// assert_eq!(crowd.check(), Err(expected));
@@ -142,17 +138,16 @@ impl MoleculeInstance {
 #[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
 pub struct InstancedMolecules {
-    /// The shapes that molecules share. Default: none.
+    /// The templates that molecules refer to by index. Default: none.
     pub templates: Vec<Arc<MoleculeTemplate>>,
     /// The molecules. Default: none.
     pub molecules: Vec<MoleculeInstance>,
-    /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
-    /// Default: 1.
+    /// Fraction of the pixels that are drawn, from 0 to 1. Default: 1.
     pub opacity: f32,
-    /// Where the present poses are on the [renderer's device](super::SharedGpuDevice), if they
-    /// are: of all molecules, which are then the members of the relaxer's crowd. No pose is
-    /// sent; those of [`molecules`](Self::molecules) only tell how much detail to draw, and
-    /// all molecules are drawn. On another device they are not used. Default: none.
+    /// Current poses of all molecules on the [renderer's device](super::SharedGpuDevice), from
+    /// the relaxer whose crowd these molecules are. Then no poses are uploaded: those of
+    /// [`molecules`](Self::molecules) only select the level of detail, and nothing is culled.
+    /// Ignored if they are on another device. Default: none.
     pub device_poses: Option<DevicePoses>,
 }
 
@@ -168,13 +163,13 @@ impl Default for InstancedMolecules {
 }
 
 impl InstancedMolecules {
-    /// The molecules of a crowd as they are now, each in the group of its placement;
-    /// those that may be anywhere are in the group after the last.
+    /// The molecules of a crowd at their current poses, grouped by placement. Molecules without a
+    /// placement are in the group after the last.
     #[must_use]
     pub fn from_crowd(crowd: &Crowd) -> Self {
-        let nowhere = crowd.placements().len() as u32;
+        let unplaced = crowd.placements().len() as u32;
         let molecules = crowd.members().iter().map(|member| MoleculeInstance {
-            group: member.placement.unwrap_or(nowhere),
+            group: member.placement.unwrap_or(unplaced),
             ..MoleculeInstance::new(member.template, member.pose)
         });
         Self {
@@ -184,14 +179,14 @@ impl InstancedMolecules {
         }
     }
 
-    /// Moves molecules, from the first one on, to new poses.
+    /// Replaces the poses of the molecules, in order.
     pub fn set_poses(&mut self, poses: impl IntoIterator<Item = Pose>) {
         for (molecule, pose) in self.molecules.iter_mut().zip(poses) {
             molecule.pose = pose;
         }
     }
 
-    /// Number of atoms of all molecules, without those whose template is missing.
+    /// Number of atoms of all molecules with a valid template index.
     #[must_use]
     pub fn atom_count(&self) -> usize {
         let template = |molecule: &MoleculeInstance| self.templates.get(molecule.template as usize);
@@ -199,18 +194,18 @@ impl InstancedMolecules {
         templates.map(|template| template.atom_count()).sum()
     }
 
-    /// Whether every molecule can be drawn.
+    /// Validates all molecules.
     ///
     /// # Errors
-    /// [`DrawError`] for the first that cannot.
+    /// [`DrawError`] of the first invalid one.
     pub fn check(&self) -> Result<(), DrawError> {
         (0..self.molecules.len()).try_for_each(|index| self.check_molecule(index))
     }
 
-    /// Whether one molecule can be drawn.
+    /// Validates one molecule.
     pub(super) fn check_molecule(&self, index: usize) -> Result<(), DrawError> {
         let Some(molecule) = self.molecules.get(index) else {
-            return Err(DrawError::WrongPoses {
+            return Err(DrawError::PoseCountMismatch {
                 molecules: self.molecules.len(),
                 poses: index + 1,
             });
@@ -232,14 +227,14 @@ impl InstancedMolecules {
     }
 }
 
-/// Where a crowd's frame is in the world: turned, then scaled, then shifted.
+/// A rigid transform with a uniform scale, from the frame of an entity to the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Similarity {
     pub pose: Pose,
     pub scale: f32,
 }
 
-/// By what fraction the scales of two axes may differ.
+/// Maximum relative difference between the scales of two axes.
 const SCALE_TOLERANCE: f32 = 1.0e-3;
 
 impl Similarity {
@@ -248,14 +243,14 @@ impl Similarity {
         scale: 1.0,
     };
 
-    /// The place of an entity.
+    /// The similarity of a transform, if its scale is uniform.
     pub fn of(transform: &GlobalTransform) -> Result<Self, DrawError> {
         let (scale, rotation, position) = transform.to_scale_rotation_translation();
         let pose = Pose::new(position, rotation);
-        let (least, most) = (scale.min_element(), scale.max_element());
-        let even = least > 0.0 && most - least <= SCALE_TOLERANCE * most;
-        if even && most.is_finite() && pose.is_finite() {
-            Ok(Self { pose, scale: most })
+        let (min, max) = (scale.min_element(), scale.max_element());
+        let uniform = min > 0.0 && max - min <= SCALE_TOLERANCE * max;
+        if uniform && max.is_finite() && pose.is_finite() {
+            Ok(Self { pose, scale: max })
         } else {
             Err(DrawError::BadTransform {
                 transform: *transform,
@@ -263,12 +258,12 @@ impl Similarity {
         }
     }
 
-    /// World position (nm) of a point of the crowd's frame (nm).
+    /// World position (nm) of a local point (nm).
     pub fn transform_point(&self, point: Vec3) -> Vec3 {
         self.pose.transform_point(point * self.scale)
     }
 
-    /// Position in the crowd's frame (nm) of a point of the world (nm).
+    /// Local position (nm) of a world point (nm).
     pub fn inverse_transform_point(&self, point: Vec3) -> Vec3 {
         self.pose.inverse_transform_point(point) / self.scale
     }
@@ -279,11 +274,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_even_and_positive_scales_leave_spheres_spheres() {
+    fn only_positive_uniform_scales_are_valid() {
         let scaled = |scale| GlobalTransform::from(Transform::from_scale(scale));
-        let place = Similarity::of(&scaled(Vec3::splat(2.0))).unwrap();
-        assert_eq!(place.transform_point(Vec3::X), 2.0 * Vec3::X);
-        assert_eq!(place.inverse_transform_point(2.0 * Vec3::X), Vec3::X);
+        let doubled = Similarity::of(&scaled(Vec3::splat(2.0))).unwrap();
+        assert_eq!(doubled.transform_point(Vec3::X), 2.0 * Vec3::X);
+        assert_eq!(doubled.inverse_transform_point(2.0 * Vec3::X), Vec3::X);
         for scale in [
             Vec3::new(1.0, 1.0, 1.1),
             Vec3::ZERO,
@@ -291,10 +286,10 @@ mod tests {
             Vec3::splat(f32::NAN),
             Vec3::splat(f32::INFINITY),
         ] {
-            let place = Similarity::of(&scaled(scale));
+            let result = Similarity::of(&scaled(scale));
             assert!(
-                matches!(place, Err(DrawError::BadTransform { .. })),
-                "{scale}: {place:?}"
+                matches!(result, Err(DrawError::BadTransform { .. })),
+                "{scale}: {result:?}"
             );
         }
     }

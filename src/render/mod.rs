@@ -65,7 +65,10 @@ mod view_draws;
 
 #[doc(hidden)]
 pub use culling::{GpuBatch, GpuInstance};
-pub(crate) use extract::{ExtractedInstanceSets, InstanceSource};
+// Public for the test that counts the sets.
+#[doc(hidden)]
+pub use extract::ExtractedInstanceSets;
+pub(crate) use extract::InstanceSource;
 pub use instanced_molecules::{DrawError, InstancedMolecules, MoleculeInstance};
 pub use picking::InstanceHit;
 pub use shared_device::SharedGpuDevice;

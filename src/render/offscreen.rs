@@ -1,5 +1,5 @@
-//! Pictures of an app without a window or a display: an adapter is enough, if only one in
-//! software.
+//! Headless rendering of an app to a PNG file. Needs an adapter (software is enough), but no
+//! window or display.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -10,8 +10,8 @@
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Bevy's renderer needs an adapter: an error says why there is none.
-//! println!("drawn by {}", adapter()?);
+//! // Bevy's renderer needs an adapter: fail early if there is none.
+//! println!("rendering on {}", adapter()?);
 //! let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 //! // With the feature `bevy_winit`, also `.disable::<bevy::winit::WinitPlugin>()`.
 //! let exit = App::new()
@@ -19,8 +19,7 @@
 //!     .add_plugins(OffscreenPlugin::new("picture.png").with_size(1280, 720).with_frames(60))
 //!     .insert_resource(MoleculeStyle { headlight: 0.8, ..default() })
 //!     .add_systems(Startup, move |mut commands: Commands| {
-//!         let from = Transform::from_xyz(0.0, 0.0, 6.0);
-//!         commands.spawn((Camera3d::default(), from));
+//!         commands.spawn((Camera3d::default(), Transform::from_xyz(0.0, 0.0, 6.0)));
 //!         commands.spawn(InstancedMolecules {
 //!             templates: vec![Arc::clone(&lipid)],
 //!             molecules: vec![MoleculeInstance::new(0, Pose::IDENTITY)],
@@ -33,8 +32,8 @@
 //! # }
 //! ```
 //!
-//! The app ends with the picture, or with an error that [`Offscreen::error`] and the log
-//! tell. The last frame waits until all shaders are there, half a minute at most.
+//! The app exits after saving the image, or with an error, which is logged and stored in
+//! [`Offscreen::error`]. The last frame waits up to 30 s until all pipelines are compiled.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,50 +52,49 @@ use thiserror::Error;
 use crate::backend::DeviceError;
 use crate::gpu::{AdapterSummary, GpuDevice, GpuOptions};
 
-/// Longest time that the last frame waits for shaders: a picture without them is better
-/// than none.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Maximum time for which the last frame waits for pipelines. After that, an incomplete image is
+/// better than none.
+const MAX_PIPELINE_WAIT: Duration = Duration::from_secs(30);
 
-/// Time between two looks whether they are there.
-const SHORT_WAIT: Duration = Duration::from_millis(5);
+/// Interval at which the last frame polls for pipelines.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Most pixels along a side: what every adapter can do.
-const MOST_PIXELS: u32 = 8192;
+/// Maximum pixels along a side, supported by every adapter.
+const MAX_PIXELS: u32 = 8192;
 
-/// Frames to wait for a picture that was asked for. It comes a few frames later.
-const PATIENCE: u32 = 1000;
+/// Maximum frames between requesting and receiving a screenshot, which takes a few frames.
+const MAX_SCREENSHOT_FRAMES: u32 = 1000;
 
-/// Why there is no picture.
+/// Why no image was saved.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum OffscreenError {
-    /// The renderer did not deliver, or what it delivered is no picture.
-    #[error("the renderer gave no picture: {0}")]
-    NoPicture(String),
-    /// The file cannot be written.
-    #[error("{file} cannot be written: {reason}")]
+    /// The renderer returned no image, or one in an unsupported format.
+    #[error("the renderer returned no image: {0}")]
+    NoImage(String),
+    /// Writing the file failed.
+    #[error("failed to write {file}: {reason}")]
     NotWritten {
         /// The file.
         file: PathBuf,
-        /// What is wrong, in a sentence.
+        /// The error of the image encoder.
         reason: String,
     },
 }
 
-/// The adapter that a picture would be made with. Bevy's renderer needs one: ask before
-/// adding it.
+/// The adapter that rendering would use. Check it before adding Bevy's renderer, which needs one.
 ///
 /// # Errors
-/// [`DeviceError`] if there is none, or it does not work.
+/// [`DeviceError`] if there is no working adapter.
 pub fn adapter() -> Result<AdapterSummary, DeviceError> {
     let device = GpuDevice::headless(&GpuOptions::default())?;
     Ok(device.summary().clone())
 }
 
-/// Bevy's default plugins without a window, and with pipelines that are ready when they
-/// are first used, so that nothing is missing from a picture.
+/// Bevy's default plugins without a window, and with synchronous pipeline compilation, so that
+/// images are complete.
 ///
-/// With Bevy's feature `bevy_winit`, disable `WinitPlugin`, too: it needs a display.
+/// With Bevy's feature `bevy_winit`, also disable `WinitPlugin`, which needs a display.
 #[must_use]
 pub fn offscreen_plugins() -> PluginGroupBuilder {
     DefaultPlugins
@@ -111,8 +109,8 @@ pub fn offscreen_plugins() -> PluginGroupBuilder {
         })
 }
 
-/// Renders every camera that has no other target to a picture, saves that as a PNG file
-/// after some frames, and ends the app: with an error if there is no picture.
+/// Renders all cameras that target a window to an image instead, saves it as a PNG file after
+/// some frames, and exits the app, with an error if saving failed.
 #[derive(Clone, Debug)]
 pub struct OffscreenPlugin {
     file: PathBuf,
@@ -121,7 +119,7 @@ pub struct OffscreenPlugin {
 }
 
 impl OffscreenPlugin {
-    /// Saves the picture to a PNG file: of the first frame, 1280 × 720 pixels.
+    /// Saves the first frame to a PNG file, 1280 × 720 pixels.
     #[must_use]
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self {
@@ -131,15 +129,14 @@ impl OffscreenPlugin {
         }
     }
 
-    /// Width and height, pixels, from 1 to 8192; others are brought there. Default:
-    /// 1280 × 720.
+    /// Width and height in pixels, clamped to 1..=8192. Default: 1280 × 720.
     #[must_use]
     pub fn with_size(mut self, width: u32, height: u32) -> Self {
-        self.size = UVec2::new(width, height).clamp(UVec2::ONE, UVec2::splat(MOST_PIXELS));
+        self.size = UVec2::new(width, height).clamp(UVec2::ONE, UVec2::splat(MAX_PIXELS));
         self
     }
 
-    /// Saves the picture after so many frames; at least one. Default: 1.
+    /// Number of frames after which the image is saved; at least 1. Default: 1.
     #[must_use]
     pub fn with_frames(mut self, frames: u32) -> Self {
         self.frames = frames.max(1);
@@ -147,33 +144,33 @@ impl OffscreenPlugin {
     }
 }
 
-/// What becomes of the picture. In apps with an [`OffscreenPlugin`].
+/// State of the image in apps with an [`OffscreenPlugin`].
 #[derive(Clone, Debug, Resource)]
 pub struct Offscreen {
-    /// The picture that cameras render to.
+    /// The image that cameras render to.
     pub target: Handle<Image>,
-    /// Frames until it is saved.
+    /// Remaining frames until it is saved.
     pub frames_left: u32,
-    /// While true, frames do not count: the scene is not ready yet. Default: false.
+    /// While true, frames are not counted, for scenes that are still loading. Default: false.
     pub hold: bool,
     /// The file.
     pub file: PathBuf,
-    /// Why there is no picture, if something went wrong.
+    /// The error, if saving failed.
     pub error: Option<OffscreenError>,
-    /// Frames since the picture was asked for.
-    waited: u32,
-    /// When the last frame began to wait for shaders.
-    waits_since: Option<Instant>,
+    /// Frames since the screenshot was requested.
+    screenshot_frames: u32,
+    /// When the last frame started to wait for pipelines.
+    waiting_since: Option<Instant>,
 }
 
-/// Whether the renderer still waits for shaders: they are loaded beside it, however long
-/// that takes, and what needs them is not drawn before. Shared with the renderer.
+/// Whether pipelines are still being compiled, in which case what they draw is missing. Shared
+/// with the render world.
 #[derive(Clone, Debug, Default, Resource)]
-struct ShadersMissing(Arc<AtomicBool>);
+struct PipelinesPending(Arc<AtomicBool>);
 
-fn look_for_shaders(cache: Res<PipelineCache>, missing: Res<ShadersMissing>) {
-    let waits = cache.waiting_pipelines().next().is_some();
-    missing.0.store(waits, Ordering::Relaxed);
+fn check_pipelines(cache: Res<PipelineCache>, pending: Res<PipelinesPending>) {
+    let waiting = cache.waiting_pipelines().next().is_some();
+    pending.0.store(waiting, Ordering::Relaxed);
 }
 
 impl Plugin for OffscreenPlugin {
@@ -188,22 +185,22 @@ impl Plugin for OffscreenPlugin {
             hold: false,
             file: self.file.clone(),
             error: None,
-            waited: 0,
-            waits_since: None,
+            screenshot_frames: 0,
+            waiting_since: None,
         };
         app.insert_resource(offscreen)
-            .init_resource::<ShadersMissing>()
-            .add_systems(PostUpdate, aim_cameras.before(CameraUpdateSystems))
+            .init_resource::<PipelinesPending>()
+            .add_systems(PostUpdate, retarget_cameras.before(CameraUpdateSystems))
             .add_systems(Last, count_frames);
     }
 
-    /// The renderer may have been added after this.
+    /// Runs here because the renderer may be added after this plugin.
     fn finish(&self, app: &mut App) {
-        let missing = app.world().resource::<ShadersMissing>().clone();
+        let pending = app.world().resource::<PipelinesPending>().clone();
         if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
             render_app
-                .insert_resource(missing)
-                .add_systems(Render, look_for_shaders.in_set(RenderSystems::Cleanup));
+                .insert_resource(pending)
+                .add_systems(Render, check_pipelines.in_set(RenderSystems::Cleanup));
         }
     }
 }
@@ -215,8 +212,8 @@ fn target_image(size: UVec2) -> Image {
     image
 }
 
-/// Cameras that would render to a window render to the picture.
-fn aim_cameras(
+/// Redirects cameras from the window to the image.
+fn retarget_cameras(
     offscreen: Res<Offscreen>,
     mut targets: Query<&mut RenderTarget, (With<Camera>, Changed<RenderTarget>)>,
 ) {
@@ -230,13 +227,14 @@ fn aim_cameras(
 fn count_frames(
     mut commands: Commands,
     mut offscreen: ResMut<Offscreen>,
-    missing: Res<ShadersMissing>,
+    pending: Res<PipelinesPending>,
     mut exit: MessageWriter<AppExit>,
 ) {
     if offscreen.frames_left == 0 {
-        offscreen.waited += 1;
-        if offscreen.waited == PATIENCE {
-            let error = OffscreenError::NoPicture(format!("{PATIENCE} frames have passed"));
+        offscreen.screenshot_frames += 1;
+        if offscreen.screenshot_frames == MAX_SCREENSHOT_FRAMES {
+            let error =
+                OffscreenError::NoImage(format!("timeout after {MAX_SCREENSHOT_FRAMES} frames"));
             error!("{error}");
             offscreen.error = Some(error);
             exit.write(AppExit::error());
@@ -246,11 +244,11 @@ fn count_frames(
     if offscreen.hold {
         return;
     }
-    if offscreen.frames_left == 1 && missing.0.load(Ordering::Relaxed) {
-        let since = *offscreen.waits_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < LONGEST_WAIT {
-            // Who loads them needs the processor more than we do.
-            std::thread::sleep(SHORT_WAIT);
+    if offscreen.frames_left == 1 && pending.0.load(Ordering::Relaxed) {
+        let since = *offscreen.waiting_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < MAX_PIPELINE_WAIT {
+            // Leave the CPU to the compilation.
+            std::thread::sleep(POLL_INTERVAL);
             return;
         }
     }
@@ -280,11 +278,11 @@ fn save(
     }
 }
 
-/// Saves a picture without its transparency.
+/// Saves an image without its alpha channel.
 fn write_png(image: &Image, file: PathBuf) -> Result<(), OffscreenError> {
-    let picture = image.clone().try_into_dynamic();
-    let picture = picture.map_err(|error| OffscreenError::NoPicture(error.to_string()))?;
-    let written = picture.to_rgb8().save(&file);
+    let rgba = image.clone().try_into_dynamic();
+    let rgba = rgba.map_err(|error| OffscreenError::NoImage(error.to_string()))?;
+    let written = rgba.to_rgb8().save(&file);
     written.map_err(|error| OffscreenError::NotWritten {
         reason: error.to_string(),
         file,

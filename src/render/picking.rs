@@ -1,50 +1,49 @@
-//! Which atom of a crowd a ray meets first.
+//! Picking: the first atom of [`InstancedMolecules`] along a ray.
 
 use bevy::math::Ray3d;
 use bevy::prelude::*;
 
 use super::instanced_molecules::{InstancedMolecules, Similarity};
 
-/// Where a ray meets an atom of a [`InstancedMolecules`]. World frame.
+/// Hit of a ray on an atom of [`InstancedMolecules`]. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InstanceHit {
     /// Index of the molecule in [`InstancedMolecules::molecules`].
     pub molecule: usize,
-    /// Index of the atom in its template, from 0.
+    /// Index of the atom in its template.
     pub atom: usize,
-    /// Way from the ray's origin, nm.
+    /// Distance from the ray's origin, nm.
     pub distance: f32,
-    /// Where the atom is hit, nm.
+    /// Point of the hit, nm.
     pub point: Vec3,
-    /// Outward unit normal of the atom there.
+    /// Outward unit normal of the atom at that point.
     pub normal: Vec3,
 }
 
-/// A ray in some frame, with a unit direction.
+/// A ray in the frame of the instances, with a unit direction.
 #[derive(Clone, Copy)]
-struct Way {
+struct LocalRay {
     origin: Vec3,
     direction: Vec3,
 }
 
-impl Way {
-    /// Where the ray enters a ball, if it does: the length of the way, nm. It does not
-    /// enter a ball that it begins in.
-    fn enters(&self, center: Vec3, radius: f32) -> Option<f32> {
+impl LocalRay {
+    /// Distance at which the ray enters a ball from outside, nm.
+    fn entry(&self, center: Vec3, radius: f32) -> Option<f32> {
         let to_center = center - self.origin;
         let along = to_center.dot(self.direction);
-        // By the nearest point: differences of large squares would lose small balls.
+        // From the closest point: the difference of large squares would lose precision.
         let nearest = to_center - along * self.direction;
         let chord = radius * radius - nearest.length_squared();
         if chord < 0.0 {
             return None;
         }
-        let way = along - chord.sqrt();
-        (way >= 0.0).then_some(way)
+        let distance = along - chord.sqrt();
+        (distance >= 0.0).then_some(distance)
     }
 
-    /// Whether the ray meets a ball at all.
-    fn meets(&self, center: Vec3, radius: f32) -> bool {
+    /// Whether the ray intersects a ball, even if it starts inside.
+    fn intersects(&self, center: Vec3, radius: f32) -> bool {
         let to_center = center - self.origin;
         let along = to_center.dot(self.direction).max(0.0);
         (to_center - along * self.direction).length_squared() <= radius * radius
@@ -52,14 +51,14 @@ impl Way {
 }
 
 impl InstancedMolecules {
-    /// The first atom that a ray meets from outside, as one sees it: atoms that the ray
-    /// begins in are passed. `transform` is that of the entity; radii are multiplied by
-    /// `radius_scale`, as [`MoleculeStyle`](super::MoleculeStyle) does.
+    /// The first atom that a ray enters. Atoms that contain the ray's origin are ignored, as
+    /// they are not visible. `transform` is that of the entity; radii are multiplied by
+    /// `radius_scale`, as in [`MoleculeStyle`](super::MoleculeStyle).
     ///
-    /// Every molecule is passed, and the atoms of those whose bounding ball is in the
-    /// way. None if the transform is impossible; molecules that cannot be drawn cannot
-    /// be hit. Molecules are where [`molecules`](Self::molecules) says, even if they are
-    /// drawn from [`device_poses`](Self::device_poses).
+    /// Tests the bounding sphere of every molecule, and the atoms of those that it intersects.
+    /// `None` if the transform is invalid; invalid molecules are ignored. Poses are those of
+    /// [`molecules`](Self::molecules), even if they are drawn from
+    /// [`device_poses`](Self::device_poses).
     #[must_use]
     pub fn pick(
         &self,
@@ -67,10 +66,10 @@ impl InstancedMolecules {
         ray: Ray3d,
         radius_scale: f32,
     ) -> Option<InstanceHit> {
-        let place = Similarity::of(transform).ok()?;
-        let way = Way {
-            origin: place.inverse_transform_point(ray.origin),
-            direction: place.pose.rotation.inverse() * *ray.direction,
+        let similarity = Similarity::of(transform).ok()?;
+        let local = LocalRay {
+            origin: similarity.inverse_transform_point(ray.origin),
+            direction: similarity.pose.rotation.inverse() * *ray.direction,
         };
         let mut best: Option<(usize, usize, f32)> = None;
         for (index, molecule) in self.molecules.iter().enumerate() {
@@ -79,14 +78,14 @@ impl InstancedMolecules {
             }
             let template = &self.templates[molecule.template as usize];
             let largest = (radius_scale - 1.0).max(0.0) * template.bounding_radius();
-            if !way.meets(molecule.pose.position, template.bounding_radius() + largest) {
+            if !local.intersects(molecule.pose.position, template.bounding_radius() + largest) {
                 continue;
             }
             let atoms = template.positions().iter().zip(template.radii());
             for (atom, (&center, &radius)) in atoms.enumerate() {
                 let center = molecule.pose.transform_point(center);
-                if let Some(distance) = way.enters(center, radius * radius_scale)
-                    && best.is_none_or(|(_, _, least)| distance < least)
+                if let Some(distance) = local.entry(center, radius * radius_scale)
+                    && best.is_none_or(|(_, _, nearest)| distance < nearest)
                 {
                     best = Some((index, atom, distance));
                 }
@@ -96,13 +95,13 @@ impl InstancedMolecules {
         let molecule = &self.molecules[index];
         let template = &self.templates[molecule.template as usize];
         let center = molecule.pose.transform_point(template.positions()[atom]);
-        let point = way.origin + way.direction * distance;
+        let point = local.origin + local.direction * distance;
         Some(InstanceHit {
             molecule: index,
             atom,
-            distance: distance * place.scale,
-            point: place.transform_point(point),
-            normal: (place.pose.rotation * (point - center)).normalize_or_zero(),
+            distance: distance * similarity.scale,
+            point: similarity.transform_point(point),
+            normal: (similarity.pose.rotation * (point - center)).normalize_or_zero(),
         })
     }
 }
@@ -119,8 +118,11 @@ mod tests {
     fn lipids() -> InstancedMolecules {
         let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default()).unwrap();
         let molecules = (0..9).map(|k| {
-            let place = Vec3::new((k % 3) as f32, (k / 3) as f32, 0.1 * k as f32);
-            MoleculeInstance::new(0, Pose::new(place, Quat::from_rotation_x(0.7 * k as f32)))
+            let position = Vec3::new((k % 3) as f32, (k / 3) as f32, 0.1 * k as f32);
+            MoleculeInstance::new(
+                0,
+                Pose::new(position, Quat::from_rotation_x(0.7 * k as f32)),
+            )
         });
         InstancedMolecules {
             molecules: molecules.collect(),
@@ -129,8 +131,8 @@ mod tests {
         }
     }
 
-    /// The first atom along a ray, from all atoms, in 64 bits.
-    fn oracle(
+    /// Brute force over all atoms, in f64.
+    fn brute_force(
         crowd: &InstancedMolecules,
         transform: &Transform,
         ray: Ray3d,
@@ -140,11 +142,11 @@ mod tests {
             let template = &crowd.templates[0];
             for (atom, center) in template.positions().iter().enumerate() {
                 let center = transform.transform_point(molecule.pose.transform_point(*center));
-                let way = center.as_dvec3() - ray.origin.as_dvec3();
+                let to_center = center.as_dvec3() - ray.origin.as_dvec3();
                 let direction = ray.direction.as_dvec3().normalize();
                 let radius = f64::from(template.radii()[atom] * transform.scale.x);
-                let along = way.dot(direction);
-                let chord = radius * radius - (way - along * direction).length_squared();
+                let along = to_center.dot(direction);
+                let chord = radius * radius - (to_center - along * direction).length_squared();
                 let distance = along - chord.max(0.0).sqrt();
                 if chord >= 0.0 && distance >= 0.0 && best.is_none_or(|b| distance < b.2) {
                     best = Some((index, atom, distance));
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_atom_is_that_of_the_oracle() {
+    fn hits_equal_brute_force() {
         let crowd = lipids();
         let transform = Transform::from_xyz(3.0, -2.0, 1.0)
             .with_rotation(Quat::from_rotation_y(0.8))
@@ -171,7 +173,7 @@ mod tests {
             let origin = Vec3::new(40.0, 30.0, 60.0);
             let ray = Ray3d::new(origin, Dir3::new(aim - origin).unwrap());
             let found = crowd.pick(&global, ray, 1.0);
-            let expected = oracle(&crowd, &transform, ray);
+            let expected = brute_force(&crowd, &transform, ray);
             match (found, expected) {
                 (Some(hit), Some((_, _, distance))) => {
                     hits += 1;
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_cannot_be_picked() {
+    fn invalid_molecules_are_not_picked() {
         let mut crowd = lipids();
         let ray = Ray3d::new(Vec3::Z * 50.0, Dir3::NEG_Z);
         let here = GlobalTransform::default();

@@ -1,4 +1,4 @@
-//! The pipeline that draws spheres, and the draw itself.
+//! The render pipeline of spheres, and its draw commands.
 
 use bevy::asset::uuid_handle;
 use bevy::core_pipeline::core_3d::AlphaMask3d;
@@ -26,7 +26,8 @@ use bevy::render::render_resource::{
 use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
 
-use super::colors::{COLLIDING_COLORS, DEPTH_COLORS, FREE_COLORS, KIND_COLORS};
+use super::colors::{CATEGORY_COLORS, COLLIDING_COLORS, DEPTH_COLORS, FREE_COLORS};
+use super::culling::GpuInstance;
 use super::extract::ExtractedInstanceSets;
 use super::style::ColorMode;
 use super::upload::UploadedInstanceSets;
@@ -38,82 +39,71 @@ const LIGHT: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b12
 const VERTEX: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b13");
 const FRAGMENT: Handle<Shader> = uuid_handle!("0c3ff4a1-1d6b-4e0c-9c0b-5f4c6e9a7b14");
 
-/// The bind group of molecules; those before it are the view's.
+/// Index of the bind group of molecules. Lower ones belong to the view.
 const GROUP: usize = 2;
+
+/// Handle, source and path of a shader.
+macro_rules! shader {
+    ($handle:expr, $file:literal) => {
+        (
+            $handle,
+            include_str!(concat!("../../shaders/draw/", $file)),
+            concat!("shaders/draw/", $file),
+        )
+    };
+}
 
 /// Adds the shaders to the app.
 pub(super) fn add_shaders(shaders: &mut Assets<Shader>) {
     for (handle, source, path) in [
-        (
-            TYPES,
-            include_str!("../../shaders/draw/types.wgsl"),
-            "shaders/draw/types.wgsl",
-        ),
-        (
-            COLOR,
-            include_str!("../../shaders/draw/color.wgsl"),
-            "shaders/draw/color.wgsl",
-        ),
-        (
-            LIGHT,
-            include_str!("../../shaders/draw/light.wgsl"),
-            "shaders/draw/light.wgsl",
-        ),
-        (
-            VERTEX,
-            include_str!("../../shaders/draw/vertex.wgsl"),
-            "shaders/draw/vertex.wgsl",
-        ),
-        (
-            FRAGMENT,
-            include_str!("../../shaders/draw/fragment.wgsl"),
-            "shaders/draw/fragment.wgsl",
-        ),
+        shader!(TYPES, "types.wgsl"),
+        shader!(COLOR, "color.wgsl"),
+        shader!(LIGHT, "light.wgsl"),
+        shader!(VERTEX, "vertex.wgsl"),
+        shader!(FRAGMENT, "fragment.wgsl"),
     ] {
         let shader = Shader::from_wgsl_with_defs(source, path, shader_constants());
         if let Err(error) = shaders.insert(handle.id(), shader) {
-            error!("molecules cannot be drawn: {error}");
+            error!("molecules are not drawn: {error}");
         }
     }
 }
 
-/// The numbers that the shaders get from here.
+/// Constants that the shaders share with this crate.
 fn shader_constants() -> Vec<ShaderDefVal> {
     let count = |range: &std::ops::Range<u32>| range.end - range.start;
-    let mut constants = vec![
+    let constants = [
         ("PALETTE_COLORS", DEPTH_COLORS.end),
-        ("KINDS_FIRST", KIND_COLORS.start),
-        ("KINDS_COUNT", count(&KIND_COLORS)),
+        ("CATEGORIES_FIRST", CATEGORY_COLORS.start),
+        ("CATEGORIES_COUNT", count(&CATEGORY_COLORS)),
         ("FREE_FIRST", FREE_COLORS.start),
         ("COLLIDING_FIRST", COLLIDING_COLORS.start),
         ("SHADES_COUNT", count(&FREE_COLORS)),
         ("DEPTHS_FIRST", DEPTH_COLORS.start),
         ("DEPTHS_COUNT", count(&DEPTH_COLORS)),
+        ("COLLIDING_BIT", GpuInstance::COLLIDING),
+        ("MODE_MOLECULE", ColorMode::Molecule.index()),
+        ("MODE_CHAIN", ColorMode::Chain.index()),
+        ("MODE_TEMPLATE", ColorMode::Template.index()),
+        ("MODE_GROUP", ColorMode::Group.index()),
+        ("MODE_COLLISION", ColorMode::Collision.index()),
+        ("MODE_PENETRATION", ColorMode::Penetration.index()),
     ];
-    constants.extend([
-        ("MODE_MOLECULE", ColorMode::Molecule.number()),
-        ("MODE_CHAIN", ColorMode::Chain.number()),
-        ("MODE_TEMPLATE", ColorMode::Template.number()),
-        ("MODE_GROUP", ColorMode::Group.number()),
-        ("MODE_COLLISION", ColorMode::Collision.number()),
-        ("MODE_PENETRATION", ColorMode::Penetration.number()),
-    ]);
-    let constants = constants.into_iter();
     constants
         .map(|(name, value)| ShaderDefVal::UInt(name.into(), value))
-        .collect()
+        .to_vec()
 }
 
-/// The pipeline, for any view.
+/// The pipeline, before specialization for a view.
 #[derive(Clone, Resource)]
 pub(super) struct SpherePipeline {
     mesh_pipeline: MeshPipeline,
-    /// The layout of a mesh, which Bevy's pipeline asks for; ours has no mesh.
+    /// Vertex layout for Bevy's mesh pipeline, which requires one; spheres have no vertex buffer.
     mesh_layout: MeshVertexBufferLayoutRef,
     pub layout: BindGroupLayoutDescriptor,
 }
 
-/// Makes the pipeline for a new device.
+/// Creates the pipeline for a new device.
 pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPipeline>) {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, default());
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0_f32; 3]; 3]);
@@ -147,51 +137,51 @@ pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPip
         mesh_layout: mesh.get_mesh_vertex_buffer_layout(&mut layouts),
         layout: BindGroupLayoutDescriptor::new("molecules", &entries),
     });
-    commands.insert_resource(SphereVariants::default());
+    commands.insert_resource(SpecializedSpherePipelines::default());
     commands.insert_resource(UploadedInstanceSets::default());
     commands.insert_resource(MoleculeDraws::default());
 }
 
-/// The pipelines for each kind of view.
+/// The specialized pipelines.
 #[derive(Default, Resource)]
-pub(super) struct SphereVariants(HashMap<SphereKey, CachedRenderPipelineId>);
+pub(super) struct SpecializedSpherePipelines(HashMap<SphereKey, CachedRenderPipelineId>);
 
-/// What kind of view it is, and which lights there are. Code for lights that are not
-/// there costs time even if it is never run.
+/// Specialization by view and lights. Shader code for absent lights costs time even if it never
+/// runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SphereKey {
     mesh: MeshPipelineKey,
-    /// There are point or spot lights.
-    lamps: bool,
-    /// One of the lights casts shadows.
+    /// Whether there are point or spot lights.
+    clustered_lights: bool,
+    /// Whether a light casts shadows.
     shadows: bool,
 }
 
-/// Makes pipelines for views.
+/// Specializes pipelines for views.
 #[derive(SystemParam)]
-pub(super) struct PipelineMaker<'w> {
-    variants: ResMut<'w, SphereVariants>,
+pub(super) struct PipelineSpecializer<'w> {
+    specialized: ResMut<'w, SpecializedSpherePipelines>,
     pipeline: Res<'w, SpherePipeline>,
     cache: Res<'w, PipelineCache>,
 }
 
-impl PipelineMaker<'_> {
+impl PipelineSpecializer<'_> {
     fn get(
         &mut self,
         key: SphereKey,
     ) -> Result<CachedRenderPipelineId, SpecializedMeshPipelineError> {
-        if let Some(known) = self.variants.0.get(&key) {
+        if let Some(known) = self.specialized.0.get(&key) {
             return Ok(*known);
         }
         let descriptor = self.pipeline.describe(key)?;
         let id = self.cache.queue_render_pipeline(descriptor);
-        self.variants.0.insert(key, id);
+        self.specialized.0.insert(key, id);
         Ok(id)
     }
 }
 
 impl SpherePipeline {
-    /// Bevy's pipeline for meshes in the same view, with our shaders and no mesh.
+    /// Bevy's mesh pipeline for the same view, with our shaders and no vertex buffer.
     fn describe(
         &self,
         key: SphereKey,
@@ -204,7 +194,10 @@ impl SpherePipeline {
         if let Some(fragment) = &mut descriptor.fragment {
             fragment.shader = FRAGMENT;
             fragment.entry_point = Some("fragment".into());
-            for (present, name) in [(key.lamps, "LAMPS"), (key.shadows, "SHADOWS")] {
+            for (present, name) in [
+                (key.clustered_lights, "CLUSTERED_LIGHTS"),
+                (key.shadows, "SHADOWS"),
+            ] {
                 if present {
                     fragment.shader_defs.push(name.into());
                 }
@@ -220,33 +213,33 @@ impl SpherePipeline {
 /// The lights of the scene.
 #[derive(SystemParam)]
 pub(super) struct SceneLights<'w, 's> {
-    suns: Query<'w, 's, &'static ExtractedDirectionalLight>,
-    lamps: Query<'w, 's, &'static ExtractedPointLight>,
+    directional: Query<'w, 's, &'static ExtractedDirectionalLight>,
+    clustered: Query<'w, 's, &'static ExtractedPointLight>,
 }
 
 impl SceneLights<'_, '_> {
     fn key(&self, mesh: MeshPipelineKey) -> SphereKey {
         SphereKey {
             mesh,
-            lamps: !self.lamps.is_empty(),
-            shadows: self.suns.iter().any(|sun| sun.shadow_maps_enabled)
-                || self.lamps.iter().any(|lamp| lamp.shadow_maps_enabled),
+            clustered_lights: !self.clustered.is_empty(),
+            shadows: (self.directional.iter()).any(|light| light.shadow_maps_enabled)
+                || (self.clustered.iter()).any(|light| light.shadow_maps_enabled),
         }
     }
 }
 
-/// Puts the molecules among the things that each view draws.
+/// Adds the molecules to the alpha-mask phase of each view.
 pub(super) fn queue_molecules(
     functions: Res<DrawFunctions<AlphaMask3d>>,
     mut phases: ResMut<ViewBinnedRenderPhases<AlphaMask3d>>,
-    mut pipelines: PipelineMaker,
+    mut pipelines: PipelineSpecializer,
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
-    crowds: Res<ExtractedInstanceSets>,
+    extracted: Res<ExtractedInstanceSets>,
     lights: SceneLights,
 ) {
-    let mut crowds = crowds.0.values();
-    let nothing = !crowds.any(|crowd| crowd.visible && !crowd.poses.is_empty());
+    let mut sets = extracted.0.values();
+    let is_empty = !sets.any(|set| set.visible && !set.poses.is_empty());
     let draw_function = functions.read().id::<DrawMolecules>();
     let topology = MeshPipelineKey::from_primitive_topology_and_strip_index(
         PrimitiveTopology::TriangleList,
@@ -257,16 +250,16 @@ pub(super) fn queue_molecules(
         let (Some(phase), Some(key)) = (phases.get_mut(&retained), keys.get(&retained)) else {
             continue;
         };
-        // Phases keep their items; ours may need another pipeline than in the last frame.
+        // Phases retain their items, but the pipeline may differ from the previous frame.
         phase.remove(retained.main_entity);
-        if nothing {
+        if is_empty {
             continue;
         }
         let key = lights.key(*key | topology | MeshPipelineKey::MAY_DISCARD);
         let id = match pipelines.get(key) {
             Ok(id) => id,
             Err(error) => {
-                error_once!("molecules cannot be drawn: {error}");
+                error_once!("molecules are not drawn: {error}");
                 continue;
             }
         };
@@ -292,13 +285,13 @@ pub(super) type DrawMolecules = (
     SetItemPipeline,
     SetMeshViewBindGroup<0>,
     SetMeshViewBindingArrayBindGroup<1>,
-    DrawRuns,
+    DrawBatches,
 );
 
-/// Binds each crowd and draws its runs.
-pub(super) struct DrawRuns;
+/// Binds each set of instances and draws its batches.
+pub(super) struct DrawBatches;
 
-impl<P: PhaseItem> RenderCommand<P> for DrawRuns {
+impl<P: PhaseItem> RenderCommand<P> for DrawBatches {
     type Param = SRes<MoleculeDraws>;
     type ViewQuery = Read<ExtractedView>;
     type ItemQuery = ();
@@ -314,10 +307,10 @@ impl<P: PhaseItem> RenderCommand<P> for DrawRuns {
         let Some(view) = draws.views.get(&view.retained_view_entity) else {
             return RenderCommandResult::Skip;
         };
-        for (bindings, vertices) in view.crowds.values().filter_map(|crowd| crowd.draws()) {
-            pass.set_bind_group(GROUP, bindings, &[]);
-            for (run, &count) in (0..).zip(vertices) {
-                pass.draw(0..count, run..run + 1);
+        for (bind_group, vertices) in view.sets.values().filter_map(|set| set.draws()) {
+            pass.set_bind_group(GROUP, bind_group, &[]);
+            for (batch, &count) in (0..).zip(vertices) {
+                pass.draw(0..count, batch..batch + 1);
             }
         }
         RenderCommandResult::Success

@@ -1,4 +1,4 @@
-//! The renderer's device, lent to who computes what is drawn.
+//! [`SharedGpuDevice`]: the renderer's device, shared with compute.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use crate::gpu::GpuDevice;
 
-/// The renderer's device. Molecules of a relaxer
-/// [on it](crate::relax::Relaxer::on_device) can be drawn where they are, with
-/// [`InstancedMolecules::device_poses`](super::InstancedMolecules::device_poses).
+/// The renderer's device. The molecules of a relaxer
+/// [on this device](crate::relax::Relaxer::on_device) can be drawn without copying their poses:
+/// see [`InstancedMolecules::device_poses`](super::InstancedMolecules::device_poses).
 ///
-/// Inserted by [`MoleculeRenderPlugin`](super::MoleculeRenderPlugin): it is there from the
-/// first frame on, unless the device lacks what kernels need, and is replaced with the
-/// device.
+/// Inserted by [`MoleculeRenderPlugin`](super::MoleculeRenderPlugin) in the first frame, unless
+/// the device lacks a feature that the kernels need, and replaced together with the device.
 #[derive(Clone, Debug, Resource)]
 pub struct SharedGpuDevice(Arc<GpuDevice>);
 
@@ -26,7 +25,7 @@ impl SharedGpuDevice {
     }
 }
 
-/// Lends a device that is new.
+/// Inserts [`SharedGpuDevice`] for a new render device.
 pub(super) fn share_render_device(
     mut commands: Commands,
     device: Option<Res<RenderDevice>>,
@@ -40,27 +39,28 @@ pub(super) fn share_render_device(
     }
     let queue: &wgpu::Queue = &queue.0;
     match GpuDevice::borrowed(device.wgpu_device().clone(), queue.clone()) {
-        Ok(lent) => commands.insert_resource(SharedGpuDevice(Arc::new(lent))),
+        Ok(shared) => commands.insert_resource(SharedGpuDevice(Arc::new(shared))),
         Err(error) => {
-            info!("the renderer's device is for drawing only: {error}");
+            info!("the renderer's device is not shared with compute: {error}");
             commands.remove_resource::<SharedGpuDevice>();
         }
     }
 }
 
-/// The device that is lent, for the renderer.
+/// The shared device in the render world.
 #[derive(Debug, Default, Resource)]
 pub(super) struct ExtractedDevice(Option<Arc<GpuDevice>>);
 
 impl ExtractedDevice {
-    pub fn lends(&self, device: &Arc<GpuDevice>) -> bool {
+    /// Whether `device` is the renderer's.
+    pub fn is(&self, device: &Arc<GpuDevice>) -> bool {
         self.0.as_ref().is_some_and(|own| Arc::ptr_eq(own, device))
     }
 }
 
 pub(super) fn extract_device(
-    mut lender: ResMut<ExtractedDevice>,
-    lent: Extract<Option<Res<SharedGpuDevice>>>,
+    mut extracted: ResMut<ExtractedDevice>,
+    shared: Extract<Option<Res<SharedGpuDevice>>>,
 ) {
-    lender.0 = lent.as_ref().map(|lent| Arc::clone(lent.device()));
+    extracted.0 = shared.as_ref().map(|shared| Arc::clone(shared.device()));
 }

@@ -1,10 +1,10 @@
-//! How molecules look: colors, depth, occlusion, detail.
+//! [`MoleculeStyle`]: colors, depth cues, occlusion and detail of drawn molecules.
 
 use bevy::color::ColorToComponents;
 use bevy::prelude::*;
 use bytemuck::{Pod, Zeroable};
 
-/// What the color of an atom stands for. Default: its element.
+/// What the color of an atom shows. Default: its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq, Hash)]
 #[non_exhaustive]
@@ -12,7 +12,7 @@ pub enum ColorMode {
     /// Its element: carbon gray, oxygen red, nitrogen blue, …
     #[default]
     Element,
-    /// Its molecule, so that neighbors can be told apart.
+    /// Its molecule.
     Molecule,
     /// Its chain.
     Chain,
@@ -20,16 +20,16 @@ pub enum ColorMode {
     Template,
     /// The group of its molecule: compartment or leaflet.
     Group,
-    /// Whether its molecule overlaps others: green if it is free, red if it collides.
-    /// The shade has no meaning but to tell neighbors apart.
+    /// Whether its molecule overlaps others: green if it is free, red if it collides. Shades
+    /// distinguish neighbors.
     Collision,
     /// How deep its molecule overlaps others, from blue (not at all) to yellow
-    /// ([`MoleculeStyle::deep`] and more).
+    /// ([`MoleculeStyle::max_penetration`] and more).
     Penetration,
 }
 
 impl ColorMode {
-    /// All modes, in the order of a menu.
+    /// All modes, in menu order.
     pub const ALL: [Self; 7] = [
         Self::Element,
         Self::Molecule,
@@ -40,22 +40,22 @@ impl ColorMode {
         Self::Penetration,
     ];
 
-    /// What the shader calls it.
-    pub(super) fn number(self) -> u32 {
+    /// Index of the mode in the shader.
+    pub(super) fn index(self) -> u32 {
         self as u32
     }
 }
 
-/// Far atoms fade into a color, so that what is in front stands out.
+/// Fog: distant atoms fade into a color.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub struct DepthCue {
-    /// How much of an atom at the far end is fog, from 0 (off) to 1. Default: 0.6.
+    /// Fraction of fog at the far end, from 0 (off) to 1. Default: 0.6.
     pub strength: f32,
-    /// Color of the fog; that of the background does best. Default: nearly black.
+    /// Color of the fog, usually that of the background. Default: nearly black.
     pub color: Color,
-    /// Distances from the camera, nm, where fog begins and where it is full. None takes
-    /// those of the nearest and the farthest molecule in view. Default: none.
+    /// Distances from the camera, nm, where fog begins and where it is full. `None` uses the
+    /// nearest and the farthest molecule in view. Default: `None`.
     pub range: Option<(f32, f32)>,
 }
 
@@ -69,19 +69,19 @@ impl Default for DepthCue {
     }
 }
 
-/// How much of a molecule is drawn. Default: `Auto` with a pixel.
+/// Level of detail. Default: `Auto` with one pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum DrawDetail {
-    /// Atoms near by, blobs of many atoms far away.
+    /// Atoms if they are close, clusters of atoms at a distance.
     Auto {
-        /// By how many pixels a blob and the atoms that it stands for may differ. Default: 1.
+        /// Maximum error of a cluster with respect to its atoms, pixels. Default: 1.
         pixels: f32,
     },
-    /// Always each atom.
+    /// Always all atoms.
     Atoms,
-    /// Always blobs of at most eight atoms of a residue.
+    /// Always clusters of at most eight atoms of a residue.
     Clusters,
 }
 
@@ -95,10 +95,9 @@ impl Default for DrawDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub struct ProxyOverlay {
-    /// How many proxies each molecule has; it has no more than atoms. Default: 17.
+    /// Number of proxies per molecule, at most its number of atoms. Default: 17.
     pub count: u32,
-    /// How much of what is behind they hide, from 0 to 1: every second pixel at 0.5.
-    /// Default: 0.5.
+    /// Fraction of the pixels that are drawn, from 0 to 1. Default: 0.5.
     pub opacity: f32,
 }
 
@@ -111,8 +110,8 @@ impl Default for ProxyOverlay {
     }
 }
 
-/// How all molecules look in all views; see [`ViewStyle`] for a view of its own. May be
-/// changed at any time; numbers that cannot be are replaced by the nearest that can.
+/// Style of all molecules in all views without a [`ViewStyle`]. May be changed at any time.
+/// Fractions are clamped to 0..1; other invalid values are replaced by their defaults.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -127,14 +126,14 @@ impl Default for ProxyOverlay {
 ///     proxies: Some(ProxyOverlay { count: 9, ..default() }),
 ///     ..default()
 /// });
-/// // One camera shows chains, plainly.
+/// // One camera shows chains, without effects.
 /// app.world_mut().spawn(ViewStyle(MoleculeStyle::plain(ColorMode::Chain)));
 ///
-/// // A key may go through all modes, in the order of a menu.
-/// fn next_mode(mut look: ResMut<MoleculeStyle>) {
-///     let now = ColorMode::ALL.iter().position(|mode| *mode == look.color);
-///     let next = now.map_or(0, |now| now + 1) % ColorMode::ALL.len();
-///     look.color = ColorMode::ALL[next];
+/// // Cycle through all modes.
+/// fn next_mode(mut style: ResMut<MoleculeStyle>) {
+///     let current = ColorMode::ALL.iter().position(|mode| *mode == style.color);
+///     let next = current.map_or(0, |index| index + 1) % ColorMode::ALL.len();
+///     style.color = ColorMode::ALL[next];
 /// }
 /// app.add_systems(Update, next_mode);
 /// app.update();
@@ -143,26 +142,23 @@ impl Default for ProxyOverlay {
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeStyle {
-    /// What colors stand for. Default: elements.
+    /// What colors show. Default: elements.
     pub color: ColorMode,
-    /// Fades what is far away. Default: on.
+    /// Fog at a distance. Default: on.
     pub depth_cue: DepthCue,
-    /// How dark atoms are where other atoms of their molecule surround them, from 0
-    /// (off) to 1. Default: 0.8.
+    /// Strength of the ambient occlusion between the atoms of a molecule, from 0 (off) to 1.
+    /// Default: 0.8.
     pub ambient_occlusion: f32,
-    /// How dark the rims of atoms are, from 0 (off) to 1: it parts what overlaps on the
-    /// screen. Default: 0.5.
+    /// Darkness of the rims of atoms, from 0 (off) to 1. Default: 0.5.
     pub contours: f32,
-    /// How bright the light is that comes from the camera itself, as a fraction of the
-    /// atom's color: a scene without lights can be seen, too. Default: 0.
+    /// Brightness of a light at the camera, as a fraction of the atom's color; for scenes without
+    /// lights. Default: 0.
     pub headlight: f32,
-    /// Size at which atoms are drawn, in units of their collision radius. Default: 1.
+    /// Drawn radius of atoms, in units of their collision radius. Default: 1.
     pub radius_scale: f32,
-    /// Overlap that has the last color in [`ColorMode::Penetration`], nm.
-    /// Default: 0.05 nm.
-    pub deep: f32,
-    /// How much is drawn of molecules that are far away. Default: blobs where they
-    /// differ from their atoms by a pixel at most.
+    /// Overlap with the last color of [`ColorMode::Penetration`], nm. Default: 0.05.
+    pub max_penetration: f32,
+    /// Level of detail. Default: clusters where they differ from their atoms by at most a pixel.
     pub detail: DrawDetail,
     /// Proxies over the atoms. Default: none.
     pub proxies: Option<ProxyOverlay>,
@@ -177,7 +173,7 @@ impl Default for MoleculeStyle {
             contours: 0.5,
             headlight: 0.0,
             radius_scale: 1.0,
-            deep: 0.05,
+            max_penetration: 0.05,
             detail: DrawDetail::default(),
             proxies: None,
         }
@@ -185,7 +181,7 @@ impl Default for MoleculeStyle {
 }
 
 impl MoleculeStyle {
-    /// Colors and nothing else: no fog, no occlusion, no rims, every atom.
+    /// Colors without effects: no fog, occlusion or contours, and all atoms.
     #[must_use]
     pub fn plain(color: ColorMode) -> Self {
         Self {
@@ -201,9 +197,9 @@ impl MoleculeStyle {
         }
     }
 
-    /// The same look with impossible numbers replaced by the nearest possible.
+    /// The style with invalid values clamped or replaced by their defaults.
     #[must_use]
-    pub(super) fn sane(mut self) -> Self {
+    pub(super) fn sanitized(mut self) -> Self {
         let positive = |value: f32, default: f32| {
             if value.is_finite() && value > 0.0 {
                 value
@@ -221,7 +217,7 @@ impl MoleculeStyle {
             0.0
         };
         self.radius_scale = positive(self.radius_scale, default.radius_scale);
-        self.deep = positive(self.deep, default.deep);
+        self.max_penetration = positive(self.max_penetration, default.max_penetration);
         self.proxies = self.proxies.filter(|proxies| proxies.count > 0);
         if let Some(proxies) = &mut self.proxies {
             proxies.opacity = fraction(proxies.opacity);
@@ -230,7 +226,7 @@ impl MoleculeStyle {
     }
 }
 
-/// A number from 0 to 1; impossible ones are 0.
+/// Clamps to 0..1; 0 if not finite.
 pub(super) fn fraction(value: f32) -> f32 {
     if value.is_finite() {
         value.clamp(0.0, 1.0)
@@ -239,7 +235,7 @@ pub(super) fn fraction(value: f32) -> f32 {
     }
 }
 
-/// How molecules look in the view of this camera, in place of [`MoleculeStyle`].
+/// Style of molecules in the view of this camera, instead of the global [`MoleculeStyle`].
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -248,7 +244,7 @@ pub(super) fn fraction(value: f32) -> f32 {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let mut app = App::new();
 /// # app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
-/// // Two views of the same molecules: one as all are, one in red and green.
+/// // Two views of the same molecules: one with the global style, one in red and green.
 /// fn spawn_cameras(mut commands: Commands) {
 ///     commands.spawn((Camera3d::default(), Transform::from_xyz(-1.0, 0.0, 20.0)));
 ///     commands.spawn((
@@ -270,36 +266,36 @@ pub(super) fn fraction(value: f32) -> f32 {
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct ViewStyle(pub MoleculeStyle);
 
-/// How molecules look in a view, as the shader reads it.
+/// [`MoleculeStyle`] as the shader reads it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct GpuStyle {
-    /// Number of the color mode.
+    /// Index of the color mode.
     pub color_mode: u32,
-    /// How dark hidden places are, from 0 to 1.
+    /// Strength of the ambient occlusion, from 0 to 1.
     pub occlusion: f32,
-    /// How dark rims are, from 0 to 1.
+    /// Darkness of the rims, from 0 to 1.
     pub contours: f32,
-    /// Brightness of the light from the camera.
+    /// Brightness of the light at the camera.
     pub headlight: f32,
     /// Factor of all radii.
     pub radius_scale: f32,
-    /// One over the overlap that has the last color, 1/nm.
-    pub inverse_deep: f32,
+    /// Inverse of the overlap with the last color, 1/nm.
+    pub inverse_max_penetration: f32,
     /// Distance where fog begins, nm.
     pub fog_start: f32,
-    /// One over the distance from there to where it is full, 1/nm.
+    /// Inverse of the distance from there to full fog, 1/nm.
     pub fog_per_nm: f32,
     /// Color of the fog, linear.
     pub fog_color: [f32; 3],
-    /// How much of what is farthest is fog, from 0 to 1.
+    /// Fraction of fog at the far end, from 0 to 1.
     pub fog_strength: f32,
 }
 
 impl GpuStyle {
     /// `depths` are the distances of the nearest and the farthest surface in view, nm.
-    pub(super) fn new(look: &MoleculeStyle, depths: Option<(f32, f32)>) -> Self {
-        let cue = &look.depth_cue;
+    pub(super) fn new(style: &MoleculeStyle, depths: Option<(f32, f32)>) -> Self {
+        let cue = &style.depth_cue;
         let (start, end) = cue.range.or(depths).unwrap_or((0.0, 1.0));
         let start = if start.is_finite() {
             start.max(0.0)
@@ -308,12 +304,12 @@ impl GpuStyle {
         };
         let length = (end - start).max(1.0e-3);
         Self {
-            color_mode: look.color.number(),
-            occlusion: look.ambient_occlusion,
-            contours: look.contours,
-            headlight: look.headlight,
-            radius_scale: look.radius_scale,
-            inverse_deep: 1.0 / look.deep,
+            color_mode: style.color.index(),
+            occlusion: style.ambient_occlusion,
+            contours: style.contours,
+            headlight: style.headlight,
+            radius_scale: style.radius_scale,
+            inverse_max_penetration: 1.0 / style.max_penetration,
             fog_start: start,
             fog_per_nm: if length.is_finite() {
                 1.0 / length
@@ -331,13 +327,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impossible_numbers_become_possible() {
-        let odd = MoleculeStyle {
+    fn invalid_values_are_replaced() {
+        let invalid = MoleculeStyle {
             ambient_occlusion: f32::NAN,
             contours: 7.0,
             headlight: -1.0,
             radius_scale: f32::INFINITY,
-            deep: -0.1,
+            max_penetration: -0.1,
             depth_cue: DepthCue {
                 strength: -3.0,
                 ..DepthCue::default()
@@ -348,21 +344,24 @@ mod tests {
             }),
             ..MoleculeStyle::default()
         };
-        let sane = odd.sane();
-        assert_eq!(sane.proxies.map(|proxies| proxies.opacity), Some(1.0));
-        assert_eq!(sane.ambient_occlusion, 0.0);
-        assert_eq!(sane.contours, 1.0);
-        assert_eq!(sane.headlight, 0.0);
-        assert_eq!(sane.radius_scale, 1.0);
-        assert_eq!(sane.deep, 0.05);
-        assert_eq!(sane.depth_cue.strength, 0.0);
-        assert_eq!(MoleculeStyle::default().sane(), MoleculeStyle::default());
+        let sanitized = invalid.sanitized();
+        assert_eq!(sanitized.proxies.map(|proxies| proxies.opacity), Some(1.0));
+        assert_eq!(sanitized.ambient_occlusion, 0.0);
+        assert_eq!(sanitized.contours, 1.0);
+        assert_eq!(sanitized.headlight, 0.0);
+        assert_eq!(sanitized.radius_scale, 1.0);
+        assert_eq!(sanitized.max_penetration, 0.05);
+        assert_eq!(sanitized.depth_cue.strength, 0.0);
+        assert_eq!(
+            MoleculeStyle::default().sanitized(),
+            MoleculeStyle::default()
+        );
     }
 
     #[test]
-    fn modes_are_numbered_in_the_order_of_the_menu() {
-        for (number, mode) in ColorMode::ALL.into_iter().enumerate() {
-            assert_eq!(mode.number() as usize, number);
+    fn mode_indices_follow_menu_order() {
+        for (index, mode) in ColorMode::ALL.into_iter().enumerate() {
+            assert_eq!(mode.index() as usize, index);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Crowds on the device: sent when they have changed.
+//! Upload of changed instances to the renderer's device.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bevy::ecs::system::SystemParam;
-use bevy::platform::collections::{HashMap, HashSet};
+use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
@@ -19,39 +19,39 @@ use super::template_spheres::TemplateSpheres;
 use crate::gpu::GpuDevice;
 use crate::molecule::MoleculeTemplate;
 
-/// All that views share on the device. Made anew for each device.
+/// The buffers that all views share. Recreated with the device.
 #[derive(Resource)]
 pub(super) struct UploadedInstanceSets {
     pub palette: GrowableBuffer,
-    pub arrays: BTreeMap<InstanceSource, InstanceBuffers>,
-    bodies: TemplateCache,
-    /// Crowds of which has been said that they do not fit.
-    complaints: HashSet<InstanceSource>,
+    pub sets: BTreeMap<InstanceSource, InstanceBuffers>,
+    templates: TemplateCache,
+    /// Sets whose upload error has been logged.
+    reported: BTreeSet<InstanceSource>,
 }
 
 impl Default for UploadedInstanceSets {
     fn default() -> Self {
         Self {
-            palette: GrowableBuffer::uniform("colors of molecules"),
-            arrays: BTreeMap::new(),
-            bodies: TemplateCache::default(),
-            complaints: HashSet::default(),
+            palette: GrowableBuffer::uniform("color palette"),
+            sets: BTreeMap::new(),
+            templates: TemplateCache::default(),
+            reported: BTreeSet::new(),
         }
     }
 }
 
-/// A crowd on the device.
+/// The buffers of a set of instances.
 pub(super) struct InstanceBuffers {
     templates: Vec<Arc<MoleculeTemplate>>,
-    pub bodies: Vec<TemplateInSet>,
+    pub template_spheres: Vec<TemplateInSet>,
     pub spheres: GrowableBuffer,
     poses: GrowableBuffer,
-    /// Poses that somebody else writes, in place of ours.
+    /// Poses that a relaxer writes, instead of `poses`.
     device_poses: Option<(Arc<GpuDevice>, Buffer)>,
-    pub traits: GrowableBuffer,
-    /// Grows with each buffer that is new.
+    pub instances: GrowableBuffer,
+    /// Incremented when a buffer is replaced.
     pub version: u64,
-    /// Whether it is up to date and complete.
+    /// Whether all buffers are complete and up to date.
     pub ready: bool,
 }
 
@@ -59,17 +59,17 @@ impl InstanceBuffers {
     fn new() -> Self {
         Self {
             templates: Vec::new(),
-            bodies: Vec::new(),
+            template_spheres: Vec::new(),
             spheres: GrowableBuffer::storage("spheres of the templates"),
             poses: GrowableBuffer::storage("poses of the molecules"),
             device_poses: None,
-            traits: GrowableBuffer::storage("traits of the molecules"),
+            instances: GrowableBuffer::storage("instances of the molecules"),
             version: 0,
             ready: false,
         }
     }
 
-    /// Where the poses are.
+    /// The buffer of the poses.
     pub fn poses(&self) -> Option<&Buffer> {
         match &self.device_poses {
             Some((_, buffer)) => Some(buffer),
@@ -77,49 +77,49 @@ impl InstanceBuffers {
         }
     }
 
-    /// Whether nobody here knows where the molecules are.
-    pub fn is_elsewhere(&self) -> bool {
+    /// Whether a relaxer moves the molecules on the device, so that the CPU poses are outdated.
+    pub fn has_device_poses(&self) -> bool {
         self.device_poses.is_some()
     }
 
-    /// Its templates look different now.
-    fn forget_bodies(&mut self) {
+    /// Discards the spheres, which depend on the proxies that are drawn.
+    fn clear_templates(&mut self) {
         self.templates.clear();
-        self.bodies.clear();
+        self.template_spheres.clear();
         self.ready = false;
     }
 
     fn update(
         &mut self,
-        crowd: &ExtractedInstances,
-        bodies: &mut TemplateCache,
-        gpu: &Sending,
+        set: &ExtractedInstances,
+        cache: &mut TemplateCache,
+        gpu: &UploadTarget,
     ) -> Result<(), DrawError> {
         self.ready = false;
         let (device, queue) = (&*gpu.device, &*gpu.queue);
-        let same = self.templates.len() == crowd.templates.len()
-            && (self.templates.iter().zip(&crowd.templates)).all(|(a, b)| Arc::ptr_eq(a, b))
+        let same_templates = self.templates.len() == set.templates.len()
+            && (self.templates.iter().zip(&set.templates)).all(|(a, b)| Arc::ptr_eq(a, b))
             && self.spheres.buffer().is_some();
-        let mut new = false;
-        if !same {
-            self.templates.clone_from(&crowd.templates);
-            self.bodies.clear();
+        let mut replaced = false;
+        if !same_templates {
+            self.templates.clone_from(&set.templates);
+            self.template_spheres.clear();
             let mut spheres = Vec::new();
             for template in &self.templates {
-                let body = bodies.get(template);
-                self.bodies.push(TemplateInSet {
+                let template = cache.get(template);
+                self.template_spheres.push(TemplateInSet {
                     first_sphere: spheres.len() as u32,
-                    body: body.clone(),
+                    spheres: template.clone(),
                 });
-                spheres.extend_from_slice(&body.spheres);
+                spheres.extend_from_slice(&template.spheres);
             }
-            new |= self
+            replaced |= self
                 .spheres
                 .write(device, queue, bytemuck::cast_slice(&spheres))?;
         }
-        let there = crowd.device_poses.as_ref();
-        let there = there.filter(|poses| gpu.lender.lends(poses.device()));
-        let bound = match (&self.device_poses, there) {
+        let device_poses = set.device_poses.as_ref();
+        let device_poses = device_poses.filter(|poses| gpu.shared.is(poses.device()));
+        let bound = match (&self.device_poses, device_poses) {
             (Some((device, buffer)), Some(poses)) => {
                 Arc::ptr_eq(device, poses.device()) && **buffer == *poses.buffer()
             }
@@ -127,103 +127,106 @@ impl InstanceBuffers {
             _ => false,
         };
         if !bound {
-            self.device_poses = there.map(|poses| {
+            self.device_poses = device_poses.map(|poses| {
                 let buffer = Buffer::from(poses.buffer().clone());
                 (Arc::clone(poses.device()), buffer)
             });
-            new = true;
+            replaced = true;
         }
-        if there.is_none() {
-            let poses = bytemuck::cast_slice(&crowd.poses);
-            new |= self.poses.write(device, queue, poses)?;
+        if device_poses.is_none() {
+            let poses = bytemuck::cast_slice(&set.poses);
+            replaced |= self.poses.write(device, queue, poses)?;
         }
-        let traits = bytemuck::cast_slice(&crowd.traits);
-        new |= self.traits.write(device, queue, traits)?;
-        self.version += u64::from(new);
+        let instances = bytemuck::cast_slice(&set.instances);
+        replaced |= self.instances.write(device, queue, instances)?;
+        self.version += u64::from(replaced);
         self.ready = true;
         Ok(())
     }
 }
 
-/// The spheres of templates, worked out once for each.
+/// The spheres of each template in use.
 #[derive(Default)]
 struct TemplateCache {
-    known: HashMap<usize, (Arc<MoleculeTemplate>, Arc<TemplateSpheres>)>,
-    /// Numbers of proxies that each of them has, ascending.
+    /// By address of the template, which is kept alive so that the address stays unique.
+    entries: HashMap<usize, (Arc<MoleculeTemplate>, Arc<TemplateSpheres>)>,
+    /// Numbers of proxies that each template has, ascending.
     proxy_counts: Vec<u32>,
 }
 
 impl TemplateCache {
     fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<TemplateSpheres> {
-        // The template is kept, so that no other can have its address.
-        let known = self.known.entry(Arc::as_ptr(template) as usize);
-        let (_, body) = known.or_insert_with(|| {
-            let body = TemplateSpheres::new(template, &self.proxy_counts);
-            (template.clone(), Arc::new(body))
+        let entry = self.entries.entry(Arc::as_ptr(template) as usize);
+        let (_, spheres) = entry.or_insert_with(|| {
+            let spheres = TemplateSpheres::new(template, &self.proxy_counts);
+            (template.clone(), Arc::new(spheres))
         });
-        body.clone()
+        spheres.clone()
     }
 
-    fn forget_unused(&mut self) {
-        self.known
-            .retain(|_, (_, body)| Arc::strong_count(body) > 1);
+    fn remove_unused(&mut self) {
+        self.entries
+            .retain(|_, (_, spheres)| Arc::strong_count(spheres) > 1);
     }
 }
 
-/// The device that crowds are sent to.
+/// The device that instances are uploaded to.
 #[derive(SystemParam)]
-pub(super) struct Sending<'w> {
+pub(super) struct UploadTarget<'w> {
     device: Res<'w, RenderDevice>,
     queue: Res<'w, RenderQueue>,
-    lender: Res<'w, ExtractedDevice>,
+    shared: Res<'w, ExtractedDevice>,
 }
 
-/// Sends crowds that have changed to the device.
+/// Uploads changed sets of instances.
 pub(super) fn upload_instances(
-    mut sent: ResMut<UploadedInstanceSets>,
-    mut crowds: ResMut<ExtractedInstanceSets>,
-    looks: Res<ExtractedStyles>,
-    gpu: Sending,
+    mut uploaded: ResMut<UploadedInstanceSets>,
+    mut extracted: ResMut<ExtractedInstanceSets>,
+    styles: Res<ExtractedStyles>,
+    gpu: UploadTarget,
 ) {
-    let sent = &mut *sent;
-    let proxy_counts = looks.proxy_counts();
-    if sent.bodies.proxy_counts != proxy_counts {
-        sent.bodies = TemplateCache {
+    let uploaded = &mut *uploaded;
+    let proxy_counts = styles.proxy_counts();
+    if uploaded.templates.proxy_counts != proxy_counts {
+        uploaded.templates = TemplateCache {
             proxy_counts,
             ..TemplateCache::default()
         };
-        for arrays in sent.arrays.values_mut() {
-            arrays.forget_bodies();
+        for buffers in uploaded.sets.values_mut() {
+            buffers.clear_templates();
         }
     }
-    let before = sent.arrays.len();
-    sent.arrays.retain(|key, _| crowds.0.contains_key(key));
-    let mut dropped = before != sent.arrays.len();
-    for (key, crowd) in &mut crowds.0 {
-        let arrays = sent.arrays.entry(*key).or_insert_with(InstanceBuffers::new);
-        if !crowd.changed && arrays.ready {
+    let previous_count = uploaded.sets.len();
+    let is_live = |source: &InstanceSource| extracted.0.contains_key(source);
+    uploaded.sets.retain(|source, _| is_live(source));
+    uploaded.reported.retain(is_live);
+    let mut changed = previous_count != uploaded.sets.len();
+    for (source, set) in &mut extracted.0 {
+        let buffers = uploaded.sets.entry(source.clone());
+        let buffers = buffers.or_insert_with(InstanceBuffers::new);
+        if !set.changed && buffers.ready {
             continue;
         }
-        dropped = true;
-        crowd.changed = false;
-        match arrays.update(crowd, &mut sent.bodies, &gpu) {
+        changed = true;
+        set.changed = false;
+        match buffers.update(set, &mut uploaded.templates, &gpu) {
             Ok(()) => {
-                sent.complaints.remove(key);
+                uploaded.reported.remove(source);
             }
-            Err(error) if sent.complaints.insert(*key) => {
-                error!("{key} cannot be drawn: {error}");
+            Err(error) if uploaded.reported.insert(source.clone()) => {
+                error!("{source} are not drawn: {error}");
             }
             Err(_) => {}
         }
     }
-    if dropped {
-        sent.bodies.forget_unused();
+    if changed {
+        uploaded.templates.remove_unused();
     }
-    if sent.palette.buffer().is_none() {
+    if uploaded.palette.buffer().is_none() {
         let colors = palette();
         let bytes = bytemuck::cast_slice(&colors);
-        if let Err(error) = sent.palette.write(&gpu.device, &gpu.queue, bytes) {
-            error_once!("molecules cannot be drawn: {error}");
+        if let Err(error) = uploaded.palette.write(&gpu.device, &gpu.queue, bytes) {
+            error_once!("molecules are not drawn: {error}");
         }
     }
 }

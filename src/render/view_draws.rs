@@ -1,4 +1,4 @@
-//! What each view draws: visible molecules, runs, bindings.
+//! The draws of each view: visible molecules, batches and bind groups.
 
 use std::collections::BTreeMap;
 
@@ -11,198 +11,187 @@ use bevy::render::render_resource::{BindGroup, BindGroupEntry, Buffer, PipelineC
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::view::{ExtractedView, RetainedViewEntity};
 
-use super::culling::{InstanceView, ViewSpace, Visible};
+use super::culling::{CullingInput, ViewFrustum, VisibleMolecules};
 use super::extract::{ExtractedInstanceSets, ExtractedStyles, InstanceSource};
 use super::growable_buffer::GrowableBuffer;
 use super::instanced_molecules::DrawError;
 use super::pipeline::SpherePipeline;
-use super::style::GpuStyle;
-use super::style::MoleculeStyle;
+use super::style::{GpuStyle, MoleculeStyle};
 use super::upload::{InstanceBuffers, UploadedInstanceSets};
 
-/// What a view draws of a crowd.
+/// The draws of one set of instances in a view.
 pub(super) struct InstanceDraws {
-    visible: Visible,
+    visible: VisibleMolecules,
     molecules: GrowableBuffer,
-    runs: GrowableBuffer,
-    bindings: Option<BindGroup>,
-    /// Versions of the crowd's arrays that are bound.
-    bound: u64,
+    batches: GrowableBuffer,
+    bind_group: Option<BindGroup>,
+    /// Version of the set's buffers in the bind group.
+    bound_version: u64,
     ready: bool,
 }
 
 impl Default for InstanceDraws {
     fn default() -> Self {
         Self {
-            visible: Visible::default(),
+            visible: VisibleMolecules::default(),
             molecules: GrowableBuffer::storage("visible molecules"),
-            runs: GrowableBuffer::storage("runs of molecules"),
-            bindings: None,
-            bound: 0,
+            batches: GrowableBuffer::storage("batches of molecules"),
+            bind_group: None,
+            bound_version: 0,
             ready: false,
         }
     }
 }
 
 impl InstanceDraws {
-    /// The bindings, and for each run the number of its vertices.
+    /// The bind group, and the number of vertices of each batch.
     pub fn draws(&self) -> Option<(&BindGroup, &[u32])> {
-        let bindings = self.bindings.as_ref().filter(|_| self.ready)?;
-        Some((bindings, &self.visible.vertices))
-    }
-}
-
-/// What a view draws.
-pub(super) struct ViewDraw {
-    look: GrowableBuffer,
-    pub crowds: BTreeMap<InstanceSource, InstanceDraws>,
-}
-
-/// What each view draws. Made anew for each device.
-#[derive(Default, Resource)]
-pub(super) struct MoleculeDraws {
-    pub views: HashMap<RetainedViewEntity, ViewDraw>,
-}
-
-/// Finds out what each view sees, and binds it.
-pub(super) fn prepare_views(
-    mut draws: ResMut<MoleculeDraws>,
-    sent: Res<UploadedInstanceSets>,
-    crowds: Res<ExtractedInstanceSets>,
-    looks: Res<ExtractedStyles>,
-    views: Query<(&ExtractedView, Option<&RenderLayers>), With<ExtractedCamera>>,
-    gpu: Gpu,
-) {
-    let live: HashSet<_> = (views.iter().map(|(view, _)| view.retained_view_entity)).collect();
-    draws.views.retain(|view, _| live.contains(view));
-    for (view, layers) in &views {
-        let look = looks.of(view.retained_view_entity.main_entity);
-        let view_draw = draws.views.entry(view.retained_view_entity);
-        let view_draw = view_draw.or_insert_with(ViewDraw::new);
-        view_draw
-            .crowds
-            .retain(|key, _| sent.arrays.contains_key(key));
-        let seen = Seen {
-            space: ViewSpace::new(
-                view.clip_from_view,
-                view.world_from_view.to_matrix(),
-                view.viewport.w as f32,
-            ),
-            layers: layers.cloned().unwrap_or_default(),
-            look,
-        };
-        let depths = view_draw.look_at(&seen, &crowds, &sent.arrays);
-        let new_look = match view_draw.send_look(&GpuStyle::new(look, depths), &gpu) {
-            Ok(new) => new,
-            Err(error) => {
-                error_once!("molecules cannot be drawn: {error}");
-                continue;
-            }
-        };
-        for (key, draw) in &mut view_draw.crowds {
-            let Some(arrays) = sent.arrays.get(key).filter(|_| draw.ready) else {
-                continue;
-            };
-            let shared = [view_draw.look.buffer(), sent.palette.buffer()];
-            if let Err(error) = draw.send_and_bind(arrays, shared, new_look, &gpu) {
-                draw.ready = false;
-                error_once!("{key} cannot be drawn: {error}");
-            }
-        }
-    }
-}
-
-/// Who looks, and how.
-struct Seen<'a> {
-    space: ViewSpace,
-    layers: RenderLayers,
-    look: &'a MoleculeStyle,
-}
-
-impl ViewDraw {
-    fn new() -> Self {
-        Self {
-            look: GrowableBuffer::uniform("look of molecules"),
-            crowds: BTreeMap::new(),
-        }
+        let bind_group = self.bind_group.as_ref().filter(|_| self.ready)?;
+        Some((bind_group, &self.visible.vertices))
     }
 
-    /// Finds out what of each crowd is seen. Returns the distances of the nearest and the
-    /// farthest surface, nm.
-    fn look_at(
+    /// Uploads batches and visible molecules, and creates the bind group again if a buffer was
+    /// replaced. `shared` are the style and the palette.
+    fn upload_and_bind(
         &mut self,
-        seen: &Seen,
-        crowds: &ExtractedInstanceSets,
-        arrays: &BTreeMap<InstanceSource, InstanceBuffers>,
-    ) -> Option<(f32, f32)> {
-        let mut depths: Option<(f32, f32)> = None;
-        for (key, crowd) in &crowds.0 {
-            let draw = self.crowds.entry(*key).or_default();
-            draw.ready = false;
-            let Some(arrays) = arrays.get(key).filter(|arrays| arrays.ready) else {
-                continue;
-            };
-            if !crowd.visible || !seen.layers.intersects(&crowd.layers) {
-                continue;
-            }
-            let shown = InstanceView {
-                poses: &crowd.poses,
-                traits: &crowd.traits,
-                bodies: &arrays.bodies,
-                place: crowd.place,
-                opacity: crowd.opacity,
-                anywhere: arrays.is_elsewhere(),
-            };
-            draw.visible.update(&seen.space, &shown, seen.look);
-            if let Some((near, far)) = draw.visible.depths {
-                let (nearest, farthest) = depths.unwrap_or((near, far));
-                depths = Some((nearest.min(near), farthest.max(far)));
-                draw.ready = true;
-            }
-        }
-        depths
-    }
-
-    /// Returns whether the look is in a new buffer.
-    fn send_look(&mut self, look: &GpuStyle, gpu: &Gpu) -> Result<bool, DrawError> {
-        self.look
-            .write(&gpu.device, &gpu.queue, bytemuck::bytes_of(look))
-    }
-}
-
-impl InstanceDraws {
-    /// Sends runs and visible molecules, and binds everything if something is new.
-    /// `shared` are the look and the colors.
-    fn send_and_bind(
-        &mut self,
-        arrays: &InstanceBuffers,
+        buffers: &InstanceBuffers,
         shared: [Option<&Buffer>; 2],
-        new_look: bool,
+        new_style: bool,
         gpu: &Gpu,
     ) -> Result<(), DrawError> {
         let molecules = bytemuck::cast_slice(&self.visible.molecules);
-        let runs = bytemuck::cast_slice(&self.visible.runs);
-        let mut new = new_look || self.bindings.is_none() || self.bound != arrays.version;
-        new |= self.molecules.write(&gpu.device, &gpu.queue, molecules)?;
-        new |= self.runs.write(&gpu.device, &gpu.queue, runs)?;
-        if new {
-            self.bound = arrays.version;
-            // In the order of the shader.
-            self.bindings = gpu.bind(&[
+        let batches = bytemuck::cast_slice(&self.visible.batches);
+        let mut replaced =
+            new_style || self.bind_group.is_none() || self.bound_version != buffers.version;
+        replaced |= self.molecules.write(&gpu.device, &gpu.queue, molecules)?;
+        replaced |= self.batches.write(&gpu.device, &gpu.queue, batches)?;
+        if replaced {
+            self.bound_version = buffers.version;
+            // In the order of `shaders/draw/types.wgsl`.
+            self.bind_group = gpu.bind(&[
                 shared[0],
                 shared[1],
-                arrays.spheres.buffer(),
-                arrays.poses(),
-                arrays.traits.buffer(),
+                buffers.spheres.buffer(),
+                buffers.poses(),
+                buffers.instances.buffer(),
                 self.molecules.buffer(),
-                self.runs.buffer(),
+                self.batches.buffer(),
             ]);
         }
         Ok(())
     }
 }
 
-/// The device and what is bound on it.
+/// The draws of a view.
+pub(super) struct ViewDraws {
+    style: GrowableBuffer,
+    pub sets: BTreeMap<InstanceSource, InstanceDraws>,
+}
+
+/// The draws of all views. Recreated with the device.
+#[derive(Default, Resource)]
+pub(super) struct MoleculeDraws {
+    pub views: HashMap<RetainedViewEntity, ViewDraws>,
+}
+
+/// Culls the molecules of each view and creates its bind groups.
+pub(super) fn prepare_views(
+    mut draws: ResMut<MoleculeDraws>,
+    uploaded: Res<UploadedInstanceSets>,
+    extracted: Res<ExtractedInstanceSets>,
+    styles: Res<ExtractedStyles>,
+    views: Query<(&ExtractedView, Option<&RenderLayers>), With<ExtractedCamera>>,
+    gpu: Gpu,
+) {
+    let live: HashSet<_> = (views.iter().map(|(view, _)| view.retained_view_entity)).collect();
+    draws.views.retain(|view, _| live.contains(view));
+    for (view, layers) in &views {
+        let style = styles.of(view.retained_view_entity.main_entity);
+        let view_draws = draws.views.entry(view.retained_view_entity);
+        let view_draws = view_draws.or_insert_with(|| ViewDraws {
+            style: GrowableBuffer::uniform("style of molecules"),
+            sets: BTreeMap::new(),
+        });
+        let sets = &mut view_draws.sets;
+        sets.retain(|source, _| uploaded.sets.contains_key(source));
+        let camera = CameraView {
+            frustum: ViewFrustum::new(
+                view.clip_from_view,
+                view.world_from_view.to_matrix(),
+                view.viewport.w as f32,
+            ),
+            layers: layers.cloned().unwrap_or_default(),
+            style,
+        };
+        let depths = view_draws.cull(&camera, &extracted, &uploaded.sets);
+        let gpu_style = GpuStyle::new(style, depths);
+        let bytes = bytemuck::bytes_of(&gpu_style);
+        let new_style = match view_draws.style.write(&gpu.device, &gpu.queue, bytes) {
+            Ok(new) => new,
+            Err(error) => {
+                error_once!("molecules are not drawn: {error}");
+                continue;
+            }
+        };
+        for (source, draws) in &mut view_draws.sets {
+            let Some(buffers) = uploaded.sets.get(source).filter(|_| draws.ready) else {
+                continue;
+            };
+            let shared = [view_draws.style.buffer(), uploaded.palette.buffer()];
+            if let Err(error) = draws.upload_and_bind(buffers, shared, new_style, &gpu) {
+                draws.ready = false;
+                error_once!("{source} are not drawn: {error}");
+            }
+        }
+    }
+}
+
+/// A view with its layers and style.
+struct CameraView<'a> {
+    frustum: ViewFrustum,
+    layers: RenderLayers,
+    style: &'a MoleculeStyle,
+}
+
+impl ViewDraws {
+    /// Culls all sets. Returns the distances of the nearest and the farthest visible surface,
+    /// nm.
+    fn cull(
+        &mut self,
+        camera: &CameraView,
+        extracted: &ExtractedInstanceSets,
+        uploaded: &BTreeMap<InstanceSource, InstanceBuffers>,
+    ) -> Option<(f32, f32)> {
+        let mut depths: Option<(f32, f32)> = None;
+        for (source, set) in &extracted.0 {
+            let draws = self.sets.entry(source.clone()).or_default();
+            draws.ready = false;
+            let Some(buffers) = uploaded.get(source).filter(|buffers| buffers.ready) else {
+                continue;
+            };
+            if !set.visible || !camera.layers.intersects(&set.layers) {
+                continue;
+            }
+            let input = CullingInput {
+                poses: &set.poses,
+                instances: &set.instances,
+                templates: &buffers.template_spheres,
+                transform: set.transform,
+                opacity: set.opacity,
+                poses_are_outdated: buffers.has_device_poses(),
+            };
+            draws.visible.update(&camera.frustum, &input, camera.style);
+            if let Some((near, far)) = draws.visible.depths {
+                let (nearest, farthest) = depths.unwrap_or((near, far));
+                depths = Some((nearest.min(near), farthest.max(far)));
+                draws.ready = true;
+            }
+        }
+        depths
+    }
+}
+
+/// The device, and the layout of the bind groups.
 #[derive(SystemParam)]
 pub(super) struct Gpu<'w> {
     device: Res<'w, RenderDevice>,
@@ -212,10 +201,10 @@ pub(super) struct Gpu<'w> {
 }
 
 impl Gpu<'_> {
-    /// Binds arrays; none if one of them is missing.
+    /// Creates a bind group; `None` if a buffer is missing.
     fn bind(&self, buffers: &[Option<&Buffer>]) -> Option<BindGroup> {
-        let numbered = (0..).zip(buffers.iter().copied());
-        let entries: Option<Vec<_>> = numbered
+        let entries: Option<Vec<_>> = (0..)
+            .zip(buffers.iter().copied())
             .map(|(binding, buffer)| {
                 Some(BindGroupEntry {
                     binding,

@@ -66,7 +66,7 @@ fn what_cannot_be_drawn_is_left_out() {
         headlight: f32::NAN,
         contours: f32::INFINITY,
         radius_scale: -1.0,
-        deep: 0.0,
+        max_penetration: 0.0,
         depth_cue: DepthCue {
             strength: f32::NAN,
             range: Some((f32::NAN, f32::NEG_INFINITY)),

@@ -25,7 +25,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(
         GpuInstance,
         structs(),
-        "Traits",
+        "Instance",
         number,
         template_and_state,
         group,
@@ -45,7 +45,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(
         GpuBatch,
         structs(),
-        "Run",
+        "Batch",
         rotation,
         position,
         scale,
@@ -57,13 +57,13 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(
         GpuStyle,
         structs(),
-        "Look",
+        "Style",
         color_mode,
         occlusion,
         contours,
         headlight,
         radius_scale,
-        inverse_deep,
+        inverse_max_penetration,
         fog_start,
         fog_per_nm,
         fog_color,
