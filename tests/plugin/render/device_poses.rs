@@ -1,4 +1,4 @@
-//! Poses that a relaxer keeps on the renderer's device are drawn from there.
+//! Poses that a relaxer keeps on the renderer's device are drawn without a copy.
 
 use std::sync::Arc;
 
@@ -8,10 +8,12 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::SharedGpuDevice;
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
 
-use super::stage::{bright, eye_before, real, shoot, stage, start};
+use super::render_app::{
+    finish_plugins, headlit, render_app, screenshot, spawn_camera_at, template,
+};
 use crate::common::gpu_device::device;
 
-/// Iterations: not a multiple of those after which a relaxer fetches its poses.
+/// Not a multiple of the interval at which a relaxer reads its poses back.
 const ITERATIONS: usize = 11;
 
 fn small_vesicle() -> Vesicle {
@@ -23,18 +25,18 @@ fn small_vesicle() -> Vesicle {
         },
         ..VesicleConfig::default()
     };
-    vesicle(real("popc.pdb"), &config).unwrap()
+    vesicle(template("popc.pdb"), &config).unwrap()
 }
 
 fn scene() -> (App, Handle<Image>) {
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(bright(ColorMode::Molecule));
-    let picture = eye_before(&mut app, 14.0);
-    (app, picture)
+    let mut app = render_app();
+    finish_plugins(&mut app);
+    app.insert_resource(headlit(ColorMode::Molecule));
+    let image = spawn_camera_at(&mut app, 14.0);
+    (app, image)
 }
 
-/// A relaxer that has moved its molecules on a device.
+/// A relaxer that has iterated on a device.
 fn relaxed_on(device: &Arc<GpuDevice>) -> Relaxer {
     let crowd = small_vesicle().crowd;
     let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), device).unwrap();
@@ -50,55 +52,55 @@ fn poses_on_the_same_device_are_drawn_without_a_copy() {
     if device().is_none() {
         return;
     }
-    let (mut app, picture) = scene();
+    let (mut app, image) = scene();
     app.update();
-    let lent = app.world().resource::<SharedGpuDevice>();
-    let mut relaxer = relaxed_on(lent.device());
-    // The component knows the poses of the start only.
+    let shared = app.world().resource::<SharedGpuDevice>();
+    let mut relaxer = relaxed_on(shared.device());
+    // The component has the initial poses only.
     let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
-    let start = shoot(&mut app, &picture);
+    let start = screenshot(&mut app, &image);
     crowd.device_poses = relaxer.device_poses();
     assert!(crowd.device_poses.is_some());
     app.world_mut().entity_mut(drawn).insert(crowd.clone());
-    let on_device = shoot(&mut app, &picture);
-    // What is drawn moves with the relaxer, and nobody tells the component.
+    let on_device = screenshot(&mut app, &image);
+    // Drawn molecules move with the relaxer, although the component does not change.
     relaxer.step().unwrap();
-    let moved = shoot(&mut app, &picture);
+    let moved = screenshot(&mut app, &image);
     crowd.device_poses = None;
     let poses = relaxer.crowd().members().iter().map(|member| member.pose);
     crowd.set_poses(poses);
     app.world_mut().entity_mut(drawn).insert(crowd);
-    let sent = shoot(&mut app, &picture);
-    assert!(moved.pixels == sent.pixels);
+    let uploaded = screenshot(&mut app, &image);
+    assert!(moved.pixels == uploaded.pixels);
     assert!(on_device.pixels != start.pixels);
     assert!(on_device.pixels != moved.pixels);
 }
 
 #[test]
-fn poses_of_another_device_or_of_other_molecules_are_not_used() {
+fn poses_of_another_device_or_of_other_molecules_are_ignored() {
     if device().is_none() {
         return;
     }
-    let (mut app, picture) = scene();
+    let (mut app, image) = scene();
     let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
     let drawn = app.world_mut().spawn(crowd.clone()).id();
-    let start = shoot(&mut app, &picture);
+    let start = screenshot(&mut app, &image);
     let own = Arc::new(GpuDevice::headless(&GpuOptions::default()).unwrap());
     crowd.device_poses = relaxed_on(&own).device_poses();
     app.world_mut().entity_mut(drawn).insert(crowd.clone());
-    assert!(shoot(&mut app, &picture).pixels == start.pixels);
-    // One molecule less than there are poses.
+    assert!(screenshot(&mut app, &image).pixels == start.pixels);
+    // One molecule less than poses.
     crowd.molecules.pop();
     app.world_mut().entity_mut(drawn).insert(crowd.clone());
-    let fewer = shoot(&mut app, &picture);
+    let fewer = screenshot(&mut app, &image);
     crowd.device_poses = None;
     app.world_mut().entity_mut(drawn).insert(crowd);
-    assert!(shoot(&mut app, &picture).pixels == fewer.pixels);
+    assert!(screenshot(&mut app, &image).pixels == fewer.pixels);
 }
 
 #[test]
-fn who_relaxes_on_the_processor_has_no_poses_elsewhere() {
+fn a_relaxer_on_the_cpu_has_no_device_poses() {
     let crowd = small_vesicle().crowd;
     let relaxer = Relaxer::new(crowd, RelaxConfig::default()).unwrap();
     assert!(relaxer.device_poses().is_none());

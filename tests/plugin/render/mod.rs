@@ -1,16 +1,16 @@
-//! What is drawn, on whatever adapter there is: spheres against analytic ones, pictures
-//! against references, views of every kind, and what happens when something fails.
+//! Rendering on any available adapter: spheres against analytic ones, reference images, views of
+//! every kind, and invalid input.
 //!
-//! Without an adapter tests say that they are skipped; with `REQUIRE_GPU=1` in the
-//! environment they fail instead.
+//! Without an adapter, tests are skipped with a message; with `REQUIRE_GPU=1` in the environment
+//! they fail instead.
 
 mod device_poses;
-mod faults;
-mod layout;
-mod meshes;
+mod invalid_input;
+mod mesh_intersection;
 mod offscreen;
-mod physics;
-mod references;
-mod spheres;
-mod stage;
+mod physics_molecules;
+mod reference_images;
+mod render_app;
+mod shader_layout;
+mod sphere_silhouettes;
 mod views;

@@ -1,4 +1,4 @@
-//! Silhouette and depth of an atom are those of the analytic sphere, to a pixel.
+//! Silhouette and depth of an atom equal the analytic sphere, to a pixel.
 
 use bevy::camera::ScalingMode;
 use bevy::math::DVec3;
@@ -6,8 +6,9 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
-use super::stage::{
-    Depths, Picture, SIZE, alone, atom, bright, camera, keep_depths, shoot, stage, start, target,
+use super::render_app::{
+    Depths, Frame, SIZE, atom, camera, finish_plugins, headlit, record_depths, render_app,
+    screenshot, single_molecule, target,
 };
 use crate::common::gpu_device::device;
 
@@ -20,10 +21,10 @@ const FAR: f32 = 100.0;
 /// Height of orthographic views, nm.
 const HEIGHT: f32 = 4.0;
 
-/// How a camera projects.
+/// Projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// With the angle from the bottom to the top of the view, radian.
+    /// With the vertical field of view, radian.
     Perspective(f32),
     Orthographic,
 }
@@ -47,8 +48,8 @@ impl Kind {
         }
     }
 
-    /// The ray through a point of the picture (pixels from the top left), view frame:
-    /// where it starts and its direction.
+    /// Origin and direction of the ray through a point of the image (pixels from the top left),
+    /// view frame.
     fn ray(self, x: f64, y: f64) -> (DVec3, DVec3) {
         let size = SIZE.as_dvec2();
         let right = (2.0 * x / size.x - 1.0) * size.x / size.y;
@@ -66,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// What the depth buffer has at a distance before the camera, nm. Near is 1.
+    /// Reversed depth at a distance in front of the camera, nm.
     fn depth(self, distance: f64) -> f64 {
         let (near, far) = (f64::from(NEAR), f64::from(FAR));
         match self {
@@ -76,20 +77,20 @@ impl Kind {
     }
 }
 
-/// Where a ray meets a sphere.
+/// Intersection of a ray with a sphere.
 struct Expected {
-    /// Depth where it meets the sphere; none if it misses.
+    /// Depth of the hit; `None` if the ray misses.
     depth: Option<f64>,
-    /// Depth where it is nearest to the center. On the rim the two are the same.
+    /// Depth of the point closest to the center. On the rim, it equals `depth`.
     rim: f64,
 }
 
-/// What there should be of the sphere at a point of the picture.
+/// The analytic sphere at a point of the image.
 fn expected(kind: Kind, center: DVec3, radius: f64, x: f64, y: f64) -> Expected {
     let (origin, direction) = kind.ray(x, y);
-    let way = center - origin;
-    let along = way.dot(direction);
-    let chord = radius * radius - (way - along * direction).length_squared();
+    let to_center = center - origin;
+    let along = to_center.dot(direction);
+    let chord = radius * radius - (to_center - along * direction).length_squared();
     let depth = |along: f64| kind.depth(-(origin + direction * along).z);
     let hit = (chord >= 0.0)
         .then(|| along - chord.sqrt())
@@ -101,8 +102,8 @@ fn expected(kind: Kind, center: DVec3, radius: f64, x: f64, y: f64) -> Expected 
     }
 }
 
-/// Compares each pixel; returns how many show the sphere.
-fn compare(kind: Kind, center: Vec3, radius: f32, picture: &Picture, depths: &[f32]) -> usize {
+/// Compares each pixel; returns the number of pixels that show the sphere.
+fn compare(kind: Kind, center: Vec3, radius: f32, image: &Frame, depths: &[f32]) -> usize {
     let (center, radius) = (center.as_dvec3(), f64::from(radius));
     let mut shown = 0;
     for y in 0..SIZE.y {
@@ -121,20 +122,19 @@ fn compare(kind: Kind, center: Vec3, radius: f32, picture: &Picture, depths: &[f
                 at(-0.7, 0.7),
                 at(0.7, 0.7),
             ];
-            let hit = picture.at(x, y)[..3] != [0, 0, 0];
+            let hit = image.at(x, y)[..3] != [0, 0, 0];
             shown += usize::from(hit);
             let depth = f64::from(depths[(y * SIZE.x + x) as usize]);
             let here = format!("{kind:?}, {center} r {radius}: pixel {x} {y}, depth {depth}");
             let misses = around.iter().any(|near| near.depth.is_none());
             match at(0.0, 0.0).depth {
                 Some(expected) if hit => {
-                    // On the sphere: as deep as it is somewhere within a pixel, down to its
-                    // rim if that is so near.
+                    // The depth lies between those within a pixel, including the rim.
                     let known = around.iter().map(|near| near.depth.unwrap_or(near.rim));
                     let (low, high) = known.fold((expected, expected), |(low, high), depth| {
                         (f64::min(low, depth), f64::max(high, depth))
                     });
-                    // And what 32 bits make of that.
+                    // Rounding in f32.
                     let slack = 1.0e-4 * expected.abs() + 1.0e-7;
                     assert!(
                         (low - slack..=high + slack).contains(&depth),
@@ -153,38 +153,41 @@ fn compare(kind: Kind, center: Vec3, radius: f32, picture: &Picture, depths: &[f
     shown
 }
 
-/// An app whose depths are kept; none if there is no adapter and that is allowed.
+/// An app whose depth buffer is read back; `None` without an adapter.
 #[track_caller]
 fn with_depths() -> Option<(App, Depths)> {
     device()?;
-    let mut app = stage();
-    let depths = keep_depths(&mut app);
-    start(&mut app);
-    app.insert_resource(bright(ColorMode::Element));
+    let mut app = render_app();
+    let depths = record_depths(&mut app);
+    finish_plugins(&mut app);
+    app.insert_resource(headlit(ColorMode::Element));
     Some((app, depths))
 }
 
 #[test]
-fn silhouette_and_depth_are_those_of_a_sphere() {
+fn silhouette_and_depth_equal_the_analytic_sphere() {
     let Some((mut app, depths)) = with_depths() else {
         return;
     };
-    let picture = target(&mut app, SIZE);
-    let eye = app.world_mut().spawn(camera(&picture)).id();
-    let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
-    // Center in the view frame, radius, and how many pixels at least.
+    let image = target(&mut app, SIZE);
+    let camera_entity = app.world_mut().spawn(camera(&image)).id();
+    let crowd = app
+        .world_mut()
+        .spawn(single_molecule(atom(Element::O, 1.0)))
+        .id();
+    // Center in the view frame, radius, and minimum number of pixels.
     let cases = [
-        // In the middle, in the corner of a wide view, partly outside of it.
+        // In the middle, in the corner of a wide view, partly outside.
         (Vec3::new(0.0, 0.0, -4.0), 1.0, 100),
         (Vec3::new(3.4, 1.2, -3.0), 0.8, 40),
         (Vec3::new(-4.4, 0.3, -3.0), 0.9, 10),
-        // So near that it fills the view; so near that the near plane cuts it.
+        // Filling the view; clipped by the near plane.
         (Vec3::new(0.2, 0.1, -1.3), 1.15, 2000),
         (Vec3::new(0.0, 0.0, -1.0), 0.905, 1000),
-        // Small and far away.
+        // Small and distant.
         (Vec3::new(0.5, -0.3, -30.0), 0.7, 1),
     ];
-    let turns = [
+    let views = [
         Transform::IDENTITY,
         Transform::from_xyz(300.0, -200.0, 100.0).looking_at(Vec3::ZERO, Vec3::Y),
     ];
@@ -193,23 +196,23 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
         Kind::Perspective(0.3),
         Kind::Orthographic,
     ] {
-        for view in turns {
-            for (center, radius, least) in cases {
+        for view in views {
+            for (center, radius, min_pixels) in cases {
                 app.world_mut()
-                    .entity_mut(eye)
+                    .entity_mut(camera_entity)
                     .insert((kind.projection(), view));
-                let place = Transform::from_translation(view.transform_point(center))
+                let transform = Transform::from_translation(view.transform_point(center))
                     .with_scale(Vec3::splat(radius));
-                app.world_mut().entity_mut(crowd).insert(place);
-                // What the renderer makes of numbers that are not exact.
+                app.world_mut().entity_mut(crowd).insert(transform);
+                // The center after rounding.
                 let exact = view
                     .to_matrix()
                     .inverse()
-                    .transform_point3(place.translation);
-                let shot = shoot(&mut app, &picture);
-                let shown = compare(kind, exact, radius, &shot, &depths.take());
+                    .transform_point3(transform.translation);
+                let frame = screenshot(&mut app, &image);
+                let shown = compare(kind, exact, radius, &frame, &depths.take());
                 if kind == Kind::Perspective(1.4) {
-                    assert!(shown >= least, "{center} {radius}: {shown} pixels");
+                    assert!(shown >= min_pixels, "{center} {radius}: {shown} pixels");
                 }
             }
         }
@@ -217,12 +220,12 @@ fn silhouette_and_depth_are_those_of_a_sphere() {
 }
 
 #[test]
-fn many_atoms_have_the_depth_of_the_nearest() {
+fn the_depth_of_many_atoms_is_that_of_the_nearest() {
     let Some((mut app, depths)) = with_depths() else {
         return;
     };
-    let picture = target(&mut app, SIZE);
-    let template = super::stage::real("popc.pdb");
+    let image = target(&mut app, SIZE);
+    let template = super::render_app::template("popc.pdb");
     let poses: Vec<Pose> = (0..5)
         .map(|k| {
             let turn = Quat::from_euler(EulerRot::XYZ, 0.7 * k as f32, 0.3, 1.1 * k as f32);
@@ -238,10 +241,12 @@ fn many_atoms_have_the_depth_of_the_nearest() {
         ..default()
     };
     app.world_mut().spawn(crowd);
-    let eye = app.world_mut().spawn(camera(&picture)).id();
+    let camera_entity = app.world_mut().spawn(camera(&image)).id();
     for kind in [Kind::Perspective(0.9), Kind::Orthographic] {
-        app.world_mut().entity_mut(eye).insert(kind.projection());
-        let shot = shoot(&mut app, &picture);
+        app.world_mut()
+            .entity_mut(camera_entity)
+            .insert(kind.projection());
+        let frame = screenshot(&mut app, &image);
         let depths = depths.take();
         let mut off = 0;
         let mut hits = 0;
@@ -259,11 +264,11 @@ fn many_atoms_have_the_depth_of_the_nearest() {
                 let nearest = atoms.fold(0.0, f64::max);
                 let depth = f64::from(depths[(y * SIZE.x + x) as usize]);
                 hits += usize::from(nearest > 0.0);
-                assert_eq!(depth > 0.0, shot.at(x, y)[..3] != [0, 0, 0]);
+                assert_eq!(depth > 0.0, frame.at(x, y)[..3] != [0, 0, 0]);
                 off += usize::from((depth - nearest).abs() > 1.0e-4 * nearest);
             }
         }
-        // Rays that graze an atom may take the other side of its edge.
+        // Grazing rays may fall on either side of the rim.
         assert!(hits > 1000 && off * 200 < hits, "{kind:?}: {off} of {hits}");
     }
 }

@@ -1,4 +1,4 @@
-//! What can be known about the drawing shaders without an adapter.
+//! Struct layouts of the drawing shaders, checked without an adapter.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use bevy_rapier_molecules::render::{GpuBatch, GpuInstance, GpuSphere, GpuStyle};
 
 use crate::common::shader_layout::assert_mirrors;
 
-/// The structs of the drawing shaders, which come before the bindings. The rest needs
-/// modules of Bevy's; pictures test it.
+/// The structs of the drawing shaders, which precede the bindings. The rest imports modules of
+/// Bevy and is tested by rendering.
 fn structs() -> naga::Module {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/draw/types.wgsl");
     let text = fs::read_to_string(path).unwrap();

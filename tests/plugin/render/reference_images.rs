@@ -1,7 +1,7 @@
-//! Pictures are those of the references, up to a tolerance.
+//! Rendered images equal the references, up to a tolerance.
 //!
-//! With `MAKE_REFERENCES=1` in the environment the references are written anew: look at
-//! them before committing them.
+//! With `MAKE_REFERENCES=1` in the environment, the references are overwritten: inspect them
+//! before committing.
 
 use std::f32::consts::TAU;
 use std::path::PathBuf;
@@ -13,21 +13,23 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use image::{Rgb, RgbImage};
 
-use super::stage::{Picture, alone, camera, real, shoot, stage, start, target};
+use super::render_app::{
+    Frame, camera, finish_plugins, render_app, screenshot, single_molecule, target, template,
+};
 use crate::common::gpu_device::device;
 
-/// Least similarity of a picture with its reference, from 0 (nothing) to 1 (the same):
-/// the root mean square of the differences between colors is at most 1.5 %.
+/// Minimum similarity of an image and its reference, from 0 to 1: the root mean square of the
+/// color differences is at most 1.5 %.
 ///
-/// Other adapters round differently along the rims of atoms.
-const LEAST_SIMILARITY: f64 = 0.985;
+/// Adapters round differently along the rims of atoms.
+const MIN_SIMILARITY: f64 = 0.985;
 
 /// Size of references, pixels.
 const SIZE: UVec2 = UVec2::new(192, 128);
 
-fn compare(name: &str, picture: &Picture) {
-    let shown = RgbImage::from_fn(picture.size.x, picture.size.y, |x, y| {
-        let [red, green, blue, _] = picture.at(x, y);
+fn compare(name: &str, image: &Frame) {
+    let shown = RgbImage::from_fn(image.size.x, image.size.y, |x, y| {
+        let [red, green, blue, _] = image.at(x, y);
         Rgb([red, green, blue])
     });
     let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/data/render", name]
@@ -39,26 +41,26 @@ fn compare(name: &str, picture: &Picture) {
         return;
     }
     let reference = image::open(&path).unwrap().to_rgb8();
-    let alike = image_compare::rgb_similarity_structure(
+    let similarity = image_compare::rgb_similarity_structure(
         &image_compare::Algorithm::RootMeanSquared,
         &reference,
         &shown,
     );
-    let score = alike.unwrap().score;
-    if score < LEAST_SIMILARITY {
+    let score = similarity.unwrap().score;
+    if score < MIN_SIMILARITY {
         let failed = std::env::temp_dir().join(format!("{name}.failed.png"));
         shown.save(&failed).unwrap();
         panic!(
-            "{name} is {score} like its reference; see {}",
+            "the similarity of {name} and its reference is {score}; see {}",
             failed.display()
         );
     }
 }
 
-/// An app with two lights, and a camera at `eye` nm that looks at the origin.
-fn scene(eye: Vec3) -> (App, Handle<Image>, Entity) {
-    let mut app = stage();
-    start(&mut app);
+/// An app with two lights, and a camera at `position` (nm) that looks at the origin.
+fn scene(position: Vec3) -> (App, Handle<Image>, Entity) {
+    let mut app = render_app();
+    finish_plugins(&mut app);
     app.insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)));
     app.insert_resource(GlobalAmbientLight {
         brightness: 400.0,
@@ -71,23 +73,26 @@ fn scene(eye: Vec3) -> (App, Handle<Image>, Entity) {
         },
         Transform::from_xyz(2.0, 4.0, 3.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
-    let picture = target(&mut app, SIZE);
-    let view = Transform::from_translation(eye).looking_at(Vec3::ZERO, Vec3::Y);
-    let eye = app.world_mut().spawn((camera(&picture), view)).id();
-    (app, picture, eye)
+    let image = target(&mut app, SIZE);
+    let view = Transform::from_translation(position).looking_at(Vec3::ZERO, Vec3::Y);
+    let camera_entity = app.world_mut().spawn((camera(&image), view)).id();
+    (app, image, camera_entity)
 }
 
 #[test]
-fn a_protein_looks_like_its_reference() {
+fn a_protein_equals_its_references() {
     if device().is_none() {
         return;
     }
-    let (mut app, picture, eye) = scene(Vec3::new(0.0, 0.0, 9.0));
-    let protein = app.world_mut().spawn(alone(real("1gzx.pdb"))).id();
-    compare("hemoglobin_elements", &shoot(&mut app, &picture));
+    let (mut app, image, camera_entity) = scene(Vec3::new(0.0, 0.0, 9.0));
+    let protein = app
+        .world_mut()
+        .spawn(single_molecule(template("1gzx.pdb")))
+        .id();
+    compare("hemoglobin_elements", &screenshot(&mut app, &image));
     app.world_mut().resource_mut::<MoleculeStyle>().color = ColorMode::Chain;
-    compare("hemoglobin_chains", &shoot(&mut app, &picture));
-    // Four proxies for each chain over it, then many over a faint molecule.
+    compare("hemoglobin_chains", &screenshot(&mut app, &image));
+    // Four proxies per chain, then many over a translucent molecule.
     for (proxies, opacity, name) in [
         (16, 1.0, "hemoglobin_proxies"),
         (64, 0.4, "hemoglobin_faint"),
@@ -100,17 +105,17 @@ fn a_protein_looks_like_its_reference() {
             .get_mut::<InstancedMolecules>(protein)
             .unwrap()
             .opacity = opacity;
-        compare(name, &shoot(&mut app, &picture));
+        compare(name, &screenshot(&mut app, &image));
     }
     app.world_mut().resource_mut::<MoleculeStyle>().proxies = None;
     app.world_mut()
         .get_mut::<InstancedMolecules>(protein)
         .unwrap()
         .opacity = 1.0;
-    compare("hemoglobin_chains", &shoot(&mut app, &picture));
-    // Blobs, many samples, orthographic.
+    compare("hemoglobin_chains", &screenshot(&mut app, &image));
+    // Clusters, multisampled, orthographic.
     app.world_mut().resource_mut::<MoleculeStyle>().detail = DrawDetail::Clusters;
-    app.world_mut().entity_mut(eye).insert((
+    app.world_mut().entity_mut(camera_entity).insert((
         Msaa::Sample4,
         Projection::Orthographic(OrthographicProjection {
             scaling_mode: ScalingMode::FixedVertical {
@@ -119,16 +124,16 @@ fn a_protein_looks_like_its_reference() {
             ..OrthographicProjection::default_3d()
         }),
     ));
-    compare("hemoglobin_blobs", &shoot(&mut app, &picture));
+    compare("hemoglobin_clusters", &screenshot(&mut app, &image));
     app.world_mut().despawn(protein);
 }
 
 #[test]
-fn a_crowd_looks_like_its_references() {
+fn a_vesicle_equals_its_references() {
     if device().is_none() {
         return;
     }
-    let (mut app, picture, _) = scene(Vec3::new(0.0, 5.0, 16.0));
+    let (mut app, image, _) = scene(Vec3::new(0.0, 5.0, 16.0));
     let config = VesicleConfig {
         size: VesicleSize::Counts {
             outer: 120,
@@ -137,9 +142,9 @@ fn a_crowd_looks_like_its_references() {
         },
         ..VesicleConfig::default()
     };
-    let vesicle = vesicle(real("popc.pdb"), &config).unwrap();
+    let vesicle = vesicle(template("popc.pdb"), &config).unwrap();
     let mut crowd = InstancedMolecules::from_crowd(&vesicle.crowd);
-    crowd.templates.push(Arc::clone(&real("p_xylene.pdb")));
+    crowd.templates.push(Arc::clone(&template("p_xylene.pdb")));
     for k in 0..24 {
         let angle = TAU * k as f32 / 24.0;
         let place = Vec3::new(8.0 * angle.cos(), -1.0, 8.0 * angle.sin());
@@ -162,6 +167,6 @@ fn a_crowd_looks_like_its_references() {
         (ColorMode::Penetration, "vesicle_penetrations"),
     ] {
         app.world_mut().resource_mut::<MoleculeStyle>().color = mode;
-        compare(name, &shoot(&mut app, &picture));
+        compare(name, &screenshot(&mut app, &image));
     }
 }

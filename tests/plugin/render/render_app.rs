@@ -1,4 +1,4 @@
-//! Apps that render to a picture, which tests look at.
+//! Headless apps that render to images.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,15 +24,14 @@ use bevy_rapier_molecules::render::offscreen::offscreen_plugins;
 
 use crate::common::gpu_device::device;
 
-/// Width and height of pictures, pixels. A row of 64 depths is 256 bytes, as copies ask.
+/// Width and height of images, pixels. Rows of depths must be multiples of 256 bytes.
 pub const SIZE: UVec2 = UVec2::new(128, 64);
 
-/// Frames until a picture must have come.
-const PATIENCE: usize = 50;
+/// Maximum frames between requesting and receiving a screenshot.
+const MAX_FRAMES: usize = 50;
 
-/// An app with a renderer and our plugin, but without a window. With `RUST_LOG` in the
-/// environment it logs.
-pub fn stage() -> App {
+/// An app with a renderer and our plugin, but without a window. Logs if `RUST_LOG` is set.
+pub fn render_app() -> App {
     let mut app = App::new();
     let mut plugins = offscreen_plugins()
         .disable::<WinitPlugin>()
@@ -48,8 +47,8 @@ pub fn stage() -> App {
     app
 }
 
-/// Ends the building of an app.
-pub fn start(app: &mut App) {
+/// Finishes all plugins.
+pub fn finish_plugins(app: &mut App) {
     while app.plugins_state() == PluginsState::Adding {
         tick_global_task_pools_on_main_thread();
     }
@@ -57,35 +56,35 @@ pub fn start(app: &mut App) {
     app.cleanup();
 }
 
-/// An app that is ready to draw; none if there is no adapter and that is allowed.
+/// An app that is ready to render; `None` without an adapter.
 #[track_caller]
-pub fn started(look: MoleculeStyle) -> Option<App> {
+pub fn ready_app(style: MoleculeStyle) -> Option<App> {
     device()?;
-    let mut app = stage();
-    start(&mut app);
-    app.insert_resource(look);
+    let mut app = render_app();
+    finish_plugins(&mut app);
+    app.insert_resource(style);
     Some(app)
 }
 
-/// Lit by the camera alone.
-pub fn bright(color: ColorMode) -> MoleculeStyle {
+/// Lit by the camera only, without effects.
+pub fn headlit(color: ColorMode) -> MoleculeStyle {
     MoleculeStyle {
         headlight: 1.0,
         ..MoleculeStyle::plain(color)
     }
 }
 
-/// A camera 4 nm before the origin.
-pub fn at_home() -> Transform {
+/// A camera 4 nm in front of the origin.
+pub fn default_camera_transform() -> Transform {
     Transform::from_xyz(0.0, 0.0, 4.0)
 }
 
-/// Spawns a camera so many nm before the origin; returns its picture.
-pub fn eye_before(app: &mut App, distance: f32) -> Handle<Image> {
-    let picture = target(app, SIZE);
-    let place = Transform::from_xyz(0.0, 0.0, distance);
-    app.world_mut().spawn((camera(&picture), place));
-    picture
+/// Spawns a camera at a distance (nm) in front of the origin; returns its render target.
+pub fn spawn_camera_at(app: &mut App, distance: f32) -> Handle<Image> {
+    let image = target(app, SIZE);
+    let transform = Transform::from_xyz(0.0, 0.0, distance);
+    app.world_mut().spawn((camera(&image), transform));
+    image
 }
 
 /// An image that cameras can render to.
@@ -100,7 +99,7 @@ pub fn target(app: &mut App, size: UVec2) -> Handle<Image> {
     app.world_mut().resource_mut::<Assets<Image>>().add(image)
 }
 
-/// What a camera of these tests has beside its projection: no tone mapping, no noise.
+/// A camera without tone mapping and dithering.
 pub fn camera(target: &Handle<Image>) -> impl Bundle {
     (
         Camera3d {
@@ -115,51 +114,51 @@ pub fn camera(target: &Handle<Image>) -> impl Bundle {
     )
 }
 
-/// A picture, row by row from the top.
+/// An image, row by row from the top.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct Frame {
     pub size: UVec2,
     pub pixels: Vec<[u8; 4]>,
 }
 
-impl Picture {
+impl Frame {
     pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
         self.pixels[(y * self.size.x + x) as usize]
     }
 }
 
 #[derive(Clone, Default, Resource)]
-struct Caught(Arc<Mutex<Option<Picture>>>);
+struct CapturedFrame(Arc<Mutex<Option<Frame>>>);
 
-/// Renders until the picture of the next frame is there.
-pub fn shoot(app: &mut App, target: &Handle<Image>) -> Picture {
-    // The first frame makes what the second one shows.
+/// Renders the next frame and reads it back.
+pub fn screenshot(app: &mut App, target: &Handle<Image>) -> Frame {
+    // The first frame creates resources that the second one draws.
     app.update();
-    let caught = Caught::default();
-    let sink = caught.clone();
+    let captured_frame = CapturedFrame::default();
+    let sink = captured_frame.clone();
     let screenshot = Screenshot::image(target.clone());
     app.world_mut()
         .spawn(screenshot)
         .observe(move |captured: On<ScreenshotCaptured>| {
             let image = &captured.image;
-            let pixels = image.data.as_ref().expect("a picture has pixels");
+            let pixels = image.data.as_ref().expect("a screenshot has pixels");
             let (pixels, rest) = pixels.as_chunks();
             assert!(rest.is_empty());
-            *sink.0.lock().unwrap() = Some(Picture {
+            *sink.0.lock().unwrap() = Some(Frame {
                 size: image.size(),
                 pixels: pixels.to_vec(),
             });
         });
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_FRAMES {
         app.update();
-        if let Some(picture) = caught.0.lock().unwrap().take() {
-            return picture;
+        if let Some(image) = captured_frame.0.lock().unwrap().take() {
+            return image;
         }
     }
-    panic!("there is no picture after {PATIENCE} frames");
+    panic!("no screenshot after {MAX_FRAMES} frames");
 }
 
-/// The depths of the last frame, row by row from the top.
+/// The depth buffer of the last frame, row by row from the top.
 #[derive(Clone, Default, Resource)]
 pub struct Depths(Arc<Mutex<Vec<f32>>>);
 
@@ -172,18 +171,25 @@ impl Depths {
 #[derive(Resource)]
 struct DepthBuffer(Buffer);
 
-/// Keeps the depths of a camera whose picture is [`SIZE`] large.
-pub fn keep_depths(app: &mut App) -> Depths {
+/// Reads back the depth buffer of a camera with an image of [`SIZE`].
+pub fn record_depths(app: &mut App) -> Depths {
     let depths = Depths::default();
     app.sub_app_mut(RenderApp)
         .insert_resource(depths.clone())
-        .add_systems(Render, make_buffer.in_set(RenderSystems::PrepareResources))
+        .add_systems(
+            Render,
+            create_buffer_once.in_set(RenderSystems::PrepareResources),
+        )
         .add_systems(Core3d, copy_depths.in_set(Core3dSystems::EarlyPostProcess))
         .add_systems(Render, read_depths.in_set(RenderSystems::Cleanup));
     depths
 }
 
-fn make_buffer(mut commands: Commands, device: Res<RenderDevice>, known: Option<Res<DepthBuffer>>) {
+fn create_buffer_once(
+    mut commands: Commands,
+    device: Res<RenderDevice>,
+    known: Option<Res<DepthBuffer>>,
+) {
     if known.is_none() {
         commands.insert_resource(DepthBuffer(device.create_buffer(&BufferDescriptor {
             label: Some("depths"),
@@ -240,7 +246,7 @@ fn read_depths(buffer: Option<Res<DepthBuffer>>, device: Res<RenderDevice>, dept
     buffer.0.unmap();
 }
 
-/// A molecule of one atom at its center.
+/// A molecule of one atom.
 pub fn atom(element: Element, radius: f32) -> Arc<MoleculeTemplate> {
     let atom = Atom {
         position: Vec3::ZERO,
@@ -253,14 +259,14 @@ pub fn atom(element: Element, radius: f32) -> Arc<MoleculeTemplate> {
     Arc::new(MoleculeTemplate::new("atom", vec![atom], residues).unwrap())
 }
 
-/// One of the bundled structures.
-pub fn real(file: &str) -> Arc<MoleculeTemplate> {
+/// Loads one of the bundled structures.
+pub fn template(file: &str) -> Arc<MoleculeTemplate> {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
     Arc::new(load(path, &LoadOptions::default()).unwrap())
 }
 
-/// A crowd of one molecule at the origin.
-pub fn alone(template: Arc<MoleculeTemplate>) -> InstancedMolecules {
+/// One molecule at the origin.
+pub fn single_molecule(template: Arc<MoleculeTemplate>) -> InstancedMolecules {
     InstancedMolecules {
         templates: vec![template],
         molecules: vec![MoleculeInstance::default()],

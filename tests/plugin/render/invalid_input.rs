@@ -1,4 +1,4 @@
-//! Nothing that can go wrong panics: bad crowds, windows of no size, a lost device.
+//! Invalid molecules, windows without area and lost devices do not panic.
 
 use bevy::prelude::*;
 use bevy::render::RenderApp;
@@ -10,14 +10,17 @@ use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::DrawError;
 
-use super::stage::{SIZE, alone, at_home, atom, bright, eye_before, shoot, started};
+use super::render_app::{
+    SIZE, atom, default_camera_transform, headlit, ready_app, screenshot, single_molecule,
+    spawn_camera_at,
+};
 
 #[test]
-fn what_cannot_be_drawn_is_left_out() {
-    let mut crowd = alone(atom(Element::O, 1.0));
+fn invalid_molecules_are_skipped() {
+    let mut crowd = single_molecule(atom(Element::O, 1.0));
     assert_eq!(crowd.check(), Ok(()));
-    let nowhere = Pose::from_translation(Vec3::new(f32::NAN, 0.0, 0.0));
-    let squashed = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.5));
+    let not_finite = Pose::from_translation(Vec3::new(f32::NAN, 0.0, 0.0));
+    let not_unit = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.5));
     crowd
         .molecules
         .push(MoleculeInstance::new(5, Pose::IDENTITY));
@@ -29,39 +32,39 @@ fn what_cannot_be_drawn_is_left_out() {
             count: 1
         })
     );
-    crowd.molecules[1] = MoleculeInstance::new(0, nowhere);
+    crowd.molecules[1] = MoleculeInstance::new(0, not_finite);
     assert!(matches!(
         crowd.check(),
         Err(DrawError::BadPose { molecule: 1, .. })
     ));
-    crowd.molecules.push(MoleculeInstance::new(0, squashed));
+    crowd.molecules.push(MoleculeInstance::new(0, not_unit));
     crowd
         .molecules
         .push(MoleculeInstance::new(u32::MAX, Pose::IDENTITY));
     crowd.molecules[0].penetration = f32::NAN;
-    let Some(mut app) = started(bright(ColorMode::Element)) else {
+    let Some(mut app) = ready_app(headlit(ColorMode::Element)) else {
         return;
     };
-    let picture = eye_before(&mut app, 4.0);
-    // Beside the crowd with one good molecule: an empty one, one without templates, one
-    // whose transform is no place.
-    let good = app.world_mut().spawn(crowd).id();
+    let image = spawn_camera_at(&mut app, 4.0);
+    // One valid molecule, an empty component, one without templates, and one with an invalid
+    // transform.
+    let valid = app.world_mut().spawn(crowd).id();
     app.world_mut().spawn(InstancedMolecules::default());
     app.world_mut().spawn(InstancedMolecules {
         molecules: vec![MoleculeInstance::default(); 3],
         ..default()
     });
     app.world_mut().spawn((
-        alone(atom(Element::N, 1.0)),
+        single_molecule(atom(Element::N, 1.0)),
         Transform::from_scale(Vec3::new(1.0, 0.0, 1.0)),
     ));
     for mode in ColorMode::ALL {
         app.world_mut().resource_mut::<MoleculeStyle>().color = mode;
-        let shot = shoot(&mut app, &picture);
-        let lit = shot.pixels.iter().filter(|pixel| pixel[..3] != [0, 0, 0]);
+        let frame = screenshot(&mut app, &image);
+        let lit = frame.pixels.iter().filter(|pixel| pixel[..3] != [0, 0, 0]);
         assert!(lit.count() > 500, "{mode:?}");
     }
-    // Impossible numbers of the look and of a camera.
+    // Invalid values of the style.
     app.insert_resource(MoleculeStyle {
         headlight: f32::NAN,
         contours: f32::INFINITY,
@@ -73,17 +76,20 @@ fn what_cannot_be_drawn_is_left_out() {
             ..default()
         },
         detail: DrawDetail::Auto { pixels: f32::NAN },
-        ..bright(ColorMode::Element)
+        ..headlit(ColorMode::Element)
     });
-    shoot(&mut app, &picture);
-    let mut drawn = app.world_mut().get_mut::<InstancedMolecules>(good).unwrap();
+    screenshot(&mut app, &image);
+    let mut drawn = app
+        .world_mut()
+        .get_mut::<InstancedMolecules>(valid)
+        .unwrap();
     drawn.molecules[0].pose.position = Vec3::splat(f32::MAX);
-    shoot(&mut app, &picture);
+    screenshot(&mut app, &image);
 }
 
 #[test]
-fn a_window_of_no_size_is_survived() {
-    let Some(mut app) = started(bright(ColorMode::Element)) else {
+fn a_window_without_area_does_not_panic() {
+    let Some(mut app) = ready_app(headlit(ColorMode::Element)) else {
         return;
     };
     let window = app
@@ -96,24 +102,26 @@ fn a_window_of_no_size_is_survived() {
             PrimaryWindow,
         ))
         .id();
-    app.world_mut().spawn(alone(atom(Element::O, 1.0)));
-    app.world_mut().spawn((Camera3d::default(), at_home()));
-    let picture = eye_before(&mut app, 4.0);
+    app.world_mut()
+        .spawn(single_molecule(atom(Element::O, 1.0)));
+    app.world_mut()
+        .spawn((Camera3d::default(), default_camera_transform()));
+    let image = spawn_camera_at(&mut app, 4.0);
     for size in [(640, 360), (0, 360), (0, 0), (640, 0), (320, 200)] {
         let mut window = app.world_mut().get_mut::<Window>(window).unwrap();
         window.resolution.set_physical_resolution(size.0, size.1);
         app.update();
         app.update();
     }
-    // The other camera goes on.
-    let shot = shoot(&mut app, &picture);
-    assert!(shot.at(SIZE.x / 2, SIZE.y / 2)[0] > 100);
+    // The other camera continues.
+    let frame = screenshot(&mut app, &image);
+    assert!(frame.at(SIZE.x / 2, SIZE.y / 2)[0] > 100);
 }
 
 #[test]
-fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
+fn a_lost_device_stops_rendering_or_is_replaced() {
     for recovers in [false, true] {
-        let Some(mut app) = started(bright(ColorMode::Element)) else {
+        let Some(mut app) = ready_app(headlit(ColorMode::Element)) else {
             return;
         };
         app.insert_resource(RenderErrorHandler(if recovers {
@@ -121,17 +129,20 @@ fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
         } else {
             |_, _, _| RenderErrorPolicy::StopRendering
         }));
-        let picture = eye_before(&mut app, 4.0);
-        let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
-        let before = shoot(&mut app, &picture);
+        let image = spawn_camera_at(&mut app, 4.0);
+        let crowd = app
+            .world_mut()
+            .spawn(single_molecule(atom(Element::O, 1.0)))
+            .id();
+        let original = screenshot(&mut app, &image);
         let device = app.world().resource::<RenderDevice>().clone();
-        // Bevy's own callbacks do not expect to find their buffers destroyed.
+        // Complete Bevy's own callbacks, which do not expect destroyed buffers.
         device.poll(PollType::wait_indefinitely()).unwrap();
         device.wgpu_device().destroy();
-        // Now the renderer is told.
+        // Reports the loss to the renderer.
         let _ = device.poll(PollType::wait_indefinitely());
         for frame in 0..20 {
-            // The crowd changes while there is nothing to draw it with.
+            // The component changes while there is no device.
             let mut drawn = app
                 .world_mut()
                 .get_mut::<InstancedMolecules>(crowd)
@@ -140,8 +151,8 @@ fn a_lost_device_ends_drawing_or_is_replaced_and_never_panics() {
             app.update();
         }
         if recovers {
-            let after = shoot(&mut app, &picture);
-            assert_eq!(after.pixels, before.pixels);
+            let recovered = screenshot(&mut app, &image);
+            assert_eq!(recovered.pixels, original.pixels);
         }
     }
 }
@@ -152,10 +163,12 @@ fn an_app_without_a_renderer_runs() {
     app.add_plugins((MinimalPlugins, TransformPlugin, MoleculeRenderPlugin));
     app.finish();
     app.cleanup();
-    let crowd = app.world_mut().spawn(alone(atom(Element::O, 1.0))).id();
+    let crowd = app
+        .world_mut()
+        .spawn(single_molecule(atom(Element::O, 1.0)))
+        .id();
     app.update();
     app.update();
-    // Nobody draws, and all is there for whoever would.
     assert!(app.get_sub_app(RenderApp).is_none());
     let drawn = app.world().get::<InstancedMolecules>(crowd).unwrap();
     assert_eq!((drawn.molecules.len(), drawn.check()), (1, Ok(())));

@@ -1,20 +1,22 @@
-//! Atoms and ordinary meshes cut each other, whichever is drawn first.
+//! Atoms and ordinary meshes intersect correctly.
 
 use bevy::camera::ScalingMode;
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
-use super::stage::{SIZE, alone, atom, bright, camera, shoot, started, target};
+use super::render_app::{
+    SIZE, atom, camera, headlit, ready_app, screenshot, single_molecule, target,
+};
 
 #[test]
-fn a_plane_cuts_an_atom_along_a_circle() {
-    let Some(mut app) = started(bright(ColorMode::Element)) else {
+fn a_plane_intersects_an_atom_in_a_circle() {
+    let Some(mut app) = ready_app(headlit(ColorMode::Element)) else {
         return;
     };
-    let picture = target(&mut app, SIZE);
+    let image = target(&mut app, SIZE);
     app.world_mut().spawn((
-        camera(&picture),
+        camera(&image),
         Projection::Orthographic(OrthographicProjection {
             scaling_mode: ScalingMode::FixedVertical {
                 viewport_height: 4.0,
@@ -23,8 +25,9 @@ fn a_plane_cuts_an_atom_along_a_circle() {
         }),
         Transform::from_xyz(0.0, 0.0, 5.0),
     ));
-    // Oxygen is red; the plane is blue, at 0.6 radii before the middle of the atom.
-    app.world_mut().spawn(alone(atom(Element::O, 1.0)));
+    // Oxygen is red; the plane is blue, 0.6 radii in front of the center of the atom.
+    app.world_mut()
+        .spawn(single_molecule(atom(Element::O, 1.0)));
     let mesh = app
         .world_mut()
         .resource_mut::<Assets<Mesh>>()
@@ -43,7 +46,7 @@ fn a_plane_cuts_an_atom_along_a_circle() {
         MeshMaterial3d(blue),
         Transform::from_xyz(0.0, 0.0, 0.6),
     ));
-    let shot = shoot(&mut app, &picture);
+    let frame = screenshot(&mut app, &image);
     let nm = 4.0 / SIZE.y as f32;
     let mut seen = [0; 3];
     for y in 0..SIZE.y {
@@ -52,7 +55,7 @@ fn a_plane_cuts_an_atom_along_a_circle() {
                 (x as f32 + 0.5 - 0.5 * SIZE.x as f32) * nm,
                 (y as f32 + 0.5 - 0.5 * SIZE.y as f32) * nm,
             );
-            let [red, _, blue, _] = shot.at(x, y);
+            let [red, _, blue, _] = frame.at(x, y);
             let kind = if red > blue {
                 0
             } else if blue > red {
