@@ -111,7 +111,10 @@ pub fn run(spheres: u32, frames: u32, screenshot: Option<&Screenshot>) -> Result
         })
         .insert_resource(Lanes(lanes))
         .add_systems(Startup, spawn_views)
-        .add_systems(Update, (race, update_spheres).chain())
+        .add_systems(
+            Update,
+            ((race, update_spheres).chain(), app::quit_on_escape),
+        )
         .add_systems(
             PostUpdate,
             update_viewports.before(bevy::camera::CameraUpdateSystems),
@@ -200,7 +203,7 @@ fn show_labels(mut contexts: EguiContexts, lanes: Res<Lanes>) -> Result {
             .constrain(false)
             .interactable(false)
             .show(ctx, |ui| {
-                ui.label(RichText::new(text).size(14.0).color(LABEL_COLOR));
+                ui.label(RichText::new(text).monospace().size(14.0).color(LABEL_COLOR));
             });
     }
     Ok(())

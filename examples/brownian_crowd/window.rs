@@ -58,6 +58,7 @@ pub fn run(cytoplasm: Cytoplasm, screenshot: Option<&Screenshot>) -> Result<(), 
         error: None,
     })
     .add_systems(Startup, spawn_scene)
+    .add_systems(Update, app::quit_on_escape)
     .add_systems(Update, (step, handle_keys, update_molecules).chain());
     app::run(app)
 }

@@ -82,6 +82,7 @@ pub fn run(
         materials: default(),
     })
     .add_systems(Startup, spawn_scene)
+    .add_systems(Update, app::quit_on_escape)
     .add_systems(
         Update,
         (handle_keys, advance, update_particles, draw_lines).chain(),

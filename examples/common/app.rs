@@ -9,8 +9,8 @@ use bevy_rapier_molecules::render::offscreen::{Offscreen, OffscreenPlugin, offsc
 
 use super::{AnyError, Screenshot};
 
-/// An app that draws to a window of 1280 × 720 pixels until Esc is pressed, or saves a
-/// screenshot after some frames. `configure` may change Bevy's default plugins.
+/// An app that draws to a window of 1280 × 720 pixels, or saves a screenshot after some frames.
+/// `configure` may change Bevy's default plugins.
 pub fn new(
     title: &str,
     screenshot: Option<(&Screenshot, u32)>,
@@ -37,8 +37,7 @@ pub fn new(
             }),
             ..default()
         });
-        app.add_plugins(configure(plugins))
-            .add_systems(Update, quit_on_escape);
+        app.add_plugins(configure(plugins));
     }
     app
 }
@@ -55,7 +54,8 @@ pub fn run(mut app: App) -> Result<(), AnyError> {
     }
 }
 
-fn quit_on_escape(keys: Res<ButtonInput<KeyCode>>, mut exit: MessageWriter<AppExit>) {
+/// Ends the app when Esc is pressed.
+pub fn quit_on_escape(keys: Res<ButtonInput<KeyCode>>, mut exit: MessageWriter<AppExit>) {
     if keys.just_pressed(KeyCode::Escape) {
         exit.write(AppExit::Success);
     }

@@ -116,7 +116,7 @@ fn text_panel(ctx: &egui::Context, corner: Align2, text: &str, size: f32) {
                 .inner_margin(egui::Margin::symmetric(12, 8))
                 .show(ui, |ui| {
                     ui.set_max_width(max_width);
-                    ui.label(RichText::new(text).size(size).color(TEXT_COLOR));
+                    ui.label(RichText::new(text).monospace().size(size).color(TEXT_COLOR));
                 });
         });
 }

@@ -1,68 +1,92 @@
-//! Options of the command line, and the preset that they make.
+//! Command-line options, and the preset that they result in.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
-use super::common::{AnyError, SceneArguments};
-use super::molecules::MoleculeKind;
+use super::common::{AnyError, EXIT_CODES, SceneArguments};
+use super::molecule_kind::MoleculeKind;
 use super::preset::{BUNDLED, Law, MAX_RADIUS_NM, MAX_TOLERANCE_NM, Preset};
-use super::relaxation::{self, RelaxArguments};
-use super::simulation::refuse_too_many;
+use super::simulation::check_count;
 
-/// Area of a leaflet at its heads for each lipid, unless told otherwise, nm²: that
-/// of 500 + 120 lipids at 5.2 nm.
+/// Default of `--area-per-lipid`, nm²: that of 500 + 120 lipids at 5.2 nm.
 const AREA_PER_LIPID_NM2: f32 = 1.23;
 
-/// Builds a vesicle of lipids at random places and relaxes it until nothing overlaps.
+/// The end of `--help`, before the exit codes.
+const AFTER_HELP: &str = "\
+Ctrl-C stops the relaxation, and report, export and summary describe the state reached. A \
+second Ctrl-C ends the program at once. The relaxation is done when no lipids overlap and all \
+are in place. If it stops before, report and export are written nevertheless.";
+
+/// Builds a vesicle of lipids at random positions, and relaxes it until no two overlap.
 ///
-/// With a display it is an editor: every parameter can be changed while it runs. The size
-/// is either --outer, --inner and --radius, or --lipids and --area-per-lipid.
+/// With a display it is an editor that can change every parameter during the relaxation. The
+/// size is either --outer, --inner and --radius, or --lipids and --area-per-lipid.
 #[derive(Parser)]
-#[command(after_help = relaxation::after_help())]
+#[command(after_help = format!("{AFTER_HELP}\n\n{EXIT_CODES}"))]
 pub struct Arguments {
-    /// Start from a preset: a .ron file, or one of --list-presets. Other options go
-    /// before it.
+    /// Start from a preset: a .ron file, or one of --list-presets. Other options override it.
     #[arg(long, value_name = "NAME")]
     preset: Option<PathBuf>,
-    /// List the presets that come with the program, and end.
+    /// List the bundled presets and quit.
     #[arg(long)]
     pub list_presets: bool,
     #[command(flatten)]
     size: SizeArguments,
-    /// Structure file of the lipid [default: the POPC that comes with the program].
+    /// Structure file of the lipid [default: the bundled POPC].
     #[arg(long, value_name = "FILE")]
     lipid: Option<PathBuf>,
     /// Atoms closer than this many nm overlap [default: when their spheres do, 0.7 of the
     /// van der Waals radii].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
-    /// How far lipids may leave their distance from the mid-surface, nm [default: 0.2].
+    /// Max deviation of lipids from their distance to the mid-surface, nm [default: 0.2].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     leeway: Option<f32>,
-    /// How far lipids may lean away from the normal, degrees [default: 25].
+    /// Max tilt of lipids away from the normal, degrees [default: 25].
     #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
     tilt_leeway: Option<f32>,
-    #[command(flatten)]
-    pub relaxation: RelaxArguments,
+    /// Response of molecules to overlaps [default: projection].
+    #[arg(long, value_enum)]
+    law: Option<LawName>,
+    /// Max number of iterations [default: 5000].
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// Max time of the relaxation, seconds [default: unlimited].
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    max_seconds: Option<f64>,
+    /// Write the molecules to this .pdb, .ent, .cif or .mmcif file, optionally with .gz, without
+    /// a window.
+    #[arg(long, value_name = "FILE", conflicts_with = "screenshot")]
+    pub export: Option<PathBuf>,
     #[command(flatten)]
     pub scene: SceneArguments,
     /// Number of steps without a window or before a screenshot: max iterations [default: until
-    /// it comes to rest].
+    /// the vesicle is at rest].
     #[arg(long, value_name = "N", conflicts_with = "max_iterations")]
     pub steps: Option<u32>,
-    /// With --screenshot: show the editor's panels, too.
+    /// With --screenshot: show the panels of the editor.
     #[arg(long, requires = "screenshot")]
     pub panel: bool,
-    /// Leave out the half in front, to look inside.
+    /// Hide the front half to show the inside.
     #[arg(long)]
     cut_open: bool,
 }
 
-/// Two ways to say how large the vesicle is.
+/// Names of the response laws.
+#[derive(Clone, Copy, ValueEnum)]
+enum LawName {
+    /// The heuristic forces of Pauschenwein (2022).
+    Thesis,
+    /// Rigid position-based projection.
+    Projection,
+}
+
+/// Two ways to specify the size of the vesicle.
 #[derive(clap::Args)]
 struct SizeArguments {
     /// Lipids of the outer leaflet [default: 500].
@@ -74,64 +98,73 @@ struct SizeArguments {
     /// Radius of the mid-surface, nm [default: 5.2].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     radius: Option<f32>,
-    /// Lipids of both leaflets; they are split by area, and the radius follows.
+    /// Lipids of both leaflets, split by area. Determines the radius.
     #[arg(long, value_name = "N")]
     lipids: Option<u32>,
-    /// With --lipids: area at the heads for each lipid, nm² [default: 1.23].
+    /// With --lipids: area per lipid at the heads, nm² [default: 1.23].
     #[arg(long, value_name = "NM2", allow_negative_numbers = true)]
     area_per_lipid: Option<f32>,
 }
 
 impl Arguments {
-    /// The preset, with what the other options say.
+    /// The preset, with the other options applied.
     pub fn preset(&self) -> Result<Preset, AnyError> {
         let mut preset = match &self.preset {
-            Some(name) => named(name)?,
+            Some(name) => load_preset(name)?,
             None => Preset::default(),
         };
         if let Some(path) = &self.lipid {
             preset.molecule = MoleculeKind::File(path.clone());
         }
         if let Some(tolerance) = self.tolerance {
-            preset.tolerance = Some(within("--tolerance", tolerance, MAX_TOLERANCE_NM)?);
+            preset.tolerance = Some(check_positive("--tolerance", tolerance, MAX_TOLERANCE_NM)?);
         }
         if let Some(leeway) = self.leeway {
-            preset.leeway = not_negative("--leeway", leeway)?;
+            preset.leeway = check_not_negative("--leeway", leeway)?;
         }
         if let Some(tilt) = self.tilt_leeway {
-            preset.tilt_leeway = not_negative("--tilt-leeway", tilt)?;
+            preset.tilt_leeway = check_not_negative("--tilt-leeway", tilt)?;
         }
-        let relaxation = &self.relaxation;
-        if let Some(law) = relaxation.law {
+        if let Some(law) = self.law {
             preset.law = match law {
-                relaxation::Law::Thesis => Law::Thesis,
-                relaxation::Law::Projection => Law::Projection,
+                LawName::Thesis => Law::Thesis,
+                LawName::Projection => Law::Projection,
             };
         }
         preset.seed = self.scene.seed.or(preset.seed);
         preset.backend = self.scene.backend.or(preset.backend);
-        preset.max_iterations = relaxation.max_iterations.unwrap_or(preset.max_iterations);
+        preset.max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
         preset.cut_open |= self.cut_open;
         self.size.apply(&mut preset)?;
         Ok(preset)
     }
+
+    /// Max time of the relaxation.
+    pub fn max_time(&self) -> Result<Option<Duration>, AnyError> {
+        let Some(seconds) = self.max_seconds else {
+            return Ok(None);
+        };
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            format!("--max-seconds must be finite and not negative, but is {seconds}")
+        })?;
+        Ok(Some(time))
+    }
 }
 
-/// A preset that comes with the program, or that of a file.
-fn named(name: &Path) -> Result<Preset, AnyError> {
+/// A bundled preset, or that of a file.
+fn load_preset(name: &Path) -> Result<Preset, AnyError> {
     let bundled = BUNDLED.iter().find(|(known, ..)| Path::new(known) == name);
     Ok(match bundled {
         Some((_, file, text)) => Preset::parse(text, Path::new(file))?,
         None if name.extension().is_none() && !name.exists() => {
             let name = name.display();
-            return Err(format!("there is no preset '{name}'; --list-presets names them").into());
+            return Err(format!("there is no preset '{name}'; see --list-presets").into());
         }
         None => Preset::load(name)?,
     })
 }
 
-/// Writes a line for each preset that comes with the program: its name, and what it is,
-/// which is the first line of its file.
+/// Writes the name of each bundled preset and its description, the first line of its file.
 pub fn list_presets(out: &mut dyn Write) -> io::Result<()> {
     for (name, _, text) in BUNDLED {
         let first = text.lines().next().unwrap_or_default();
@@ -148,27 +181,30 @@ impl SizeArguments {
                 preset.outer = self.outer.unwrap_or(preset.outer);
                 preset.inner = self.inner.unwrap_or(preset.inner);
                 if let Some(radius) = self.radius {
-                    preset.radius = within("--radius", radius, MAX_RADIUS_NM)?;
+                    preset.radius = check_positive("--radius", radius, MAX_RADIUS_NM)?;
                 }
                 Ok(())
             }
-            _ if by_counts => Err(
-                "give either --outer, --inner and --radius, or --lipids and --area-per-lipid, not some of both"
-                    .into(),
-            ),
+            _ if by_counts => {
+                Err("--lipids and --area-per-lipid exclude --outer, --inner and --radius".into())
+            }
             (None, Some(_)) => Err("--area-per-lipid needs --lipids".into()),
             (Some(lipids), area) => {
                 let area_per_lipid = area.unwrap_or(AREA_PER_LIPID_NM2);
-                resolve(preset, lipids, area_per_lipid)
+                set_size_from_density(preset, lipids, area_per_lipid)
             }
         }
     }
 }
 
-/// Turns a density into counts and a radius.
-fn resolve(preset: &mut Preset, lipids: u32, area_per_lipid: f32) -> Result<(), AnyError> {
+/// Computes the counts of both leaflets and the radius.
+fn set_size_from_density(
+    preset: &mut Preset,
+    lipids: u32,
+    area_per_lipid: f32,
+) -> Result<(), AnyError> {
     let template = preset.molecule.template(preset.tolerance)?;
-    refuse_too_many(lipids.into(), &template)?;
+    check_count(lipids.into(), &template)?;
     let config = VesicleConfig {
         size: VesicleSize::Density {
             lipids,
@@ -177,7 +213,7 @@ fn resolve(preset: &mut Preset, lipids: u32, area_per_lipid: f32) -> Result<(), 
         ..preset.vesicle()
     };
     let vesicle = vesicle(Arc::new(template), &config)?;
-    preset.radius = within(
+    preset.radius = check_positive(
         "the radius of the vesicle in nm",
         vesicle.radius,
         MAX_RADIUS_NM,
@@ -186,18 +222,18 @@ fn resolve(preset: &mut Preset, lipids: u32, area_per_lipid: f32) -> Result<(), 
     Ok(())
 }
 
-fn within(what: &str, value: f32, most: f32) -> Result<f32, AnyError> {
-    if value > 0.0 && value <= most {
+fn check_positive(name: &str, value: f32, max: f32) -> Result<f32, AnyError> {
+    if value > 0.0 && value <= max {
         Ok(value)
     } else {
-        Err(format!("{what} must be positive and at most {most}, and is {value}").into())
+        Err(format!("{name} must be positive and at most {max}, but is {value}").into())
     }
 }
 
-fn not_negative(option: &str, value: f32) -> Result<f32, AnyError> {
+fn check_not_negative(name: &str, value: f32) -> Result<f32, AnyError> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)
     } else {
-        Err(format!("{option} must be finite and not negative, and is {value}").into())
+        Err(format!("{name} must be finite and not negative, but is {value}").into())
     }
 }

@@ -1,8 +1,7 @@
-//! Everything that can be set, and its files.
+//! Presets: all parameters of the vesicle and the editor, saved as RON files.
 //!
-//! A preset is a RON file. What it leaves out has its default; what it has and nobody
-//! knows is an error, with file, line and column, and so is an impossible value, with file
-//! and name.
+//! Missing fields have their defaults. Unknown fields are errors with file, line and column,
+//! invalid values are errors with file and name.
 
 use std::fs;
 use std::io;
@@ -18,18 +17,18 @@ use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::molecules::MoleculeKind;
+use super::molecule_kind::MoleculeKind;
 
-/// Largest tolerance, nm: further apart, no two atoms overlap.
+/// Max tolerance, nm: more than the distance of any overlapping atoms.
 pub const MAX_TOLERANCE_NM: f32 = 1.0;
 
-/// Largest radius, nm: further out, 32 bits are coarser than the clearance.
+/// Max radius, nm: beyond it, the spacing of `f32` exceeds the clearance.
 pub const MAX_RADIUS_NM: f32 = 4000.0;
 
-/// Widest cell of the grid, nm: wider than any vesicle that fits into a window.
+/// Max cell width of the grid, nm.
 pub const MAX_CELL_NM: f32 = 100.0;
 
-/// Why a preset cannot be used, or saved.
+/// Why a preset cannot be loaded or saved.
 #[derive(Debug, Error)]
 pub enum PresetError {
     /// The file cannot be read.
@@ -37,7 +36,7 @@ pub enum PresetError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The text is not a preset.
@@ -45,32 +44,32 @@ pub enum PresetError {
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Line of the fault, from 1.
+        /// Line of the error, from 1.
         line: usize,
-        /// Column of the fault, from 1.
+        /// Column of the error, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error of the parser.
         message: String,
     },
-    /// A value is impossible.
-    #[error("{what} must be {allowed}, and is {value}")]
+    /// A value is invalid.
+    #[error("{name} must be {allowed}, but is {value}")]
     Value {
-        /// Which value.
-        what: &'static str,
-        /// What it may be.
+        /// Name of the value.
+        name: &'static str,
+        /// Valid values.
         allowed: String,
-        /// What it is.
+        /// The value.
         value: f32,
     },
-    /// A file can be read, and a value of it is impossible.
+    /// A value of a file is invalid.
     #[error("'{}': {source}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// Which value, and what it may be.
+        /// The invalid value.
         source: Box<PresetError>,
     },
-    /// A parameter of the law or the clearance is impossible.
+    /// A parameter of the law or the clearance is invalid.
     #[error(transparent)]
     Law(#[from] bevy_rapier_molecules::relax::RelaxError),
     /// The file cannot be written.
@@ -78,15 +77,15 @@ pub enum PresetError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A number cannot be written down.
-    #[error("the preset cannot be written down: {0}")]
+    /// The preset cannot be serialized.
+    #[error("the preset cannot be serialized: {0}")]
     Text(#[from] ron::Error),
 }
 
-/// The laws by name.
+/// Names of the response laws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Law {
     /// The heuristic forces of Pauschenwein (2022).
@@ -96,24 +95,24 @@ pub enum Law {
     Projection,
 }
 
-/// What colors stand for.
+/// What the colors show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Color {
     /// The element of each atom.
     Element,
-    /// Each molecule its own.
+    /// A color per molecule.
     Molecule,
     /// Outer or inner leaflet.
     Leaflet,
-    /// Green if a molecule is free, red if it overlaps another.
+    /// Green for free molecules, red for overlapping ones.
     #[default]
     Collision,
-    /// How deep a molecule overlaps others.
+    /// The deepest overlap of each molecule.
     Penetration,
 }
 
 impl Color {
-    /// All there are, in the order of a menu.
+    /// All values, in the order of the menu.
     pub const ALL: [Self; 5] = [
         Self::Collision,
         Self::Penetration,
@@ -123,28 +122,28 @@ impl Color {
     ];
 }
 
-/// How much of a molecule is drawn.
+/// Level of detail of the molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Detail {
-    /// Atoms near by, blobs far away.
+    /// Atoms near the camera, blobs far away.
     #[default]
     Auto,
     /// Always atoms.
     Atoms,
-    /// Always blobs of a few atoms.
+    /// Always blobs, spheres that replace a few atoms.
     Blobs,
 }
 
 impl Detail {
-    /// All there are, in the order of a menu.
+    /// All values, in the order of the menu.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Atoms, Self::Blobs];
 }
 
-/// Everything that can be set.
+/// All parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Preset {
-    /// What is packed.
+    /// The molecule of the leaflets.
     pub molecule: MoleculeKind,
     /// Molecules of the outer leaflet.
     pub outer: u32,
@@ -154,35 +153,34 @@ pub struct Preset {
     pub radius: f32,
     /// Seed of the random start.
     pub seed: u64,
-    /// Atoms closer than this overlap, nm; none: when their spheres do.
+    /// Atoms closer than this overlap, nm. `None`: atoms overlap if their spheres do.
     pub tolerance: Option<f32>,
-    /// Gap that must be left between atoms of different molecules, nm.
+    /// Min gap between atoms of different molecules, nm.
     pub clearance: f32,
-    /// How far molecules may leave their distance from the mid-surface, nm.
+    /// Max deviation from the distance to the mid-surface, nm.
     pub leeway: f32,
-    /// How far molecules may lean away from the normal, degrees.
+    /// Max tilt away from the normal, degrees.
     pub tilt_leeway: f32,
-    /// Which law answers to overlaps.
+    /// Response of molecules to overlaps.
     pub law: Law,
     /// Step sizes of the thesis's law.
     pub thesis: ThesisSteps,
     /// Step sizes of the projection law.
     pub projection: Projection,
-    /// Whether proxies stand for the molecules in the first iterations.
+    /// Whether proxies replace the atoms in the first iterations.
     pub coarse_start: bool,
-    /// Most iterations.
+    /// Max number of iterations.
     pub max_iterations: u32,
-    /// Who does the work.
     pub backend: Backend,
-    /// Least width of the grid's cells on the processor, nm; none: as narrow as can be.
+    /// Min cell width of the grid on the CPU, nm. `None`: chosen by the search.
     pub cell_width: Option<f32>,
-    /// What colors stand for.
+    /// What the colors show.
     pub color: Color,
-    /// How much of a molecule is drawn.
+    /// Level of detail of the molecules.
     pub detail: Detail,
-    /// Proxies of each molecule that are drawn over its atoms; 0 for none.
+    /// Number of proxies drawn over each molecule; 0 for none.
     pub proxies: u32,
-    /// Whether the half in front is left out, to look inside.
+    /// Whether the front half is hidden to show the inside.
     pub cut_open: bool,
 }
 
@@ -215,7 +213,7 @@ impl Default for Preset {
 }
 
 impl Preset {
-    /// What the relaxer is told.
+    /// The configuration of the relaxer.
     pub fn config(&self) -> RelaxConfig {
         RelaxConfig {
             law: match self.law {
@@ -243,36 +241,36 @@ impl Preset {
         }
     }
 
-    /// Checks every value.
+    /// Validates all values.
     pub fn check(&self) -> Result<(), PresetError> {
-        positive("radius", self.radius, MAX_RADIUS_NM)?;
+        check_positive("radius", self.radius, MAX_RADIUS_NM)?;
         if let Some(tolerance) = self.tolerance {
-            positive("tolerance", tolerance, MAX_TOLERANCE_NM)?;
+            check_positive("tolerance", tolerance, MAX_TOLERANCE_NM)?;
         }
         if let Some(width) = self.cell_width {
-            positive("cell_width", width, MAX_CELL_NM)?;
+            check_positive("cell_width", width, MAX_CELL_NM)?;
         }
-        for (what, value) in [("leeway", self.leeway), ("tilt_leeway", self.tilt_leeway)] {
+        for (name, value) in [("leeway", self.leeway), ("tilt_leeway", self.tilt_leeway)] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(PresetError::Value {
-                    what,
+                    name,
                     allowed: "finite and not negative".into(),
                     value,
                 });
             }
         }
-        // Both laws: the other one may be switched to.
+        // Both laws, since the editor can switch between them.
         for law in [Law::Thesis, Law::Projection] {
-            let other = Self {
+            let preset = Self {
                 law,
                 ..self.clone()
             };
-            other.config().check()?;
+            preset.config().check()?;
         }
         Ok(())
     }
 
-    /// Reads a preset; `path` is for messages only.
+    /// Parses a preset; `path` is for error messages only.
     pub fn parse(text: &str, path: &Path) -> Result<Self, PresetError> {
         let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
         let preset: Self = options
@@ -301,7 +299,7 @@ impl Preset {
         Self::parse(&text, path)
     }
 
-    /// Writes the preset to a file, whole or not at all.
+    /// Writes the preset to a file, completely or not at all.
     pub fn save(&self, path: &Path) -> Result<(), PresetError> {
         self.check()?;
         let config = PrettyConfig::new().struct_names(true);
@@ -321,26 +319,26 @@ impl Preset {
         fs::write(&part, text)
             .and_then(|()| fs::rename(&part, path))
             .map_err(|source| {
-                // It may never have been there.
+                // It may not exist.
                 let _ = fs::remove_file(&part);
                 failed(source)
             })
     }
 }
 
-fn positive(what: &'static str, value: f32, most: f32) -> Result<(), PresetError> {
-    if value > 0.0 && value <= most {
+fn check_positive(name: &'static str, value: f32, max: f32) -> Result<(), PresetError> {
+    if value > 0.0 && value <= max {
         Ok(())
     } else {
         Err(PresetError::Value {
-            what,
-            allowed: format!("positive and at most {most} nm"),
+            name,
+            allowed: format!("positive and at most {max} nm"),
             value,
         })
     }
 }
 
-/// The presets that come with the program: name, file and text.
+/// The bundled presets: name, file and text.
 pub const BUNDLED: [(&str, &str, &str); 4] = [
     (
         "dense bilayer",
@@ -364,28 +362,27 @@ pub const BUNDLED: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A file that is looked at now and then, to see whether somebody changed it.
+/// A file that is polled for changes.
 #[derive(Debug)]
-pub struct Watched {
-    /// The file.
+pub struct WatchedFile {
     pub path: PathBuf,
     modified: Option<SystemTime>,
 }
 
-impl Watched {
-    /// A file as it is now.
+impl WatchedFile {
+    /// Watches a file for changes from now on.
     pub fn new(path: PathBuf) -> Self {
         let modified = modified(&path);
         Self { path, modified }
     }
 
-    /// Whether the file was changed since the last look. One that is gone was not: editors
-    /// put a new file in the place of the old one.
+    /// Whether the file has changed since the last call. A missing file has not: text editors
+    /// replace files.
     pub fn has_changed(&mut self) -> bool {
-        let now = modified(&self.path);
-        let changed = now.is_some() && now != self.modified;
+        let current = modified(&self.path);
+        let changed = current.is_some() && current != self.modified;
         if changed {
-            self.modified = now;
+            self.modified = current;
         }
         changed
     }

@@ -1,5 +1,5 @@
-//! A vesicle that is being relaxed, with parameters that change under way. No window in
-//! here, and no threads: see `worker.rs` for those.
+//! The relaxation of a vesicle with parameters that can change at any time. Does not depend on
+//! a window or a thread; see `worker.rs`.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,114 +14,115 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::capacity::{
     CapacityWarning, HOPELESS_COVERAGE, capacity_warnings,
 };
-use bevy_rapier_molecules::relax::{RelaxError, RelaxStatus, Relaxer, StageTimes, StopReason};
+use bevy_rapier_molecules::relax::{
+    CoarseStart, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StageTimes, StopReason,
+};
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleError, vesicle};
 use bevy_rapier_molecules::search::{AutoGrid, PairSearch, UniformGrid};
 use thiserror::Error;
 
-use super::molecules::KindError;
+use super::molecule_kind::KindError;
 use super::preset::{Preset, PresetError};
 
-/// Most atoms of a vesicle: their numbers have 32 bits.
+/// Max number of atoms: indices have 32 bits.
 const MAX_ATOMS: u64 = u32::MAX as u64;
 
-/// Why there is no vesicle, or it cannot go on.
+/// Why a vesicle cannot be built or relaxed.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A value of the preset is impossible.
+    /// A value of the preset is invalid.
     #[error(transparent)]
     Preset(#[from] PresetError),
-    /// There is no such molecule.
+    /// The molecule cannot be loaded.
     #[error(transparent)]
     Molecule(#[from] KindError),
     /// The vesicle cannot be built.
     #[error(transparent)]
     Vesicle(#[from] VesicleError),
-    /// Molecules cannot be taken over.
+    /// The molecules cannot be copied to a crowd with other parameters.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
-    /// There are far too many molecules for their surface.
+    /// Far too many molecules for the surface.
     #[error("{0}")]
     Hopeless(CapacityWarning),
-    /// The atoms cannot be numbered.
-    #[error("{molecules} molecules of {atoms} atoms are too many: the limit is {most} molecules")]
+    /// More atoms than 32-bit indices.
+    #[error("{molecules} molecules of {atoms} atoms are too many: the limit is {max} molecules")]
     TooMany {
-        /// Molecules that were asked for.
+        /// Requested number of molecules.
         molecules: u64,
-        /// Atoms of each.
+        /// Atoms per molecule.
         atoms: usize,
-        /// Most molecules of so many atoms.
-        most: u64,
+        /// Max number of molecules with this many atoms.
+        max: u64,
     },
-    /// The relaxation cannot go on.
+    /// The relaxation failed.
     #[error(transparent)]
     Relax(#[from] RelaxError),
 }
 
-/// What a change of the preset did.
+/// The effect of a change of the preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that the simulation knows of.
+    /// None.
     Nothing,
-    /// It goes on from where it is, with the new parameters.
+    /// The relaxation continues with the new parameters.
     Adjusted,
-    /// It starts again with new molecules.
+    /// The relaxation restarts with new molecules.
     Restarted,
 }
 
-/// One molecule as it is now.
+/// A molecule of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Where it is.
+    /// World frame.
     pub pose: Pose,
     /// 0 in the outer leaflet, 1 in the inner one.
     pub leaflet: u32,
-    /// Deepest overlap with any other, nm.
+    /// Deepest overlap with another molecule, nm.
     pub penetration: f32,
 }
 
-/// How it was after an iteration.
+/// The status after an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Iterations since the start.
     pub iteration: u32,
-    /// What the relaxer counted.
     pub status: RelaxStatus,
 }
 
-/// What the outside gets to see.
+/// The state of a simulation, for the editor.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Shape of all molecules.
+    /// The template of all molecules.
     pub template: Arc<MoleculeTemplate>,
-    /// The molecules.
     pub molecules: Vec<Placed>,
     /// Radius of the mid-surface, nm.
     pub radius: f32,
-    /// Iterations and overlaps.
     pub sample: Sample,
-    /// Why it ended, if it did.
+    /// Why the relaxation ended, if it did.
     pub ended: Option<StopReason>,
-    /// Mean time of each stage in the last iterations.
+    /// Mean time of each stage since the previous snapshot.
     pub stages: StageTimes,
-    /// Who does the work.
     pub backend: Backend,
-    /// The device, if it is not the processor.
+    /// The graphics adapter, if the backend is a GPU.
     pub adapter: Option<String>,
-    /// Why the processor does what a device was to do.
+    /// Why the CPU replaced the requested GPU.
     pub fell_back: Option<String>,
-    /// Leaflets that have more molecules than they can hold.
+    /// Leaflets with more molecules than fit.
     pub warnings: Vec<CapacityWarning>,
 }
 
-/// A vesicle that is being relaxed.
+/// A vesicle during its relaxation.
 pub struct Simulation {
     preset: Preset,
     relaxer: Relaxer,
-    /// Iterations of the relaxers before this one.
+    /// Iterations of previous relaxers.
     iterations_before: u32,
     ended: Option<StopReason>,
-    /// Stages and iterations at the last snapshot, and their means then.
+    /// Max time of all runs, and their time so far.
+    max_time: Option<Duration>,
+    run_time: Duration,
+    /// Stages and iterations at the previous snapshot.
     last_stages: (StageTimes, u32),
     mean_stages: StageTimes,
 }
@@ -130,26 +131,41 @@ impl Simulation {
     /// Builds the vesicle of a preset.
     pub fn new(preset: Preset) -> Result<Self, SimulationError> {
         let crowd = build(&preset)?.crowd;
-        let relaxer = relaxer(crowd, &preset)?;
+        let relaxer = relaxer(crowd, &preset, preset.config())?;
         let last_stages = (relaxer.stages(), 0);
         Ok(Self {
             preset,
             relaxer,
             iterations_before: 0,
             ended: None,
+            max_time: None,
+            run_time: Duration::ZERO,
             last_stages,
             mean_stages: StageTimes::default(),
         })
     }
 
-    /// The preset that holds now.
-    #[allow(dead_code, reason = "for tests, which share this file")]
+    /// Limits the total time of [`run`](Self::run). A restart keeps the limit and resets the
+    /// time.
+    pub fn with_max_time(mut self, max_time: Option<Duration>) -> Self {
+        self.max_time = max_time;
+        self
+    }
+
+    /// Restarts with the vesicle of a preset. On an error, nothing changes.
+    pub fn restart(&mut self, preset: Preset) -> Result<(), SimulationError> {
+        *self = Self::new(preset)?.with_max_time(self.max_time);
+        Ok(())
+    }
+
+    /// The current preset.
+    #[allow(dead_code, reason = "used by the tests, which share this file")]
     pub fn preset(&self) -> &Preset {
         &self.preset
     }
 
-    /// Takes a new preset over: at once where it can, else from the start. If it is
-    /// impossible, everything stays as it was.
+    /// Changes the preset, with a restart only if the molecules change. On an error, nothing
+    /// changes.
     pub fn change(&mut self, preset: Preset) -> Result<Change, SimulationError> {
         preset.check()?;
         let old = &self.preset;
@@ -159,7 +175,7 @@ impl Simulation {
             && old.seed == preset.seed
             && old.coarse_start == preset.coarse_start;
         if !same_molecules {
-            *self = Self::new(preset)?;
+            self.restart(preset)?;
             return Ok(Change::Restarted);
         }
         let same_crowd = old.tolerance == preset.tolerance
@@ -174,7 +190,11 @@ impl Simulation {
         let on_device = self.relaxer.backend() == Backend::Gpu;
         if !same_crowd || (on_device && !same_config) {
             let crowd = adjusted(self.relaxer.crowd(), &preset)?;
-            let relaxer = relaxer(crowd, &preset)?;
+            let config = RelaxConfig {
+                coarse: self.remaining_coarse_start(&preset),
+                ..preset.config()
+            };
+            let relaxer = relaxer(crowd, &preset, config)?;
             self.iterations_before += self.relaxer.iterations();
             self.last_stages = (relaxer.stages(), 0);
             self.relaxer = relaxer;
@@ -188,33 +208,55 @@ impl Simulation {
         Ok(Change::Adjusted)
     }
 
-    /// Iterates for a while, but at most up to so many iterations since the start.
-    /// Samples are of each iteration, and of the start if nothing was done yet.
+    /// What is left of the coarse start: nothing once the atoms have replaced the proxies.
+    fn remaining_coarse_start(&self, preset: &Preset) -> Option<CoarseStart> {
+        let coarse = preset.config().coarse.filter(|_| self.is_coarse())?;
+        Some(CoarseStart {
+            iterations: coarse.iterations.saturating_sub(self.iterations()),
+            ..coarse
+        })
+    }
+
+    /// Whether proxies replace the atoms.
+    pub fn is_coarse(&self) -> bool {
+        self.relaxer.is_coarse()
+    }
+
+    /// Iterates until `budget` is used up, or `until` iterations since the start are done.
+    /// Appends a sample per iteration, and one of the start before the first iteration.
     pub fn run(
         &mut self,
         budget: Duration,
         until: Option<u32>,
         samples: &mut Vec<Sample>,
     ) -> Result<(), SimulationError> {
-        let (begin, before) = (Instant::now(), self.iterations_before);
+        let (begin, iterations_before) = (Instant::now(), self.iterations_before);
         let first = self.relaxer.iterations();
+        let time_left = self
+            .max_time
+            .map(|max_time| max_time.saturating_sub(self.run_time));
+        let mut timed_out = false;
         let report = self.relaxer.run(|relaxer| {
             let done = relaxer.iterations();
-            let iteration = before + done;
+            let iteration = iterations_before + done;
             if done > first || iteration == 0 {
                 samples.push(Sample {
                     iteration,
                     status: relaxer.status(),
                 });
             }
-            let spent = done > first && begin.elapsed() >= budget;
-            if spent || until.is_some_and(|most| iteration >= most) {
+            let elapsed = begin.elapsed();
+            timed_out = time_left.is_some_and(|time_left| elapsed >= time_left);
+            let budget_used = done > first && elapsed >= budget;
+            if timed_out || budget_used || until.is_some_and(|until| iteration >= until) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         })?;
+        self.run_time += begin.elapsed();
         self.ended = match report.reason {
+            StopReason::Interrupted if timed_out => Some(StopReason::MaxTime),
             StopReason::Interrupted => None,
             reason => Some(reason),
         };
@@ -226,12 +268,12 @@ impl Simulation {
         self.iterations_before + self.relaxer.iterations()
     }
 
-    /// Why it ended, if it did.
+    /// Why the relaxation ended, if it did.
     pub fn ended(&self) -> Option<StopReason> {
         self.ended
     }
 
-    /// What the outside gets to see.
+    /// The current state.
     pub fn snapshot(&mut self) -> Result<Snapshot, SimulationError> {
         let penetrations = self.relaxer.penetrations()?;
         let (stages, iterations) = (self.relaxer.stages(), self.relaxer.iterations());
@@ -271,7 +313,7 @@ impl Simulation {
         })
     }
 
-    /// Writes the molecules to a structure file, and says how that went.
+    /// Writes the molecules to a structure file. Returns a message about it.
     pub fn export(&self, path: &Path) -> Result<String, ExportError> {
         let crowd = self.relaxer.crowd();
         let summary = export(path, crowd.instances(), &ExportOptions::default())?;
@@ -283,32 +325,32 @@ impl Simulation {
     }
 }
 
-/// The vesicle of a preset, if it is not hopeless.
+/// Builds the vesicle of a preset. Fails if its molecules cannot fit.
 pub fn build(preset: &Preset) -> Result<Vesicle, SimulationError> {
     preset.check()?;
     let template = preset.molecule.template(preset.tolerance)?;
     let molecules = u64::from(preset.outer) + u64::from(preset.inner);
-    refuse_too_many(molecules, &template)?;
+    check_count(molecules, &template)?;
     let vesicle = vesicle(Arc::new(template), &preset.vesicle())?;
-    refuse_hopeless(&vesicle.crowd)?;
+    check_capacity(&vesicle.crowd)?;
     Ok(vesicle)
 }
 
-/// Finds out before any is placed whether the atoms of so many molecules can be numbered.
-pub fn refuse_too_many(count: u64, template: &MoleculeTemplate) -> Result<(), SimulationError> {
+/// Checks that 32-bit indices suffice for the atoms of `count` molecules.
+pub fn check_count(count: u64, template: &MoleculeTemplate) -> Result<(), SimulationError> {
     let atoms = template.atom_count();
-    let most = MAX_ATOMS / atoms as u64;
-    if count > most {
+    let max = MAX_ATOMS / atoms as u64;
+    if count > max {
         return Err(SimulationError::TooMany {
             molecules: count,
             atoms,
-            most,
+            max,
         });
     }
     Ok(())
 }
 
-fn refuse_hopeless(crowd: &Crowd) -> Result<(), SimulationError> {
+fn check_capacity(crowd: &Crowd) -> Result<(), SimulationError> {
     let mut warnings = capacity_warnings(crowd).into_iter();
     match warnings.find(|warning| warning.coverage > HOPELESS_COVERAGE) {
         Some(hopeless) => Err(SimulationError::Hopeless(hopeless)),
@@ -316,7 +358,7 @@ fn refuse_hopeless(crowd: &Crowd) -> Result<(), SimulationError> {
     }
 }
 
-/// The molecules of a crowd where they are, with radii and leeways of a preset.
+/// Copies a crowd with the radii and leeways of a preset. The poses stay.
 fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
     let mut crowd = Crowd::new();
     crowd.add_template(Arc::new(preset.molecule.template(preset.tolerance)?));
@@ -335,17 +377,22 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
     for &member in old.members() {
         crowd.add_member(member)?;
     }
-    refuse_hopeless(&crowd)?;
+    check_capacity(&crowd)?;
     Ok(crowd)
 }
 
-fn relaxer(crowd: Crowd, preset: &Preset) -> Result<Relaxer, SimulationError> {
-    let mut relaxer = Relaxer::with_backend(crowd, preset.config(), preset.backend)?;
+/// A relaxer with the backend and the cell width of a preset.
+pub fn relaxer(
+    crowd: Crowd,
+    preset: &Preset,
+    config: RelaxConfig,
+) -> Result<Relaxer, SimulationError> {
+    let mut relaxer = Relaxer::with_backend(crowd, config, preset.backend)?;
     relaxer.set_search(grid(preset)?);
     Ok(relaxer)
 }
 
-/// The search of the processor.
+/// The pair search on the CPU.
 fn grid(preset: &Preset) -> Result<Box<dyn PairSearch>, RelaxError> {
     match preset.cell_width {
         Some(width) => Ok(Box::new(UniformGrid::with_cell_width(width)?)),

@@ -1,4 +1,4 @@
-//! The simulation on a thread of its own, so that the window never waits for it.
+//! The simulation on its own thread, so that the window never waits for it.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -9,73 +9,72 @@ use std::time::{Duration, Instant};
 use super::preset::Preset;
 use super::simulation::{Change, Sample, Simulation, SimulationError, Snapshot};
 
-/// How long it iterates before it looks for orders: less than anybody notices.
+/// Time between two checks for commands: too short to notice.
 const BUDGET: Duration = Duration::from_millis(25);
 
-/// Least time between two snapshots; screens show no more.
+/// Min time between two snapshots, about that of a frame.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(30);
 
-/// What the worker is told.
-enum Order {
-    /// Take a preset over.
+/// A command to the worker.
+enum Command {
+    /// Change the preset.
     Change(Box<Preset>),
-    /// Start again from the preset.
+    /// Restart with a preset.
     Restart(Box<Preset>),
-    /// Iterate, for ever or up to so many iterations since the start.
+    /// Iterate, optionally until a number of iterations since the start.
     Run { until: Option<u32> },
     /// Stop iterating.
     Pause,
-    /// One iteration.
+    /// Do one iteration.
     Step,
     /// Write a structure file.
     Export(PathBuf),
 }
 
-/// What the worker has to say.
+/// A message of the worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
-    /// The simulation has started again, and why.
+pub enum WorkerMessage {
+    /// The simulation has restarted.
     Restarted,
-    /// A preset was taken over.
-    TakenOver,
-    /// A preset is impossible; the simulation goes on with the old one.
-    Refused(String),
-    /// The simulation cannot go on.
-    Broken(String),
+    /// A preset was applied without a restart.
+    PresetApplied,
+    /// A preset is invalid; the simulation continues with the old one.
+    PresetRejected(String),
+    /// The simulation failed.
+    Failed(String),
     /// A file was written.
     Exported(String),
-    /// A file was not written.
-    NotExported(String),
+    /// A file could not be written.
+    ExportFailed(String),
 }
 
-/// What waits for the window.
+/// The output of the worker since it was last taken.
 #[derive(Default)]
 pub struct Outbox {
-    /// The latest snapshot, if it was not taken yet.
+    /// The latest snapshot.
     pub snapshot: Option<Snapshot>,
-    /// Samples that were not taken yet.
+    /// All samples.
     pub samples: Vec<Sample>,
-    /// News that were not taken yet.
-    pub news: Vec<News>,
-    /// Whether it iterates.
+    pub messages: Vec<WorkerMessage>,
+    /// Whether the worker iterates.
     pub running: bool,
 }
 
-/// The thread. It ends when this is dropped.
+/// The handle of the thread, which ends when this is dropped.
 pub struct Worker {
-    orders: Option<Sender<Order>>,
+    commands: Option<Sender<Command>>,
     outbox: Arc<Mutex<Outbox>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Starts a simulation that was built already, at rest.
+    /// Starts the thread, with the simulation paused.
     pub fn new(simulation: Simulation) -> Self {
-        let (orders, inbox) = channel();
+        let (commands, inbox) = channel();
         let outbox = Arc::new(Mutex::new(Outbox::default()));
         let for_thread = Arc::clone(&outbox);
         let thread = thread::spawn(move || {
-            Working {
+            WorkerThread {
                 simulation,
                 inbox,
                 outbox: for_thread,
@@ -83,57 +82,61 @@ impl Worker {
                 until: None,
                 last_snapshot: None,
             }
-            .work();
+            .run();
         });
         Self {
-            orders: Some(orders),
+            commands: Some(commands),
             outbox,
             thread: Some(thread),
         }
     }
 
-    /// What there is to take. The worker waits meanwhile: be quick.
+    /// Locks the output. The worker waits until it is unlocked.
     pub fn outbox(&self) -> MutexGuard<'_, Outbox> {
         lock(&self.outbox)
     }
 
-    /// Takes a preset over.
+    /// Changes the preset.
     pub fn change(&self, preset: Preset) {
-        self.order(Order::Change(Box::new(preset)));
+        self.send(Command::Change(Box::new(preset)));
     }
 
-    /// Starts again from a preset.
+    /// Restarts with a preset.
     pub fn restart(&self, preset: Preset) {
-        self.order(Order::Restart(Box::new(preset)));
+        self.send(Command::Restart(Box::new(preset)));
     }
 
-    /// Iterates, for ever or up to so many iterations since the start.
+    /// Iterates, optionally until a number of iterations since the start.
     pub fn run(&self, until: Option<u32>) {
-        self.order(Order::Run { until });
+        self.send(Command::Run { until });
     }
 
     /// Stops iterating.
     pub fn pause(&self) {
-        self.order(Order::Pause);
+        self.send(Command::Pause);
     }
 
-    /// One iteration.
+    /// Does one iteration.
     pub fn step(&self) {
-        self.order(Order::Step);
+        self.send(Command::Step);
     }
 
     /// Writes a structure file.
     pub fn export(&self, path: PathBuf) {
-        self.order(Order::Export(path));
+        self.send(Command::Export(path));
     }
 
-    fn order(&self, order: Order) {
-        let sent = self.orders.as_ref().map(|orders| orders.send(order));
+    fn send(&self, command: Command) {
+        let sent = self
+            .commands
+            .as_ref()
+            .map(|commands| commands.send(command));
         if !matches!(sent, Some(Ok(()))) {
-            let news = News::Broken("the simulation has ended: start the program again".into());
+            let message =
+                WorkerMessage::Failed("the simulation has crashed: restart the program".into());
             let mut outbox = self.outbox();
-            if outbox.news.last() != Some(&news) {
-                outbox.news.push(news);
+            if outbox.messages.last() != Some(&message) {
+                outbox.messages.push(message);
             }
         }
     }
@@ -141,10 +144,10 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Without orders to come the thread ends.
-        self.orders = None;
+        // Closing the channel ends the thread.
+        self.commands = None;
         if let Some(thread) = self.thread.take() {
-            // If it panicked, that was said on standard error.
+            // A panic was already printed to standard error.
             let _ = thread.join();
         }
     }
@@ -154,23 +157,25 @@ fn lock(outbox: &Mutex<Outbox>) -> MutexGuard<'_, Outbox> {
     outbox.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The other side.
-struct Working {
+/// The state of the thread.
+struct WorkerThread {
     simulation: Simulation,
-    inbox: Receiver<Order>,
+    inbox: Receiver<Command>,
     outbox: Arc<Mutex<Outbox>>,
     running: bool,
     until: Option<u32>,
     last_snapshot: Option<Instant>,
 }
 
-impl Working {
-    fn work(mut self) {
+impl WorkerThread {
+    fn run(mut self) {
         self.publish();
         loop {
-            match self.next_orders() {
+            match self.next_commands() {
                 None => return,
-                Some(orders) => orders.into_iter().for_each(|order| self.obey(order)),
+                Some(commands) => commands
+                    .into_iter()
+                    .for_each(|command| self.execute(command)),
             }
             if self.running {
                 self.iterate(BUDGET, self.until);
@@ -178,75 +183,71 @@ impl Working {
         }
     }
 
-    /// All orders that have come; waits for one if there is nothing else to do. None if
-    /// there will never be one again.
-    fn next_orders(&self) -> Option<Vec<Order>> {
-        let mut orders: Vec<Order> = Vec::new();
+    /// All pending commands. Waits for one while paused. `None` if the channel is closed.
+    fn next_commands(&self) -> Option<Vec<Command>> {
+        let mut commands: Vec<Command> = Vec::new();
         if !self.running {
-            orders.push(self.inbox.recv().ok()?);
+            commands.push(self.inbox.recv().ok()?);
         }
         loop {
             match self.inbox.try_recv() {
-                Ok(order) => {
-                    // While a slider is dragged only its last place counts.
-                    if matches!(order, Order::Change(_))
-                        && matches!(orders.last(), Some(Order::Change(_)))
+                Ok(command) => {
+                    // Only the last of consecutive changes counts, as of a dragged slider.
+                    if matches!(command, Command::Change(_))
+                        && matches!(commands.last(), Some(Command::Change(_)))
                     {
-                        orders.pop();
+                        commands.pop();
                     }
-                    orders.push(order);
+                    commands.push(command);
                 }
-                Err(TryRecvError::Empty) => return Some(orders),
+                Err(TryRecvError::Empty) => return Some(commands),
                 Err(TryRecvError::Disconnected) => return None,
             }
         }
     }
 
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::Change(preset) => match self.simulation.change(*preset) {
+    fn execute(&mut self, command: Command) {
+        match command {
+            Command::Change(preset) => match self.simulation.change(*preset) {
                 Ok(Change::Restarted) => self.restarted(),
                 Ok(Change::Adjusted) => {
-                    self.say(News::TakenOver);
+                    self.report(WorkerMessage::PresetApplied);
                     self.publish();
                 }
-                Ok(Change::Nothing) => self.say(News::TakenOver),
-                Err(error) => self.say(News::Refused(error.to_string())),
+                Ok(Change::Nothing) => self.report(WorkerMessage::PresetApplied),
+                Err(error) => self.report(WorkerMessage::PresetRejected(error.to_string())),
             },
-            Order::Restart(preset) => match Simulation::new(*preset) {
-                Ok(simulation) => {
-                    self.simulation = simulation;
-                    self.restarted();
-                }
-                Err(error) => self.say(News::Refused(error.to_string())),
+            Command::Restart(preset) => match self.simulation.restart(*preset) {
+                Ok(()) => self.restarted(),
+                Err(error) => self.report(WorkerMessage::PresetRejected(error.to_string())),
             },
-            Order::Run { until } => {
+            Command::Run { until } => {
                 self.until = until;
                 self.set_running(true);
             }
-            Order::Pause => {
+            Command::Pause => {
                 self.set_running(false);
                 self.publish();
             }
-            Order::Step => {
+            Command::Step => {
                 self.set_running(false);
                 let next = self.simulation.iterations().saturating_add(1);
                 self.iterate(BUDGET, Some(next));
                 self.publish();
             }
-            Order::Export(path) => {
-                let news = match self.simulation.export(&path) {
-                    Ok(text) => News::Exported(text),
-                    Err(error) => News::NotExported(error.to_string()),
+            Command::Export(path) => {
+                let message = match self.simulation.export(&path) {
+                    Ok(text) => WorkerMessage::Exported(text),
+                    Err(error) => WorkerMessage::ExportFailed(error.to_string()),
                 };
-                self.say(news);
+                self.report(message);
             }
         }
     }
 
     fn restarted(&mut self) {
         self.outbox().samples.clear();
-        self.say(News::Restarted);
+        self.report(WorkerMessage::Restarted);
         self.publish();
     }
 
@@ -254,9 +255,9 @@ impl Working {
         let mut samples = Vec::new();
         let outcome = self.simulation.run(budget, until, &mut samples);
         self.outbox().samples.append(&mut samples);
-        let done = until.is_some_and(|most| self.simulation.iterations() >= most);
+        let done = until.is_some_and(|until| self.simulation.iterations() >= until);
         if let Err(error) = outcome {
-            self.broken(&error);
+            self.fail(&error);
         } else if done || self.simulation.ended().is_some() {
             self.set_running(false);
             self.publish();
@@ -271,14 +272,14 @@ impl Working {
     fn publish(&mut self) {
         match self.simulation.snapshot() {
             Ok(snapshot) => self.outbox().snapshot = Some(snapshot),
-            Err(error) => self.broken(&error),
+            Err(error) => self.fail(&error),
         }
         self.last_snapshot = Some(Instant::now());
     }
 
-    fn broken(&mut self, error: &SimulationError) {
+    fn fail(&mut self, error: &SimulationError) {
         self.set_running(false);
-        self.say(News::Broken(error.to_string()));
+        self.report(WorkerMessage::Failed(error.to_string()));
     }
 
     fn set_running(&mut self, running: bool) {
@@ -286,8 +287,8 @@ impl Working {
         self.outbox().running = running;
     }
 
-    fn say(&self, news: News) {
-        self.outbox().news.push(news);
+    fn report(&self, message: WorkerMessage) {
+        self.outbox().messages.push(message);
     }
 
     fn outbox(&self) -> MutexGuard<'_, Outbox> {

@@ -55,6 +55,7 @@ pub fn run(arguments: &Arguments, screenshot: Option<&Screenshot>) -> Result<(),
         (
             spawn_camera_and_sun.run_if(resource_added::<ScenePlan>),
             exit_if_loading_failed.run_if(not(resource_exists::<ScenePlan>)),
+            app::quit_on_escape,
         ),
     );
     if screenshot.is_some() {

@@ -1,4 +1,5 @@
-//! The examples, from the command line and without their windows, and the bench harness.
+//! The examples: their command lines, the editor of `lipid_bilayer` without its window, and the
+//! bench harness.
 
 /// The bench harness. Its macros refer to it as `crate::common`.
 #[path = "../../benches/common/mod.rs"]
@@ -7,5 +8,5 @@ mod common;
 mod test_common;
 
 mod bench_harness;
-mod command_lines;
-mod editor;
+mod command_line;
+mod lipid_bilayer_editor;

@@ -1,31 +1,31 @@
-//! Presets and exports: where they are, and how it went.
+//! Loading and saving of presets, and exports.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bevy::prelude::*;
 
-use super::super::preset::{BUNDLED, Preset, PresetError, Watched};
+use super::super::preset::{BUNDLED, Preset, PresetError, WatchedFile};
 use super::{Editor, Notice};
 
-/// Time between two looks at whether the preset's file was changed.
-pub const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// Time between two checks whether the preset's file has changed.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Folder of the presets that come with the program, if it runs where it was built.
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/presets");
+/// Folder of the bundled presets in the source tree.
+const PRESET_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/presets");
 
-/// What the panel knows about files.
+/// File names in the panels, and messages about them.
 pub struct Files {
-    /// The preset's file, as typed.
+    /// File name of the preset, as typed.
     pub preset_path: String,
-    /// How loading or saving went.
+    /// Result of loading or saving.
     pub preset_notice: Option<Notice>,
-    /// Name of the exported file without its ending, as typed.
+    /// File name of the export without its extension, as typed.
     pub export_path: String,
-    /// How the export went.
+    /// Result of the export.
     pub export_notice: Option<Notice>,
-    /// The file that parameters came from: it is read again when it changes.
-    watched: Option<Watched>,
+    /// The loaded or saved file, which is loaded again when it changes.
+    watched: Option<WatchedFile>,
 }
 
 impl Default for Files {
@@ -41,65 +41,65 @@ impl Default for Files {
 }
 
 impl Editor {
-    /// Takes over one of the presets that come with the program.
-    pub fn load_bundled(&mut self, number: usize) {
-        let Some((name, file, text)) = BUNDLED.get(number) else {
+    /// Loads a bundled preset.
+    pub fn load_bundled(&mut self, index: usize) {
+        let Some((name, file, text)) = BUNDLED.get(index) else {
             return;
         };
-        let path = Path::new(FOLDER).join(file);
+        let path = Path::new(PRESET_FOLDER).join(file);
         if path.is_file() {
             self.load(path);
         } else {
             let preset = Preset::parse(text, Path::new(file));
-            self.take_over(preset, &format!("loaded {name}"));
+            self.apply(preset, &format!("loaded {name}"));
         }
     }
 
-    /// Reads the preset's file.
+    /// Loads the file with the typed name.
     pub fn load_typed(&mut self) {
         self.load(PathBuf::from(self.files.preset_path.trim()));
     }
 
     fn load(&mut self, path: PathBuf) {
         let preset = Preset::load(&path);
-        self.take_over(preset, &format!("loaded {}", path.display()));
-        // A broken file, too: it will be mended.
-        self.files.watched = Some(Watched::new(path));
+        self.apply(preset, &format!("loaded {}", path.display()));
+        // Invalid files as well, which the user may correct.
+        self.files.watched = Some(WatchedFile::new(path));
     }
 
-    /// Writes the preset's file.
+    /// Saves to the file with the typed name.
     pub fn save_typed(&mut self) {
         let path = PathBuf::from(self.files.preset_path.trim());
         self.files.preset_notice = Some(match self.preset.save(&path) {
             Ok(()) => {
                 let text = format!("saved {}", path.display());
-                self.files.watched = Some(Watched::new(path));
-                Notice::Good(text)
+                self.files.watched = Some(WatchedFile::new(path));
+                Notice::Success(text)
             }
-            Err(error) => Notice::Bad(error.to_string()),
+            Err(error) => Notice::Error(error.to_string()),
         });
     }
 
-    /// Takes a preset over, or says why not and keeps the old values.
-    fn take_over(&mut self, preset: Result<Preset, PresetError>, done: &str) {
+    /// Applies a loaded preset. On an error, the parameters stay.
+    fn apply(&mut self, preset: Result<Preset, PresetError>, message: &str) {
         self.files.preset_notice = Some(match preset {
             Ok(preset) => {
                 self.preset = preset;
-                Notice::Good(done.into())
+                Notice::Success(message.into())
             }
-            Err(error) => Notice::Bad(error.to_string()),
+            Err(error) => Notice::Error(error.to_string()),
         });
     }
 
-    /// Writes a structure file with this ending.
-    pub fn export(&mut self, ending: &str) {
-        let path = format!("{}.{ending}", self.files.export_path.trim());
-        self.files.export_notice = Some(Notice::Good(format!("writing {path}")));
+    /// Writes a structure file with this extension.
+    pub fn export(&mut self, extension: &str) {
+        let path = format!("{}.{extension}", self.files.export_path.trim());
+        self.files.export_notice = Some(Notice::Success(format!("writing {path}")));
         self.worker.export(path.into());
     }
 }
 
-/// Reads the preset's file again when somebody changed it.
+/// Loads the preset's file again when it has changed.
 pub fn reload(mut editor: ResMut<Editor>) {
     let Some(watched) = &mut editor.files.watched else {
         return;
@@ -107,9 +107,9 @@ pub fn reload(mut editor: ResMut<Editor>) {
     if watched.has_changed() {
         let path = watched.path.clone();
         let preset = Preset::load(&path);
-        editor.take_over(
+        editor.apply(
             preset,
-            &format!("{} has changed: read again", path.display()),
+            &format!("loaded {} again: it has changed", path.display()),
         );
         editor.send_changes();
     }

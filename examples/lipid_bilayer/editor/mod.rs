@@ -1,7 +1,7 @@
-//! The editor: the vesicle on the screen, and every parameter in a panel.
+//! The editor: the vesicle, and panels for all parameters.
 //!
-//! The simulation has a thread of its own (`worker.rs`). Each frame takes what it has
-//! published, draws it, and sends changed parameters back.
+//! The simulation runs on its own thread (`worker.rs`). Each frame takes its output, draws it,
+//! and sends changed parameters back.
 
 mod files;
 mod panel;
@@ -10,76 +10,80 @@ mod plots;
 mod save_view;
 mod view;
 
+use std::time::Duration;
+
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::time::common_conditions::on_timer;
 use bevy_rapier_molecules::render::MoleculeRenderPlugin;
 use bevy_rapier_molecules::render::offscreen::Offscreen;
 
+use super::arguments::Arguments;
 use super::common::orbit::OrbitInput;
 use super::common::panels::PanelsPlugin;
 use super::common::stage::StagePlugin;
 use super::common::{AnyError, Screen, app};
 use super::preset::Preset;
 use super::simulation::{Sample, Simulation, Snapshot};
-use super::worker::{News, Worker};
+use super::worker::{Worker, WorkerMessage};
 use files::Files;
 
-/// Frames that are drawn before a picture: panels need some to find their sizes.
+/// Frames before a screenshot: panels need some to compute their sizes.
 const FRAMES: u32 = 6;
 
-/// Good or bad news for the panel.
+/// A message in a panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    Good(String),
-    Bad(String),
+    Success(String),
+    Error(String),
 }
 
-/// All that the panels show and change.
+/// The state of the panels.
 #[derive(Resource)]
 pub struct Editor {
-    /// The parameters as the panel shows them.
+    /// The parameters in the panels.
     preset: Preset,
-    /// The parameters that the worker was last told.
+    /// The parameters last sent to the worker.
     sent: Preset,
     worker: Worker,
-    /// What the worker last published.
+    /// The latest snapshot of the worker.
     latest: Option<Snapshot>,
-    /// Each iteration since the start.
+    /// A sample per iteration since the start.
     history: Vec<Sample>,
     /// Whether the worker iterates.
     running: bool,
-    /// Whether it is to iterate again after a change.
+    /// Whether the worker continues after a change.
     wants_to_run: bool,
-    /// About the scene and its parameters.
+    /// A message about the simulation.
     notice: Option<Notice>,
     files: Files,
     show_panels: bool,
 }
 
-/// Runs the editor until its window is closed, or its picture is saved: after so many
-/// iterations or at the end, with panels or without.
+/// Runs the editor until its window is closed, or its screenshot is saved: after `--steps`
+/// iterations, or when the relaxation ends.
 pub fn run(
     preset: Preset,
+    max_time: Option<Duration>,
     screen: Screen,
-    steps: Option<u32>,
-    panel: bool,
+    arguments: &Arguments,
 ) -> Result<(), AnyError> {
-    // What is impossible is told before a window opens.
-    let simulation = Simulation::new(preset.clone())?;
+    // Invalid parameters are reported before a window opens.
+    let simulation = Simulation::new(preset.clone())?.with_max_time(max_time);
     let worker = Worker::new(simulation);
     let screenshot = match &screen {
         Screen::Screenshot(screenshot) => Some((screenshot, FRAMES)),
         _ => None,
     };
-    let in_picture = screenshot.is_some();
+    let is_screenshot = screenshot.is_some();
     let mut app = app::new("Lipid bilayer", screenshot, |plugins| {
         plugins.set(RenderPlugin {
             synchronous_pipeline_compilation: true,
             ..default()
         })
     });
-    worker.run(steps.filter(|_| in_picture));
+    let steps = arguments.steps;
+    worker.run(steps.filter(|_| is_screenshot));
     app.add_plugins((
         PanelsPlugin,
         MoleculeRenderPlugin,
@@ -96,21 +100,21 @@ pub fn run(
         latest: None,
         history: Vec::new(),
         running: true,
-        wants_to_run: !in_picture,
+        wants_to_run: !is_screenshot,
         notice: None,
         files: Files::default(),
-        show_panels: panel || !in_picture,
+        show_panels: arguments.panel || !is_screenshot,
     })
     .configure_sets(PostUpdate, OrbitInput.run_if(view::is_pointed_at))
     .add_systems(
         PreUpdate,
         (
             receive,
-            files::reload.run_if(on_timer(files::LOOK_INTERVAL)),
+            files::reload.run_if(on_timer(files::POLL_INTERVAL)),
         )
             .chain(),
     );
-    if in_picture {
+    if is_screenshot {
         app.world_mut().resource_mut::<Offscreen>().hold = true;
         let hold = move |mut offscreen: ResMut<Offscreen>, editor: Res<Editor>| {
             offscreen.hold = !editor.has_reached(steps);
@@ -121,15 +125,15 @@ pub fn run(
 }
 
 impl Editor {
-    /// Whether so many iterations are done, or the simulation has ended before.
+    /// Whether the latest snapshot has `steps` iterations, or the simulation has ended.
     fn has_reached(&self, steps: Option<u32>) -> bool {
         self.latest.as_ref().is_some_and(|latest| {
             let done = steps.is_some_and(|steps| latest.sample.iteration >= steps);
             done || latest.ended.is_some()
-        }) || matches!(self.notice, Some(Notice::Bad(_)))
+        }) || matches!(self.notice, Some(Notice::Error(_)))
     }
 
-    /// Tells the worker what was changed in the panel.
+    /// Sends changed parameters to the worker.
     fn send_changes(&mut self) {
         if self.preset == self.sent {
             return;
@@ -141,7 +145,7 @@ impl Editor {
         }
     }
 
-    /// Starts again from the parameters of the panel.
+    /// Restarts with the parameters of the panels.
     fn restart(&mut self) {
         self.sent = self.preset.clone();
         self.worker.restart(self.preset.clone());
@@ -151,26 +155,28 @@ impl Editor {
     }
 }
 
-/// Takes what the worker has published.
+/// Takes the output of the worker.
 fn receive(mut editor: ResMut<Editor>) {
     let editor = &mut *editor;
     let mut outbox = editor.worker.outbox();
-    let (news, snapshot) = (std::mem::take(&mut outbox.news), outbox.snapshot.take());
-    for news in news {
-        match news {
-            News::Restarted => {
+    let (messages, snapshot) = (std::mem::take(&mut outbox.messages), outbox.snapshot.take());
+    for message in messages {
+        match message {
+            WorkerMessage::Restarted => {
                 editor.history.clear();
-                editor.notice = Some(Notice::Good(
-                    "started again: there are other molecules now".into(),
-                ));
+                editor.notice = Some(Notice::Success("restarted with new molecules".into()));
             }
-            News::TakenOver => editor.notice = None,
-            News::Refused(why) => {
-                editor.notice = Some(Notice::Bad(format!("the old scene goes on: {why}")));
+            WorkerMessage::PresetApplied => editor.notice = None,
+            WorkerMessage::PresetRejected(why) => {
+                editor.notice = Some(Notice::Error(format!("kept the previous scene: {why}")));
             }
-            News::Broken(why) => editor.notice = Some(Notice::Bad(why)),
-            News::Exported(text) => editor.files.export_notice = Some(Notice::Good(text)),
-            News::NotExported(why) => editor.files.export_notice = Some(Notice::Bad(why)),
+            WorkerMessage::Failed(why) => editor.notice = Some(Notice::Error(why)),
+            WorkerMessage::Exported(text) => {
+                editor.files.export_notice = Some(Notice::Success(text));
+            }
+            WorkerMessage::ExportFailed(why) => {
+                editor.files.export_notice = Some(Notice::Error(why));
+            }
         }
     }
     editor.history.append(&mut outbox.samples);

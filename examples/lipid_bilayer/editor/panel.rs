@@ -1,4 +1,4 @@
-//! The panels: parameters on the left, the rest on the right, plots below.
+//! The panels: parameters on the left, computation, style and export on the right, plots below.
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
@@ -9,25 +9,26 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use super::super::preset::BUNDLED;
 use super::save_view::save_view;
 use super::view::ViewArea;
-use super::{Editor, Notice, parameters as sliders, plots};
+use super::{Editor, Notice, parameters, plots};
 
-/// Widths of the panels on the left and on the right, points.
-const WIDTH: f32 = 310.0;
+/// Width of the left panel, points.
+const LEFT_WIDTH: f32 = 310.0;
+
+/// Width of the right panel, points.
 const RIGHT_WIDTH: f32 = 250.0;
 
-/// Least width and height of what is left for the molecules, points. Panels that would
-/// leave less are not shown, down to a window without any room at all.
-const LEAST_VIEW: [f32; 2] = [160.0, 120.0];
+/// Min width and height of the view of the molecules, points. Panels that would leave less are
+/// hidden.
+const MIN_VIEW: [f32; 2] = [160.0, 120.0];
 
-/// Height of the panel of plots, about, points.
+/// Approximate height of the plot panel, points.
 const PLOTS_HEIGHT: f32 = 150.0;
 
-/// Width of a slider without its number and name, points.
+/// Width of a slider without its value and name, points.
 const SLIDER_WIDTH: f32 = 104.0;
 
-/// Colors of good and of bad news.
-const GOOD: Color32 = Color32::from_rgb(120, 200, 120);
-const BAD: Color32 = Color32::from_rgb(250, 110, 95);
+const SUCCESS_COLOR: Color32 = Color32::from_rgb(120, 200, 120);
+const ERROR_COLOR: Color32 = Color32::from_rgb(250, 110, 95);
 
 /// Shows the panels.
 pub struct PanelPlugin;
@@ -49,33 +50,35 @@ fn show(
         return Ok(());
     }
     let editor = &mut *editor;
-    let whole = UiBuilder::new()
+    let whole_window = UiBuilder::new()
         .layer_id(LayerId::background())
         .max_rect(ctx.viewport_rect());
-    let mut ui = Ui::new(ctx.clone(), "editor".into(), whole);
-    let room = ctx.viewport_rect().size();
-    let [least_width, least_height] = LEAST_VIEW;
-    if room.x >= WIDTH + least_width && room.y >= least_height {
+    let mut ui = Ui::new(ctx.clone(), "editor".into(), whole_window);
+    let size = ctx.viewport_rect().size();
+    let [min_width, min_height] = MIN_VIEW;
+    if size.x >= LEFT_WIDTH + min_width && size.y >= min_height {
         Panel::left("parameters")
             .resizable(false)
-            .exact_size(WIDTH)
+            .exact_size(LEFT_WIDTH)
             .show_inside(&mut ui, |ui| {
                 ui.spacing_mut().slider_width = SLIDER_WIDTH;
-                controls(ui, editor);
+                show_status(ui, editor);
                 ui.separator();
-                ScrollArea::vertical().show(ui, |ui| parameters(ui, editor));
+                ScrollArea::vertical().show(ui, |ui| show_parameters(ui, editor));
             });
     }
-    if room.x >= WIDTH + RIGHT_WIDTH + least_width && room.y >= least_height {
-        Panel::right("rest")
+    if size.x >= LEFT_WIDTH + RIGHT_WIDTH + min_width && size.y >= min_height {
+        Panel::right("output")
             .resizable(false)
             .exact_size(RIGHT_WIDTH)
             .show_inside(&mut ui, |ui| {
                 ui.spacing_mut().slider_width = SLIDER_WIDTH;
-                ScrollArea::vertical().show(ui, |ui| rest(ui, editor, &mut commands, &area));
+                ScrollArea::vertical().show(ui, |ui| {
+                    show_output(ui, editor, &mut commands, &area);
+                });
             });
     }
-    if room.x >= WIDTH + least_width && room.y >= PLOTS_HEIGHT + least_height {
+    if size.x >= LEFT_WIDTH + min_width && size.y >= PLOTS_HEIGHT + min_height {
         Panel::bottom("plots").show_inside(&mut ui, |ui| {
             plots::plots(ui, &editor.history);
         });
@@ -89,13 +92,13 @@ fn show(
     });
     let pointer = ctx.pointer_latest_pos();
     area.pointed_at =
-        pointer.is_some_and(|place| free.contains(place)) && !ctx.egui_is_using_pointer();
+        pointer.is_some_and(|position| free.contains(position)) && !ctx.egui_is_using_pointer();
     editor.send_changes();
     Ok(())
 }
 
-/// Pause, step, run, reset, and how it stands.
-fn controls(ui: &mut Ui, editor: &mut Editor) {
+/// The buttons to run, pause, step and reset, and the status.
+fn show_status(ui: &mut Ui, editor: &mut Editor) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         if editor.running {
@@ -116,7 +119,7 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     let Some(latest) = &editor.latest else {
-        ui.label("building");
+        ui.label("building the vesicle");
         return;
     };
     let status = &latest.sample.status;
@@ -132,9 +135,9 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
     match latest.ended {
         Some(reason) => {
             let color = if status.is_at_rest() {
-                GOOD
+                SUCCESS_COLOR
             } else {
-                sliders::WARNING
+                parameters::WARNING_COLOR
             };
             ui.colored_label(color, reason.to_string());
         }
@@ -144,35 +147,37 @@ fn controls(ui: &mut Ui, editor: &mut Editor) {
             ui.label(format!("{state}; {out} molecules out of place"));
         }
     }
-    tell(ui, editor.notice.as_ref());
+    show_notice(ui, editor.notice.as_ref());
 }
 
-/// What the simulation is told.
-fn parameters(ui: &mut Ui, editor: &mut Editor) {
-    section(ui, "Preset", |ui| presets(ui, editor));
+/// Preset, scene, overlaps and response law.
+fn show_parameters(ui: &mut Ui, editor: &mut Editor) {
+    section(ui, "Preset", |ui| show_presets(ui, editor));
     let (preset, latest) = (&mut editor.preset, editor.latest.as_ref());
-    section(ui, "Scene (a change starts again)", |ui| {
-        sliders::scene(ui, preset, latest);
+    section(ui, "Scene (a change restarts)", |ui| {
+        parameters::scene(ui, preset, latest);
     });
-    section(ui, "Overlaps and places", |ui| {
-        sliders::contacts(ui, preset);
+    section(ui, "Overlaps and placement", |ui| {
+        parameters::overlaps(ui, preset);
     });
-    section(ui, "Law and step sizes", |ui| sliders::law(ui, preset));
+    section(ui, "Response law", |ui| parameters::law(ui, preset));
 }
 
-/// How it is done, what it looks like, and where it goes.
-fn rest(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
+/// Computation, style and export.
+fn show_output(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
     let (preset, latest) = (&mut editor.preset, editor.latest.as_ref());
     section(ui, "Computation", |ui| {
-        sliders::computation(ui, preset, latest);
+        parameters::computation(ui, preset, latest);
     });
-    section(ui, "Time of each stage, ms", |ui| {
+    section(ui, "Time per stage, ms", |ui| {
         if let Some(latest) = latest {
             plots::stages(ui, &latest.stages);
         }
     });
-    section(ui, "Look", |ui| sliders::look(ui, preset));
-    section(ui, "Export", |ui| exports(ui, editor, commands, area));
+    section(ui, "Style", |ui| parameters::style(ui, preset));
+    section(ui, "Export", |ui| {
+        show_export(ui, editor, commands, area);
+    });
 }
 
 fn section(ui: &mut Ui, title: &str, show: impl FnOnce(&mut Ui)) {
@@ -181,11 +186,11 @@ fn section(ui: &mut Ui, title: &str, show: impl FnOnce(&mut Ui)) {
         .show(ui, show);
 }
 
-fn presets(ui: &mut Ui, editor: &mut Editor) {
+fn show_presets(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal_wrapped(|ui| {
-        for (number, (name, ..)) in BUNDLED.iter().enumerate() {
+        for (index, (name, ..)) in BUNDLED.iter().enumerate() {
             if ui.button(*name).clicked() {
-                editor.load_bundled(number);
+                editor.load_bundled(index);
             }
         }
     });
@@ -199,10 +204,10 @@ fn presets(ui: &mut Ui, editor: &mut Editor) {
             editor.save_typed();
         }
     });
-    tell(ui, editor.files.preset_notice.as_ref());
+    show_notice(ui, editor.files.preset_notice.as_ref());
 }
 
-fn exports(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
+fn show_export(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &ViewArea) {
     ui.horizontal(|ui| {
         let path = TextEdit::singleline(&mut editor.files.export_path).desired_width(74.0);
         ui.add(path);
@@ -217,18 +222,18 @@ fn exports(ui: &mut Ui, editor: &mut Editor, commands: &mut Commands, area: &Vie
             save_view(commands, path.into(), area.rectangle);
         }
     });
-    tell(ui, editor.files.export_notice.as_ref());
+    show_notice(ui, editor.files.export_notice.as_ref());
 }
 
-fn tell(ui: &mut Ui, notice: Option<&Notice>) {
+fn show_notice(ui: &mut Ui, notice: Option<&Notice>) {
     match notice {
-        Some(Notice::Good(text)) => {
-            ui.colored_label(GOOD, text);
+        Some(Notice::Success(text)) => {
+            ui.colored_label(SUCCESS_COLOR, text);
         }
-        Some(Notice::Bad(text)) => {
-            ui.colored_label(BAD, text);
+        Some(Notice::Error(text)) => {
+            ui.colored_label(ERROR_COLOR, text);
         }
-        // Nothing below moves when there is something to say.
+        // Reserves the line, so that messages do not move the widgets below.
         None => {
             ui.label("");
         }

@@ -1,4 +1,4 @@
-//! A slider for every parameter.
+//! Sliders and menus for all parameters.
 
 use std::ops::RangeInclusive;
 
@@ -7,23 +7,22 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::capacity::CapacityWarning;
 
-use super::super::molecules::MoleculeKind;
+use super::super::molecule_kind::MoleculeKind;
 use super::super::preset::{Color, Detail, Law, Preset};
 use super::super::simulation::Snapshot;
 
-/// Color of warnings.
-pub const WARNING: Color32 = Color32::from_rgb(245, 180, 60);
+pub const WARNING_COLOR: Color32 = Color32::from_rgb(245, 180, 60);
 
-/// Widest cells on the slider, nm.
-const WIDEST_CELL_NM: f32 = 3.0;
+/// Max cell width of the slider, nm.
+const MAX_CELL_NM: f32 = 3.0;
 
-/// Most proxies on the slider: a lipid has twice as many atoms.
-const MOST_PROXIES: u32 = 64;
+/// Max number of proxies of the slider, half the atoms of a lipid.
+const MAX_PROXIES: u32 = 64;
 
-/// A tolerance to start from, nm.
-const TOLERANCE_NM: f32 = 0.2;
+/// Initial tolerance of the slider, nm.
+const DEFAULT_TOLERANCE_NM: f32 = 0.2;
 
-/// What makes a new scene: changes start again.
+/// The molecules, their number and their random positions. Changes restart the simulation.
 pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     ui.horizontal(|ui| {
         ComboBox::from_id_salt("molecule")
@@ -61,7 +60,7 @@ pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     let radius = Slider::new(&mut preset.radius, 2.0..=100.0).logarithmic(true);
     ui.add(radius.suffix(" nm").max_decimals(2).text("radius"));
     if outer.is_some() || inner.is_some() {
-        ui.colored_label(WARNING, "too small for so many molecules");
+        ui.colored_label(WARNING_COLOR, "too small for this number of molecules");
     }
     ui.horizontal(|ui| {
         ui.add(DragValue::new(&mut preset.seed));
@@ -69,14 +68,14 @@ pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     });
 }
 
-/// Says next to a slider that there are too many.
+/// Warns below a slider that the molecules may not fit.
 fn warn(ui: &mut Ui, warning: Option<&CapacityWarning>) {
     if let Some(warning) = warning {
         let text = format!(
-            "{} will hardly fit: about {} would",
+            "{} may not fit, about {} do",
             warning.molecules, warning.fitting
         );
-        ui.colored_label(WARNING, text)
+        ui.colored_label(WARNING_COLOR, text)
             .on_hover_text(warning.to_string());
     }
 }
@@ -90,12 +89,12 @@ fn kind_name(kind: &MoleculeKind) -> &'static str {
     }
 }
 
-/// What counts as an overlap, and where molecules belong.
-pub fn contacts(ui: &mut Ui, preset: &mut Preset) {
+/// Tolerance, clearance and leeways.
+pub fn overlaps(ui: &mut Ui, preset: &mut Preset) {
     let mut uniform = preset.tolerance.is_some();
     ui.checkbox(&mut uniform, "one tolerance for all atoms");
     if uniform {
-        let tolerance = preset.tolerance.get_or_insert(TOLERANCE_NM);
+        let tolerance = preset.tolerance.get_or_insert(DEFAULT_TOLERANCE_NM);
         ui.add(nm(tolerance, 0.02..=0.5, "tolerance"));
     } else {
         preset.tolerance = None;
@@ -106,7 +105,7 @@ pub fn contacts(ui: &mut Ui, preset: &mut Preset) {
     ui.add(tilt.suffix("°").max_decimals(1).text("tilt leeway"));
 }
 
-/// How molecules answer, with every step size.
+/// The response law and its step sizes.
 pub fn law(ui: &mut Ui, preset: &mut Preset) {
     ui.horizontal(|ui| {
         ui.selectable_value(&mut preset.law, Law::Projection, "projection");
@@ -117,41 +116,41 @@ pub fn law(ui: &mut Ui, preset: &mut Preset) {
         Law::Projection => projection(ui, &mut preset.projection),
     }
     ui.checkbox(&mut preset.coarse_start, "coarse to fine")
-        .on_hover_text("The first iterations with few spheres for each molecule");
+        .on_hover_text("Replaces the atoms by a few proxies in the first iterations");
     logarithmic(
         ui,
         &mut preset.max_iterations,
         1..=100_000,
-        "most iterations",
+        "max iterations",
     );
 }
 
 fn thesis(ui: &mut Ui, steps: &mut ThesisSteps) {
-    let mut step = |value: &mut f32, most: f32, text: &str| {
-        let slider = Slider::new(value, 0.0..=most).logarithmic(true);
+    let mut slider = |value: &mut f32, max: f32, text: &str| {
+        let slider = Slider::new(value, 0.0..=max).logarithmic(true);
         ui.add(slider.smallest_positive(1e-7).text(text));
     };
-    step(&mut steps.force, 0.1, "reaction force, nm³");
-    step(&mut steps.torque, 0.1, "reaction torque, 1/nm");
-    step(&mut steps.spring_force, 1.0, "spring force");
-    step(&mut steps.spring_torque, 1.0, "spring torque");
+    slider(&mut steps.force, 0.1, "reaction force, nm³");
+    slider(&mut steps.torque, 0.1, "reaction torque, 1/nm");
+    slider(&mut steps.spring_force, 1.0, "spring force");
+    slider(&mut steps.spring_torque, 1.0, "spring torque");
 }
 
 fn projection(ui: &mut Ui, law: &mut Projection) {
-    let mut plain = |value: &mut f32, most: f32, text: &str| {
-        ui.add(Slider::new(value, 0.0..=most).max_decimals(3).text(text));
+    let mut slider = |value: &mut f32, max: f32, text: &str| {
+        ui.add(Slider::new(value, 0.0..=max).max_decimals(3).text(text));
     };
-    plain(&mut law.relaxation, 3.0, "relaxation");
-    plain(&mut law.momentum, 0.99, "momentum");
-    plain(&mut law.max_shift, 0.5, "longest shift, nm");
-    plain(&mut law.max_turn, 1.0, "largest turn, rad");
-    plain(&mut law.spring, 1.0, "spring");
-    plain(&mut law.center_weight, 10.0, "center weight");
+    slider(&mut law.relaxation, 3.0, "relaxation");
+    slider(&mut law.momentum, 0.99, "momentum");
+    slider(&mut law.max_shift, 0.5, "max shift, nm");
+    slider(&mut law.max_turn, 1.0, "max turn, rad");
+    slider(&mut law.spring, 1.0, "spring");
+    slider(&mut law.center_weight, 10.0, "center weight");
     ui.add(Slider::new(&mut law.fade_iterations, 0..=500).text("fades over"));
     ui.add(Slider::new(&mut law.kick_after, 0..=1000).text("kick after"));
 }
 
-/// Who does the work, and how.
+/// Backend and cell width.
 pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     ui.horizontal(|ui| {
         for backend in Backend::ALL {
@@ -160,34 +159,34 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
         ui.label("backend");
     });
     if let Some(latest) = latest {
-        let place = match (latest.backend, &latest.adapter) {
+        let device = match (latest.backend, &latest.adapter) {
             (Backend::Gpu, Some(adapter)) => adapter.clone(),
-            _ => format!("processor, {} threads", rayon::current_num_threads()),
+            _ => format!("CPU, {} threads", rayon::current_num_threads()),
         };
-        ui.weak(place);
+        ui.weak(device);
         if let Some(why) = &latest.fell_back {
-            ui.colored_label(WARNING, format!("not on a GPU: {why}"));
+            ui.colored_label(WARNING_COLOR, format!("fell back to the CPU: {why}"));
         }
     }
-    let mut chosen = preset.cell_width.is_some();
-    ui.checkbox(&mut chosen, "wider grid cells");
-    if chosen {
-        // As narrow as it gets: the longest reach of two atoms.
+    let mut has_width = preset.cell_width.is_some();
+    ui.checkbox(&mut has_width, "wider grid cells");
+    if has_width {
+        // About the default of the grid, the max distance of overlapping atoms.
         let width = preset.cell_width.get_or_insert(0.5);
-        ui.add(nm(width, 0.1..=WIDEST_CELL_NM, "cell"));
+        ui.add(nm(width, 0.1..=MAX_CELL_NM, "cell"));
         if preset.backend == Backend::Gpu {
-            ui.weak("on the processor only");
+            ui.weak("on the CPU only");
         }
     } else {
         preset.cell_width = None;
     }
 }
 
-/// Colors and detail.
-pub fn look(ui: &mut Ui, preset: &mut Preset) {
+/// Colors, level of detail and proxies.
+pub fn style(ui: &mut Ui, preset: &mut Preset) {
     choice(ui, "color", &mut preset.color, &Color::ALL);
     choice(ui, "detail", &mut preset.detail, &Detail::ALL);
-    let proxies = Slider::new(&mut preset.proxies, 0..=MOST_PROXIES);
+    let proxies = Slider::new(&mut preset.proxies, 0..=MAX_PROXIES);
     ui.add(proxies.text("proxies"))
         .on_hover_text("Spheres of k-means clusters, drawn over the atoms of each molecule");
     ui.checkbox(&mut preset.cut_open, "cut open");
@@ -211,7 +210,7 @@ fn choice<T: Copy + PartialEq + std::fmt::Debug>(
     });
 }
 
-/// A slider of lengths.
+/// A slider for lengths.
 fn nm<'a>(value: &'a mut f32, range: RangeInclusive<f32>, text: &str) -> Slider<'a> {
     Slider::new(value, range)
         .suffix(" nm")
@@ -219,7 +218,7 @@ fn nm<'a>(value: &'a mut f32, range: RangeInclusive<f32>, text: &str) -> Slider<
         .text(text)
 }
 
-/// A slider for numbers of any size.
+/// A slider for numbers over several orders of magnitude.
 fn logarithmic<T: Numeric>(ui: &mut Ui, value: &mut T, range: RangeInclusive<T>, text: &str) {
     ui.add(Slider::new(value, range).logarithmic(true).text(text));
 }

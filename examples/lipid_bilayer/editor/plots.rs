@@ -1,4 +1,4 @@
-//! Overlaps and deepest penetration over iterations, and the time of each stage.
+//! Plots of overlaps and penetration over iterations, and a bar of the stage times.
 
 use bevy_egui::egui::{self, Color32, Ui};
 use bevy_rapier_molecules::relax::StageTimes;
@@ -6,23 +6,23 @@ use egui_plot::{Line, Plot, PlotPoints, uniform_grid_spacer};
 
 use super::super::simulation::Sample;
 
-/// Most points of a line: more than pixels.
-const MOST_POINTS: usize = 600;
+/// Max points per line, about one per pixel.
+const MAX_POINTS: usize = 600;
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
 
-/// Width of the numbers beside a plot, points.
+/// Width of the labels of the y axis, points.
 const AXIS_WIDTH: f32 = 34.0;
 
-/// Powers of ten between marks of the logarithmic axis, and between bolder ones: so far
-/// apart that their numbers fit.
-const MARKED_POWERS: [f64; 3] = [2.0, 4.0, 8.0];
+/// Powers of ten between grid lines of the logarithmic axis, from fine to bold, with space for
+/// the labels.
+const GRID_POWERS: [f64; 3] = [2.0, 4.0, 8.0];
 
 const OVERLAP_COLOR: Color32 = Color32::from_rgb(232, 104, 88);
 const DEPTH_COLOR: Color32 = Color32::from_rgb(240, 190, 80);
 
-/// Colors of the stages, in their order.
+/// Colors of the stages, in order.
 const STAGE_COLORS: [Color32; 5] = [
     Color32::from_rgb(96, 140, 220),
     Color32::from_rgb(80, 180, 170),
@@ -31,22 +31,23 @@ const STAGE_COLORS: [Color32; 5] = [
     Color32::from_rgb(232, 104, 88),
 ];
 
-/// Both plots, side by side.
+/// Shows both plots side by side.
 pub fn plots(ui: &mut Ui, history: &[Sample]) {
-    let stride = history.len().div_ceil(MOST_POINTS).max(1);
+    let stride = history.len().div_ceil(MAX_POINTS).max(1);
     let points = |value: fn(&Sample) -> f64| -> PlotPoints<'_> {
         let last = history.last().into_iter();
-        let kept = history.iter().step_by(stride).chain(last);
-        kept.map(|sample| [f64::from(sample.iteration), value(sample)])
+        let samples = history.iter().step_by(stride).chain(last);
+        samples
+            .map(|sample| [f64::from(sample.iteration), value(sample)])
             .collect()
     };
-    // From one overlap to millions: by powers of ten.
+    // Logarithmic, since overlaps range from one to millions.
     let overlaps = points(|sample| (sample.status.overlaps as f64).ln_1p() / 10.0_f64.ln());
     let depths = points(|sample| f64::from(sample.status.max_penetration_nm));
     ui.columns(2, |columns| {
         columns[0].strong("Overlaps over iterations");
         plot("overlaps")
-            .y_grid_spacer(uniform_grid_spacer(|_| MARKED_POWERS))
+            .y_grid_spacer(uniform_grid_spacer(|_| GRID_POWERS))
             .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
                 plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOR));
@@ -70,7 +71,7 @@ fn plot(name: &'static str) -> Plot<'static> {
         .y_axis_min_width(AXIS_WIDTH)
 }
 
-/// A mark of the logarithmic axis, such as 10k; nothing between powers of ten.
+/// A label of the logarithmic axis, such as 10k; empty between powers of ten.
 fn power_of_ten(exponent: f64) -> String {
     const NAMES: [&str; 9] = ["0", "10", "100", "1k", "10k", "100k", "1M", "10M", "100M"];
     let is_whole = (exponent - exponent.round()).abs() < 1e-6;
@@ -78,7 +79,7 @@ fn power_of_ten(exponent: f64) -> String {
     name.map_or_else(String::new, ToString::to_string)
 }
 
-/// A bar of the stages of an iteration, and their times.
+/// Shows the times of the stages of an iteration, as a bar and as numbers.
 pub fn stages(ui: &mut Ui, stages: &StageTimes) {
     let parts = [
         ("gather", stages.gather),
@@ -88,16 +89,16 @@ pub fn stages(ui: &mut Ui, stages: &StageTimes) {
         ("apply", stages.apply),
     ];
     let total = stages.total().as_secs_f32();
-    ui.label(format!("{:.2} ms an iteration", total * 1e3));
-    let (rectangle, _) =
+    ui.label(format!("{:.2} ms per iteration", total * 1e3));
+    let (area, _) =
         ui.allocate_exact_size(egui::vec2(ui.available_width(), 12.0), egui::Sense::hover());
-    let mut left = rectangle.left();
+    let mut left = area.left();
     for ((_, time), color) in parts.iter().zip(STAGE_COLORS) {
         if total > 0.0 {
-            let width = rectangle.width() * time.as_secs_f32() / total;
+            let width = area.width() * time.as_secs_f32() / total;
             let bar = egui::Rect::from_min_size(
-                egui::pos2(left, rectangle.top()),
-                egui::vec2(width, rectangle.height()),
+                egui::pos2(left, area.top()),
+                egui::vec2(width, area.height()),
             );
             ui.painter().rect_filled(bar, 0.0, color);
             left += width;

@@ -1,4 +1,4 @@
-//! The vesicle on the screen: cameras, lights and molecules.
+//! The view of the vesicle: camera, molecules and style.
 
 use bevy::camera::Viewport;
 use bevy::prelude::*;
@@ -14,62 +14,60 @@ use super::super::preset::{Color, Detail, Preset};
 use super::super::simulation::Snapshot;
 use super::Editor;
 
-/// Length of a lipid, nm: how far a vesicle reaches beyond its mid-surface.
-const BEYOND_NM: f32 = 2.6;
+/// Length of a lipid, nm: the extent of the vesicle beyond its mid-surface.
+const LIPID_LENGTH_NM: f32 = 2.6;
 
-/// Distance of the camera in units of the vesicle's reach.
+/// Distance of the camera over the radius of the vesicle.
 const DISTANCE: f32 = 2.75;
 
-/// Pixels that an atom may stick out of a blob that stands for it.
-const PIXELS: f32 = 1.0;
+/// Max error of a blob compared with its atoms, pixels.
+const MAX_BLOB_ERROR: f32 = 1.0;
 
-/// Shows the vesicle.
+/// Draws the vesicle.
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ViewArea>()
-            .add_systems(Startup, set_up)
-            .add_systems(Update, (set_look, show).chain())
+            .add_systems(Startup, spawn_scene)
+            .add_systems(Update, (update_style, update_molecules).chain())
             .add_systems(
                 PostUpdate,
-                fit_viewport.before(bevy::camera::CameraUpdateSystems),
+                update_viewport.before(bevy::camera::CameraUpdateSystems),
             );
     }
 }
 
-/// The part of the window that no panel covers.
+/// The part of the window without panels.
 #[derive(Resource, Default)]
 pub struct ViewArea {
-    /// Its place, pixels; none if it is the whole window.
+    /// In pixels. `None` is the whole window.
     pub rectangle: Option<URect>,
-    /// Whether the mouse is on it, and not busy with a panel.
+    /// Whether the mouse is over it and does not drag a widget.
     pub pointed_at: bool,
 }
 
-/// Whether the mouse is on the vesicle rather than on a panel.
+/// Run condition: the mouse points at the vesicle, not at a panel.
 pub fn is_pointed_at(area: Res<ViewArea>) -> bool {
     area.pointed_at
 }
 
-/// The molecules on the screen, and the radius that the camera stands for.
-#[derive(Component)]
-struct Shown {
-    radius: Option<f32>,
-}
+/// The radius of the vesicle that the camera distance is adapted to.
+#[derive(Component, Default)]
+struct FramedRadius(Option<f32>);
 
-fn set_up(mut commands: Commands) {
+fn spawn_scene(mut commands: Commands) {
     commands.spawn(stage::camera(Orbit {
         focus: Vec3::ZERO,
         distance: 20.0,
         yaw: 0.6,
         pitch: 0.35,
     }));
-    commands.spawn((InstancedMolecules::default(), Shown { radius: None }));
+    commands.spawn((InstancedMolecules::default(), FramedRadius::default()));
 }
 
-/// Colors and detail as the preset has them.
-fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeStyle>) {
+/// Applies the colors and the level of detail of the preset.
+fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
     let wanted = MoleculeStyle {
         color: match editor.preset.color {
             Color::Element => ColorMode::Element,
@@ -79,7 +77,9 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeStyle>) {
             Color::Penetration => ColorMode::Penetration,
         },
         detail: match editor.preset.detail {
-            Detail::Auto => DrawDetail::Auto { pixels: PIXELS },
+            Detail::Auto => DrawDetail::Auto {
+                pixels: MAX_BLOB_ERROR,
+            },
             Detail::Atoms => DrawDetail::Atoms,
             Detail::Blobs => DrawDetail::Clusters,
         },
@@ -93,34 +93,34 @@ fn set_look(editor: Res<Editor>, mut look: ResMut<MoleculeStyle>) {
         }),
         ..default()
     };
-    if *look != wanted {
-        *look = wanted;
+    if *style != wanted {
+        *style = wanted;
     }
 }
 
-/// Draws the latest snapshot, if it is new or seen from elsewhere.
-fn show(
+/// Draws the latest snapshot if it, the preset or the cutting plane has changed.
+fn update_molecules(
     editor: Res<Editor>,
-    mut crowds: Query<(&mut InstancedMolecules, &mut Shown)>,
+    mut crowds: Query<(&mut InstancedMolecules, &mut FramedRadius)>,
     mut cameras: Query<(&mut Orbit, &Transform)>,
     mut last: Local<Option<(u32, usize, Preset)>>,
 ) {
     let Some(latest) = &editor.latest else {
         return;
     };
-    for (mut crowd, mut shown) in &mut crowds {
-        if shown.radius != Some(latest.radius) {
+    for (mut crowd, mut framed) in &mut crowds {
+        if framed.0 != Some(latest.radius) {
             for (mut orbit, _) in &mut cameras {
-                let reach = |radius: f32| DISTANCE * (radius + BEYOND_NM);
-                orbit.distance = match shown.radius {
-                    // The user's own distance stays in proportion.
-                    Some(old) => orbit.distance * reach(latest.radius) / reach(old),
-                    None => reach(latest.radius),
+                let distance = |radius: f32| DISTANCE * (radius + LIPID_LENGTH_NM);
+                orbit.distance = match framed.0 {
+                    // Keeps the user's zoom.
+                    Some(old) => orbit.distance * distance(latest.radius) / distance(old),
+                    None => distance(latest.radius),
                 };
             }
-            shown.radius = Some(latest.radius);
+            framed.0 = Some(latest.radius);
         }
-        let front = cameras.iter().next().map(|(_, t)| *t.back());
+        let to_camera = cameras.iter().next().map(|(_, camera)| *camera.back());
         let key = (
             latest.sample.iteration,
             std::ptr::from_ref(latest.molecules.as_slice()).addr(),
@@ -130,20 +130,24 @@ fn show(
             continue;
         }
         *last = Some(key);
-        fill(&mut crowd, latest, front.filter(|_| editor.preset.cut_open));
+        fill(
+            &mut crowd,
+            latest,
+            to_camera.filter(|_| editor.preset.cut_open),
+        );
     }
 }
 
-/// Puts the molecules of a snapshot into a crowd, without those on the side of `front`.
-fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, front: Option<Vec3>) {
+/// Fills a crowd with the molecules of a snapshot, except those in the half space of `hidden`.
+fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, hidden: Option<Vec3>) {
     if !matches!(&crowd.templates[..], [one] if std::sync::Arc::ptr_eq(one, &snapshot.template)) {
         crowd.templates = vec![snapshot.template.clone()];
     }
-    let seen = snapshot
+    let visible = snapshot
         .molecules
         .iter()
-        .filter(|molecule| front.is_none_or(|front| molecule.pose.position.dot(front) < 0.0));
-    let drawn = seen.map(|molecule| MoleculeInstance {
+        .filter(|molecule| hidden.is_none_or(|hidden| molecule.pose.position.dot(hidden) < 0.0));
+    let instances = visible.map(|molecule| MoleculeInstance {
         template: 0,
         pose: molecule.pose,
         group: molecule.leaflet,
@@ -151,11 +155,12 @@ fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, front: Option<Vec3>
         penetration: molecule.penetration,
     });
     crowd.molecules.clear();
-    crowd.molecules.extend(drawn);
+    crowd.molecules.extend(instances);
 }
 
-/// Lets the vesicle fill what the panels leave free. A picture needs it only once.
-fn fit_viewport(
+/// Fits the camera's viewport between the panels. For a screenshot, only the last frame is
+/// drawn.
+fn update_viewport(
     area: Res<ViewArea>,
     offscreen: Option<Res<Offscreen>>,
     mut cameras: Query<&mut Camera, With<Orbit>>,
@@ -163,7 +168,7 @@ fn fit_viewport(
     let needed = offscreen.is_none_or(|offscreen| offscreen.frames_left == 1 && !offscreen.hold);
     for mut camera in &mut cameras {
         let target = camera.physical_target_size();
-        // A window that was made small may have no room left, for this frame or for long.
+        // A small window may have no space left.
         let rectangle = area.rectangle.zip(target).map(|(rectangle, target)| {
             rectangle.intersect(URect::from_corners(UVec2::ZERO, target))
         });
@@ -172,15 +177,15 @@ fn fit_viewport(
         if camera.is_active != is_active {
             camera.is_active = is_active;
         }
-        let place = rectangle
+        let wanted = rectangle
             .filter(|_| !is_empty)
             .map(|rectangle| (rectangle.min, rectangle.size()));
-        let now = camera
+        let current = camera
             .viewport
             .as_ref()
             .map(|viewport| (viewport.physical_position, viewport.physical_size));
-        if now != place {
-            camera.viewport = place.map(|(physical_position, physical_size)| Viewport {
+        if current != wanted {
+            camera.viewport = wanted.map(|(physical_position, physical_size)| Viewport {
                 physical_position,
                 physical_size,
                 ..default()

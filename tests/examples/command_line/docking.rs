@@ -9,13 +9,13 @@ use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Quat, Vec3};
 
-use super::program::{assert_help_names, assert_refused, json, run, scratch, text};
+use super::run_example::{assert_help_names, assert_rejected, json, run, scratch, text};
 
 /// The recorded way of p-xylene into T4 lysozyme.
 const WAY: &str = "assets/docking/p_xylene_into_t4_lysozyme.log";
 
 #[test]
-fn docking_names_its_options() {
+fn help_names_all_options() {
     let options = [
         "[RECEPTOR]",
         "[LIGAND]",
@@ -137,31 +137,31 @@ fn where_bodies_went_is_played_without_physics() {
     let (most, _) = line.rsplit_once(' ').unwrap();
     fs::write(&broken, text.replacen(line, most, 1)).unwrap();
     let arguments = [&SMALL[..], &["--play", &broken]].concat();
-    assert_refused("docking", &arguments, "fewer numbers");
+    assert_rejected("docking", &arguments, "fewer numbers");
 }
 
 #[test]
-fn docking_refuses_bad_input_in_one_sentence() {
+fn invalid_input_is_rejected_in_one_sentence() {
     let whole = fs::read_to_string(WAY).unwrap();
     let cut = scratch("cut.log");
     fs::write(&cut, &whole[..3000]).unwrap();
-    assert_refused("docking", &["--play", &cut], "the log is truncated");
+    assert_rejected("docking", &["--play", &cut], "the log is truncated");
     let nonsense = scratch("nonsense.log");
     fs::write(
         &nonsense,
         whole.replace("collisions on", "collisions maybe"),
     )
     .unwrap();
-    assert_refused("docking", &["--play", &nonsense], "line 9 of the log");
+    assert_rejected("docking", &["--play", &nonsense], "line 9 of the log");
     let other = [
         "assets/molecules/1ubq.cif",
         "assets/molecules/p_xylene.pdb",
         "--play",
         WAY,
     ];
-    assert_refused("docking", &other, "another receptor");
-    assert_refused("docking", &["--play", "nowhere.log"], "nowhere.log");
-    assert_refused("docking", &["nowhere.pdb"], "nowhere.pdb");
+    assert_rejected("docking", &other, "another receptor");
+    assert_rejected("docking", &["--play", "nowhere.log"], "nowhere.log");
+    assert_rejected("docking", &["nowhere.pdb"], "nowhere.pdb");
     let folder = ["--headless", "--log", "/nowhere/session.log"];
-    assert_refused("docking", &folder, "cannot write");
+    assert_rejected("docking", &folder, "cannot write");
 }

@@ -1,9 +1,9 @@
-//! The circulating particles from the command line.
+//! The command line of `circulating_particles`.
 
-use super::program::{assert_help_names, assert_refused, json, run};
+use super::run_example::{assert_help_names, assert_rejected, json, run};
 
 #[test]
-fn circulating_particles_names_its_options() {
+fn help_names_all_options() {
     let options = [
         "--particles",
         "--acceleration",
@@ -33,8 +33,8 @@ fn particles_rise_in_the_middle_and_never_overlap() {
         "-",
     ];
     let output = run("circulating_particles", &arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("do not run on a GPU"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("do not run on a GPU"), "{stderr}");
     let report = json(&output, 0);
     assert_eq!(report["backend"], "cpu");
     assert!(report["fell_back"].is_string());
@@ -46,14 +46,14 @@ fn particles_rise_in_the_middle_and_never_overlap() {
 }
 
 #[test]
-fn circulating_particles_refuses_bad_input_in_one_sentence() {
-    for (option, value, said) in [
+fn invalid_input_is_rejected_in_one_sentence() {
+    for (option, value, message) in [
         ("--particles", "0", "--particles must be from"),
         ("--acceleration", "nan", "--acceleration must be positive"),
         ("--seconds", "1e9", "--seconds must be from"),
         ("--side", "0", "side of the finest subspaces"),
     ] {
         let argument = format!("{option}={value}");
-        assert_refused("circulating_particles", &["--headless", &argument], said);
+        assert_rejected("circulating_particles", &["--headless", &argument], message);
     }
 }

@@ -1,24 +1,24 @@
-//! The editor of the lipid bilayer without its window: presets and their files, parameters
-//! that change under way, the thread, and exports.
+//! The editor of `lipid_bilayer` without its window: presets, the simulation with changing
+//! parameters, and its thread.
 
-#[path = "../../../examples/lipid_bilayer/molecules.rs"]
-mod molecules;
+#[path = "../../../examples/lipid_bilayer/molecule_kind.rs"]
+mod molecule_kind;
 #[path = "../../../examples/lipid_bilayer/preset.rs"]
 mod preset;
-mod presets;
+mod preset_tests;
 #[path = "../../../examples/lipid_bilayer/simulation.rs"]
 mod simulation;
-mod simulations;
+mod simulation_tests;
 #[path = "../../../examples/lipid_bilayer/worker.rs"]
 mod worker;
-mod workers;
+mod worker_tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use preset::Preset;
 
-/// A vesicle that comes to rest in a moment.
+/// A vesicle that relaxes quickly.
 fn small() -> Preset {
     Preset {
         outer: 70,
@@ -29,7 +29,7 @@ fn small() -> Preset {
     }
 }
 
-/// A path for a file of a test, where there is none yet.
+/// A path for a temporary file. Deletes an existing file.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
     fs::create_dir_all(&folder).unwrap();
@@ -38,10 +38,10 @@ fn scratch(name: &str) -> PathBuf {
     path
 }
 
-/// Files that nobody can write, not even who may write everything: in a folder that does
-/// not exist, and in one that is a file.
+/// Files that cannot be written even by root: in a missing folder, and in a folder that is a
+/// file.
 fn unwritable(name: &str) -> [PathBuf; 2] {
     let file = scratch(&format!("not_a_folder_for_{name}"));
-    fs::write(&file, "no folder").unwrap();
-    [scratch("nowhere").join(name), file.join(name)]
+    fs::write(&file, "not a folder").unwrap();
+    [scratch("missing").join(name), file.join(name)]
 }

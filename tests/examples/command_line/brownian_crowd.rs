@@ -1,9 +1,9 @@
-//! The crowded cytoplasm from the command line.
+//! The command line of `brownian_crowd`.
 
-use super::program::{assert_help_names, assert_refused, json, run};
+use super::run_example::{assert_help_names, assert_rejected, json, run};
 
 #[test]
-fn brownian_crowd_names_its_options() {
+fn help_names_all_options() {
     let options = [
         "--molecules",
         "--filled",
@@ -20,7 +20,7 @@ fn brownian_crowd_names_its_options() {
 }
 
 #[test]
-fn proteins_in_a_crowd_are_slower_than_alone_and_the_same_every_time() {
+fn crowded_proteins_diffuse_slower_and_reproducibly() {
     let arguments = ["--molecules", "64", "--steps", "60", "--report", "-"];
     let first = json(&run("brownian_crowd", &arguments), 0);
     let second = json(&run("brownian_crowd", &arguments), 0);
@@ -54,7 +54,7 @@ fn proteins_that_stick_form_clusters() {
 
 #[cfg(feature = "draw")]
 #[test]
-fn a_gpu_finds_the_same_proteins_as_the_processor() {
+fn gpu_and_cpu_find_the_same_collisions() {
     if crate::test_common::gpu_device::device().is_none() {
         return;
     }
@@ -75,15 +75,15 @@ fn a_gpu_finds_the_same_proteins_as_the_processor() {
 }
 
 #[test]
-fn brownian_crowd_refuses_bad_input_in_one_sentence() {
+fn invalid_input_is_rejected_in_one_sentence() {
     for filled in ["0", "0.9", "nan"] {
         let arguments = ["--headless", "--filled", filled];
-        assert_refused("brownian_crowd", &arguments, "--filled must be from");
+        assert_rejected("brownian_crowd", &arguments, "--filled must be from");
     }
     let spread = ["--headless", "--spread=-1"];
-    assert_refused("brownian_crowd", &spread, "spread");
+    assert_rejected("brownian_crowd", &spread, "spread");
     let stick = ["--headless", "--stick=2"];
-    assert_refused("brownian_crowd", &stick, "--stick must be from");
+    assert_rejected("brownian_crowd", &stick, "--stick must be from");
     let folder = ["--report", "/nowhere/report.json"];
-    assert_refused("brownian_crowd", &folder, "no folder");
+    assert_rejected("brownian_crowd", &folder, "no folder");
 }

@@ -1,13 +1,13 @@
-//! What holds for all examples: the same flags mean the same, reports begin alike, and bad
-//! input is answered with one sentence.
+//! What holds for all examples: the same options mean the same, reports begin with the same
+//! fields, and invalid input is rejected in one sentence.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::program::{assert_refused, program, run, scratch, text};
+use super::run_example::{assert_rejected, assert_usage_error, command, run, scratch, text};
 
 /// All examples.
 const EXAMPLES: [&str; 9] = [
@@ -22,7 +22,7 @@ const EXAMPLES: [&str; 9] = [
     "proxies",
 ];
 
-/// Those that have a window unless told otherwise.
+/// The examples that open a window by default.
 const WINDOWED: [&str; 5] = [
     "brownian_crowd",
     "circulating_particles",
@@ -31,8 +31,8 @@ const WINDOWED: [&str; 5] = [
     "playground",
 ];
 
-/// Flags that mean something of their own in one example.
-const ON_THEIR_OWN: [(&str, &str); 2] = [
+/// Options with a different meaning in one example.
+const EXCEPTIONS: [(&str, &str); 2] = [
     ("docking_path", "--radius-scale"),
     ("proxies", "--tolerance"),
 ];
@@ -40,10 +40,10 @@ const ON_THEIR_OWN: [(&str, &str); 2] = [
 /// A small molecule.
 const XYLENE: &str = "assets/molecules/p_xylene.pdb";
 
-/// What makes an example end in a moment.
+/// Arguments of a short run.
 fn small(example: &str) -> Vec<String> {
-    let out = scratch("contract_race");
-    let log = scratch("contract_way.log");
+    let out = scratch("all_examples_race");
+    let log = scratch("all_examples_path.log");
     let arguments = match example {
         "broad_phase_race" => format!("splitting --quick --out {out}"),
         "brownian_crowd" => "--molecules 8 --steps 2".into(),
@@ -57,7 +57,7 @@ fn small(example: &str) -> Vec<String> {
     arguments.split(' ').map(String::from).collect()
 }
 
-/// The small scene with other options.
+/// A short run with more options.
 fn run_small(example: &str, options: &[&str]) -> std::process::Output {
     let small = small(example);
     let small = small.iter().map(String::as_str);
@@ -67,28 +67,28 @@ fn run_small(example: &str, options: &[&str]) -> std::process::Output {
     )
 }
 
-/// Flags of an example: name of the value, and what the help says of it.
+/// Options in the help of an example: name of the value, and description.
 fn flags(help: &str) -> BTreeMap<String, (String, String)> {
     let mut flags = BTreeMap::new();
     let mut lines = help.lines().peekable();
     while let Some(line) = lines.next() {
         let line = line.trim();
-        let (words, said) = line.split_once("  ").unwrap_or((line, ""));
+        let (words, description) = line.split_once("  ").unwrap_or((line, ""));
         let Some(start) = words.find("--").filter(|_| words.starts_with('-')) else {
             continue;
         };
         let words = &words[start..];
         let (flag, value) = words.split_once(' ').unwrap_or((words, ""));
-        let said = match said.trim() {
+        let description = match description.trim() {
             "" => lines.peek().copied().unwrap_or_default().trim(),
-            said => said,
+            description => description,
         };
-        flags.insert(flag.to_owned(), (value.to_owned(), said.to_owned()));
+        flags.insert(flag.to_owned(), (value.to_owned(), description.to_owned()));
     }
     flags
 }
 
-/// What comes before examples, defaults and further sentences.
+/// The description before details, defaults and further sentences.
 fn first_sentence(text: &str) -> &str {
     let ends = [" [", ": ", ". "].into_iter();
     let end = ends.filter_map(|end| text.find(end)).min();
@@ -96,7 +96,7 @@ fn first_sentence(text: &str) -> &str {
 }
 
 #[test]
-fn the_same_flag_has_the_same_value_and_sentence_everywhere() {
+fn the_same_option_has_the_same_description_in_all_examples() {
     let mut known: BTreeMap<String, (String, String, &str)> = BTreeMap::new();
     for example in EXAMPLES {
         let output = run(example, &["--help"]);
@@ -106,7 +106,7 @@ fn the_same_flag_has_the_same_value_and_sentence_everywhere() {
             "Exit codes:",
             "  0  done",
             "  1  stopped before it was done",
-            "  2  the input cannot be used, or a file cannot be read or written",
+            "  2  invalid input, or a file cannot be read or written",
         ];
         assert!(help.trim_end().ends_with(&codes.join("\n")), "{help}");
         let flags = flags(help);
@@ -116,12 +116,12 @@ fn the_same_flag_has_the_same_value_and_sentence_everywhere() {
         for wanted in everywhere.chain(in_windows) {
             assert!(flags.contains_key(*wanted), "{example} lacks {wanted}");
         }
-        for (flag, (value, said)) in flags {
-            // The help on help is clap's.
-            if flag == "--help" || ON_THEIR_OWN.contains(&(example, &flag)) {
+        for (flag, (value, description)) in flags {
+            // The help of --help comes from clap.
+            if flag == "--help" || EXCEPTIONS.contains(&(example, &flag)) {
                 continue;
             }
-            let sentence = first_sentence(&said).to_owned();
+            let sentence = first_sentence(&description).to_owned();
             assert!(!sentence.is_empty(), "{example} {flag}");
             let new = (value, sentence, example);
             let (value, sentence, other) = known.entry(flag.clone()).or_insert(new.clone());
@@ -135,11 +135,11 @@ fn the_same_flag_has_the_same_value_and_sentence_everywhere() {
 }
 
 #[test]
-fn reports_have_one_head_and_standard_output_to_themselves() {
+fn reports_begin_with_the_same_fields_and_are_alone_on_standard_output() {
     for example in EXAMPLES {
         let output = run_small(example, &["--threads", "1", "--report", "-"]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{example}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{example}: {stderr}");
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
         for key in ["adapter", "fell_back"] {
@@ -152,14 +152,14 @@ fn reports_have_one_head_and_standard_output_to_themselves() {
         assert_eq!(report["seed"].is_null(), fixed, "{example}");
         assert_eq!(report["adapter"].is_null(), report["backend"] == "cpu");
         for key in keys {
-            // One spelling of units and rates.
+            // Rates are spelled `_per_`.
             assert!(!key.contains("_a_"), "{key}");
         }
     }
 }
 
 #[test]
-fn quiet_examples_say_nothing_on_standard_output() {
+fn quiet_examples_print_nothing() {
     for example in [
         "brownian_crowd",
         "circulating_particles",
@@ -174,38 +174,45 @@ fn quiet_examples_say_nothing_on_standard_output() {
 }
 
 #[test]
-fn clashes_prints_its_report_for_json_too() {
-    let short = run("clashes", &[XYLENE, "--json"]);
-    let report: Value = serde_json::from_slice(&short.stdout).unwrap();
-    assert_eq!((&report["parts"], &report["pairs"]), (&1.into(), &0.into()));
-}
-
-#[test]
-fn a_flag_that_there_is_not_is_bad_input() {
+fn unknown_options_and_values_are_rejected() {
     for example in EXAMPLES {
-        let output = run_small(example, &["--no-such-flag"]);
-        assert_eq!(output.status.code(), Some(2), "{example}");
-        assert!(output.stdout.is_empty(), "{example}");
-        assert!(text(&output.stderr).starts_with("error: "), "{example}");
+        let mut arguments = small(example);
+        arguments.push("--no-such-option".into());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        assert_usage_error(example, &arguments);
+    }
+    for (example, arguments) in [
+        ("broad_phase_race", &["octree"][..]),
+        ("broad_phase_race", &["--most", "many"]),
+        ("clashes", &[]),
+        ("clashes", &["a.pdb", "--by", "color"]),
+        ("lipid_bilayer", &["--law", "murphy"]),
+        ("lipid_bilayer", &["--backend", "cuda"]),
+        ("lipid_bilayer", &["--tolerance", "small"]),
+        ("lipid_bilayer", &["--lipids", "-1"]),
+        ("playground", &["--contacts", "glue"]),
+        ("playground", &["--headless", "--screenshot", "picture.png"]),
+    ] {
+        assert_usage_error(example, arguments);
     }
 }
 
 #[test]
-fn reports_that_cannot_be_written_are_refused_before_the_work() {
+fn unwritable_reports_are_rejected_before_the_work() {
     for example in EXAMPLES {
         let small = small(example);
         let mut arguments: Vec<&str> = small.iter().map(String::as_str).collect();
         arguments.extend(["--report", "nowhere/report.json"]);
-        assert_refused(example, &arguments, "there is no folder 'nowhere'");
+        assert_rejected(example, &arguments, "there is no folder 'nowhere'");
         if let Some(path) = arguments.last_mut() {
             *path = "assets";
         }
-        assert_refused(example, &arguments, "'assets': it is not a file");
+        assert_rejected(example, &arguments, "'assets': it is not a file");
     }
 }
 
 #[test]
-fn files_that_are_no_structures_are_refused_in_one_sentence() {
+fn invalid_structure_files_are_rejected_in_one_sentence() {
     let empty = scratch("empty.pdb");
     fs::write(&empty, "").unwrap();
     let unknown = scratch("molecule.xyz");
@@ -217,20 +224,20 @@ fn files_that_are_no_structures_are_refused_in_one_sentence() {
         (&*unknown, "not a PDB, mmCIF or BinaryCIF file"),
     ] {
         for example in ["clashes", "proxies"] {
-            assert_refused(example, &[file], words);
+            assert_rejected(example, &[file], words);
         }
-        assert_refused("docking", &["--headless", file], words);
-        assert_refused("lipid_bilayer", &["--lipid", file], words);
+        assert_rejected("docking", &["--headless", file], words);
+        assert_rejected("lipid_bilayer", &["--lipid", file], words);
     }
-    let way = ["--headless", "--play", "assets"];
-    assert_refused("docking", &way, "cannot read 'assets'");
-    assert_refused("docking_path", &["assets"], "it is not a file");
+    let log = ["--headless", "--play", "assets"];
+    assert_rejected("docking", &log, "cannot read 'assets'");
+    assert_rejected("docking_path", &["assets"], "it is not a file");
     let preset = ["--headless", "--preset", "Cargo.toml"];
-    assert_refused("lipid_bilayer", &preset, "Cargo.toml");
+    assert_rejected("lipid_bilayer", &preset, "Cargo.toml");
 }
 
 #[test]
-fn impossible_numbers_are_refused_in_one_sentence() {
+fn invalid_numbers_are_rejected() {
     for (example, arguments, words) in [
         (
             "clashes",
@@ -257,7 +264,7 @@ fn impossible_numbers_are_refused_in_one_sentence() {
         ),
         ("broad_phase_race", &["--most", "999"], "--most must be"),
     ] {
-        assert_refused(example, arguments, words);
+        assert_rejected(example, arguments, words);
     }
     for (example, arguments) in [
         ("brownian_crowd", &["--molecules", "0"][..]),
@@ -268,31 +275,26 @@ fn impossible_numbers_are_refused_in_one_sentence() {
         ("clashes", &[XYLENE, "--threads", "-1"]),
         ("proxies", &[XYLENE, "--size-of-picture", "0x0"]),
     ] {
-        let output = run(example, arguments);
-        assert_eq!(output.status.code(), Some(2), "{example} {arguments:?}");
-        assert!(text(&output.stderr).starts_with("error: "), "{example}");
+        assert_usage_error(example, arguments);
     }
 }
 
-/// Whoever reads may stop reading: nothing panics, and nothing is said about it.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_closed_standard_output_exits_with_1_and_without_a_message() {
     for example in EXAMPLES {
-        let mut child = Command::new(program(example))
+        let mut child = command(example)
             .args(small(example))
             .args(["--report", "-"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .env_remove("DISPLAY")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{example}: {said}");
-        let quiet = !said.contains("panicked") && !said.contains("pipe");
-        assert!(quiet, "{example}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{example}: {stderr}");
+        let silent = !stderr.contains("panicked") && !stderr.contains("pipe");
+        assert!(silent, "{example}: {stderr}");
     }
 }

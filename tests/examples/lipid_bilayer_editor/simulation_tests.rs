@@ -1,16 +1,16 @@
-//! A vesicle whose parameters change under way.
+//! The relaxation of a vesicle with changing parameters.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::relax::StopReason;
+use bevy_rapier_molecules::relax::{CoarseStart, StopReason};
 
 use super::preset::{Color, Law, Preset};
 use super::simulation::{Change, Sample, Simulation, SimulationError};
 use super::{scratch, small, unwritable};
 
-/// A simulation after so many iterations.
+/// A simulation of the small vesicle after some iterations, and its samples.
 fn after(iterations: u32) -> (Simulation, Vec<Sample>) {
     let mut simulation = Simulation::new(small()).unwrap();
     let mut samples = Vec::new();
@@ -29,8 +29,8 @@ fn poses(simulation: &mut Simulation) -> Vec<Pose> {
         .collect()
 }
 
-/// The same poses, but for the last digit of their rotations.
-fn are_alike(a: &[Pose], b: &[Pose]) -> bool {
+/// Whether poses are equal, except for rounding of the rotations.
+fn are_equal(a: &[Pose], b: &[Pose]) -> bool {
     let mut pairs = a.iter().zip(b);
     a.len() == b.len()
         && pairs.all(|(a, b)| a.position == b.position && a.rotation.abs_diff_eq(b.rotation, 1e-6))
@@ -50,7 +50,7 @@ fn each_iteration_is_sampled_once() {
 }
 
 #[test]
-fn a_snapshot_shows_who_overlaps() {
+fn snapshots_show_the_overlaps_of_each_molecule() {
     let (mut simulation, _) = after(2);
     let snapshot = simulation.snapshot().unwrap();
     let depths = snapshot.molecules.iter().map(|placed| placed.penetration);
@@ -83,7 +83,7 @@ fn a_snapshot_shows_who_overlaps() {
 }
 
 #[test]
-fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
+fn changes_without_a_restart_keep_the_poses() {
     let changes: [fn(&mut Preset); 7] = [
         |preset| preset.projection.momentum = 0.5,
         |preset| preset.law = Law::Thesis,
@@ -100,7 +100,7 @@ fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
         change(&mut preset);
         assert_eq!(simulation.change(preset.clone()).unwrap(), Change::Adjusted);
         assert_eq!(simulation.preset(), &preset);
-        assert!(are_alike(&poses(&mut simulation), &before), "{preset:?}");
+        assert!(are_equal(&poses(&mut simulation), &before), "{preset:?}");
         assert_eq!(simulation.iterations(), 3);
     }
     let overlaps = simulation.snapshot().unwrap().sample.status.overlaps;
@@ -111,14 +111,14 @@ fn what_can_change_at_once_leaves_the_molecules_where_they_are() {
 }
 
 #[test]
-fn other_molecules_start_again_and_looks_change_nothing() {
+fn new_molecules_restart_and_styles_do_not() {
     let (mut simulation, _) = after(3);
-    let look = Preset {
+    let styled = Preset {
         color: Color::Element,
         cut_open: true,
         ..small()
     };
-    assert_eq!(simulation.change(look).unwrap(), Change::Nothing);
+    assert_eq!(simulation.change(styled).unwrap(), Change::Nothing);
     assert_eq!(simulation.iterations(), 3);
     let more = Preset {
         outer: 71,
@@ -130,18 +130,18 @@ fn other_molecules_start_again_and_looks_change_nothing() {
 }
 
 #[test]
-fn impossible_changes_leave_everything_as_it_was() {
+fn invalid_changes_are_rejected_and_change_nothing() {
     let (mut simulation, _) = after(3);
     let before = poses(&mut simulation);
-    let impossible: [fn(&mut Preset); 6] = [
+    let invalid: [fn(&mut Preset); 6] = [
         |preset| preset.radius = f32::NAN,
         |preset| preset.radius = 0.5,
         |preset| (preset.outer, preset.inner) = (0, 0),
         |preset| preset.outer = 20_000,
         |preset| preset.outer = u32::MAX,
-        |preset| preset.molecule = super::molecules::MoleculeKind::File("nowhere.pdb".into()),
+        |preset| preset.molecule = super::molecule_kind::MoleculeKind::File("nowhere.pdb".into()),
     ];
-    for change in impossible {
+    for change in invalid {
         let mut preset = small();
         change(&mut preset);
         let error = simulation.change(preset.clone()).unwrap_err();
@@ -158,7 +158,7 @@ fn impossible_changes_leave_everything_as_it_was() {
 }
 
 #[test]
-fn too_many_lipids_are_warned_of_in_their_leaflet() {
+fn an_overfull_leaflet_has_a_warning() {
     let crowded = Preset {
         outer: 300,
         ..small()
@@ -168,12 +168,12 @@ fn too_many_lipids_are_warned_of_in_their_leaflet() {
         panic!("{:?}", snapshot.warnings);
     };
     assert!(warning.offset_nm > 0.0 && warning.fitting < 300);
-    let roomy = Simulation::new(small()).unwrap().snapshot().unwrap();
-    assert!(roomy.warnings.is_empty());
+    let spacious = Simulation::new(small()).unwrap().snapshot().unwrap();
+    assert!(spacious.warnings.is_empty());
 }
 
 #[test]
-fn a_backend_that_is_not_there_is_told_and_the_poses_stay() {
+fn changing_the_backend_keeps_the_poses_and_reports_a_fallback() {
     let (mut simulation, _) = after(2);
     let before = poses(&mut simulation);
     let preset = Preset {
@@ -181,12 +181,12 @@ fn a_backend_that_is_not_there_is_told_and_the_poses_stay() {
         ..small()
     };
     assert_eq!(simulation.change(preset).unwrap(), Change::Adjusted);
-    assert!(are_alike(&poses(&mut simulation), &before));
+    assert!(are_equal(&poses(&mut simulation), &before));
     let snapshot = simulation.snapshot().unwrap();
     let on_device = snapshot.backend == Backend::Gpu;
     assert_eq!(snapshot.adapter.is_some(), on_device);
     assert_eq!(snapshot.fell_back.is_some(), !on_device);
-    // Its law may change there, too.
+    // The law can change on any backend.
     let preset = Preset {
         law: Law::Thesis,
         ..simulation.preset().clone()
@@ -196,12 +196,12 @@ fn a_backend_that_is_not_there_is_told_and_the_poses_stay() {
 }
 
 #[test]
-fn exports_say_what_they_wrote_and_why_they_could_not() {
+fn exports_return_a_message_or_an_error() {
     let (simulation, _) = after(1);
     for ending in ["pdb", "cif"] {
         let path = scratch(&format!("vesicle.{ending}"));
-        let said = simulation.export(&path).unwrap();
-        assert!(said.contains("76 molecules"), "{said}");
+        let message = simulation.export(&path).unwrap();
+        assert!(message.contains("76 molecules"), "{message}");
         assert!(path.is_file());
         for path in unwritable(&format!("vesicle.{ending}")) {
             let error = simulation.export(&path).unwrap_err().to_string();
@@ -209,4 +209,54 @@ fn exports_say_what_they_wrote_and_why_they_could_not() {
         }
     }
     assert!(simulation.export(&scratch("vesicle.xyz")).is_err());
+}
+
+#[test]
+fn a_changed_leeway_does_not_restart_the_coarse_start() {
+    let coarse = |leeway| Preset {
+        coarse_start: true,
+        outer: 110,
+        leeway,
+        ..small()
+    };
+    let mut simulation = Simulation::new(coarse(0.2)).unwrap();
+    let minute = Duration::from_secs(60);
+    let mut samples = Vec::new();
+    simulation.run(minute, Some(5), &mut samples).unwrap();
+    assert!(simulation.is_coarse());
+    assert_eq!(simulation.change(coarse(0.15)).unwrap(), Change::Adjusted);
+    assert!(simulation.is_coarse());
+    // The change does not prolong it, either.
+    let end = CoarseStart::HELD.iterations + 1;
+    simulation.run(minute, Some(end), &mut samples).unwrap();
+    assert!(!simulation.is_coarse());
+    assert_eq!(simulation.change(coarse(0.1)).unwrap(), Change::Adjusted);
+    assert!(!simulation.is_coarse());
+    assert_eq!(simulation.iterations(), end);
+}
+
+#[test]
+fn the_time_of_all_runs_is_limited() {
+    let mut simulation = Simulation::new(small())
+        .unwrap()
+        .with_max_time(Some(Duration::ZERO));
+    let mut samples = Vec::new();
+    simulation
+        .run(Duration::from_secs(60), None, &mut samples)
+        .unwrap();
+    assert_eq!(simulation.ended(), Some(StopReason::MaxTime));
+    assert_eq!(simulation.iterations(), 0);
+
+    // Several short runs share the time.
+    let mut simulation = simulation.with_max_time(Some(Duration::from_millis(5)));
+    let begin = Instant::now();
+    loop {
+        simulation.run(Duration::ZERO, None, &mut samples).unwrap();
+        if simulation.ended().is_some() {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "no limit");
+    }
+    assert_eq!(simulation.ended(), Some(StopReason::MaxTime));
+    assert!(simulation.iterations() > 0);
 }

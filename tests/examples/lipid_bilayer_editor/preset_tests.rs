@@ -1,14 +1,14 @@
-//! Presets: read, checked, saved, and told apart from broken ones.
+//! Presets: parsing, validation, saving and watching.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, Watched};
+use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, WatchedFile};
 use super::{scratch, small, unwritable};
 
 #[test]
-fn presets_that_come_with_the_program_are_sound() {
+fn bundled_presets_are_valid() {
     for (name, file, text) in BUNDLED {
         let preset = Preset::parse(text, Path::new(file));
         let preset = preset.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -27,7 +27,7 @@ fn presets_that_come_with_the_program_are_sound() {
 }
 
 #[test]
-fn a_preset_comes_back_as_it_was_saved() {
+fn saved_presets_load_unchanged() {
     let path = scratch("saved.ron");
     let mut preset = small();
     preset.projection.momentum = 0.625;
@@ -35,25 +35,25 @@ fn a_preset_comes_back_as_it_was_saved() {
     preset.cell_width = Some(0.7);
     preset.color = Color::Penetration;
     preset.seed = u64::MAX;
-    preset.molecule = super::molecules::MoleculeKind::File("a \"b\"/c.pdb".into());
+    preset.molecule = super::molecule_kind::MoleculeKind::File("a \"b\"/c.pdb".into());
     preset.save(&path).unwrap();
     assert_eq!(Preset::load(&path).unwrap(), preset);
     for (color, detail) in Color::ALL.iter().zip(Detail::ALL.iter().cycle()) {
-        let look = Preset {
+        let styled = Preset {
             color: *color,
             detail: *detail,
             ..preset.clone()
         };
-        look.save(&path).unwrap();
-        assert_eq!(Preset::load(&path).unwrap(), look);
+        styled.save(&path).unwrap();
+        assert_eq!(Preset::load(&path).unwrap(), styled);
     }
-    // Over the old file as well.
+    // An existing file is replaced.
     small().save(&path).unwrap();
     assert_eq!(Preset::load(&path).unwrap(), small());
 }
 
 #[test]
-fn what_a_file_leaves_out_has_its_default() {
+fn missing_fields_have_their_defaults() {
     let preset = Preset::parse("(outer: 7, tolerance: 0.3)", Path::new("x.ron")).unwrap();
     let expected = Preset {
         outer: 7,
@@ -61,50 +61,50 @@ fn what_a_file_leaves_out_has_its_default() {
         ..Preset::default()
     };
     assert_eq!(preset, expected);
-    // Of the laws, too.
+    // Those of the laws as well.
     let text = "(projection: (relaxation: 1.0), thesis: (force: 1.0e-5))";
     let preset = Preset::parse(text, Path::new("x.ron")).unwrap();
     let mut expected = Preset::default();
     expected.projection.relaxation = 1.0;
     expected.thesis.force = 1.0e-5;
     assert_eq!(preset, expected);
-    // A slip of the pen is no default.
+    // Unknown fields are errors.
     assert!(Preset::parse("(projection: (relaxtion: 1.0))", Path::new("x.ron")).is_err());
 }
 
 #[test]
-fn a_broken_file_is_told_with_line_and_column() {
-    for (text, place, words) in [
+fn syntax_errors_name_file_line_and_column() {
+    for (text, position, words) in [
         ("Preset(\n    outer: 500,\n    inner: many,\n)", (3, 12), ""),
         ("Preset(\n    outer: -1,\n)", (2, 12), ""),
         ("Preset(\n  radios: 5.2,\n)", (2, 3), "radios"),
         ("Preset(outer: 5", (1, 16), ""),
         ("", (1, 1), ""),
     ] {
-        let path = scratch("broken.ron");
+        let path = scratch("invalid.ron");
         fs::write(&path, text).unwrap();
         let error = Preset::load(&path).unwrap_err();
         let PresetError::Syntax { line, column, .. } = error else {
             panic!("{text}: {error}");
         };
-        // Or next to it: the reader may be past a blank or a sign.
-        let (on_line, at) = place;
-        assert_eq!(line, on_line, "{text}: {error}");
-        assert!(column.abs_diff(at) <= 1, "{text}: {error}");
-        let said = error.to_string();
+        let (expected_line, expected_column) = position;
+        assert_eq!(line, expected_line, "{text}: {error}");
+        // The parser may be one character further.
+        assert!(column.abs_diff(expected_column) <= 1, "{text}: {error}");
+        let message = error.to_string();
         assert!(
-            said.contains("broken.ron") && said.contains(words),
-            "{said}"
+            message.contains("invalid.ron") && message.contains(words),
+            "{message}"
         );
         assert!(
-            said.contains(&format!("line {line}, column {column}")),
-            "{said}"
+            message.contains(&format!("line {line}, column {column}")),
+            "{message}"
         );
     }
 }
 
 #[test]
-fn impossible_values_are_refused_by_name() {
+fn invalid_values_are_rejected_by_name() {
     for (text, name) in [
         ("(radius: 0.0)", "radius"),
         ("(radius: NaN)", "radius"),
@@ -120,22 +120,22 @@ fn impossible_values_are_refused_by_name() {
         ),
     ] {
         let error = Preset::parse(text, Path::new("x.ron")).unwrap_err();
-        let said = error.to_string();
+        let message = error.to_string();
         assert!(
-            said.contains(name) && said.contains("x.ron"),
-            "{text}: {said}"
+            message.contains(name) && message.contains("x.ron"),
+            "{text}: {message}"
         );
-        assert!(matches!(error, PresetError::Invalid { .. }), "{said}");
+        assert!(matches!(error, PresetError::Invalid { .. }), "{message}");
     }
     let mut preset = small();
     preset.projection.momentum = 1.0;
-    let path = scratch("impossible.ron");
+    let path = scratch("invalid_value.ron");
     assert!(preset.save(&path).is_err());
     assert!(!path.exists());
 }
 
 #[test]
-fn files_that_cannot_be_read_or_written_are_named() {
+fn unreadable_and_unwritable_files_are_named() {
     let error = Preset::load(&scratch("missing.ron")).unwrap_err();
     assert!(matches!(error, PresetError::Read { .. }));
     assert!(error.to_string().contains("missing.ron"), "{error}");
@@ -149,10 +149,10 @@ fn files_that_cannot_be_read_or_written_are_named() {
 }
 
 #[test]
-fn a_change_of_a_file_is_noticed_once() {
+fn a_changed_file_is_reported_once() {
     let path = scratch("watched.ron");
     small().save(&path).unwrap();
-    let mut watched = Watched::new(path.clone());
+    let mut watched = WatchedFile::new(path.clone());
     assert!(!watched.has_changed());
     let later = SystemTime::now() + Duration::from_secs(5);
     fs::File::options()
@@ -162,7 +162,7 @@ fn a_change_of_a_file_is_noticed_once() {
         .unwrap();
     assert!(watched.has_changed());
     assert!(!watched.has_changed());
-    // Gone and back, as some editors save.
+    // Deleted and written again, as some text editors do.
     fs::remove_file(&path).unwrap();
     assert!(!watched.has_changed());
     small().save(&path).unwrap();

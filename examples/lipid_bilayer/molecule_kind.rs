@@ -1,4 +1,4 @@
-//! What can be packed: the molecules that come with the program, or one from a file.
+//! The molecules of a vesicle: bundled ones, or one from a file.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use bevy_rapier_molecules::molecule::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why there is no molecule.
+/// Why a molecule cannot be loaded.
 #[derive(Debug, Error)]
 pub enum KindError {
-    /// The file cannot be used.
+    /// The file is invalid.
     #[error(transparent)]
     File(#[from] MoleculeError),
-    /// The tolerance cannot be used.
+    /// The tolerance is invalid.
     #[error(transparent)]
     Tolerance(#[from] TemplateError),
 }
@@ -22,19 +22,19 @@ pub enum KindError {
 /// A kind of molecule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MoleculeKind {
-    /// A lipid of membranes, 134 atoms.
+    /// A membrane lipid, 134 atoms.
     #[default]
     Popc,
-    /// A small protein of the cytoplasm, 602 atoms.
+    /// A small cytoplasmic protein, 602 atoms.
     Ubiquitin,
-    /// Another one, 1309 atoms.
+    /// A larger protein, 1309 atoms.
     Lysozyme,
     /// A structure file.
     File(PathBuf),
 }
 
 impl MoleculeKind {
-    /// Its name, or that of its file.
+    /// The name of the file.
     pub fn name(&self) -> String {
         match self {
             Self::Popc => "popc.pdb".into(),
@@ -44,10 +44,10 @@ impl MoleculeKind {
         }
     }
 
-    /// Its atoms, with radii of half the tolerance (nm) if there is one.
+    /// The template, with atoms of radius `tolerance` / 2 (nm) if there is a tolerance.
     pub fn template(&self, tolerance: Option<f32>) -> Result<MoleculeTemplate, KindError> {
         let options = LoadOptions::default();
-        // In the program, so that it runs from any folder.
+        // Embedded, so that the program runs from any folder.
         let bytes: &[u8] = match self {
             Self::Popc => include_bytes!("../../assets/molecules/popc.pdb"),
             Self::Ubiquitin => include_bytes!("../../assets/molecules/1ubq.cif"),

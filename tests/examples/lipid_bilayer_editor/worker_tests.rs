@@ -1,4 +1,4 @@
-//! The simulation on its thread.
+//! The thread of the simulation.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,36 +7,36 @@ use bevy_rapier_molecules::relax::StopReason;
 
 use super::preset::Preset;
 use super::simulation::{Simulation, Snapshot};
-use super::worker::{News, Worker};
+use super::worker::{Outbox, Worker, WorkerMessage};
 use super::{scratch, small, unwritable};
 
-/// Longest time that a test waits for the worker.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Max time to wait for the worker.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Takes what comes until it is what was waited for.
-fn wait<T>(worker: &Worker, mut look: impl FnMut(&mut super::worker::Outbox) -> Option<T>) -> T {
+/// Polls the output of the worker until `take` returns a value.
+fn wait<T>(worker: &Worker, mut take: impl FnMut(&mut Outbox) -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
-        if let Some(found) = look(&mut worker.outbox()) {
-            return found;
+        if let Some(value) = take(&mut worker.outbox()) {
+            return value;
         }
-        assert!(begin.elapsed() < PATIENCE, "the worker does not answer");
+        assert!(begin.elapsed() < TIMEOUT, "the worker does not respond");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
-fn wait_for_snapshot(worker: &Worker, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
-    wait(worker, |outbox| outbox.snapshot.take().filter(&is_it))
+fn wait_for_snapshot(worker: &Worker, is_expected: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    wait(worker, |outbox| outbox.snapshot.take().filter(&is_expected))
 }
 
-fn wait_for_news(worker: &Worker) -> News {
+fn wait_for_message(worker: &Worker) -> WorkerMessage {
     wait(worker, |outbox| {
-        (!outbox.news.is_empty()).then(|| outbox.news.remove(0))
+        (!outbox.messages.is_empty()).then(|| outbox.messages.remove(0))
     })
 }
 
 #[test]
-fn it_shows_the_start_runs_to_rest_and_stops() {
+fn it_runs_from_the_start_to_rest_and_stops() {
     let worker = Worker::new(Simulation::new(small()).unwrap());
     let first = wait_for_snapshot(&worker, |_| true);
     assert_eq!(first.sample.iteration, 0);
@@ -56,7 +56,7 @@ fn it_shows_the_start_runs_to_rest_and_stops() {
 }
 
 #[test]
-fn a_step_is_one_iteration_and_a_run_stops_where_it_is_told() {
+fn a_step_is_one_iteration_and_a_run_stops_at_its_limit() {
     let worker = Worker::new(Simulation::new(small()).unwrap());
     worker.step();
     wait_for_snapshot(&worker, |snapshot| snapshot.sample.iteration == 1);
@@ -73,45 +73,45 @@ fn a_step_is_one_iteration_and_a_run_stops_where_it_is_told() {
 }
 
 #[test]
-fn changes_and_restarts_are_told() {
+fn changes_and_restarts_are_reported() {
     let worker = Worker::new(Simulation::new(small()).unwrap());
     worker.change(Preset {
         clearance: 0.001,
         ..small()
     });
-    assert_eq!(wait_for_news(&worker), News::TakenOver);
+    assert_eq!(wait_for_message(&worker), WorkerMessage::PresetApplied);
     worker.change(Preset { seed: 2, ..small() });
-    assert_eq!(wait_for_news(&worker), News::Restarted);
+    assert_eq!(wait_for_message(&worker), WorkerMessage::Restarted);
     worker.restart(small());
-    assert_eq!(wait_for_news(&worker), News::Restarted);
+    assert_eq!(wait_for_message(&worker), WorkerMessage::Restarted);
     worker.change(Preset {
         radius: -1.0,
         ..small()
     });
-    let news = wait_for_news(&worker);
+    let message = wait_for_message(&worker);
     assert!(
-        matches!(&news, News::Refused(why) if why.contains("radius")),
-        "{news:?}"
+        matches!(&message, WorkerMessage::PresetRejected(why) if why.contains("radius")),
+        "{message:?}"
     );
-    // It goes on with the old one.
+    // The simulation continues with the old preset.
     worker.step();
     wait_for_snapshot(&worker, |snapshot| snapshot.sample.iteration == 1);
 }
 
 #[test]
-fn exports_are_told_whether_they_work_or_not() {
+fn exports_and_failed_exports_are_reported() {
     let worker = Worker::new(Simulation::new(small()).unwrap());
     let path = scratch("from_the_worker.cif");
     worker.export(path.clone());
-    let news = wait_for_news(&worker);
-    assert!(matches!(news, News::Exported(_)), "{news:?}");
+    let message = wait_for_message(&worker);
+    assert!(matches!(message, WorkerMessage::Exported(_)), "{message:?}");
     assert!(path.is_file());
     for path in unwritable("from_the_worker.pdb") {
         worker.export(path);
-        let news = wait_for_news(&worker);
+        let message = wait_for_message(&worker);
         assert!(
-            matches!(&news, News::NotExported(why) if why.contains("from_the_worker.pdb")),
-            "{news:?}"
+            matches!(&message, WorkerMessage::ExportFailed(why) if why.contains("from_the_worker.pdb")),
+            "{message:?}"
         );
     }
 }

@@ -1,0 +1,200 @@
+//! The relaxation without a window: progress, interruption, report, export and summary.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::export::{ExportFormat, ExportOptions, export, write_mmcif, write_pdb};
+use bevy_rapier_molecules::relax::capacity::capacity_warnings;
+use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer};
+
+use super::arguments::Arguments;
+use super::common::{
+    AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
+};
+use super::preset::Preset;
+use super::report::{
+    Report, StageMilliseconds, peak_memory_bytes, write_export_summary, write_summary,
+};
+use super::simulation::{build, relaxer};
+
+/// Exit code after a second interruption: 128 + SIGINT, as in shells.
+const KILLED: i32 = 130;
+
+/// Relaxes the vesicle of a preset, writes report and export, and prints the summary.
+pub fn run(
+    preset: &Preset,
+    max_time: Option<Duration>,
+    screen: Screen,
+    arguments: &Arguments,
+) -> Result<ExitCode, AnyError> {
+    if let Some(path) = &arguments.export {
+        check_target(path)?;
+    }
+    let stop = stop_on_interrupt()?;
+    // On a thread of the pool, which saves handing over each parallel loop to it.
+    rayon::scope(|_| relax(preset, max_time, screen, arguments, &stop))
+}
+
+/// A flag that Ctrl-C or a termination signal sets. A second one ends the program.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, ctrlc::Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(KILLED);
+        }
+    })?;
+    Ok(stop)
+}
+
+fn relax(
+    preset: &Preset,
+    max_time: Option<Duration>,
+    screen: Screen,
+    arguments: &Arguments,
+    stop: &AtomicBool,
+) -> Result<ExitCode, AnyError> {
+    let common = &arguments.scene.common;
+    let vesicle = build(preset)?;
+    screen.announce();
+    let (outer, inner, radius_nm) = (vesicle.outer, vesicle.inner, vesicle.radius);
+    let crowd = vesicle.crowd;
+    let warnings: Vec<String> = capacity_warnings(&crowd)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    for warning in &warnings {
+        writeln!(io::stderr(), "warning: {warning}")?;
+    }
+    if let Some(path) = &arguments.export {
+        rehearse_export(path, &crowd)?;
+    }
+    let (molecules, atoms) = (crowd.members().len(), crowd.atom_count());
+    let config = RelaxConfig {
+        max_time,
+        max_iterations: arguments.steps.unwrap_or(preset.max_iterations),
+        ..preset.config()
+    };
+
+    let mut progress = Progress::new(common.quiet);
+    let begin = Instant::now();
+    let mut relaxer = relaxer(crowd, preset, config)?;
+    let stages_before = relaxer.stages();
+    let outcome = relaxer.run(|relaxer| {
+        show_progress(&mut progress, relaxer);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    let time = begin.elapsed();
+    progress.clear();
+    let device = match &outcome.fell_back {
+        Some(reason) => fall_back_to_cpu(reason),
+        None => Device {
+            backend: outcome.backend,
+            adapter: outcome.adapter.clone(),
+            fell_back: None,
+        },
+    };
+
+    let report = Report {
+        head: Head::new(Some(preset.seed), device, time),
+        molecules,
+        atoms,
+        iterations: outcome.iterations,
+        converged: outcome.converged(),
+        reason: outcome.reason,
+        overlaps_start: outcome.start.overlaps,
+        overlaps_end: outcome.end.overlaps,
+        max_penetration_nm: outcome.end.max_penetration_nm,
+        out_of_place: outcome.end.out_of_place,
+        ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &stages_before),
+        peak_memory_bytes: peak_memory_bytes(),
+        law: config.law.name(),
+        tolerance_nm: preset.tolerance,
+        clearance_nm: config.clearance,
+        warnings,
+        lipid: preset.molecule.name(),
+        outer,
+        inner,
+        radius_nm,
+    };
+    // Before the export, which may fail.
+    common.write_report(&report)?;
+    let exported = match &arguments.export {
+        Some(path) => {
+            let text = format!("exporting {atoms} atoms to {}", path.display());
+            progress.show(1.0, text);
+            let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
+            progress.clear();
+            Some((path, written?))
+        }
+        None => None,
+    };
+    common.print(|out| {
+        write_summary(out, &report)?;
+        if let Some((path, summary)) = exported {
+            let templates = relaxer.crowd().templates();
+            let by_residue = templates.iter().all(|one| one.residues().len() == 1);
+            write_export_summary(out, path, &summary, by_residue, preset.tolerance)?;
+        }
+        Ok(())
+    })?;
+    Ok(if report.converged {
+        ExitCode::SUCCESS
+    } else {
+        STOPPED.into()
+    })
+}
+
+fn show_progress(progress: &mut Progress, relaxer: &Relaxer) {
+    let status = relaxer.status();
+    progress.update(fraction_done(&relaxer.start_status(), &status), || {
+        format!(
+            "iteration {}: {} overlaps, deepest {:.4} nm, {} out of place",
+            relaxer.iterations(),
+            status.overlaps,
+            status.max_penetration_nm,
+            status.out_of_place,
+        )
+    });
+}
+
+/// The fraction of problems solved, on a logarithmic scale: the last few overlaps take as long
+/// as the first million.
+fn fraction_done(start: &RelaxStatus, current: &RelaxStatus) -> f64 {
+    let log_problems =
+        |status: &RelaxStatus| ((status.unresolved + status.out_of_place) as f64).ln_1p();
+    let start = log_problems(start);
+    if start > 0.0 {
+        (1.0 - log_problems(current) / start).clamp(0.0, 1.0)
+    } else {
+        1.0
+    }
+}
+
+/// Checks before the relaxation that the format can hold the molecules, by writing them to
+/// nowhere.
+fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
+    let options = ExportOptions::default();
+    match ExportFormat::from_path(path) {
+        Some((ExportFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
+        // It holds any number of molecules. One of each template checks the names.
+        Some((ExportFormat::Mmcif, _)) => {
+            let templates = crowd.templates().iter();
+            let templates = templates.map(|template| (&**template, template.file_pose()));
+            write_mmcif(io::sink(), templates, &options)?
+        }
+        // Fails with an error about the extension.
+        _ => export(path, [], &options)?,
+    };
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Report and summary of a relaxation without a window.
+
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use bevy_rapier_molecules::export::ExportSummary;
+use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
+use serde::Serialize;
+
+use super::common::{Head, round};
+
+/// The content of `--report`.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The device is that of the last iterations, the time includes the first overlap search.
+    #[serde(flatten)]
+    pub head: Head,
+    pub molecules: usize,
+    pub atoms: usize,
+    pub iterations: u32,
+    pub converged: bool,
+    pub reason: StopReason,
+    pub overlaps_start: u64,
+    pub overlaps_end: u64,
+    pub max_penetration_nm: f32,
+    pub out_of_place: u64,
+    pub ms_per_iteration: StageMilliseconds,
+    /// `None` if the system does not report it.
+    pub peak_memory_bytes: Option<u64>,
+    pub law: &'static str,
+    /// `None` if the radii of the elements define overlaps.
+    pub tolerance_nm: Option<f32>,
+    pub clearance_nm: f32,
+    pub warnings: Vec<String>,
+    pub lipid: String,
+    pub outer: u32,
+    pub inner: u32,
+    pub radius_nm: f32,
+}
+
+/// Mean time of each stage of an iteration, ms.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StageMilliseconds {
+    pub gather: f64,
+    pub grid: f64,
+    pub search: f64,
+    pub respond: f64,
+    pub apply: f64,
+}
+
+impl StageMilliseconds {
+    /// The stages of a relaxation, without those `before` the first iteration.
+    pub fn per_iteration(report: &RelaxReport, before: &StageTimes) -> Self {
+        let iterations = f64::from(report.iterations.max(1));
+        let mean = |end: Duration, start: Duration| {
+            round(end.saturating_sub(start).as_secs_f64() * 1e3 / iterations)
+        };
+        let stages = &report.stages;
+        Self {
+            gather: mean(stages.gather, before.gather),
+            grid: mean(stages.grid, before.grid),
+            search: mean(stages.search, before.search),
+            respond: mean(stages.respond, before.respond),
+            apply: mean(stages.apply, before.apply),
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.gather + self.grid + self.search + self.respond + self.apply
+    }
+}
+
+/// Writes the summary.
+pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let head = &report.head;
+    writeln!(
+        out,
+        "{}: {} outer + {} inner lipids ({}) at {:.2} nm, {} atoms, seed {}",
+        head.scene,
+        report.outer,
+        report.inner,
+        report.lipid,
+        report.radius_nm,
+        report.atoms,
+        head.seed.unwrap_or_default()
+    )?;
+    match report.tolerance_nm {
+        Some(tolerance) => write!(out, "pairs of atoms closer than {tolerance} nm: ")?,
+        None => write!(out, "overlapping pairs of atoms: ")?,
+    }
+    writeln!(
+        out,
+        "{} → {}, deepest {:.4} nm; molecules out of place: {}",
+        report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
+    )?;
+    let device = match &head.device.adapter {
+        Some(adapter) => adapter.clone(),
+        None => format!("{} threads", head.threads),
+    };
+    writeln!(
+        out,
+        "{} iterations of the {} law in {:.2} s on {device}; {}",
+        report.iterations, report.law, head.seconds, report.reason
+    )?;
+    let ms = &report.ms_per_iteration;
+    writeln!(
+        out,
+        "ms per iteration: {:.2} (gather {:.2}, grid {:.2}, search {:.2}, respond {:.2}, apply {:.2})",
+        ms.total(),
+        ms.gather,
+        ms.grid,
+        ms.search,
+        ms.respond,
+        ms.apply
+    )?;
+    if let Some(bytes) = report.peak_memory_bytes {
+        writeln!(out, "peak memory: {}", Bytes(bytes))?;
+    }
+    Ok(())
+}
+
+/// Writes where the export is, and how to check it.
+pub fn write_export_summary(
+    out: &mut dyn Write,
+    path: &Path,
+    summary: &ExportSummary,
+    by_residue: bool,
+    tolerance: Option<f32>,
+) -> io::Result<()> {
+    let path = path.display();
+    writeln!(
+        out,
+        "exported: {path} ({} molecules, {})",
+        summary.molecules,
+        Bytes(summary.bytes)
+    )?;
+    let by = if by_residue { "residue" } else { "chain" };
+    write!(
+        out,
+        "check it: cargo run --release --example clashes -- '{path}' --by {by}"
+    )?;
+    if let Some(tolerance) = tolerance {
+        write!(out, " --tolerance {tolerance}")?;
+    }
+    writeln!(out)
+}
+
+/// Peak physical memory of this process, bytes. Linux only.
+pub fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Displays bytes in MiB.
+struct Bytes(u64);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MEBIBYTE: f64 = 1024.0 * 1024.0;
+        write!(f, "{:.1} MiB", self.0 as f64 / MEBIBYTE)
+    }
+}
