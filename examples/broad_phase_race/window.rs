@@ -203,7 +203,12 @@ fn show_labels(mut contexts: EguiContexts, lanes: Res<Lanes>) -> Result {
             .constrain(false)
             .interactable(false)
             .show(ctx, |ui| {
-                ui.label(RichText::new(text).monospace().size(14.0).color(LABEL_COLOR));
+                ui.label(
+                    RichText::new(text)
+                        .monospace()
+                        .size(14.0)
+                        .color(LABEL_COLOR),
+                );
             });
     }
     Ok(())
