@@ -188,12 +188,12 @@ impl Proteins<'_> {
         };
         Ok(cells![
             time,
-            ms(last.searching),
+            ms(last.broad_phase),
             by_device,
             last.candidates,
-            last.confirmed,
+            last.tested,
             crowd.collisions().len(),
-            last.back,
+            last.rejected,
         ])
     }
 }
@@ -208,7 +208,7 @@ fn run_steps(
     let mut samples = Samples::default();
     for _ in 0..steps {
         let mut step = samples.time(|| crowd.step(dt))?;
-        step.searching = step.searching.min(last.searching);
+        step.broad_phase = step.broad_phase.min(last.broad_phase);
         last = step;
     }
     Ok((ms(samples.best()), last))

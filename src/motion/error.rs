@@ -1,4 +1,4 @@
-//! Why motion cannot be followed.
+//! The error type of this module.
 
 use thiserror::Error;
 
@@ -7,122 +7,123 @@ use crate::proxy::ProxyError;
 use crate::search::SearchError;
 use crate::spheres::SphereError;
 
-/// Why spheres cannot be moved, or their motion cannot be followed.
+/// Invalid input, or a trajectory that violates its bound.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MotionError {
-    /// A radius, a coefficient or another measure of a sphere is not what it has to be.
-    #[error("the {what} of sphere {sphere} has to be a number of at least zero, and is {value}")]
+    /// A radius, a coefficient or another property of a sphere is negative or not finite.
+    #[error("the {what} of sphere {sphere} must be a finite number >= 0, not {value}")]
     BadSphere {
-        /// Which sphere, counted from zero.
+        /// Index of the sphere.
         sphere: u32,
-        /// Which of its measures.
+        /// Name of the property.
         what: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// A place, a velocity or a displacement is not finite.
+    /// A position or velocity is not finite.
     #[error("the {what} of sphere {sphere} is not finite at {time} s")]
     NotFinite {
-        /// Which sphere, counted from zero.
+        /// Index of the sphere.
         sphere: u32,
-        /// What is not finite.
+        /// `"position"` or `"velocity"`.
         what: &'static str,
-        /// When, s.
+        /// Time, s.
         time: f64,
     },
-    /// The pose of a molecule is NaN or infinite, or its rotation is not a rotation.
+    /// The pose of a molecule is not finite, or its rotation is not normalized.
     #[error(
-        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        "molecule {molecule} needs a finite position and a unit quaternion, not {} nm and {}",
         pose.position, pose.rotation
     )]
     BadPose {
-        /// Which molecule, counted from zero.
+        /// Index of the molecule.
         molecule: u32,
-        /// The pose that was given.
+        /// The invalid pose.
         pose: Pose,
     },
-    /// A sphere has left its bound: its acceleration was larger than promised, or it was
-    /// moved by someone else.
+    /// A sphere left its time-varying bound: it accelerated beyond its bound on the
+    /// acceleration, or was moved without a call of
+    /// [`disturb`](super::unknown_trajectories::TimeVaryingDetector::disturb).
     #[error(
-        "sphere {sphere} has left its bound at {time} s: its {what} is off by {excess} more than an acceleration of {bound} nm/s² allows since {since} s"
+        "sphere {sphere} left its bound at {time} s: its {what} is off by {excess} more than an acceleration of {bound} nm/s² allows since {since} s; raise the bound, or call `disturb` after moving the sphere"
     )]
     BoundViolated {
-        /// Which sphere, counted from zero.
+        /// Index of the sphere.
         sphere: u32,
-        /// When that was found, s.
+        /// Time at which the violation was found, s.
         time: f64,
-        /// When its motion was probed before, s.
+        /// Time of the previous probe, s.
         since: f64,
-        /// Its position (nm) or its velocity (nm/s).
+        /// `"position"` (nm) or `"velocity"` (nm/s).
         what: &'static str,
-        /// By how much it is too far off, nm or nm/s.
+        /// Distance beyond the bound, nm or nm/s.
         excess: f64,
-        /// The bound on its acceleration, nm/s².
+        /// Bound on the acceleration, nm/s².
         bound: f64,
     },
-    /// A sphere or molecule that does not exist.
-    #[error("there is no sphere or molecule {sphere}, only {count}")]
+    /// There is no sphere or molecule with this index.
+    #[error("index {index} is out of range: there are {count} spheres or molecules")]
     IndexOutOfRange {
-        /// The index that was given.
-        sphere: u32,
-        /// How many spheres or molecules there are.
+        /// The invalid index.
+        index: u32,
+        /// Number of spheres or molecules.
         count: u32,
     },
-    /// There is not one place for each sphere or molecule.
-    #[error("{given} places were given for {count} spheres or molecules: each needs one")]
+    /// The number of positions or poses differs from the number of spheres or molecules.
+    #[error("expected one position for each of {count} spheres or molecules, got {given}")]
     CountMismatch {
-        /// How many places were given.
+        /// Number of positions or poses given.
         given: usize,
-        /// How many spheres or molecules there are.
+        /// Number of spheres or molecules.
         count: usize,
     },
-    /// More spheres than can be counted.
-    #[error("{count} spheres are more than 32 bits can count")]
+    /// More spheres than fit in a `u32` index.
+    #[error("{count} spheres are too many: indices have 32 bits")]
     TooMany {
-        /// How many were given.
+        /// Number of spheres given.
         count: usize,
     },
-    /// A parameter is not what it has to be.
-    #[error("the {what} has to be {allowed}, and is {value}")]
+    /// A parameter is out of range.
+    #[error("the {what} must be {allowed}, not {value}")]
     BadParameter {
-        /// Which parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// What it may be.
+        /// Description of the valid range.
         allowed: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// A wall is none.
-    #[error("wall {wall} is none: {what}")]
+    /// A wall is degenerate or not finite.
+    #[error("wall {wall} is invalid: {what}")]
     BadWall {
-        /// Which wall, counted from zero.
+        /// Index of the wall.
         wall: u32,
-        /// What is wrong.
+        /// Description of the problem.
         what: &'static str,
     },
-    /// A time that has passed already.
-    #[error("it is {now} s already: there is no way back to {time} s")]
+    /// The detector was asked to go back in time.
+    #[error("cannot advance to {time} s: the detector is at {now} s")]
     TimeInPast {
-        /// The time that was asked for, s.
+        /// Requested time, s.
         time: f64,
-        /// The time of now, s.
+        /// Current time, s.
         now: f64,
     },
-    /// Events follow each other so closely that time stands still.
+    /// Collisions follow each other so closely that time does not advance.
     #[error(
-        "{events} collisions within {span} s, about sphere {sphere}: time stands still; let spheres that collide part or stick"
+        "{events} collisions within {span} s around sphere {sphere}: time does not advance; make colliding spheres separate or stick"
     )]
     NoProgress {
-        /// A sphere that takes part.
+        /// Index of a sphere that takes part.
         sphere: u32,
-        /// Events that were counted.
+        /// Number of collisions.
         events: u64,
-        /// Time in which they happened, s.
+        /// Time span of these collisions, s.
         span: f64,
     },
     /// A molecule refers to a template that does not exist.
-    #[error("molecule {molecule} uses template {template}, but there are only {count} templates")]
+    #[error("molecule {molecule} uses template {template}, but there are {count} templates")]
     NoSuchTemplate {
         /// Index of the molecule.
         molecule: u32,
@@ -131,7 +132,7 @@ pub enum MotionError {
         /// Number of templates.
         count: usize,
     },
-    /// A bounding sphere cannot be searched.
+    /// A bounding sphere is invalid for the broad phase.
     #[error(transparent)]
     Sphere(#[from] SphereError),
     /// A template has no atoms, or too many.
@@ -142,7 +143,7 @@ pub enum MotionError {
     Search(#[from] SearchError),
 }
 
-/// Refuses a parameter that is not a positive number.
+/// Returns an error unless `value` is finite and positive.
 pub(super) fn check_positive(what: &'static str, value: f64) -> Result<(), MotionError> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
@@ -154,20 +155,28 @@ pub(super) fn check_positive(what: &'static str, value: f64) -> Result<(), Motio
     })
 }
 
-/// What a sphere meets: another sphere, or a wall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CollisionPartner {
-    /// A sphere, by its index.
-    Sphere(u32),
-    /// A wall, by its index.
-    Wall(u32),
+/// Returns an error unless each property of a sphere is finite and not negative.
+pub(super) fn check_sphere(
+    sphere: u32,
+    properties: &[(&'static str, f64)],
+) -> Result<(), MotionError> {
+    let invalid = |(_, value): &&(_, f64)| !(value.is_finite() && *value >= 0.0);
+    properties
+        .iter()
+        .find(invalid)
+        .map_or(Ok(()), |&(what, value)| {
+            Err(MotionError::BadSphere {
+                sphere,
+                what,
+                value,
+            })
+        })
 }
 
-impl std::fmt::Display for CollisionPartner {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Sphere(index) => write!(out, "sphere {index}"),
-            Self::Wall(index) => write!(out, "wall {index}"),
-        }
+/// Returns an error unless there is one position for each sphere or molecule.
+pub(super) fn check_count(count: usize, given: usize) -> Result<(), MotionError> {
+    if count == given {
+        return Ok(());
     }
+    Err(MotionError::CountMismatch { given, count })
 }

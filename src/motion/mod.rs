@@ -1,51 +1,60 @@
-//! Collisions in time: spheres and molecules that move, and meet.
+//! Continuous collision detection: when do moving spheres and molecules touch?
 //!
-//! | room | what it does | paper |
+//! Choose a module by what is known about the trajectories:
+//!
+//! | known | module | result |
 //! |---|---|---|
-//! | [`time_of_impact`] | when two moving, growing spheres touch, or a sphere and a wall | Johnson and Whalley, section 3.3; Kim, Guibas and Shin, equations 7, 9 and 10 |
-//! | [`unknown_trajectories`] | spheres whose ways nobody knows, but for a bound on their acceleration: event after event, no collision missed | Kim, Guibas and Shin |
-//! | [`brownian`] | particles and molecules that diffuse, collide, and may stick together | Johnson and Whalley, section 4.1 |
-//! | [`molecule_collisions`] | molecules that an engine moves step by step: when their atoms meet | ours, on top of [`unknown_trajectories`] |
+//! | straight lines, for now | [`time_of_impact`] | first contact of two spheres, or of a sphere and a wall |
+//! | current position and velocity, and a bound on the acceleration | [`unknown_trajectories`] | all contacts of spheres, in order of time |
+//! | poses before and after each step of a physics engine, and a bound on the acceleration | [`molecule_collisions`] | pairs of molecules whose atoms come into contact, with the time |
+//! | diffusion coefficients | [`brownian`] | spheres or molecules that diffuse and bounce, stick or pass |
 //!
-//! The papers: H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among
-//! Moving Spheres with Unknown Trajectories*; C. G. Johnson and J. L. Whalley, *Detecting
-//! collisions in sets of moving particles: a survey and some experiments* (Kent, 2002). Where
-//! we differ, the rooms say so.
+//! None of them needs Bevy or Rapier. They find collisions; the caller resolves them. In
+//! [`brownian`] the caller picks a [`CollisionOutcome`] for each pair.
 //!
-//! # Contract
+//! # Units
 //!
-//! - *In*: places (nm, world frame), velocities (nm/s), radii (nm) and times (s), in 64
-//!   bits; of molecules, poses in 32 bits, which are kept in 64 where little adds up.
-//! - *Out*: who meets whom, and when, in the order of time, then of indices. Whoever moves
-//!   them decides what happens then.
-//! - *Exactness*: no meeting is missed, however fast things are; spheres are said to touch
-//!   when they overlap by less than a tolerance. Molecules are compared by their atoms at
-//!   the ends of steps, which must be short against the molecules.
-//! - *Determinism*: the same input and seed give the same bits on any number of threads.
-//! - *Bad input*: [`MotionError`] or [`MotionError`] say which number of whom is wrong.
-//!   A promise that is broken, such as an acceleration beyond its bound, is an error too.
+//! Positions are in nm in the world frame, times in s, velocities in nm/s, accelerations in
+//! nm/s², all in `f64`. Molecules have `f32` poses; [`brownian`] accumulates them in `f64`.
 //!
-//! # Words
+//! # Guarantees
 //!
-//! Spheres, particles and molecules *meet* where they touch and did not before: a
-//! [`Contact`](unknown_trajectories::Contact) of spheres whose ways are unknown, a
-//! [`ParticleCollision`](brownian::ParticleCollision) of particles, a
-//! [`PairCollision`](molecule_collisions::PairCollision) of molecules. That they approach each other
-//! and have to be answered is a *collision*; what the answer is, an
-//! [`CollisionOutcome`].
+//! - *Spheres never tunnel*, at any speed. A contact is reported before the spheres overlap
+//!   by more than a tolerance ([`OVERLAP_TOLERANCE_NM`] by default).
+//! - *Molecules*: no contact of bounding spheres is missed. Atoms are compared at the ends of
+//!   steps, so a step must move a molecule by less than its thickness.
+//! - *Determinism*: results are ordered by time, then by index, and bitwise identical on any
+//!   number of threads for the same input and seed.
+//!
+//! # Errors
+//!
+//! All modules return [`MotionError`], which names the sphere or molecule and the invalid
+//! value. Trajectories are checked too: a sphere that accelerates beyond its bound is a
+//! [`MotionError::BoundViolated`].
+//!
+//! # References
+//!
+//! - C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of moving particles: a
+//!   survey and some experiments*, University of Kent, 2002: section 3.3 in
+//!   [`time_of_impact`], section 4.1 in [`brownian`].
+//! - H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among Moving
+//!   Spheres with Unknown Trajectories*, Algorithmica 43, 2005: [`unknown_trajectories`];
+//!   equations 7, 9 and 10 in [`time_of_impact`].
+//! - P. M. Hubbard, *Collision Detection for Interactive Graphics Applications*, IEEE TVCG 1,
+//!   1995: [`HubbardDetector`](unknown_trajectories::HubbardDetector).
 
 pub mod brownian;
-mod collision_outcome;
+mod collision;
 mod error;
 pub mod molecule_collisions;
 mod overlap_shape;
 pub mod time_of_impact;
 pub mod unknown_trajectories;
 
-pub use collision_outcome::CollisionOutcome;
-pub use error::{CollisionPartner, MotionError};
+pub use collision::{CollisionOutcome, CollisionPartner};
+pub use error::MotionError;
 pub use overlap_shape::OverlapShape;
 
-/// How deep spheres may overlap before they are said to touch, nm, unless told otherwise: far
-/// less than is seen, far more than 64 bits round off.
+/// Default overlap at which spheres count as touching, nm: below anything visible, above
+/// the rounding of `f64`.
 pub const OVERLAP_TOLERANCE_NM: f64 = 1.0e-6;

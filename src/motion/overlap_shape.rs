@@ -1,4 +1,4 @@
-//! A molecule as others meet it: proxies first, then atoms.
+//! Overlap tests between molecules: proxies first, then atoms.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 use crate::pose::Pose;
 use crate::proxy::{ProxyError, ProxySet};
 
-/// Atoms for each proxy.
+/// Target number of atoms per proxy.
 const ATOMS_PER_PROXY: usize = 24;
 
-/// Proxies at most: all of two molecules are compared with each other.
-const MOST_PROXIES: usize = 48;
+/// Maximum number of proxies: all proxies of two molecules are compared with each other.
+const MAX_PROXIES: usize = 48;
 
-/// Seed of the proxies.
+/// Seed of the proxy clustering.
 const SEED: u64 = 1;
 
-/// What proxies are taken larger by, nm: poses and proxies are rounded.
+/// Margin of the proxy tests for the rounding of poses and proxies, nm.
 const ROUNDING_NM: f32 = 1.0e-3;
 
-/// A molecule with its atoms in cells and in proxies.
+/// The atoms of a molecule in a cell grid and in proxies, for overlap tests.
 #[derive(Clone, Debug)]
 pub struct OverlapShape {
     template: Arc<MoleculeTemplate>,
@@ -28,13 +28,13 @@ pub struct OverlapShape {
 }
 
 impl OverlapShape {
-    /// Builds the proxies and the cell grid of a template.
+    /// Builds the cell grid and the proxies of a template.
     ///
     /// # Errors
     /// [`ProxyError`] if the template has no atoms, or too many.
     pub fn new(template: Arc<MoleculeTemplate>) -> Result<Self, ProxyError> {
-        let wanted = template.atom_count().div_ceil(ATOMS_PER_PROXY);
-        let proxies = ProxySet::from_atoms(&*template, wanted.clamp(1, MOST_PROXIES), SEED)?;
+        let count = template.atom_count().div_ceil(ATOMS_PER_PROXY);
+        let proxies = ProxySet::from_atoms(&*template, count.clamp(1, MAX_PROXIES), SEED)?;
         Ok(Self {
             grid: LocalGrid::new(template.positions(), template.radii()),
             proxies,
@@ -46,68 +46,63 @@ impl OverlapShape {
         self.template.bounding_radius()
     }
 
-    /// Radius of the molecule where it is thinnest, nm: the shortest half axis of the
-    /// ellipsoid that has its mass and inertia, and an atom on top.
+    /// Radius of the molecule where it is thinnest, nm: the shortest semi-axis of the
+    /// ellipsoid with its mass and inertia, plus the mean radius of an atom.
     pub(crate) fn thickness(&self) -> f32 {
         let inertia = self.template.principal_inertia();
         // For an ellipsoid, c² = 5 (Iₐ + I_b − I_c) / (2 m); the largest I has the smallest c.
-        let rest = inertia.element_sum() - 2.0 * inertia.max_element();
-        let square = 2.5 * rest / self.template.mass().max(f32::MIN_POSITIVE);
+        let difference = inertia.element_sum() - 2.0 * inertia.max_element();
+        let square = 2.5 * difference / self.template.mass().max(f32::MIN_POSITIVE);
         let radii = self.template.radii();
         let atom = radii.iter().sum::<f32>() / radii.len().max(1) as f32;
         square.max(0.0).sqrt() + atom
     }
 
-    /// Whether any two atoms of two molecules overlap or touch.
-    pub(crate) fn overlaps(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
-        self.is_within(0.0, pose, other, other_pose)
-    }
-
-    /// Whether any two atoms of two molecules are `gap` nm apart, or less.
+    /// Whether any two atoms of the molecules are at most `gap` nm apart.
     pub(crate) fn is_within(&self, gap: f32, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
         if self.template.atom_count() > other.template.atom_count() {
             return other.is_within(gap, other_pose, self, pose);
         }
+        // The pose of this molecule in the frame of the other.
         let rotation = other_pose.rotation.inverse();
-        // This molecule as the other one sees it.
-        let seen = Pose::new(
+        let relative = Pose::new(
             rotation * (pose.position - other_pose.position),
             (rotation * pose.rotation).normalize(),
         );
-        let far = other.bounding_radius() + gap + ROUNDING_NM;
-        for (k, (&center, &radius)) in self
-            .proxies
-            .centers()
-            .iter()
-            .zip(self.proxies.radii())
-            .enumerate()
-        {
-            let center = seen.transform_point(center);
-            if center.length_squared() > (radius + far) * (radius + far) {
+        let max_distance = other.bounding_radius() + gap + ROUNDING_NM;
+        let proxies = self.proxies.centers().iter().zip(self.proxies.radii());
+        for (proxy, (&center, &radius)) in proxies.enumerate() {
+            let center = relative.transform_point(center);
+            if center.length_squared() > (radius + max_distance) * (radius + max_distance) {
                 continue;
             }
             let mut others = other.proxies.centers().iter().zip(other.proxies.radii());
-            let near = others.any(|(place, other_radius)| {
+            let is_near = others.any(|(other_center, other_radius)| {
                 let reach = radius + other_radius + gap + ROUNDING_NM;
-                place.distance_squared(center) <= reach * reach
+                other_center.distance_squared(center) <= reach * reach
             });
-            if near && self.atoms_are_within(gap, k, &seen, other) {
+            if is_near && self.proxy_atoms_are_within(gap, proxy, &relative, other) {
                 return true;
             }
         }
         false
     }
 
-    /// Whether an atom of a proxy is as near to one of the other molecule.
-    fn atoms_are_within(&self, gap: f32, proxy: usize, seen: &Pose, other: &Self) -> bool {
+    /// Whether an atom of a proxy is at most `gap` nm from an atom of the other molecule.
+    fn proxy_atoms_are_within(
+        &self,
+        gap: f32,
+        proxy: usize,
+        relative: &Pose,
+        other: &Self,
+    ) -> bool {
         let (positions, radii) = (self.template.positions(), self.template.radii());
         self.proxies.atoms_of(proxy).iter().any(|&atom| {
-            let center = seen.transform_point(positions[atom as usize]);
+            let center = relative.transform_point(positions[atom as usize]);
+            let reach = radii[atom as usize] + gap;
             let visited = other
                 .grid
-                .visit_touching(center, radii[atom as usize] + gap, |_| {
-                    ControlFlow::Break(())
-                });
+                .visit_touching(center, reach, |_| ControlFlow::Break(()));
             visited.is_break()
         })
     }

@@ -12,10 +12,7 @@ use super::molecule_world::{Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::MotionError;
-use crate::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, ROOM_TEMPERATURE_K, WATER_VISCOSITY,
-    hydrodynamic_radius,
-};
+use crate::motion::brownian::{BrownianMolecule, BrownianMolecules, Medium, hydrodynamic_radius};
 use crate::pose::Pose;
 
 /// A molecule that diffuses: in each substep it is displaced and turned at random, and goes
@@ -101,10 +98,8 @@ impl BrownianMotion {
 #[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct BrownianMotionConfig {
-    /// Temperature, K. Default: 298.
-    pub temperature: f64,
-    /// Viscosity, Pa s. Default: that of water, 0.89e-3.
-    pub viscosity: f64,
+    /// Temperature and viscosity. Default: water at 298 K.
+    pub medium: Medium,
     /// Time that molecules diffuse for in each second of the physics world, s; zero is a
     /// pause. Default: 1e-9, in which a small protein comes a nanometer far.
     pub pace: f64,
@@ -118,22 +113,10 @@ pub struct BrownianMotionConfig {
 impl Default for BrownianMotionConfig {
     fn default() -> Self {
         Self {
-            temperature: ROOM_TEMPERATURE_K,
-            viscosity: WATER_VISCOSITY,
+            medium: Medium::default(),
             pace: 1.0e-9,
             seed: 1,
             max_steps: 64,
-        }
-    }
-}
-
-impl BrownianMotionConfig {
-    /// Temperature and viscosity.
-    #[must_use]
-    pub fn medium(&self) -> Medium {
-        Medium {
-            temperature: self.temperature,
-            viscosity: self.viscosity,
         }
     }
 }
@@ -203,7 +186,7 @@ impl Diffusing {
             };
             let mass = f64::from(template.mass());
             let mut coefficients = brownian.map_or([0.0; 2], |brownian| {
-                brownian.coefficients(mass, &config.medium())
+                brownian.coefficients(mass, &config.medium)
             });
             if !coefficients
                 .iter()

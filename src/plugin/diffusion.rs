@@ -39,7 +39,7 @@ struct Rules<'a> {
 }
 
 impl MoveRules for Rules<'_> {
-    fn meet(&mut self, pair: Pair) -> CollisionOutcome {
+    fn collide(&mut self, pair: Pair) -> CollisionOutcome {
         let Self {
             walkers,
             rule,

@@ -340,7 +340,7 @@ fn time_is_cut_short_rather_than_anyone_jumping_through_another() {
 fn settings_that_are_none_stop_the_motion_and_not_the_app() {
     let (mut app, molecules) = cell(2, 1);
     run(&mut app, 3);
-    settings(&mut app, |settings| settings.viscosity = -1.0);
+    settings(&mut app, |settings| settings.medium.viscosity = -1.0);
     run(&mut app, 2);
     let before = poses(&app, &molecules);
     run(&mut app, 2);

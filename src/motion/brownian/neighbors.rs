@@ -1,36 +1,33 @@
-//! Who may meet whom within a step.
+//! Neighbor lists of one step.
 //!
-//! Each particle is allowed some way from where it starts. Whoever can reach each other
-//! within what both are allowed are neighbors. A particle that a collision makes go
-//! further is allowed more, and looks for neighbors again.
+//! Each particle has a range around its start that it may not leave. Two particles are
+//! neighbors if their ranges allow them to touch. A particle that a collision sends out of
+//! its range gets a larger one, and its neighbors are searched again.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Cells for each particle at most.
+/// Maximum number of cells per particle.
 const CELLS_PER_PARTICLE: usize = 2;
-
-/// Cells along an axis at least.
-const MIN_ALONG: usize = 1;
 
 /// Neighbors of all particles in one step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbors {
-    /// Where particles started, nm.
+    /// Positions at the start of the step, nm.
     starts: Vec<DVec3>,
     radii: Vec<f64>,
-    /// How far each may get from there, nm.
-    allowed: Vec<f64>,
+    /// Maximum distance of each particle from its start, nm.
+    ranges: Vec<f64>,
     lists: Vec<Vec<u32>>,
     low: DVec3,
-    width: f64,
-    along: [usize; 3],
-    /// First particle of each cell in `sorted`.
+    cell_size: f64,
+    counts: [usize; 3],
+    /// Index of the first particle of each cell in `sorted`.
     first: Vec<u32>,
     sorted: Vec<u32>,
     cells: Vec<u32>,
-    /// Largest radius plus largest allowance, nm.
-    furthest: f64,
+    /// Maximum of radius plus range, nm.
+    max_reach: f64,
 }
 
 impl Neighbors {
@@ -42,20 +39,23 @@ impl Neighbors {
         self.starts[particle as usize]
     }
 
-    pub(super) fn allowed(&self, particle: u32) -> f64 {
-        self.allowed[particle as usize]
+    pub(super) fn range(&self, particle: u32) -> f64 {
+        self.ranges[particle as usize]
     }
 
-    /// Finds all neighbors of particles that start here and are allowed this much.
-    pub(super) fn build(&mut self, starts: &[DVec3], radii: &[f64], allowed: &[f64]) {
+    /// Finds the neighbors of all particles.
+    pub(super) fn build(&mut self, starts: &[DVec3], radii: &[f64], ranges: &[f64]) {
         self.starts.clear();
         self.starts.extend_from_slice(starts);
         self.radii.clear();
         self.radii.extend_from_slice(radii);
-        self.allowed.clear();
-        self.allowed.extend_from_slice(allowed);
-        let reaches = radii.iter().zip(allowed).map(|(radius, way)| radius + way);
-        self.furthest = reaches.fold(0.0, f64::max);
+        self.ranges.clear();
+        self.ranges.extend_from_slice(ranges);
+        let reaches = radii
+            .iter()
+            .zip(ranges)
+            .map(|(radius, range)| radius + range);
+        self.max_reach = reaches.fold(0.0, f64::max);
         self.sort();
         let mut lists = std::mem::take(&mut self.lists);
         lists.resize_with(starts.len(), Vec::new);
@@ -66,11 +66,11 @@ impl Neighbors {
         self.lists = lists;
     }
 
-    /// Allows a particle more, and tells its new neighbors.
-    pub(super) fn allow(&mut self, particle: u32, way: f64) {
+    /// Enlarges the range of a particle and updates the lists of its neighbors.
+    pub(super) fn enlarge(&mut self, particle: u32, range: f64) {
         let index = particle as usize;
-        self.allowed[index] = way;
-        self.furthest = self.furthest.max(self.radii[index] + way);
+        self.ranges[index] = range;
+        self.max_reach = self.max_reach.max(self.radii[index] + range);
         let mut list = std::mem::take(&mut self.lists[index]);
         self.collect(particle, &mut list);
         for &other in &list {
@@ -82,83 +82,83 @@ impl Neighbors {
         self.lists[index] = list;
     }
 
-    /// Sorts particles into cells.
+    /// Sorts the particles into cells.
     fn sort(&mut self) {
         let count = self.starts.len();
         let fold = |start: DVec3, pick: fn(DVec3, DVec3) -> DVec3| {
             self.starts
                 .iter()
-                .fold(start, |best, &place| pick(best, place))
+                .fold(start, |best, &position| pick(best, position))
         };
         self.low = fold(DVec3::INFINITY, DVec3::min);
-        let size = fold(DVec3::NEG_INFINITY, DVec3::max) - self.low;
-        // As wide as the reach of two, unless that makes too many cells.
-        self.width = (2.0 * self.furthest).max(f64::MIN_POSITIVE);
+        let extent = fold(DVec3::NEG_INFINITY, DVec3::max) - self.low;
+        // As wide as the reach of two particles, unless that makes too many cells.
+        self.cell_size = (2.0 * self.max_reach).max(f64::MIN_POSITIVE);
         let budget = (CELLS_PER_PARTICLE * count).max(1) as f64;
-        loop {
-            let along = (size / self.width).floor() + 1.0;
-            if along.element_product() <= budget || count == 0 {
-                self.along = along.to_array().map(|k| (k as usize).max(MIN_ALONG));
+        self.counts = [1; 3];
+        while count > 0 {
+            let counts = (extent / self.cell_size).floor() + 1.0;
+            if counts.element_product() <= budget {
+                self.counts = counts.to_array().map(|k| (k as usize).max(1));
                 break;
             }
-            self.width *= 1.26;
+            self.cell_size *= 1.26;
         }
-        if count == 0 {
-            self.along = [MIN_ALONG; 3];
-        }
-        let cells: usize = self.along.iter().product();
-        let mut of = std::mem::take(&mut self.cells);
-        of.clear();
-        of.extend(
+        let cell_count: usize = self.counts.iter().product();
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.clear();
+        cells.extend(
             self.starts
                 .iter()
-                .map(|&place| self.cell(self.coordinates(place)) as u32),
+                .map(|&position| self.cell(self.coordinates(position)) as u32),
         );
         self.first.clear();
-        self.first.resize(cells + 1, 0);
-        for &cell in &of {
+        self.first.resize(cell_count + 1, 0);
+        for &cell in &cells {
             self.first[cell as usize + 1] += 1;
         }
-        for k in 0..cells {
+        for k in 0..cell_count {
             self.first[k + 1] += self.first[k];
         }
         let mut next = self.first.clone();
         self.sorted.clear();
         self.sorted.resize(count, 0);
-        for (&cell, particle) in of.iter().zip(0..) {
+        for (&cell, particle) in cells.iter().zip(0..) {
             let at = &mut next[cell as usize];
             self.sorted[*at as usize] = particle;
             *at += 1;
         }
-        self.cells = of;
+        self.cells = cells;
     }
 
-    fn coordinates(&self, place: DVec3) -> [usize; 3] {
-        let scaled = (place - self.low) / self.width;
-        [0, 1, 2].map(|k| (scaled[k].max(0.0) as usize).min(self.along[k] - 1))
+    fn coordinates(&self, position: DVec3) -> [usize; 3] {
+        let scaled = (position - self.low) / self.cell_size;
+        [0, 1, 2].map(|k| (scaled[k].max(0.0) as usize).min(self.counts[k] - 1))
     }
 
     fn cell(&self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.along[1] + y) * self.along[0] + x
+        (z * self.counts[1] + y) * self.counts[0] + x
     }
 
-    /// Everyone that a particle may meet.
+    /// Collects all particles that a particle may touch.
     fn collect(&self, particle: u32, list: &mut Vec<u32>) {
         list.clear();
         let index = particle as usize;
-        let own = self.radii[index] + self.allowed[index];
-        let place = self.starts[index];
-        let reach = DVec3::splat(own + self.furthest);
-        let [low, high] = [place - reach, place + reach].map(|at| self.coordinates(at));
+        let own = self.radii[index] + self.ranges[index];
+        let position = self.starts[index];
+        let reach = DVec3::splat(own + self.max_reach);
+        let [low, high] =
+            [position - reach, position + reach].map(|corner| self.coordinates(corner));
         for z in low[2]..=high[2] {
             for y in low[1]..=high[1] {
-                let row = self.cell([low[0], y, z])..=self.cell([high[0], y, z]);
-                let [begin, end] = [*row.start(), *row.end() + 1].map(|k| self.first[k] as usize);
+                let row = [self.cell([low[0], y, z]), self.cell([high[0], y, z]) + 1];
+                let [begin, end] = row.map(|k| self.first[k] as usize);
                 for &other in &self.sorted[begin..end] {
                     let k = other as usize;
-                    let far = own + self.radii[k] + self.allowed[k];
-                    let near = self.starts[k].distance_squared(place) <= far * far;
-                    if near && other != particle {
+                    let max_distance = own + self.radii[k] + self.ranges[k];
+                    let is_near =
+                        self.starts[k].distance_squared(position) <= max_distance * max_distance;
+                    if is_near && other != particle {
                         list.push(other);
                     }
                 }

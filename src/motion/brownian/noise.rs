@@ -1,25 +1,23 @@
-//! Random steps that depend on seed, step and particle alone: whoever draws them, in
-//! whatever order, draws the same.
+//! Random displacements that depend only on the seed, the step and the particle.
 
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Steps of the particle in each direction: what a number is multiplied by so that
-/// neighbors have nothing in common (the golden ratio in 64 bits).
+/// Multiplier that decorrelates neighboring seeds: the golden ratio in 64 bits.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A generator for one particle in one step.
+/// The random generator of one particle in one step.
 pub(super) fn generator(seed: u64, step: u64, particle: u32) -> Pcg64Mcg {
     let mut state = seed.wrapping_mul(MIX) ^ step;
     state = (state ^ state >> 32).wrapping_mul(MIX) ^ u64::from(particle);
     Pcg64Mcg::seed_from_u64((state ^ state >> 29).wrapping_mul(MIX))
 }
 
-/// Three independent normal numbers of spread `sigma`, after Box and Muller.
+/// Three independent normal numbers with standard deviation `sigma` (Box and Muller).
 pub(super) fn normal(random: &mut Pcg64Mcg, sigma: f64) -> DVec3 {
     let mut pair = || {
-        // From 0 to 1 without 0, whose logarithm is none.
+        // In (0, 1], because the logarithm of zero is infinite.
         let [one, two] = [(); 2].map(|()| 1.0 - random.random::<f64>());
         let size = (-2.0 * one.ln()).sqrt();
         let (sin, cos) = (std::f64::consts::TAU * two).sin_cos();
@@ -29,7 +27,7 @@ pub(super) fn normal(random: &mut Pcg64Mcg, sigma: f64) -> DVec3 {
     sigma * DVec3::new(x, y, z)
 }
 
-/// A turn by a rotation vector, after another one.
-pub(super) fn turn(rotation: DQuat, by: DVec3) -> DQuat {
+/// Applies a rotation vector to a rotation.
+pub(super) fn rotate(rotation: DQuat, by: DVec3) -> DQuat {
     (DQuat::from_scaled_axis(by) * rotation).normalize()
 }

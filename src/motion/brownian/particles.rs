@@ -1,27 +1,83 @@
-//! A crowd of diffusing spheres.
+//! Diffusing hard spheres, from collision to collision within each step.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
-use super::fine_steps::Step;
+use super::BrownianParticle;
 use super::neighbors::Neighbors;
-use super::noise::{generator, normal, turn};
-use super::{BrownianParticle, EventSearch, ParticleCollision, ParticleStepReport};
-use crate::motion::error::check_positive;
-use crate::motion::time_of_impact::Wall;
-use crate::motion::{CollisionOutcome, MotionError, OVERLAP_TOLERANCE_NM};
+use super::noise::{generator, normal, rotate};
+use crate::motion::error::{check_count, check_positive};
+use crate::motion::time_of_impact::{GrowingSphere, Wall, first_contact_relative};
+use crate::motion::{CollisionOutcome, CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
-/// How a [`BrownianParticles`] works.
+/// Fraction of the tolerance above which overlapping particles already touch.
+const SHALLOW: f64 = 0.99;
+
+/// Fraction of the tolerance by which a particle may sink into a concave wall between
+/// contacts.
+const CREEP: f64 = 0.01;
+
+/// Factor on the range that a particle needs when its neighbors are searched again.
+const RANGE_MARGIN: f64 = 1.25;
+
+/// Number of collisions per particle in a step that is an error.
+const MAX_COLLISIONS_PER_PARTICLE: u64 = 10_000;
+
+/// How the collisions of a step are found. Both give the same collisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventSearch {
+    /// An event queue: after a collision, only the particles whose paths have changed are
+    /// searched again. Default.
+    #[default]
+    Queue,
+    /// All pairs are searched again after each collision. Pairs that cannot touch before the
+    /// earliest collision found so far are skipped by their distance.
+    Rescan,
+}
+
+/// A collision of two particles, or of a particle and a wall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleCollision {
+    /// Time since the start of the step, s.
+    pub time: f64,
+    /// Index of the particle; the smaller one of a pair.
+    pub particle: u32,
+    /// What it collides with.
+    pub other: CollisionPartner,
+    /// Unit vector from the particle to its partner, world frame.
+    pub normal: DVec3,
+}
+
+/// Statistics of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParticleStepReport {
+    /// Collisions between particles.
+    pub collisions: u64,
+    /// Collisions with walls.
+    pub wall_collisions: u64,
+    /// Pairs whose time of impact was computed.
+    pub checks: u64,
+    /// Pairs that [`EventSearch::Rescan`] skipped by their distance.
+    pub skipped: u64,
+    /// Neighbor searches for particles that left their range.
+    pub enlarged: u64,
+}
+
+/// Configuration of [`BrownianParticles`].
 #[derive(Clone, Debug)]
 pub struct BrownianConfig {
-    /// Seed of all steps. Default: 1.
+    /// Random seed. Default: 1.
     pub seed: u64,
-    /// How collisions are found. Default: by a queue.
+    /// How collisions are found. Default: [`EventSearch::Queue`].
     pub event_search: EventSearch,
-    /// How deep particles may overlap before they are said to touch, nm. Default:
-    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
+    /// Overlap at which particles count as touching, nm. Default: [`OVERLAP_TOLERANCE_NM`].
     pub tolerance: f64,
-    /// What holds them. Default: nothing.
+    /// Walls. Default: none.
     pub walls: Vec<Wall>,
 }
 
@@ -38,73 +94,72 @@ impl Default for BrownianConfig {
 
 /// Particles that move as one.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
-    /// Its particles, in order; none if it has become part of another.
-    pub(super) members: Vec<u32>,
-    /// Its diffusion coefficient, nm²/s.
-    pub(super) diffusion: f64,
-    /// Its way in this step, nm.
-    pub(super) way: DVec3,
-    /// When its particles were where they are said to be, in steps.
-    pub(super) time: f64,
-    /// How often its way has changed.
-    pub(super) version: u32,
+struct Cluster {
+    /// Sorted indices of its particles; empty after merging into another cluster.
+    members: Vec<u32>,
+    /// Diffusion coefficient, nm²/s.
+    diffusion: f64,
+    /// Displacement of this step, nm.
+    displacement: DVec3,
+    /// Time of the stored positions as a fraction of the step.
+    time: f64,
+    /// Incremented whenever the displacement changes.
+    version: u32,
 }
 
 /// Hard spheres that diffuse, collide, and may stick together.
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::brownian::{
-///     BrownianConfig, BrownianParticles, BrownianParticle, Medium,
+///     BrownianConfig, BrownianParticle, BrownianParticles, Medium,
 /// };
 /// use bevy_rapier_molecules::motion::{CollisionOutcome, CollisionPartner};
 /// use bevy_rapier_molecules::motion::time_of_impact::Wall;
 /// use glam::DVec3;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // Two spheres of 2 nm in water, in a box of 12 nm.
+/// // Two spheres of radius 2 nm in water, in a box of 12 nm.
 /// let particle = BrownianParticle::in_medium(2.0, &Medium::default());
-/// let places = [DVec3::X * -3.0, DVec3::X * 3.0];
+/// let positions = [DVec3::X * -3.0, DVec3::X * 3.0];
 /// let walls = Wall::box_faces(DVec3::splat(-6.0), DVec3::splat(6.0)).to_vec();
 /// let config = BrownianConfig { seed: 3, walls, ..BrownianConfig::default() };
-/// let mut crowd = BrownianParticles::new(&[particle; 2], &places, config)?;
-/// // Each step takes them 0.5 nm far along each axis; those that meet stick together.
+/// let mut particles = BrownianParticles::new(&[particle; 2], &positions, config)?;
+/// // A step displaces by 0.5 nm along each axis on average. Particles stick together.
 /// let dt = 0.5_f64.powi(2) / (2.0 * particle.diffusion);
-/// while crowd.clusters().count() == 2 {
-///     crowd.step(dt, &mut |meeting| match meeting.other {
+/// while particles.clusters().count() == 2 {
+///     particles.step(dt, &mut |collision| match collision.other {
 ///         CollisionPartner::Sphere(_) => CollisionOutcome::Stick,
 ///         CollisionPartner::Wall(_) => CollisionOutcome::Bounce,
 ///     })?;
 /// }
-/// assert_eq!(crowd.cluster(0), Some(&[0, 1][..]));
-/// // They touch, to within the tolerance, and do not overlap by more.
-/// let [one, other] = [0, 1].map(|index| crowd.positions()[index]);
+/// assert_eq!(particles.cluster(0), Some(&[0, 1][..]));
+/// let [one, other] = [0, 1].map(|index| particles.positions()[index]);
 /// assert!((one.distance(other) - 4.0).abs() < 1.0e-5);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct BrownianParticles {
-    pub(super) config: BrownianConfig,
-    pub(super) particles: Vec<BrownianParticle>,
-    pub(super) radii: Vec<f64>,
-    pub(super) positions: Vec<DVec3>,
+    config: BrownianConfig,
+    particles: Vec<BrownianParticle>,
+    radii: Vec<f64>,
+    positions: Vec<DVec3>,
     rotations: Vec<DQuat>,
-    pub(super) bodies: Vec<Body>,
-    /// The body of each particle.
-    pub(super) body_of: Vec<u32>,
-    pub(super) neighbors: Neighbors,
-    pub(super) meetings: Vec<ParticleCollision>,
+    clusters: Vec<Cluster>,
+    /// Cluster of each particle.
+    cluster_of: Vec<u32>,
+    neighbors: Neighbors,
+    collisions: Vec<ParticleCollision>,
     steps: u64,
     time: f64,
 }
 
 impl BrownianParticles {
-    /// Particles at these places (nm), not turned.
+    /// Particles at these positions (nm), unrotated.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be; [`MotionError::CountMismatch`] if
-    /// there is not one place for each particle.
+    /// [`MotionError`] if a particle, a position, a wall or the tolerance is invalid, or if
+    /// there is not one position for each particle.
     pub fn new(
         particles: &[BrownianParticle],
         positions: &[DVec3],
@@ -112,28 +167,17 @@ impl BrownianParticles {
     ) -> Result<Self, MotionError> {
         let count = particles.len();
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
-        if positions.len() != count {
-            let given = positions.len();
-            return Err(MotionError::CountMismatch { given, count });
-        }
+        check_count(count, positions.len())?;
         check_positive("tolerance", config.tolerance)?;
-        for (wall, index) in config.walls.iter().zip(0..) {
-            wall.check(index)?;
-        }
-        for ((particle, place), index) in particles.iter().zip(positions).zip(0..) {
+        Wall::check_all(&config.walls)?;
+        for (particle, index) in particles.iter().zip(0..) {
             particle.check(index)?;
-            if !place.is_finite() {
-                return Err(MotionError::NotFinite {
-                    sphere: index,
-                    what: "place",
-                    time: 0.0,
-                });
-            }
         }
-        let body = |(particle, index): (&BrownianParticle, u32)| Body {
+        check_finite(positions, 0.0)?;
+        let cluster = |(particle, index): (&BrownianParticle, u32)| Cluster {
             members: vec![index],
             diffusion: particle.diffusion,
-            way: DVec3::ZERO,
+            displacement: DVec3::ZERO,
             time: 0.0,
             version: 0,
         };
@@ -142,23 +186,23 @@ impl BrownianParticles {
             radii: particles.iter().map(|particle| particle.radius).collect(),
             positions: positions.to_vec(),
             rotations: vec![DQuat::IDENTITY; count],
-            bodies: particles.iter().zip(0..).map(body).collect(),
-            body_of: (0..count as u32).collect(),
+            clusters: particles.iter().zip(0..).map(cluster).collect(),
+            cluster_of: (0..count as u32).collect(),
             particles: particles.to_vec(),
             neighbors: Neighbors::default(),
-            meetings: Vec::new(),
+            collisions: Vec::new(),
             steps: 0,
             time: 0.0,
         })
     }
 
-    /// Where the particles are, nm.
+    /// Positions, nm.
     #[must_use]
     pub fn positions(&self) -> &[DVec3] {
         &self.positions
     }
 
-    /// How they are turned.
+    /// Rotations. Members of clusters do not rotate.
     #[must_use]
     pub fn rotations(&self) -> &[DQuat] {
         &self.rotations
@@ -170,129 +214,522 @@ impl BrownianParticles {
         &self.particles
     }
 
-    /// The cluster of a particle: all that stick to it, itself included.
+    /// The cluster of a particle: all particles that stick to it, and itself.
     #[must_use]
     pub fn cluster(&self, particle: u32) -> Option<&[u32]> {
-        let body = *self.body_of.get(particle as usize)?;
-        Some(&self.bodies[body as usize].members)
+        let cluster = *self.cluster_of.get(particle as usize)?;
+        Some(&self.clusters[cluster as usize].members)
     }
 
-    /// All clusters, also those of one particle.
+    /// All clusters, including single particles.
     pub fn clusters(&self) -> impl Iterator<Item = &[u32]> + '_ {
-        let members = self.bodies.iter().map(|body| body.members.as_slice());
+        let members = self.clusters.iter().map(|one| one.members.as_slice());
         members.filter(|members| !members.is_empty())
     }
 
-    /// Time that has passed, s.
+    /// Simulated time, s.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// The collisions of the last step, in the order of time.
+    /// The collisions of the last step, in order of time.
     #[must_use]
-    pub fn meetings(&self) -> &[ParticleCollision] {
-        &self.meetings
+    pub fn collisions(&self) -> &[ParticleCollision] {
+        &self.collisions
     }
 
-    /// Where the next step of `dt` s would take each particle if nobody were in the way,
-    /// nm.
+    /// The displacement of each particle in the next step of `dt` s without collisions, nm.
     #[must_use]
     pub fn displacements(&self, dt: f64) -> Vec<DVec3> {
-        let of = |&body: &u32| self.way(&self.bodies[body as usize], dt);
-        self.body_of.par_iter().map(of).collect()
+        let of = |&cluster: &u32| self.displacement(&self.clusters[cluster as usize], dt);
+        self.cluster_of.par_iter().map(of).collect()
     }
 
-    fn way(&self, body: &Body, dt: f64) -> DVec3 {
-        let Some(&first) = body.members.first() else {
+    fn displacement(&self, cluster: &Cluster, dt: f64) -> DVec3 {
+        let Some(&first) = cluster.members.first() else {
             return DVec3::ZERO;
         };
         let mut random = generator(self.config.seed, self.steps, first);
-        normal(&mut random, (2.0 * body.diffusion * dt).sqrt())
+        normal(&mut random, (2.0 * cluster.diffusion * dt).sqrt())
     }
 
-    /// A step of `dt` s. `decide` says what a collision does.
+    /// Simulates a step of `dt` s. `decide` chooses the outcome of each collision.
     ///
     /// # Errors
-    /// [`MotionError`] if the step is not positive, or a place is not finite any more.
+    /// [`MotionError`] if the step is not positive, time does not progress, or a position is
+    /// no longer finite.
     pub fn step(
         &mut self,
         dt: f64,
         decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<ParticleStepReport, MotionError> {
         check_positive("step", dt)?;
-        let ways: Vec<DVec3> = self
-            .bodies
+        let displacements: Vec<DVec3> = self
+            .clusters
             .par_iter()
-            .map(|body| self.way(body, dt))
+            .map(|cluster| self.displacement(cluster, dt))
             .collect();
-        for (body, &way) in self.bodies.iter_mut().zip(&ways) {
-            (body.way, body.time) = (way, 0.0);
+        for (cluster, &displacement) in self.clusters.iter_mut().zip(&displacements) {
+            (cluster.displacement, cluster.time) = (displacement, 0.0);
         }
-        self.meetings.clear();
-        let report = Step::new(self, dt).run(decide)?;
-        self.turn(dt);
-        for (place, sphere) in self.positions.iter().zip(0..) {
-            if !place.is_finite() {
-                let (what, time) = ("place", self.time);
-                return Err(MotionError::NotFinite { sphere, what, time });
-            }
-        }
+        self.collisions.clear();
+        let step = Step {
+            state: self,
+            dt,
+            queue: BinaryHeap::new(),
+            passing: Vec::new(),
+            report: ParticleStepReport::default(),
+        };
+        let report = step.run(decide)?;
+        self.rotate(dt);
+        check_finite(&self.positions, self.time)?;
         self.steps += 1;
         self.time += dt;
         Ok(report)
     }
 
-    /// Turns all particles that are on their own.
-    fn turn(&mut self, dt: f64) {
-        let (bodies, body_of, particles) = (&self.bodies, &self.body_of, &self.particles);
-        let (seed, steps) = (self.config.seed, self.steps);
+    /// Rotates all particles that are not in a cluster.
+    fn rotate(&mut self, dt: f64) {
+        let (clusters, cluster_of) = (&self.clusters, &self.cluster_of);
+        let (particles, seed, steps) = (&self.particles, self.config.seed, self.steps);
         let all = self.rotations.par_iter_mut().enumerate();
         all.for_each(|(index, rotation)| {
-            let alone = bodies[body_of[index] as usize].members.len() == 1;
-            let spread = (2.0 * particles[index].rotational_diffusion * dt).sqrt();
-            if alone && spread > 0.0 {
-                // Another stream than that of the ways.
+            let is_single = clusters[cluster_of[index] as usize].members.len() == 1;
+            let sigma = (2.0 * particles[index].rotational_diffusion * dt).sqrt();
+            if is_single && sigma > 0.0 {
+                // A different random stream than that of the displacements.
                 let mut random = generator(!seed, steps, index as u32);
-                *rotation = turn(*rotation, normal(&mut random, spread));
+                *rotation = rotate(*rotation, normal(&mut random, sigma));
             }
         });
     }
 
-    /// Moves a body to a time of the step.
-    pub(super) fn bring(&mut self, body: u32, time: f64) {
-        let body = &mut self.bodies[body as usize];
-        let by = (time - body.time) * body.way;
-        body.time = time;
-        for &member in &body.members {
+    /// Moves a cluster to a time of the step.
+    fn advance(&mut self, cluster: u32, time: f64) {
+        let cluster = &mut self.clusters[cluster as usize];
+        let by = (time - cluster.time) * cluster.displacement;
+        cluster.time = time;
+        for &member in &cluster.members {
             self.positions[member as usize] += by;
         }
     }
 
-    /// Makes two bodies one; the smaller number stays. They move on with the mean of their
-    /// ways, weighed by 1 / D.
-    pub(super) fn merge(&mut self, one: u32, other: u32) -> u32 {
-        let (keep, gone) = (one.min(other), one.max(other));
-        let members = std::mem::take(&mut self.bodies[gone as usize].members);
+    /// Merges two clusters into the one with the smaller index, which is returned. Its
+    /// displacement is the mean of both, weighted by 1 / D.
+    fn merge(&mut self, one: u32, other: u32) -> u32 {
+        let (kept, removed) = (one.min(other), one.max(other));
+        let members = std::mem::take(&mut self.clusters[removed as usize].members);
         for &member in &members {
-            self.body_of[member as usize] = keep;
+            self.cluster_of[member as usize] = kept;
         }
-        let [a, b] = [keep, gone].map(|body| {
-            let body = &self.bodies[body as usize];
-            (body.diffusion, body.way)
+        let [a, b] = [kept, removed].map(|cluster| {
+            let cluster = &self.clusters[cluster as usize];
+            (cluster.diffusion, cluster.displacement)
         });
         let sum = a.0 + b.0;
-        let way = if sum > 0.0 {
+        let displacement = if sum > 0.0 {
             (b.0 * a.1 + a.0 * b.1) / sum
         } else {
             DVec3::ZERO
         };
-        let body = &mut self.bodies[keep as usize];
-        body.members.extend(members);
-        body.members.sort_unstable();
-        body.way = way;
-        body.diffusion = (a.0.powi(-3) + b.0.powi(-3)).powf(-1.0 / 3.0);
-        self.bodies[gone as usize].version += 1;
-        keep
+        let cluster = &mut self.clusters[kept as usize];
+        cluster.members.extend(members);
+        cluster.members.sort_unstable();
+        cluster.displacement = displacement;
+        cluster.diffusion = (a.0.powi(-3) + b.0.powi(-3)).powf(-1.0 / 3.0);
+        self.clusters[removed as usize].version += 1;
+        kept
+    }
+}
+
+fn check_finite(positions: &[DVec3], time: f64) -> Result<(), MotionError> {
+    for (position, sphere) in positions.iter().zip(0..) {
+        if !position.is_finite() {
+            let what = "position";
+            return Err(MotionError::NotFinite { sphere, what, time });
+        }
+    }
+    Ok(())
+}
+
+/// A predicted collision. The greatest one is the earliest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Prediction {
+    time: f64,
+    particle: u32,
+    other: CollisionPartner,
+    /// Versions of both clusters at the time of the prediction.
+    versions: [u32; 2],
+}
+
+impl Eq for Prediction {}
+
+impl Ord for Prediction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .time
+            .total_cmp(&self.time)
+            .then_with(|| other.particle.cmp(&self.particle))
+            .then_with(|| other.other.cmp(&self.other))
+    }
+}
+
+impl PartialOrd for Prediction {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// One step. Times are fractions of the step, from 0 to 1.
+struct Step<'a> {
+    state: &'a mut BrownianParticles,
+    /// Duration of the step, s.
+    dt: f64,
+    queue: BinaryHeap<Prediction>,
+    /// Pairs that pass through each other in this step.
+    passing: Vec<(u32, CollisionPartner)>,
+    report: ParticleStepReport,
+}
+
+impl Step<'_> {
+    fn run(
+        mut self,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<ParticleStepReport, MotionError> {
+        self.find_neighbors();
+        match self.state.config.event_search {
+            EventSearch::Queue => self.run_queue(decide)?,
+            EventSearch::Rescan => self.run_rescan(decide)?,
+        }
+        for cluster in 0..self.state.clusters.len() as u32 {
+            self.state.advance(cluster, 1.0);
+        }
+        Ok(self.report)
+    }
+
+    fn find_neighbors(&mut self) {
+        let state = &mut *self.state;
+        let lengths = state
+            .cluster_of
+            .iter()
+            .map(|&cluster| state.clusters[cluster as usize].displacement.length());
+        let mut ranges: Vec<f64> = lengths.collect();
+        let squares: f64 = ranges.iter().map(|length| length * length).sum();
+        let mean = (squares / ranges.len().max(1) as f64).sqrt();
+        for range in &mut ranges {
+            *range += mean + state.config.tolerance;
+        }
+        state
+            .neighbors
+            .build(&state.positions, &state.radii, &ranges);
+    }
+
+    fn run_queue(
+        &mut self,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<(), MotionError> {
+        let this = &*self;
+        let count = this.state.positions.len() as u32;
+        let predictions: Vec<(Vec<Prediction>, u64)> = (0..count)
+            .into_par_iter()
+            .map(|particle| {
+                let mut list = Vec::new();
+                let checks = this.predict(particle, 0.0, |other| other > particle, &mut list);
+                (list, checks)
+            })
+            .collect();
+        let mut all = Vec::new();
+        for (list, checks) in predictions {
+            all.extend(list);
+            self.report.checks += checks;
+        }
+        self.queue = all.into();
+        while let Some(next) = self.queue.pop() {
+            if self.versions(next.particle, next.other) != next.versions {
+                continue;
+            }
+            let changed = self.respond(next.time, next.particle, next.other, decide)?;
+            for cluster in changed.into_iter().flatten() {
+                let members = self.state.clusters[cluster as usize].members.clone();
+                self.update_ranges(&members, next.time);
+                let mut list = Vec::new();
+                for &member in &members {
+                    self.report.checks += self.predict(member, next.time, |_| true, &mut list);
+                }
+                self.queue.extend(list);
+            }
+        }
+        Ok(())
+    }
+
+    fn run_rescan(
+        &mut self,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<(), MotionError> {
+        let mut now = 0.0;
+        while let Some((time, particle, other)) = self.earliest_collision(now) {
+            now = time;
+            let changed = self.respond(time, particle, other, decide)?;
+            for cluster in changed.into_iter().flatten() {
+                let members = self.state.clusters[cluster as usize].members.clone();
+                self.update_ranges(&members, time);
+            }
+        }
+        Ok(())
+    }
+
+    /// The earliest collision of all pairs.
+    fn earliest_collision(&mut self, now: f64) -> Option<(f64, u32, CollisionPartner)> {
+        let mut best = None;
+        let mut bound = 1.0;
+        for particle in 0..self.state.positions.len() as u32 {
+            for wall in 0..self.state.config.walls.len() as u32 {
+                let other = CollisionPartner::Wall(wall);
+                if let Some(time) = self.wall_contact(particle, wall, now, bound)
+                    && !self.passing.contains(&(particle, other))
+                {
+                    (bound, best) = (time, Some((time, particle, other)));
+                }
+            }
+            let (position, displacement) = self.path(particle, now);
+            let radius = self.state.radii[particle as usize];
+            let neighbors = self.state.neighbors.of(particle);
+            for &index in neighbors.iter().filter(|&&other| other > particle) {
+                let (other_position, other_displacement) = self.path(index, now);
+                let reach = radius + self.state.radii[index as usize];
+                let max_distance =
+                    reach + (displacement.length() + other_displacement.length()) * (bound - now);
+                if position.distance_squared(other_position) > max_distance * max_distance {
+                    self.report.skipped += 1;
+                    continue;
+                }
+                self.report.checks += 1;
+                let other = CollisionPartner::Sphere(index);
+                if let Some(time) = self.contact(particle, index, now, bound)
+                    && !self.passing.contains(&(particle, other))
+                {
+                    (bound, best) = (time, Some((time, particle, other)));
+                }
+            }
+        }
+        best
+    }
+
+    /// Position of a particle at `now`, nm, and its displacement per step, nm.
+    fn path(&self, particle: u32, now: f64) -> (DVec3, DVec3) {
+        let index = particle as usize;
+        let cluster = &self.state.clusters[self.state.cluster_of[index] as usize];
+        let position = self.state.positions[index] + (now - cluster.time) * cluster.displacement;
+        (position, cluster.displacement)
+    }
+
+    fn versions(&self, particle: u32, other: CollisionPartner) -> [u32; 2] {
+        let state = &self.state;
+        let of = |particle: u32| {
+            let cluster = state.cluster_of[particle as usize];
+            state.clusters[cluster as usize].version
+        };
+        match other {
+            CollisionPartner::Sphere(other) => [of(particle), of(other)],
+            CollisionPartner::Wall(_) => [of(particle), 0],
+        }
+    }
+
+    /// Predicts the collisions of a particle with walls and with the neighbors that pass
+    /// `filter`. Returns the number of pairs tested.
+    fn predict(
+        &self,
+        particle: u32,
+        now: f64,
+        filter: impl Fn(u32) -> bool,
+        list: &mut Vec<Prediction>,
+    ) -> u64 {
+        let mut checks = 0;
+        let mut add = |time: f64, other: CollisionPartner| {
+            let (particle, other) = match other {
+                CollisionPartner::Sphere(other) => (
+                    particle.min(other),
+                    CollisionPartner::Sphere(particle.max(other)),
+                ),
+                CollisionPartner::Wall(_) => (particle, other),
+            };
+            if !self.passing.contains(&(particle, other)) {
+                list.push(Prediction {
+                    time,
+                    particle,
+                    other,
+                    versions: self.versions(particle, other),
+                });
+            }
+        };
+        for wall in 0..self.state.config.walls.len() as u32 {
+            if let Some(time) = self.wall_contact(particle, wall, now, 1.0) {
+                add(time, CollisionPartner::Wall(wall));
+            }
+        }
+        for &other in self.state.neighbors.of(particle) {
+            if filter(other) {
+                checks += 1;
+                if let Some(time) = self.contact(particle, other, now, 1.0) {
+                    add(time, CollisionPartner::Sphere(other));
+                }
+            }
+        }
+        checks
+    }
+
+    /// When two approaching particles touch, from `now` to `until`.
+    fn contact(&self, one: u32, other: u32, now: f64, until: f64) -> Option<f64> {
+        let state = &self.state;
+        if state.cluster_of[one as usize] == state.cluster_of[other as usize] {
+            return None;
+        }
+        let [(a, path_a), (b, path_b)] = [one, other].map(|particle| self.path(particle, now));
+        let (offset, relative) = (a - b, path_a - path_b);
+        let closing = -offset.dot(relative);
+        if closing <= 0.0 {
+            return None;
+        }
+        let reach = state.radii[one as usize] + state.radii[other as usize];
+        let tolerance = state.config.tolerance;
+        if reach - offset.length() > SHALLOW * tolerance {
+            return Some(now);
+        }
+        let radius = [(reach - tolerance).max(0.0), 0.0, 0.0];
+        first_contact_relative(offset, relative, radius, until - now).map(|time| now + time)
+    }
+
+    /// When a particle touches a wall, from `now` to `until`.
+    fn wall_contact(&self, particle: u32, wall: u32, now: f64, until: f64) -> Option<f64> {
+        let (position, displacement) = self.path(particle, now);
+        let wall = &self.state.config.walls[wall as usize];
+        let radius = self.state.radii[particle as usize];
+        let max_time = until - now;
+        let surface = wall.signed_distance(position);
+        let depth = radius - surface.distance;
+        let length = displacement.length();
+        let tolerance = self.state.config.tolerance;
+        if -depth > length * max_time {
+            return None;
+        }
+        let is_approaching = surface.normal.dot(displacement) < 0.0;
+        if let Wall::Surface { .. } = wall {
+            let accuracy = wall.accuracy(position);
+            if depth >= -2.0 * accuracy && is_approaching {
+                return Some(now);
+            }
+            let sphere = GrowingSphere::constant(position, displacement, radius);
+            let time = wall
+                .first_contact(&sphere, max_time)?
+                .max(accuracy / length);
+            return (time <= max_time).then_some(now + time);
+        }
+        let mut slack = tolerance;
+        if depth > SHALLOW * tolerance {
+            if is_approaching {
+                return Some(now);
+            }
+            if !wall.is_concave() {
+                return None;
+            }
+            slack = depth + CREEP * tolerance;
+        }
+        let sphere = GrowingSphere::constant(position, displacement, radius - slack);
+        wall.first_contact(&sphere, max_time).map(|time| now + time)
+    }
+
+    /// Applies the outcome of a collision. Returns the clusters whose displacement changed.
+    fn respond(
+        &mut self,
+        time: f64,
+        particle: u32,
+        other: CollisionPartner,
+        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
+    ) -> Result<[Option<u32>; 2], MotionError> {
+        let state = &mut *self.state;
+        let events = self.report.collisions + self.report.wall_collisions;
+        if events > MAX_COLLISIONS_PER_PARTICLE * state.radii.len() as u64 {
+            let (sphere, span) = (particle, self.dt);
+            return Err(MotionError::NoProgress {
+                sphere,
+                events,
+                span,
+            });
+        }
+        let one = state.cluster_of[particle as usize];
+        state.advance(one, time);
+        let position = state.positions[particle as usize];
+        let (normal, two) = match other {
+            CollisionPartner::Sphere(other) => {
+                let two = state.cluster_of[other as usize];
+                state.advance(two, time);
+                let offset = state.positions[other as usize] - position;
+                (offset.try_normalize().unwrap_or(DVec3::X), Some(two))
+            }
+            CollisionPartner::Wall(wall) => {
+                let surface = state.config.walls[wall as usize].signed_distance(position);
+                (-surface.normal, None)
+            }
+        };
+        let displacement = |cluster: u32| state.clusters[cluster as usize].displacement;
+        let relative = displacement(one) - two.map_or(DVec3::ZERO, displacement);
+        let closing = relative.dot(normal);
+        if closing <= 0.0 {
+            // Close to a surface that curves away: predict again.
+            state.clusters[one as usize].version += 1;
+            return Ok([Some(one), None]);
+        }
+        let collision = ParticleCollision {
+            time: time * self.dt,
+            particle,
+            other,
+            normal,
+        };
+        state.collisions.push(collision);
+        match two {
+            Some(_) => self.report.collisions += 1,
+            None => self.report.wall_collisions += 1,
+        }
+        let clusters = &mut state.clusters;
+        match (decide(&collision), two) {
+            (CollisionOutcome::Pass, _) => {
+                self.passing.push((particle, other));
+                return Ok([None, None]);
+            }
+            (CollisionOutcome::Bounce, Some(two)) => {
+                let [a, b] = [one, two].map(|cluster| clusters[cluster as usize].diffusion);
+                // Elastic for masses 1 / D. The sum is positive, since one of them moves.
+                let push = 2.0 * closing / (a + b) * normal;
+                clusters[one as usize].displacement -= a * push;
+                clusters[two as usize].displacement += b * push;
+                clusters[two as usize].version += 1;
+            }
+            (CollisionOutcome::Bounce, None) => {
+                clusters[one as usize].displacement -= 2.0 * closing * normal;
+            }
+            (CollisionOutcome::Stick, Some(two)) => {
+                let kept = state.merge(one, two);
+                state.clusters[kept as usize].version += 1;
+                return Ok([Some(kept), None]);
+            }
+            (CollisionOutcome::Stick, None) => clusters[one as usize].displacement = DVec3::ZERO,
+        }
+        state.clusters[one as usize].version += 1;
+        Ok([Some(one), two])
+    }
+
+    /// Enlarges the range of particles whose new path leaves it.
+    fn update_ranges(&mut self, members: &[u32], now: f64) {
+        for &member in members {
+            let (position, displacement) = self.path(member, now);
+            let neighbors = &mut self.state.neighbors;
+            let needed =
+                position.distance(neighbors.start(member)) + displacement.length() * (1.0 - now);
+            if needed > neighbors.range(member) {
+                neighbors.enlarge(member, RANGE_MARGIN * needed);
+                self.report.enlarged += 1;
+            }
+        }
     }
 }

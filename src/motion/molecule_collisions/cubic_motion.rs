@@ -1,44 +1,45 @@
-//! Spheres that someone else moves step by step, as the detector sees them.
+//! Trajectories of bounding spheres between the steps of a physics engine.
 //!
-//! An engine knows where a sphere is, and how fast, at the beginning and the end of a step.
-//! In between, its way is the cubic with those places and velocities. Engines go as far as
-//! the last velocity says, x₁ = x₀ + v₁ dt; the cubic then starts with an acceleration of
-//! 4 (v₁ − v₀) / dt and ends with −2 (v₁ − v₀) / dt: so bounds are taken four times as
-//! large. A sphere that is pushed harder than it promised, or put elsewhere, goes straight
-//! for that step, and its velocity jumps.
+//! An engine provides position and velocity at the start and the end of a step. Between them
+//! the trajectory is the cubic Hermite interpolation. Semi-implicit Euler moves by the final
+//! velocity, x₁ = x₀ + v₁ dt; then the acceleration of the cubic starts at 4 (v₁ − v₀) / dt and
+//! ends at −2 (v₁ − v₀) / dt, so acceleration bounds are multiplied by four. A sphere that
+//! exceeds its bound or is teleported moves in a straight line during that step, and its
+//! velocity jumps.
 
 use glam::DVec3;
 
 use crate::motion::unknown_trajectories::{Contact, Probe, SphereMotion};
 
-/// Acceleration of the cubic over that of the velocities.
-pub(super) const CUBIC: f64 = 4.0;
+/// Ratio of the acceleration of the cubic to that of the engine.
+pub(super) const CUBIC_FACTOR: f64 = 4.0;
 
-/// What is added to bounds, nm/s²: engines round to 32 bits, which is a jerk in a step.
+/// Added to acceleration bounds for the rounding of `f32` velocities, nm/s².
 pub(super) const ROUNDING: f64 = 1.0;
 
-/// The way of a sphere in one step.
+/// Trajectory of a sphere in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece {
+pub(super) struct CubicSegment {
     start: Probe,
     end: Probe,
 }
 
-impl Piece {
-    /// A sphere that stays where it is.
-    pub(super) fn at(probe: Probe) -> Self {
+impl CubicSegment {
+    /// A sphere at rest.
+    pub(super) fn resting(probe: Probe) -> Self {
         Self {
             start: probe,
             end: probe,
         }
     }
 
-    /// The way from one probe to another within `dt` s, and at most this acceleration,
-    /// nm/s².
-    pub(super) fn between(start: Probe, end: Probe, dt: f64, most: f64) -> Self {
+    /// The trajectory from `start` to `end` within `dt` s: a cubic if its acceleration is at
+    /// most `max_acceleration` nm/s², a straight line otherwise.
+    pub(super) fn new(start: Probe, end: Probe, dt: f64, max_acceleration: f64) -> Self {
         let cubic = Self { start, end };
-        let [first, last] = [0.0, 1.0].map(|part| cubic.acceleration(part, dt).length());
-        if first.max(last) <= most {
+        // The acceleration is linear, so its maximum is at one end.
+        let [first, last] = [0.0, 1.0].map(|s| cubic.acceleration(s, dt).length());
+        if first.max(last) <= max_acceleration {
             return cubic;
         }
         let velocity = (end.position - start.position) / dt;
@@ -48,60 +49,61 @@ impl Piece {
         }
     }
 
-    /// Whether this piece goes on where another one ended.
-    pub(super) fn follows(&self, before: &Self) -> bool {
-        self.start == before.end
+    /// Whether this segment continues the previous one in position and velocity.
+    pub(super) fn continues(&self, previous: &Self) -> bool {
+        self.start == previous.end
     }
 
-    /// Whether this piece starts in the place where another one ended.
-    pub(super) fn starts_where(&self, before: &Self) -> bool {
-        self.start.position == before.end.position
+    /// Whether this segment starts at the end position of the previous one.
+    pub(super) fn is_connected(&self, previous: &Self) -> bool {
+        self.start.position == previous.end.position
     }
 
-    /// Acceleration after a part of the step, nm/s²; linear in that part.
-    fn acceleration(&self, part: f64, dt: f64) -> DVec3 {
-        let way = self.end.position - self.start.position;
+    /// Acceleration at the fraction `s` of a step of `dt` s, nm/s².
+    fn acceleration(&self, s: f64, dt: f64) -> DVec3 {
+        let displacement = self.end.position - self.start.position;
         let (from, to) = (self.start.velocity * dt, self.end.velocity * dt);
-        let first = 6.0 * way - 4.0 * from - 2.0 * to;
-        let last = -6.0 * way + 2.0 * from + 4.0 * to;
-        (first + part * (last - first)) / (dt * dt)
+        let first = 6.0 * displacement - 4.0 * from - 2.0 * to;
+        let last = -6.0 * displacement + 2.0 * from + 4.0 * to;
+        (first + s * (last - first)) / (dt * dt)
     }
 
-    /// Place and velocity after a part of a step of `dt` s.
-    fn probe(&self, part: f64, dt: f64) -> Probe {
-        let way = self.end.position - self.start.position;
+    /// Position and velocity at the fraction `s` of a step of `dt` s.
+    fn probe(&self, s: f64, dt: f64) -> Probe {
+        let displacement = self.end.position - self.start.position;
         let (from, to) = (self.start.velocity * dt, self.end.velocity * dt);
-        let square = 3.0 * way - 2.0 * from - to;
-        let cube = from + to - 2.0 * way;
+        let square = 3.0 * displacement - 2.0 * from - to;
+        let cube = from + to - 2.0 * displacement;
         Probe {
-            position: self.start.position + part * (from + part * (square + part * cube)),
-            velocity: (from + part * (2.0 * square + part * 3.0 * cube)) / dt,
+            position: self.start.position + s * (from + s * (square + s * cube)),
+            velocity: (from + s * (2.0 * square + s * 3.0 * cube)) / dt,
         }
     }
 }
 
-/// All spheres in one step.
+/// Trajectories of all spheres in one step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pieces {
-    pub(super) pieces: Vec<Piece>,
-    /// When the step began, s, and how long it is, s.
+pub(super) struct CubicMotion {
+    pub(super) segments: Vec<CubicSegment>,
+    /// Start of the step, s.
     pub(super) begin: f64,
+    /// Duration of the step, s.
     pub(super) dt: f64,
     /// Contacts of the step.
     pub(super) contacts: Vec<Contact>,
 }
 
-impl SphereMotion for Pieces {
+impl SphereMotion for CubicMotion {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
-        let piece = &self.pieces[sphere as usize];
+        let segment = &self.segments[sphere as usize];
         let elapsed = time - self.begin;
-        // The ends are given, not computed.
+        // Both ends are exact, not interpolated.
         if elapsed <= 0.0 {
-            piece.start
+            segment.start
         } else if elapsed >= self.dt {
-            piece.end
+            segment.end
         } else {
-            piece.probe(elapsed / self.dt, self.dt)
+            segment.probe(elapsed / self.dt, self.dt)
         }
     }
 
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_of_an_engine_is_a_cubic_of_at_most_four_times_its_acceleration() {
+    fn euler_step_is_a_cubic_with_at_most_four_times_the_acceleration() {
         let (dt, gravity) = (0.01, DVec3::new(0.0, -10.0, 0.0));
         let start = Probe {
             position: DVec3::X,
@@ -126,16 +128,17 @@ mod tests {
             position: start.position + dt * velocity,
             velocity,
         };
-        let piece = Piece::between(start, end, dt, CUBIC * 10.0 + 1.0e-6);
-        assert_eq!((piece.start, piece.end), (start, end));
-        assert!((piece.acceleration(0.0, dt) - 4.0 * gravity).length() < 1.0e-9);
-        assert!((piece.acceleration(1.0, dt) + 2.0 * gravity).length() < 1.0e-9);
-        let last = piece.probe(1.0, dt);
+        let cubic = CubicSegment::new(start, end, dt, CUBIC_FACTOR * 10.0 + 1.0e-6);
+        assert_eq!((cubic.start, cubic.end), (start, end));
+        assert!((cubic.acceleration(0.0, dt) - 4.0 * gravity).length() < 1.0e-9);
+        assert!((cubic.acceleration(1.0, dt) + 2.0 * gravity).length() < 1.0e-9);
+        let last = cubic.probe(1.0, dt);
         assert!(last.position.distance(end.position) < 1.0e-12);
         assert!(last.velocity.distance(end.velocity) < 1.0e-12);
-        // Half of that is not allowed: it goes straight.
-        let straight = Piece::between(start, end, dt, CUBIC * 5.0);
+        // With half the bound the segment is a straight line.
+        let straight = CubicSegment::new(start, end, dt, CUBIC_FACTOR * 5.0);
         assert_eq!(straight.acceleration(0.3, dt), DVec3::ZERO);
-        assert!(!straight.follows(&Piece::at(start)) && piece.follows(&Piece::at(start)));
+        let rest = CubicSegment::resting(start);
+        assert!(!straight.continues(&rest) && cubic.continues(&rest));
     }
 }

@@ -1,23 +1,21 @@
-//! When do molecules meet that an engine moves step by step?
+//! Collisions of molecules that a physics engine moves step by step.
 //!
-//! [`MoleculeCollisionDetector`] looks on. Of each molecule it knows a bound on its acceleration, and
-//! after each step where it was and where it is:
+//! [`MoleculeCollisionDetector`] observes; it moves nothing. It knows a bound on the
+//! acceleration of each molecule, and the poses and velocities before and after each step:
 //!
-//! 1. [time-varying bounds](super::unknown_trajectories) of the bounding spheres tell which of them
-//!    meet on their ways, and miss none; molecules that are far from each other cost
-//!    nothing;
-//! 2. from then on, until the spheres part, the atoms of the two are compared at the end of
-//!    each step, and where they would have been if they had gone on as they were: a solver
-//!    may have stopped them just before they touched;
-//! 3. where they touch for the first time, the time is found by halving the step.
+//! 1. [Time-varying bounds](super::unknown_trajectories) of the bounding spheres find every
+//!    pair whose bounding spheres overlap on the way. Molecules far from each other cost
+//!    nothing.
+//! 2. While the bounding spheres of a pair overlap, its atoms are compared at the end of each
+//!    step, and also at the poses without the engine's response: the solver may have stopped
+//!    the molecules just before they touched.
+//! 3. When atoms touch for the first time, bisection of the step finds the time.
 //!
-//! Bounds are promises about what moves molecules on their own: gravity, fields, springs. A
-//! molecule that is hit, kicked or put elsewhere breaks its promise, which is noticed and
-//! costs a look around.
+//! Acceleration bounds cover gravity, fields and springs. A molecule that is hit, kicked or
+//! teleported exceeds its bound; the detector notices this and resets its trajectory.
 //!
-//! Poses are those of the centers of mass in the world, nm; times s, velocities nm/s,
-//! accelerations nm/s². Meetings come in the order of time, then of molecules, the same from
-//! run to run.
+//! Poses are those of the centers of mass in the world, in nm. Collisions are ordered by time,
+//! then by index, and are the same in every run.
 
 mod cubic_motion;
 
@@ -26,40 +24,37 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use self::cubic_motion::{CUBIC, Piece, Pieces, ROUNDING};
-use super::error::check_positive;
-use super::overlap_shape::OverlapShape;
+use self::cubic_motion::{CUBIC_FACTOR, CubicMotion, CubicSegment, ROUNDING};
+use super::error::{check_count, check_positive};
 use super::unknown_trajectories::{
-    CollisionDetector, EventCounts, MovingSphere, Probe, TimeVaryingConfig, TimeVaryingDetector,
+    CollisionDetector, MovingSphere, Probe, TimeVaryingConfig, TimeVaryingDetector,
 };
-use super::{CollisionPartner, MotionError};
+use super::{CollisionPartner, MotionError, OverlapShape};
 use crate::pose::Pose;
 use crate::search::{AutoGrid, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
 
-/// Times that a step is halved to find when atoms touch: a thousandth of it.
-const HALVINGS: u32 = 10;
+/// Number of bisections of a step: times have a resolution of a thousandth of it.
+const BISECTIONS: u32 = 10;
 
-/// Atoms that are so near to each other touch, nm: rounding.
-const TOUCH_NM: f32 = 1.0e-3;
+/// Gap at which atoms count as touching, nm: rounding.
+const TOUCH_GAP_NM: f32 = 1.0e-3;
 
-/// Molecules that touched may meet again when they are so far apart, nm: those that lie on
-/// each other tremble.
-const PARTED_NM: f32 = 0.02;
+/// Gap at which touching molecules count as separated, nm. Resting contacts jitter.
+const SEPARATION_GAP_NM: f32 = 0.02;
 
-/// What bounding spheres are taken larger by, nm: solvers stop molecules before they touch.
-const NEAR_NM: f32 = 0.05;
+/// Margin of the bounding spheres, nm: solvers stop molecules before they touch.
+const MARGIN_NM: f32 = 0.05;
 
-/// How deep bounding spheres may overlap before they are looked at, nm: the smallest gap
-/// between molecules that matters.
+/// Overlap tolerance of the bounding spheres, nm.
 const OVERLAP_NM: f64 = 1.0e-3;
 
-/// Where a molecule is, and how fast.
+/// Pose and velocity of a molecule.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MovingPose {
-    /// Where it is: its center of mass in the world, nm, and its rotation.
+    /// Center of mass in the world, nm, and rotation.
     pub pose: Pose,
-    /// Velocity of its center of mass, nm/s.
+    /// Velocity of the center of mass, nm/s.
     pub velocity: DVec3,
 }
 
@@ -71,26 +66,25 @@ impl MovingPose {
         }
     }
 
-    /// Where the molecule would be after `dt` s if nobody had stopped it on its way to
-    /// `end`.
-    fn gone_on(&self, end: &Self, dt: f64) -> Pose {
-        let way = (dt * self.velocity).as_vec3();
-        Pose::new(self.pose.position + way, end.pose.rotation)
+    /// The pose after `dt` s at constant velocity, with the rotation of `end`.
+    fn unobstructed(&self, end: &Self, dt: f64) -> Pose {
+        let displacement = (dt * self.velocity).as_vec3();
+        Pose::new(self.pose.position + displacement, end.pose.rotation)
     }
 }
 
-/// Two molecules whose atoms touch, and did not before.
+/// Two molecules whose atoms start to touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairCollision {
-    /// When, s: a thousandth of a step is told apart.
+    /// Time, s, with a resolution of a thousandth of the step.
     pub time: f64,
-    /// The molecule; the smaller index of two.
+    /// Smaller index.
     pub a: u32,
-    /// The other one.
+    /// Larger index.
     pub b: u32,
 }
 
-/// Looks for molecules that meet. See the [module](self) page.
+/// Finds the times at which molecules start to touch. See the [module](self) docs.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -102,23 +96,23 @@ pub struct PairCollision {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 /// let shape = Arc::new(OverlapShape::new(lipid)?);
-/// // One is at rest; an engine moves the other one towards it, with 10 nm/s.
+/// // One lipid is at rest; an engine moves another towards it with 10 nm/s.
 /// let at = |x: f32, speed: f64| MovingPose {
 ///     pose: Pose::from_translation(Vec3::X * x),
 ///     velocity: DVec3::X * speed,
 /// };
-/// let mut places = [at(0.0, 0.0), at(6.0, -10.0)];
-/// let still = 0.0;
-/// let mut watch = MoleculeCollisionDetector::new(&[(shape.clone(), still), (shape, still)], &places, 0.0)?;
-/// let mut met = None;
+/// let mut poses = [at(0.0, 0.0), at(6.0, -10.0)];
+/// let molecules = [(shape.clone(), 0.0), (shape, 0.0)];
+/// let mut detector = MoleculeCollisionDetector::new(&molecules, &poses, 0.0)?;
+/// let mut collision = None;
 /// for step in 1..=60 {
-///     let next = [places[0], at(6.0 - 0.1 * step as f32, -10.0)];
-///     met = met.or(watch.step(0.01, &places, &next)?.first().copied());
-///     places = next;
+///     let next = [poses[0], at(6.0 - 0.1 * step as f32, -10.0)];
+///     collision = collision.or(detector.step(0.01, &poses, &next)?.first().copied());
+///     poses = next;
 /// }
-/// let met = met.ok_or("they have not met")?;
-/// assert_eq!((met.a, met.b), (0, 1));
-/// assert!(met.time > 0.1 && met.time < 0.6, "after {} s", met.time);
+/// let collision = collision.ok_or("no collision")?;
+/// assert_eq!((collision.a, collision.b), (0, 1));
+/// assert!(collision.time > 0.1 && collision.time < 0.6, "{} s", collision.time);
 /// # Ok(())
 /// # }
 /// ```
@@ -126,106 +120,100 @@ pub struct PairCollision {
 pub struct MoleculeCollisionDetector {
     shapes: Vec<Arc<OverlapShape>>,
     spheres: Vec<MovingSphere>,
-    motion: Pieces,
+    motion: CubicMotion,
     detector: TimeVaryingDetector,
     /// Pairs whose bounding spheres overlap.
     near: BTreeSet<(u32, u32)>,
-    /// Those of them whose atoms touch.
+    /// Pairs whose atoms touch.
     touching: BTreeSet<(u32, u32)>,
-    met: Vec<PairCollision>,
+    collisions: Vec<PairCollision>,
 }
 
 impl MoleculeCollisionDetector {
-    /// Molecules with bounds on their accelerations (nm/s²) that are here at `start` s.
-    /// Those that touch now have not met.
+    /// Starts at `start` s with molecules, bounds on their accelerations (nm/s²) and poses.
+    /// Molecules that touch at the start do not collide.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be, or someone is too far away
-    /// to be searched; [`MotionError::CountMismatch`] in it if there is not one place for each
-    /// molecule.
+    /// [`MotionError`] if a bound or a pose is invalid, a molecule is too far away for the
+    /// broad phase, or there is not one pose for each molecule.
     pub fn new(
         molecules: &[(Arc<OverlapShape>, f64)],
-        places: &[MovingPose],
+        poses: &[MovingPose],
         start: f64,
     ) -> Result<Self, MotionError> {
-        let shapes: Vec<Arc<OverlapShape>> = molecules.iter().map(|one| one.0.clone()).collect();
-        check_count(molecules.len(), places.len())?;
+        check_count(molecules.len(), poses.len())?;
         let spheres = molecules.iter().map(|(shape, acceleration)| MovingSphere {
-            radius: f64::from(shape.bounding_radius() + NEAR_NM),
-            acceleration: CUBIC * acceleration + ROUNDING,
+            radius: f64::from(shape.bounding_radius() + MARGIN_NM),
+            acceleration: CUBIC_FACTOR * acceleration + ROUNDING,
         });
         let spheres: Vec<MovingSphere> = spheres.collect();
-        let mut motion = Pieces {
-            pieces: places.iter().map(|at| Piece::at(at.probe())).collect(),
+        let resting = |pose: &MovingPose| CubicSegment::resting(pose.probe());
+        let mut motion = CubicMotion {
+            segments: poses.iter().map(resting).collect(),
             begin: start,
-            ..Pieces::default()
+            ..CubicMotion::default()
         };
         let config = TimeVaryingConfig {
             tolerance: OVERLAP_NM,
             ..TimeVaryingConfig::default()
         };
         let detector = TimeVaryingDetector::new(&spheres, Vec::new(), &config, start, &mut motion)?;
-        let mut watch = Self {
-            shapes,
+        // The detector reports approaching pairs only: search pairs that already overlap.
+        let (mut bounding_spheres, mut pairs) = (SphereSet::new(), PairBuffer::new());
+        for ((pose, sphere), owner) in poses.iter().zip(&spheres).zip(0..) {
+            bounding_spheres.push(pose.pose.position, sphere.radius as f32, owner)?;
+        }
+        AutoGrid::new().find_pairs(&bounding_spheres, 0.0, &mut pairs)?;
+        let mut this = Self {
+            shapes: molecules.iter().map(|(shape, _)| shape.clone()).collect(),
             spheres,
             motion,
             detector,
-            near: BTreeSet::new(),
+            near: pairs.iter().map(|pair| (pair.a, pair.b)).collect(),
             touching: BTreeSet::new(),
-            met: Vec::new(),
+            collisions: Vec::new(),
         };
-        // The detector only tells of those that approach.
-        let (mut spheres, mut pairs) = (SphereSet::new(), PairBuffer::new());
-        for ((place, sphere), owner) in places.iter().zip(&watch.spheres).zip(0..) {
-            spheres.push(place.pose.position, sphere.radius as f32, owner)?;
-        }
-        AutoGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
-        watch.near = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
-        let overlapping = watch.near.iter().copied();
-        watch.touching = overlapping
-            .filter(|&pair| {
-                let poses = [0, 1].map(|k| at(places, pair, k));
-                watch.atoms_are_within(PARTED_NM, pair, poses)
-            })
+        let near = this.near.iter().copied();
+        this.touching = near
+            .filter(|&pair| this.atoms_are_within(SEPARATION_GAP_NM, pair, poses_of(poses, pair)))
             .collect();
-        Ok(watch)
+        Ok(this)
     }
 
-    /// Whether two molecules have met and not parted since.
+    /// Whether two molecules have collided and not separated since.
     #[must_use]
     pub fn are_touching(&self, one: u32, other: u32) -> bool {
         self.touching.contains(&(one.min(other), one.max(other)))
     }
 
-    /// A step of `dt` s that took molecules from `starts` to `ends`: who met in it, in the
-    /// order of time, then of molecules.
+    /// The collisions in a step of `dt` s that moved the molecules from `starts` to `ends`.
     ///
     /// # Errors
-    /// [`MotionError`] if the step is not positive, or a place is not finite;
-    /// [`MotionError::CountMismatch`] if there is not one start and one end for each molecule.
+    /// [`MotionError`] if the step is not positive, a pose is not finite, or there is not one
+    /// start and one end for each molecule.
     pub fn step(
         &mut self,
         dt: f64,
         starts: &[MovingPose],
         ends: &[MovingPose],
     ) -> Result<&[PairCollision], MotionError> {
-        self.met.clear();
+        self.collisions.clear();
         check_positive("step", dt)?;
         check_count(self.shapes.len(), starts.len())?;
         check_count(self.shapes.len(), ends.len())?;
         let begin = self.detector.time();
         (self.motion.begin, self.motion.dt) = (begin, dt);
         self.motion.contacts.clear();
-        let mut displaced = Vec::new();
+        let mut teleported = Vec::new();
         for (index, sphere) in (0..).zip(&self.spheres) {
             let [start, end] = [starts, ends].map(|list| list[index as usize].probe());
-            let piece = Piece::between(start, end, dt, sphere.acceleration);
-            let before = &mut self.motion.pieces[index as usize];
-            let jumps = !piece.follows(before);
-            if !piece.starts_where(before) {
-                displaced.push(index);
+            let segment = CubicSegment::new(start, end, dt, sphere.acceleration);
+            let current = &mut self.motion.segments[index as usize];
+            let jumps = !segment.continues(current);
+            if !segment.is_connected(current) {
+                teleported.push(index);
             }
-            *before = piece;
+            *current = segment;
             if jumps {
                 self.detector.disturb(index, &mut self.motion)?;
             }
@@ -236,8 +224,8 @@ impl MoleculeCollisionDetector {
                 self.near.insert((contact.sphere, other));
             }
         }
-        // Whoever was put into others need not approach them.
-        for one in displaced {
+        // A molecule that was teleported into others does not have to approach them.
+        for one in teleported {
             for other in (0..self.shapes.len() as u32).filter(|other| *other != one) {
                 let pair = (one.min(other), one.max(other));
                 if self.spheres_overlap(pair, ends) {
@@ -245,58 +233,51 @@ impl MoleculeCollisionDetector {
                 }
             }
         }
-        self.compare(begin, dt, starts, ends);
-        Ok(&self.met)
+        self.compare_atoms(begin, dt, starts, ends);
+        Ok(&self.collisions)
     }
 
-    /// What the detector has done so far.
-    #[must_use]
-    pub fn counts(&self) -> EventCounts {
-        self.detector.counts()
-    }
-
-    /// Compares the atoms of all that are near each other.
-    fn compare(&mut self, begin: f64, dt: f64, starts: &[MovingPose], ends: &[MovingPose]) {
+    /// Compares the atoms of all near pairs.
+    fn compare_atoms(&mut self, begin: f64, dt: f64, starts: &[MovingPose], ends: &[MovingPose]) {
         let near = std::mem::take(&mut self.near);
         let mut still_near = BTreeSet::new();
         for pair in near {
-            let last = [0, 1].map(|k| at(ends, pair, k));
+            let last = poses_of(ends, pair);
             if self.touching.contains(&pair) {
-                if !self.atoms_are_within(PARTED_NM, pair, last) {
+                if !self.atoms_are_within(SEPARATION_GAP_NM, pair, last) {
                     self.touching.remove(&pair);
                 }
             } else {
-                let first = [0, 1].map(|k| at(starts, pair, k));
-                let gone_on = [pair.0, pair.1].map(|index| {
+                let first = poses_of(starts, pair);
+                let unobstructed = [pair.0, pair.1].map(|index| {
                     let [start, end] = [starts, ends].map(|list| &list[index as usize]);
-                    start.gone_on(end, dt)
+                    start.unobstructed(end, dt)
                 });
-                let targets = [gone_on, last];
-                let touched = |poses: &[Pose; 2]| self.atoms_are_within(TOUCH_NM, pair, *poses);
-                if let Some(target) = targets.into_iter().find(touched) {
-                    let part = self.first_touch(pair, first, target);
+                let touch = |poses: &[Pose; 2]| self.atoms_are_within(TOUCH_GAP_NM, pair, *poses);
+                if let Some(target) = [unobstructed, last].into_iter().find(touch) {
+                    let fraction = self.first_touch(pair, first, target);
                     self.touching.insert(pair);
-                    self.met.push(PairCollision {
-                        time: begin + part * dt,
+                    self.collisions.push(PairCollision {
+                        time: begin + fraction * dt,
                         a: pair.0,
                         b: pair.1,
                     });
                 }
             }
-            // A pair that only begins to meet is as good as apart, and reported again.
+            // Pairs that have separated are found again by the detector.
             if self.spheres_overlap(pair, ends) {
                 still_near.insert(pair);
             }
         }
         self.near = still_near;
-        self.met.sort_by(|one, other| {
+        self.collisions.sort_by(|one, other| {
             let order = one.time.total_cmp(&other.time);
             order.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
         });
     }
 
-    fn spheres_overlap(&self, (a, b): (u32, u32), places: &[MovingPose]) -> bool {
-        let [one, other] = [a, b].map(|index| places[index as usize].pose.position);
+    fn spheres_overlap(&self, (a, b): (u32, u32), poses: &[MovingPose]) -> bool {
+        let [one, other] = [a, b].map(|index| poses[index as usize].pose.position);
         let [r, s] = [a, b].map(|index| self.spheres[index as usize].radius);
         f64::from(one.distance(other)) < r + s
     }
@@ -306,16 +287,16 @@ impl MoleculeCollisionDetector {
         one.is_within(gap, &poses[0], other, &poses[1])
     }
 
-    /// The part of the step after which two touch that do at its end.
+    /// The fraction of the step after which two molecules touch that touch at its end.
     fn first_touch(&self, pair: (u32, u32), first: [Pose; 2], last: [Pose; 2]) -> f64 {
-        if self.atoms_are_within(TOUCH_NM, pair, first) {
+        if self.atoms_are_within(TOUCH_GAP_NM, pair, first) {
             return 0.0;
         }
         let (mut apart, mut touching) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
+        for _ in 0..BISECTIONS {
             let middle = 0.5 * (apart + touching);
-            let poses = [0, 1].map(|k| between(&first[k], &last[k], middle as f32));
-            if self.atoms_are_within(TOUCH_NM, pair, poses) {
+            let poses = [0, 1].map(|k| interpolate(&first[k], &last[k], middle as f32));
+            if self.atoms_are_within(TOUCH_GAP_NM, pair, poses) {
                 touching = middle;
             } else {
                 apart = middle;
@@ -325,22 +306,13 @@ impl MoleculeCollisionDetector {
     }
 }
 
-fn at(places: &[MovingPose], pair: (u32, u32), which: usize) -> Pose {
-    let index = [pair.0, pair.1][which];
-    places[index as usize].pose
+fn poses_of(poses: &[MovingPose], (a, b): (u32, u32)) -> [Pose; 2] {
+    [a, b].map(|index| poses[index as usize].pose)
 }
 
-/// A pose between two others.
-fn between(first: &Pose, last: &Pose, part: f32) -> Pose {
+fn interpolate(first: &Pose, last: &Pose, fraction: f32) -> Pose {
     Pose::new(
-        first.position.lerp(last.position, part),
-        first.rotation.lerp(last.rotation, part).normalize(),
+        first.position.lerp(last.position, fraction),
+        first.rotation.lerp(last.rotation, fraction).normalize(),
     )
-}
-
-fn check_count(count: usize, given: usize) -> Result<(), MotionError> {
-    if count == given {
-        return Ok(());
-    }
-    Err(MotionError::CountMismatch { given, count })
 }

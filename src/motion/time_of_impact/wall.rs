@@ -1,13 +1,13 @@
-//! What spheres bounce from: planes, boxes, balls and the surfaces of compartments.
+//! Static walls: planes, boxes, balls and the surfaces of compartments.
 //!
-//! How far a sphere is from a wall along a straight way:
+//! Distance of a sphere that moves in a straight line:
 //!
-//! - from a plane: linear, so that with the growth of the radius the time of contact is the
-//!   root of a quadratic equation (equation 7 of Kim, Guibas and Shin);
-//! - from a box or a ball that it is outside of: convex, as between two spheres;
-//! - from a ball that it is inside of: concave, so that there is one root at most;
-//! - from any other surface: unknown, but never changing faster than the sphere moves. It
-//!   may go on for as long as that takes, and look again.
+//! - from a plane: linear, so the time of impact is the root of a quadratic equation
+//!   (equation 7 of Kim, Guibas and Shin);
+//! - from the outside of a box or a ball: convex, as between two spheres;
+//! - from the inside of a ball: concave, with at most one root;
+//! - from any other surface: only known to be Lipschitz continuous. Conservative advancement
+//!   steps by the time in which the surface cannot be reached.
 
 use std::sync::Arc;
 
@@ -18,79 +18,77 @@ use super::roots::{Gap, first_not_positive, first_root_of_concave, first_touch_o
 use crate::compartment::Surface;
 use crate::motion::MotionError;
 
-/// Lengths of normals that are taken for one.
+/// Tolerance on the squared length of unit normals.
 const UNIT_TOLERANCE: f64 = 1.0e-9;
 
-/// How close to a surface of 32 bits a sphere is said to touch it, as a part of its
-/// distance from the origin, and at least of one nm.
-const SURFACE_DIGITS: f64 = 4.0e-6;
+/// Accuracy of an `f32` surface, relative to the distance from the origin, at least 1 nm.
+const SURFACE_ACCURACY: f64 = 4.0e-6;
 
-/// How many times a way to a surface is gone on at most. Each is sure not to be too far.
-const MOST_ADVANCES: usize = 256;
+/// Maximum number of steps of conservative advancement.
+const MAX_ADVANCES: usize = 256;
 
-/// On which side of a surface spheres are.
+/// The side of a surface that spheres are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WallSide {
-    /// Spheres are held inside.
+    /// Spheres are inside.
     Inside,
-    /// Spheres are kept out.
+    /// Spheres are outside.
     Outside,
 }
 
-/// Something that does not move and that spheres cannot enter. Lengths in nm, world frame.
+/// A static obstacle that spheres cannot enter. Lengths in nm, world frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Wall {
-    /// All points p with p · normal = offset; spheres are on the side that the normal
-    /// points to.
+    /// The points p with p · normal = offset. Spheres are on the side of the normal.
     Plane {
-        /// Unit vector to the free side.
+        /// Unit normal towards the spheres.
         normal: DVec3,
         /// Distance of the plane from the origin along the normal.
         offset: f64,
     },
-    /// A solid box along the axes, which spheres are outside of.
-    Block {
+    /// A solid axis-aligned box. Spheres are outside.
+    Cuboid {
         /// Lowest corner.
         low: DVec3,
         /// Highest corner.
         high: DVec3,
     },
-    /// A sphere, which the moving ones are inside or outside of.
+    /// A static sphere.
     Ball {
-        /// Its center.
+        /// Center.
         center: DVec3,
-        /// Its radius.
+        /// Radius.
         radius: f64,
-        /// Where the moving spheres are.
+        /// The side that the moving spheres are on.
         side: WallSide,
     },
-    /// The surface of a compartment, known with 32 bits.
+    /// The surface of a compartment, in `f32`.
     Surface {
         /// The surface.
         surface: Arc<dyn Surface>,
-        /// Where the moving spheres are.
+        /// The side that the moving spheres are on.
         side: WallSide,
     },
 }
 
-/// A wall seen from a point.
+/// Signed distance of a point from a wall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistance {
-    /// Distance of the point from the wall, nm; negative within it.
+    /// Distance from the wall, nm; negative inside of it.
     pub distance: f64,
-    /// Unit vector away from the wall, to the free side.
+    /// Unit vector away from the wall.
     pub normal: DVec3,
 }
 
 impl Wall {
-    /// The six faces of a box along the axes, which spheres are inside of: low and high x,
-    /// low and high y, low and high z.
+    /// The six faces of an axis-aligned box that spheres are inside of: low x, high x, low y,
+    /// high y, low z, high z.
     #[must_use]
     pub fn box_faces(low: DVec3, high: DVec3) -> [Self; 6] {
-        let face = |axis: usize, side: f64, offset: f64| Self::Plane {
-            normal: side * DVec3::AXES[axis],
-            offset: side * offset,
+        let face = |axis: usize, sign: f64, offset: f64| Self::Plane {
+            normal: sign * DVec3::AXES[axis],
+            offset: sign * offset,
         };
         [
             face(0, 1.0, low.x),
@@ -102,45 +100,56 @@ impl Wall {
         ]
     }
 
-    /// Refuses what is no wall; `index` is for the error.
-    pub(crate) fn check(&self, index: u32) -> Result<(), MotionError> {
-        let what = match self {
-            Self::Plane { normal, offset } => {
-                let unit = (normal.length_squared() - 1.0).abs() < UNIT_TOLERANCE;
-                (!unit || !offset.is_finite())
-                    .then_some("a plane needs a unit normal and a finite offset")
+    /// Returns an error if a wall in the list is degenerate or not finite.
+    pub(crate) fn check_all(walls: &[Self]) -> Result<(), MotionError> {
+        for (index, wall) in (0..).zip(walls) {
+            if let Some(what) = wall.defect() {
+                return Err(MotionError::BadWall { wall: index, what });
             }
-            Self::Block { low, high } => {
-                let finite = low.is_finite() && high.is_finite();
-                (!finite || low.cmpgt(*high).any())
-                    .then_some("a block needs finite corners in order")
-            }
-            Self::Ball { center, radius, .. } => {
-                let good = center.is_finite() && radius.is_finite() && *radius > 0.0;
-                (!good).then_some("a ball needs a finite center and a positive radius")
-            }
-            Self::Surface { .. } => None,
-        };
-        what.map_or(Ok(()), |what| {
-            Err(MotionError::BadWall { wall: index, what })
-        })
+        }
+        Ok(())
     }
 
-    /// How near a sphere has to be to touch this wall, beyond what the caller asks for, nm.
-    pub(crate) fn tolerance(&self, point: DVec3) -> f64 {
+    fn defect(&self) -> Option<&'static str> {
         match self {
-            Self::Surface { .. } => SURFACE_DIGITS * point.abs().max_element().max(1.0),
+            Self::Plane { normal, offset } => {
+                let is_unit = (normal.length_squared() - 1.0).abs() < UNIT_TOLERANCE;
+                (!is_unit || !offset.is_finite())
+                    .then_some("a plane needs a unit normal and a finite offset")
+            }
+            Self::Cuboid { low, high } => {
+                let is_finite = low.is_finite() && high.is_finite();
+                (!is_finite || low.cmpgt(*high).any())
+                    .then_some("a cuboid needs finite corners with low <= high")
+            }
+            Self::Ball { center, radius, .. } => {
+                let is_valid = center.is_finite() && radius.is_finite() && *radius > 0.0;
+                (!is_valid).then_some("a ball needs a finite center and a positive radius")
+            }
+            Self::Surface { .. } => None,
+        }
+    }
+
+    /// Accuracy of the distance near a point, nm.
+    pub(crate) fn accuracy(&self, point: DVec3) -> f64 {
+        match self {
+            Self::Surface { .. } => SURFACE_ACCURACY * point.abs().max_element().max(1.0),
             _ => 0.0,
         }
     }
 
-    /// Whether a sphere that has just left the wall may come back to it on a straight way.
-    pub(crate) fn is_hollow(&self) -> bool {
-        let hollow = WallSide::Inside;
-        matches!(self, Self::Ball { side, .. } if *side == hollow)
+    /// Whether a sphere that leaves the wall in a straight line can hit it again.
+    pub(crate) fn is_concave(&self) -> bool {
+        matches!(
+            self,
+            Self::Ball {
+                side: WallSide::Inside,
+                ..
+            }
+        )
     }
 
-    /// The wall as it is seen from a point.
+    /// Signed distance of a point, and the direction away from the wall.
     #[must_use]
     pub fn signed_distance(&self, point: DVec3) -> SignedDistance {
         match self {
@@ -148,47 +157,47 @@ impl Wall {
                 distance: point.dot(*normal) - offset,
                 normal: *normal,
             },
-            Self::Block { low, high } => block_from(*low, *high, point),
+            Self::Cuboid { low, high } => cuboid_distance(*low, *high, point),
             Self::Ball {
                 center,
                 radius,
                 side,
             } => {
-                let away = point - center;
-                let distance = away.length();
-                let outwards = away.try_normalize().unwrap_or(DVec3::X);
+                let offset = point - center;
+                let distance = offset.length();
+                let outward = offset.try_normalize().unwrap_or(DVec3::X);
                 match side {
                     WallSide::Outside => SignedDistance {
                         distance: distance - radius,
-                        normal: outwards,
+                        normal: outward,
                     },
                     WallSide::Inside => SignedDistance {
                         distance: radius - distance,
-                        normal: -outwards,
+                        normal: -outward,
                     },
                 }
             }
             Self::Surface { surface, side } => {
-                let seen = surface.distance_and_normal(point.as_vec3());
+                let closest = surface.distance_and_normal(point.as_vec3());
                 let sign = match side {
                     WallSide::Outside => 1.0,
                     WallSide::Inside => -1.0,
                 };
                 SignedDistance {
-                    distance: sign * f64::from(seen.distance),
-                    normal: sign * seen.normal.as_dvec3().normalize_or(DVec3::X),
+                    distance: sign * f64::from(closest.distance),
+                    normal: sign * closest.normal.as_dvec3().normalize_or(DVec3::X),
                 }
             }
         }
     }
 
-    /// The first time from now on, within `within` s, at which a growing sphere touches
-    /// the wall; zero if it does now.
+    /// The first time in `0..=max_time` s at which a sphere touches the wall; zero if it
+    /// already does.
     ///
-    /// For a [`Wall::Surface`] it may be earlier than that, but never later, and then the
-    /// sphere is close to it or has gone a long way.
+    /// For a [`Wall::Surface`] the result may be earlier than the contact, but never later:
+    /// then the sphere is close to the surface, or the iteration limit was reached.
     #[must_use]
-    pub fn first_contact(&self, sphere: &GrowingSphere, within: f64) -> Option<f64> {
+    pub fn first_contact(&self, sphere: &GrowingSphere, max_time: f64) -> Option<f64> {
         match self {
             Self::Plane { normal, offset } => {
                 let time = first_not_positive(
@@ -196,44 +205,43 @@ impl Wall {
                     sphere.velocity.dot(*normal) - sphere.growth,
                     -0.5 * sphere.acceleration,
                 );
-                (time <= within && time.is_finite()).then_some(time)
+                (time <= max_time && time.is_finite()).then_some(time)
             }
-            Self::Block { .. }
+            Self::Cuboid { .. }
             | Self::Ball {
                 side: WallSide::Outside,
                 ..
-            } => first_touch_of_convex(sphere.polynomial(), within, |time| {
+            } => first_touch_of_convex(sphere.radius_coefficients(), max_time, |time| {
                 let point = sphere.center_at(time);
-                let seen = self.signed_distance(point);
+                let wall = self.signed_distance(point);
                 Gap {
-                    distance: seen.distance,
-                    slope: seen.normal.dot(sphere.velocity),
+                    distance: wall.distance,
+                    slope: wall.normal.dot(sphere.velocity),
                     scale: point.abs().max_element(),
                 }
             }),
             Self::Ball {
                 side: WallSide::Inside,
                 ..
-            } => first_root_of_concave(within, |time| {
+            } => first_root_of_concave(max_time, |time| {
                 self.signed_distance(sphere.center_at(time)).distance - sphere.radius_at(time)
             }),
-            Self::Surface { .. } => self.advance(sphere, within),
+            Self::Surface { .. } => self.advance_conservatively(sphere, max_time),
         }
     }
 
-    /// Goes on for as long as the surface cannot be reached, again and again.
-    fn advance(&self, sphere: &GrowingSphere, within: f64) -> Option<f64> {
+    fn advance_conservatively(&self, sphere: &GrowingSphere, max_time: f64) -> Option<f64> {
         let speed = sphere.velocity.length();
         let mut time = 0.0;
-        for _ in 0..MOST_ADVANCES {
+        for _ in 0..MAX_ADVANCES {
             let point = sphere.center_at(time);
             let gap = self.signed_distance(point).distance - sphere.radius_at(time);
-            if gap <= self.tolerance(point) {
+            if gap <= self.accuracy(point) {
                 return Some(time);
             }
             let growth = sphere.growth + sphere.acceleration * time;
             time += first_not_positive(gap, -speed - growth, -0.5 * sphere.acceleration);
-            if time.is_nan() || time > within || time.is_infinite() {
+            if time.is_nan() || time > max_time || time.is_infinite() {
                 return None;
             }
         }
@@ -241,30 +249,29 @@ impl Wall {
     }
 }
 
-/// Distance from a box and the way out of it.
-fn block_from(low: DVec3, high: DVec3, point: DVec3) -> SignedDistance {
+/// Signed distance from a box: inside of it, to the nearest face.
+fn cuboid_distance(low: DVec3, high: DVec3, point: DVec3) -> SignedDistance {
     let nearest = point.clamp(low, high);
-    let away = point - nearest;
-    if let Some(normal) = away.try_normalize() {
+    let offset = point - nearest;
+    if let Some(normal) = offset.try_normalize() {
         return SignedDistance {
-            distance: away.length(),
+            distance: offset.length(),
             normal,
         };
     }
-    // Inside: out through the nearest face.
     let mut best = SignedDistance {
         distance: f64::NEG_INFINITY,
         normal: DVec3::X,
     };
     for axis in 0..3 {
-        for (side, distance) in [
+        for (sign, distance) in [
             (-1.0, low[axis] - point[axis]),
             (1.0, point[axis] - high[axis]),
         ] {
             if distance > best.distance {
                 best = SignedDistance {
                     distance,
-                    normal: side * DVec3::AXES[axis],
+                    normal: sign * DVec3::AXES[axis],
                 };
             }
         }

@@ -1,31 +1,31 @@
-//! When a bound enters or leaves a subspace.
+//! When a bound enters or leaves a cell.
 //!
-//! Along an axis a bound reaches from x + v t − r(t) to x + v t + r(t). It enters the
-//! subspace beyond a face when one of its ends touches the face, and leaves the subspace
-//! behind a face when its other end has passed it (equation 7): quadratic equations all.
+//! Along an axis a bound spans x + v t − r(t) to x + v t + r(t). It enters the next cell when
+//! one end touches the face, and leaves a cell when its other end has passed the face
+//! (equation 7). All of these are quadratic equations.
 
-use super::grids::Range;
+use super::grid_hierarchy::CellRange;
 use crate::motion::time_of_impact::{GrowingSphere, first_not_positive};
 
-/// How far an end has to be behind a face for the bound to have left, in sides: without
-/// it, rounding could make a bound enter and leave for ever.
-pub(super) const CLEAR: f64 = 1.0 / 64.0;
+/// Distance beyond a face at which a bound has left a cell, in cells. Without this margin,
+/// rounding could make a bound enter and leave forever.
+pub(super) const LEAVE_MARGIN: f64 = 1.0 / 64.0;
 
-/// What a bound does at a face.
+/// An event at a cell face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Crossing {
-    /// Enters the subspace below along an axis.
+    /// The bound enters the cell below along an axis.
     EnterBelow(usize),
-    /// Enters the subspace above along an axis.
+    /// The bound enters the cell above along an axis.
     EnterAbove(usize),
-    /// Leaves the lowest subspace along an axis.
+    /// The bound leaves its lowest cell along an axis.
     LeaveLowest(usize),
-    /// Leaves the highest subspace along an axis.
+    /// The bound leaves its highest cell along an axis.
     LeaveHighest(usize),
 }
 
 impl Crossing {
-    /// The crossing as a number, for the queue.
+    /// Encodes the crossing as a number for the event queue.
     pub(super) fn code(self) -> u32 {
         let (kind, axis) = match self {
             Self::EnterBelow(axis) => (0, axis),
@@ -36,7 +36,7 @@ impl Crossing {
         3 * kind + axis as u32
     }
 
-    /// The crossing of a number.
+    /// Decodes [`Self::code`].
     pub(super) fn from_code(code: u32) -> Self {
         let axis = code as usize % 3;
         match code / 3 {
@@ -51,8 +51,8 @@ impl Crossing {
         matches!(self, Self::EnterBelow(_) | Self::EnterAbove(_))
     }
 
-    /// The subspaces afterwards.
-    pub(super) fn apply(self, mut range: Range) -> Range {
+    /// The cells after the crossing.
+    pub(super) fn apply(self, mut range: CellRange) -> CellRange {
         match self {
             Self::EnterBelow(axis) => range.low[axis] -= 1,
             Self::EnterAbove(axis) => range.high[axis] += 1,
@@ -63,15 +63,15 @@ impl Crossing {
     }
 }
 
-/// The next crossing of a bound in subspaces of `side` nm, and in how many seconds; none
-/// within `within` s.
+/// The next crossing of a bound in cells of `size` nm within `max_time` s, and the time until
+/// then.
 pub(super) fn next_crossing(
     bound: &GrowingSphere,
-    range: &Range,
-    side: f64,
-    within: f64,
+    range: &CellRange,
+    size: f64,
+    max_time: f64,
 ) -> Option<(f64, Crossing)> {
-    let mut best = (within, None);
+    let mut best = (max_time, None);
     let mut offer = |time: f64, crossing: Crossing| {
         if time < best.0 {
             best = (time, Some(crossing));
@@ -81,18 +81,17 @@ pub(super) fn next_crossing(
     for axis in 0..3 {
         let (x, v) = (bound.center[axis], bound.velocity[axis]);
         let (low, high) = (x - bound.radius, x + bound.radius);
-        // Speeds of the two ends.
         let (low_speed, high_speed) = (v - bound.growth, v + bound.growth);
         let (first, last) = (range.low[axis] as f64, range.high[axis] as f64);
-        let below = first_not_positive(low - first * side, low_speed, -half);
+        let below = first_not_positive(low - first * size, low_speed, -half);
         offer(below, Crossing::EnterBelow(axis));
-        let above = first_not_positive((last + 1.0) * side - high, -high_speed, -half);
+        let above = first_not_positive((last + 1.0) * size - high, -high_speed, -half);
         offer(above, Crossing::EnterAbove(axis));
         if range.high[axis] > range.low[axis] {
-            let face = (first + 1.0 + CLEAR) * side;
+            let face = (first + 1.0 + LEAVE_MARGIN) * size;
             let lowest = first_not_positive(face - low, -low_speed, half);
             offer(lowest, Crossing::LeaveLowest(axis));
-            let face = (last - CLEAR) * side;
+            let face = (last - LEAVE_MARGIN) * size;
             let highest = first_not_positive(high - face, high_speed, half);
             offer(highest, Crossing::LeaveHighest(axis));
         }
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crossing_survives_the_queue() {
+    fn crossing_codes_round_trip() {
         for code in 0..12 {
             assert_eq!(Crossing::from_code(code).code(), code);
         }

@@ -1,40 +1,110 @@
-//! Event after event.
+//! The event-driven detector of Kim, Guibas and Shin.
 
 use glam::DVec3;
 
-use super::cost::best_side;
-use super::crossing::{CLEAR, Crossing, next_crossing};
-use super::grids::{Grids, MOST_LEVELS, RADII_PER_SIDE};
-use super::planner::{Candidate, End, Planner};
-use super::queue::{Event, Kind, Queue, Slot};
-use super::tracker::Tracker;
+use super::bounds::{BoundSet, CurrentBound};
+use super::cell_size::best_cell_size;
+use super::crossing::{Crossing, LEAVE_MARGIN, next_crossing};
+use super::event_queue::{Event, EventKind, EventQueue, Slot};
+use super::grid_hierarchy::{CellRange, GridHierarchy, MAX_LEVELS, RADII_PER_CELL};
 use super::{
     CollisionDetector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound,
-    TimeVaryingConfig, check_ahead,
+    TimeVaryingConfig, check_not_past,
 };
 use crate::motion::MotionError;
 use crate::motion::error::check_positive;
 use crate::motion::time_of_impact::Wall;
 
-/// Events for each sphere within [`STILL`] after which time is said to stand still.
-const MOST_EVENTS: u64 = 1000;
+/// Number of events per sphere within [`MIN_PROGRESS`] that is an error.
+const MAX_EVENTS_PER_SPHERE: u64 = 1000;
 
-/// A span in which that many events cannot be, as a part of the time: its last digit.
-const STILL: f64 = 4.0 * f64::EPSILON;
+/// Progress of time below which events are counted, relative to the time: its last digit.
+const MIN_PROGRESS: f64 = 4.0 * f64::EPSILON;
 
-/// The detector of Kim, Guibas and Shin.
+/// The end of a bound: a reset or a collision.
+#[derive(Clone, Copy, Debug)]
+struct BoundEnd {
+    /// Latest time of the reset, s.
+    reset: f64,
+    /// Time of the reset or of the first known collision, s.
+    due: f64,
+    /// Incremented whenever `due` changes.
+    version: u32,
+}
+
+/// A possible end of a bound.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    time: f64,
+    kind: EventKind,
+    /// Index of the other sphere or of the wall.
+    other: u32,
+}
+
+/// Searches the first collision of one bound.
+struct CollisionSearch<'a> {
+    bounds: &'a BoundSet,
+    ends: &'a [BoundEnd],
+    own: CurrentBound,
+    now: f64,
+    first: Candidate,
+    checks: u64,
+}
+
+impl<'a> CollisionSearch<'a> {
+    /// Searches for a collision before `first`.
+    fn new(
+        bounds: &'a BoundSet,
+        ends: &'a [BoundEnd],
+        sphere: u32,
+        now: f64,
+        first: Candidate,
+    ) -> Self {
+        Self {
+            bounds,
+            ends,
+            own: bounds.current(sphere, now),
+            now,
+            first,
+            checks: 0,
+        }
+    }
+
+    /// Takes the collision with another bound if it precedes the known ends of both.
+    #[inline]
+    fn test(&mut self, other: u32) {
+        let until = self.first.time.min(self.ends[other as usize].due);
+        self.checks += 1;
+        let next = self
+            .bounds
+            .next_collision(&self.own, other, self.now, until);
+        // A collision at the same time would replace the other's end and be found again.
+        if let Some(time) = next
+            && time < until
+        {
+            self.first = Candidate {
+                time,
+                kind: EventKind::Collision,
+                other,
+            };
+        }
+    }
+}
+
+/// Detects collisions of spheres with unknown trajectories by time-varying bounds.
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::CollisionPartner;
 /// use bevy_rapier_molecules::motion::unknown_trajectories::{
-///     Contact, CollisionDetector, MovingSphere, Probe, SphereMotion, TimeVaryingDetector, TimeVaryingConfig,
+///     CollisionDetector, Contact, MovingSphere, Probe, SphereMotion, TimeVaryingConfig,
+///     TimeVaryingDetector,
 /// };
 /// use glam::DVec3;
 ///
 /// /// nm/s².
 /// const GRAVITY: f64 = 9.81;
 ///
-/// /// Sphere 0 lies at the origin, sphere 1 falls onto it. The detector knows neither.
+/// /// Sphere 0 rests at the origin, sphere 1 falls onto it.
 /// struct Falling {
 ///     since: f64,
 ///     height: f64,
@@ -56,7 +126,7 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 ///     }
 ///
 ///     fn collide(&mut self, contact: &Contact) {
-///         // It bounces off.
+///         // Bounce.
 ///         let now = self.probe(1, contact.time);
 ///         self.since = contact.time;
 ///         (self.height, self.speed) = (now.position.y, -now.velocity.y);
@@ -70,7 +140,7 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 /// let config = TimeVaryingConfig::default();
 /// let mut detector = TimeVaryingDetector::new(&spheres, Vec::new(), &config, 0.0, &mut ball)?;
 /// detector.advance(2.0, &mut ball)?;
-/// // It has fallen by 4 nm when they touch.
+/// // The sphere has fallen by 4 nm at the contact.
 /// let expected = (2.0_f64 * 4.0 / GRAVITY).sqrt();
 /// assert_eq!(ball.contacts.len(), 1);
 /// let contact = ball.contacts[0];
@@ -82,22 +152,22 @@ const STILL: f64 = 4.0 * f64::EPSILON;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TimeVaryingDetector {
-    tracker: Tracker,
-    grids: Grids,
-    queue: Queue,
-    ends: Vec<End>,
+    bounds: BoundSet,
+    grids: GridHierarchy,
+    queue: EventQueue,
+    ends: Vec<BoundEnd>,
     now: f64,
-    /// When events were counted from, and how many there were since.
-    still: (f64, u64),
+    /// The last time at which time progressed, s, and the number of events since.
+    progress: (f64, u64),
 }
 
 impl TimeVaryingDetector {
-    /// Follows spheres from `start` s on.
+    /// Starts to track spheres at `start` s.
     ///
-    /// Spheres may overlap at the start; they are in contact at once if they approach.
+    /// Spheres may overlap at the start. They are in contact immediately if they approach.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be.
+    /// [`MotionError`] if a sphere, a wall or a parameter is invalid.
     pub fn new(
         spheres: &[MovingSphere],
         walls: Vec<Wall>,
@@ -105,9 +175,9 @@ impl TimeVaryingDetector {
         start: f64,
         motion: &mut dyn SphereMotion,
     ) -> Result<Self, MotionError> {
-        let tracker = Tracker::new(spheres, walls, config.tolerance, start, motion)?;
+        let bounds = BoundSet::new(spheres, walls, config.tolerance, start, motion)?;
         let radii = || spheres.iter().map(|sphere| sphere.radius);
-        let (low, high) = tracker.bounds.iter().fold(
+        let (low, high) = bounds.bounds.iter().fold(
             (DVec3::INFINITY, DVec3::NEG_INFINITY),
             |(low, high), bound| {
                 let (center, radius) = (bound.position, bound.radius);
@@ -116,29 +186,29 @@ impl TimeVaryingDetector {
         );
         let extent = (high - low).max(DVec3::ZERO);
         let finest = match config.finest_cell_size {
-            Some(side) => {
-                check_positive("side of the finest subspaces", side)?;
-                side
+            Some(size) => {
+                check_positive("finest cell size", size)?;
+                size
             }
-            None => best_side(&tracker.bounds, extent.element_product()),
+            None => best_cell_size(&bounds.bounds, extent.element_product()),
         };
-        // The coarsest grid has to fit the largest sphere.
-        let least =
-            RADII_PER_SIDE * radii().fold(0.0, f64::max) / f64::from(1 << (MOST_LEVELS - 1));
-        let grids = Grids::new(finest.max(least), extent, radii());
+        // The largest sphere must fit the coarsest grid.
+        let min_finest =
+            RADII_PER_CELL * radii().fold(0.0, f64::max) / f64::from(1 << (MAX_LEVELS - 1));
+        let grids = GridHierarchy::new(finest.max(min_finest), extent, radii());
         let count = spheres.len() as u32;
-        let never = End {
+        let never = BoundEnd {
             reset: f64::INFINITY,
             due: f64::INFINITY,
-            ticket: 0,
+            version: 0,
         };
         let mut detector = Self {
-            tracker,
+            bounds,
             grids,
-            queue: Queue::new(spheres.len()),
+            queue: EventQueue::new(spheres.len()),
             ends: vec![never; spheres.len()],
             now: start,
-            still: (start, 0),
+            progress: (start, 0),
         };
         for sphere in 0..count {
             detector.renew(sphere);
@@ -152,33 +222,31 @@ impl TimeVaryingDetector {
     /// The bound of a sphere.
     #[must_use]
     pub fn bound(&self, sphere: u32) -> Option<&TimeVaryingBound> {
-        self.tracker.bounds.get(sphere as usize)
+        self.bounds.bounds.get(sphere as usize)
     }
 
-    /// Sides of the subspaces, from fine to coarse, nm.
+    /// Cell sizes of the grids, from fine to coarse, nm.
     pub fn cell_sizes(&self) -> impl Iterator<Item = f64> + '_ {
-        (0..self.grids.count()).map(|k| self.grids.finest() * f64::from(1_u32 << k))
+        self.grids.cell_sizes()
     }
 
-    /// The subspaces that the bound of a sphere is in: their side, and the lowest and the
-    /// highest corner of the box that they make up, nm.
+    /// The cells that the bound of a sphere overlaps: their size, and the lowest and highest
+    /// corner of the box that they form, nm.
     #[must_use]
     pub fn cell_range(&self, sphere: u32) -> Option<(f64, [DVec3; 2])> {
         if sphere as usize >= self.ends.len() {
             return None;
         }
-        let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
-        let corner = |cell: [i64; 3], beyond: f64| {
-            DVec3::from_array(cell.map(|k| (k as f64 + beyond) * side))
-        };
-        Some((side, [corner(range.low, 0.0), corner(range.high, 1.0)]))
+        let (range, size) = (self.grids.range(sphere), self.grids.cell_size(sphere));
+        let corner =
+            |cell: [i64; 3], side: f64| DVec3::from_array(cell.map(|k| (k as f64 + side) * size));
+        Some((size, [corner(range.low, 0.0), corner(range.high, 1.0)]))
     }
 
-    /// Tells that the velocity of a sphere has jumped now, for a reason of the caller's: it
-    /// was kicked, or is held.
+    /// Resets the bound of a sphere whose position or velocity the caller has changed.
     ///
     /// # Errors
-    /// [`MotionError`] if there is no such sphere, or it is nowhere.
+    /// [`MotionError`] if there is no such sphere, or its position or velocity is not finite.
     pub fn disturb(
         &mut self,
         sphere: u32,
@@ -186,28 +254,31 @@ impl TimeVaryingDetector {
     ) -> Result<(), MotionError> {
         let count = self.ends.len() as u32;
         if sphere >= count {
-            return Err(MotionError::IndexOutOfRange { sphere, count });
+            return Err(MotionError::IndexOutOfRange {
+                index: sphere,
+                count,
+            });
         }
-        self.tracker.reset_after_jump(sphere, self.now, motion)?;
+        self.bounds.reset_after_jump(sphere, self.now, motion)?;
         self.renew(sphere);
         self.plan(sphere);
         Ok(())
     }
 
-    /// Puts a bound that has been reset into its subspaces. What was planned with it is void.
+    /// Puts a bound that has been reset into its cells, and invalidates its planned events.
     fn renew(&mut self, sphere: u32) {
-        let bound = &self.tracker.bounds[sphere as usize];
-        // A bound that has cleared a face has less than two sides to be in.
-        let width = (1.0 - 2.0 * CLEAR) * self.grids.side(sphere);
+        let bound = &self.bounds.bounds[sphere as usize];
+        // After leaving a cell, a bound has slightly less than two cells to be in.
+        let width = (1.0 - 2.0 * LEAVE_MARGIN) * self.grids.cell_size(sphere);
         let reset = bound.time_of_width(width);
         let end = &mut self.ends[sphere as usize];
-        end.ticket = end.ticket.wrapping_add(1);
+        end.version = end.version.wrapping_add(1);
         (end.reset, end.due) = (reset, reset);
-        let range = self.grids.range_of(sphere, bound.position, bound.radius);
-        self.grids.put(sphere, range);
+        let range = self.grids.range_at(sphere, bound.position, bound.radius);
+        self.grids.set_range(sphere, range);
     }
 
-    /// Queues the next events of a bound whose last end has come.
+    /// Queues the next events of a bound that has just been renewed.
     fn plan(&mut self, sphere: u32) {
         self.plan_end(sphere);
         self.plan_crossing(sphere);
@@ -215,72 +286,85 @@ impl TimeVaryingDetector {
 
     fn plan_crossing(&mut self, sphere: u32) {
         let index = sphere as usize;
-        let growing = self.tracker.bounds[index].growing(self.now);
-        // What comes after the end is planned then.
-        let within = self.ends[index].due - self.now;
-        let (range, side) = (self.grids.range(sphere), self.grids.side(sphere));
-        match next_crossing(&growing, &range, side, within) {
+        let growing = self.bounds.bounds[index].growing(self.now);
+        // Crossings after the end are planned at the end.
+        let max_time = self.ends[index].due - self.now;
+        let (range, size) = (self.grids.range(sphere), self.grids.cell_size(sphere));
+        match next_crossing(&growing, &range, size, max_time) {
             Some((time, crossing)) => self.queue.set(Event {
                 time: self.now + time,
-                kind: Kind::Crossing,
+                kind: EventKind::Crossing,
                 sphere,
                 other: crossing.code(),
-                other_ticket: 0,
+                other_version: 0,
             }),
             None => self.queue.clear(Slot::new(sphere, true)),
         }
     }
 
-    /// Looks for the end of a bound among all others around it.
+    /// Searches and queues the end of a bound.
     fn plan_end(&mut self, sphere: u32) {
         let reset = self.ends[sphere as usize].reset;
         let mut first = Candidate {
             time: reset,
-            kind: Kind::Resetting,
+            kind: EventKind::Reset,
             other: 0,
         };
-        if let Some((time, wall)) = self.tracker.next_wall(sphere, self.now, reset) {
+        if let Some((time, wall)) = self.bounds.next_wall(sphere, self.now, reset) {
             first = Candidate {
                 time,
-                kind: Kind::AtWall,
+                kind: EventKind::WallCollision,
                 other: wall,
             };
         }
-        let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, first);
-        self.grids.neighbors(sphere, |other| planner.offer(other));
-        let Planner { first, checks, .. } = planner;
-        self.tracker.counts.checks += checks;
+        let first = self.search_collision(sphere, None, first);
         self.queue_end(sphere, first);
     }
 
-    /// Queues the end of a bound, which is also the end of whom it collides with.
+    /// The first collision of a bound with its neighbors before `first`, or `first`. Neighbors
+    /// of the `previous` cells are skipped.
+    fn search_collision(
+        &mut self,
+        sphere: u32,
+        previous: Option<CellRange>,
+        first: Candidate,
+    ) -> Candidate {
+        let mut search = CollisionSearch::new(&self.bounds, &self.ends, sphere, self.now, first);
+        self.grids
+            .visit_neighbors(sphere, previous, |other| search.test(other));
+        let CollisionSearch { first, checks, .. } = search;
+        self.bounds.counts.checks += checks;
+        first
+    }
+
+    /// Queues the end of a bound. A collision is also the end of the other bound.
     fn queue_end(&mut self, sphere: u32, first: Candidate) {
         let mut claim = |sphere: u32| {
             let end = &mut self.ends[sphere as usize];
             end.due = first.time;
-            end.ticket = end.ticket.wrapping_add(1);
-            end.ticket
+            end.version = end.version.wrapping_add(1);
+            end.version
         };
-        let ticket = claim(sphere);
+        let version = claim(sphere);
         if !first.time.is_finite() {
             self.queue.clear(Slot::new(sphere, false));
             return;
         }
-        let colliding = first.kind == Kind::Colliding;
-        let other_ticket = if colliding { claim(first.other) } else { 0 };
+        let is_collision = first.kind == EventKind::Collision;
+        let other_version = if is_collision { claim(first.other) } else { 0 };
         let event = Event {
             time: first.time,
             kind: first.kind,
             sphere,
             other: first.other,
-            other_ticket,
+            other_version,
         };
         self.queue.set(event);
-        if colliding {
+        if is_collision {
             self.queue.set(Event {
                 sphere: first.other,
                 other: sphere,
-                other_ticket: ticket,
+                other_version: version,
                 ..event
             });
         }
@@ -289,25 +373,26 @@ impl TimeVaryingDetector {
     fn handle(&mut self, event: &Event, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
         let Event { sphere, other, .. } = *event;
         match event.kind {
-            Kind::Crossing => {
+            EventKind::Crossing => {
                 self.cross(sphere, Crossing::from_code(other));
                 return Ok(());
             }
-            // The other one may have had another end, and this one needs one now.
-            Kind::Colliding if self.ends[other as usize].ticket == event.other_ticket => {
-                self.tracker.meet(sphere, other, self.now, motion)?;
+            EventKind::Collision if self.ends[other as usize].version == event.other_version => {
+                self.bounds.collide(sphere, other, self.now, motion)?;
                 self.renew(other);
                 self.renew(sphere);
                 self.plan(other);
             }
-            Kind::Colliding => {}
-            Kind::Resetting => {
-                self.tracker.counts.resetting += 1;
-                self.tracker.reset(sphere, self.now, motion)?;
+            // The other bound has ended before: only plan a new end for this one.
+            EventKind::Collision => {}
+            EventKind::Reset => {
+                self.bounds.counts.resetting += 1;
+                self.bounds.reset(sphere, self.now, motion)?;
                 self.renew(sphere);
             }
-            Kind::AtWall => {
-                self.tracker.meet_wall(sphere, other, self.now, motion)?;
+            EventKind::WallCollision => {
+                self.bounds
+                    .collide_with_wall(sphere, other, self.now, motion)?;
                 self.renew(sphere);
             }
         }
@@ -316,40 +401,36 @@ impl TimeVaryingDetector {
     }
 
     fn cross(&mut self, sphere: u32, crossing: Crossing) {
-        let before = self.grids.range(sphere);
-        self.grids.put(sphere, crossing.apply(before));
+        let previous = self.grids.range(sphere);
+        self.grids.set_range(sphere, crossing.apply(previous));
         if crossing.is_entering() {
-            self.tracker.counts.entering += 1;
+            self.bounds.counts.entering += 1;
             let known = Candidate {
                 time: self.ends[sphere as usize].due,
-                kind: Kind::Crossing,
+                kind: EventKind::Crossing,
                 other: 0,
             };
-            let mut planner = Planner::new(&self.tracker, &self.ends, sphere, self.now, known);
-            self.grids
-                .new_neighbors(sphere, before, |other| planner.offer(other));
-            let Planner { first, checks, .. } = planner;
-            self.tracker.counts.checks += checks;
-            if first.kind == Kind::Colliding {
+            let first = self.search_collision(sphere, Some(previous), known);
+            if first.kind == EventKind::Collision {
                 self.queue_end(sphere, first);
             }
         } else {
-            self.tracker.counts.leaving += 1;
+            self.bounds.counts.leaving += 1;
         }
         self.plan_crossing(sphere);
     }
 
-    /// Refuses to go on where nothing moves on any more.
+    /// Returns an error if too many events happen without progress of time.
     fn check_progress(&mut self, event: &Event) -> Result<(), MotionError> {
-        let (since, events) = &mut self.still;
-        if event.time > *since + STILL * since.abs() {
-            self.still = (event.time, 0);
+        let (since, events) = &mut self.progress;
+        if event.time > *since + MIN_PROGRESS * since.abs() {
+            self.progress = (event.time, 0);
             return Ok(());
         }
         *events += 1;
-        if *events > MOST_EVENTS * (1 + self.ends.len() as u64) {
+        if *events > MAX_EVENTS_PER_SPHERE * (1 + self.ends.len() as u64) {
             let (events, span) = (*events, event.time - *since);
-            self.still.1 = 0;
+            self.progress.1 = 0;
             let sphere = event.sphere;
             return Err(MotionError::NoProgress {
                 sphere,
@@ -367,14 +448,14 @@ impl CollisionDetector for TimeVaryingDetector {
     }
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        check_ahead(until, self.now)?;
+        check_not_past(until, self.now)?;
         while let Some(event) = self.queue.first().copied() {
             if event.time > until {
                 break;
             }
             self.check_progress(&event)?;
             self.now = self.now.max(event.time);
-            // It stays until it is handled: whoever goes on after an error meets it again.
+            // On an error the event stays queued, so that the caller can continue.
             self.handle(&event, motion)?;
         }
         self.now = until;
@@ -382,6 +463,6 @@ impl CollisionDetector for TimeVaryingDetector {
     }
 
     fn counts(&self) -> EventCounts {
-        self.tracker.counts
+        self.bounds.counts
     }
 }

@@ -1,41 +1,39 @@
-//! The broad phase of HubbardDetector: space-time bounds.
+//! Hubbard's broad phase: space-time bounds.
 //!
-//! What a sphere may do within an interval, the parabolic horn, is enclosed in a
-//! four-dimensional trapezoid: along each axis, the lines from x ± r at its start to
-//! x + v t ± (r + A t² / 2) at its end. When two of them meet, the spheres are looked at,
-//! and *all* bounds are built anew from then on.
+//! The region that a sphere can reach within an interval, the parabolic horn, is enclosed in
+//! a four-dimensional trapezoid: along each axis, between the lines from x ± r at the start to
+//! x + v t ± (r + A t² / 2) at the end. When two trapezoids overlap, both spheres are probed
+//! and *all* bounds are rebuilt.
 //!
-//! Trapezoids have boxes for cross-sections, so that those of two spheres may overlap from
-//! the start although the spheres are apart. Such a pair is looked at again when its horns
-//! meet, which is as late as can be.
+//! The cross-sections of trapezoids are boxes, so two of them may overlap from the start
+//! although the spheres do not. Such a pair is tested when its parabolic horns touch.
 
-use super::sweep::{Line, Sweep};
-use super::tracker::Tracker;
-use super::{CollisionDetector, EventCounts, MovingSphere, SphereMotion, check_ahead};
+use super::bentley_ottmann::{Line, Sweep};
+use super::bounds::BoundSet;
+use super::{CollisionDetector, EventCounts, MovingSphere, SphereMotion, check_not_past};
 use crate::motion::error::check_positive;
 use crate::motion::time_of_impact::Wall;
 use crate::motion::{CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
-/// How much of the sweep is done.
+/// How far the sweep of a [`HubbardDetector`] goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HubbardSweep {
-    /// Until the first two bounds meet, as one would do it today. Default.
+    /// To the first overlap of two bounds. Default.
     #[default]
     FirstOverlap,
-    /// All crossings within the interval, as Kim, Guibas and Shin describe it.
+    /// Through the full interval, as Kim, Guibas and Shin describe it.
     Full,
 }
 
-/// How a [`HubbardDetector`] works.
+/// Configuration of a [`HubbardDetector`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HubbardConfig {
-    /// How deep spheres may overlap before they are said to touch, nm. Default:
-    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
+    /// Overlap at which spheres count as touching, nm. Default: [`OVERLAP_TOLERANCE_NM`].
     pub tolerance: f64,
-    /// Length of the space-time bounds in time, s. Default: 0.1.
+    /// Duration of the space-time bounds, s. Default: 0.1.
     pub interval: f64,
-    /// How much of the sweep is done. Default: until the first two bounds meet.
+    /// How far the sweep goes. Default: [`HubbardSweep::FirstOverlap`].
     pub sweep: HubbardSweep,
 }
 
@@ -49,23 +47,24 @@ impl Default for HubbardConfig {
     }
 }
 
-/// Hubbard's broad phase, with walls.
+/// Hubbard's broad phase, extended by walls.
 ///
-/// Of its counts, `resetting` is how often all bounds were built because the interval was
-/// over, and `checks` are the crossings of lines.
+/// In its [`EventCounts`], `resetting` counts the rebuilds at the end of an interval, and
+/// `checks` the crossings of lines.
 ///
 /// ```
 /// use bevy_rapier_molecules::motion::CollisionPartner;
 /// use bevy_rapier_molecules::motion::time_of_impact::Wall;
 /// use bevy_rapier_molecules::motion::unknown_trajectories::{
-///     Contact, CollisionDetector, HubbardDetector, HubbardConfig, MovingSphere, Probe, SphereMotion,
+///     CollisionDetector, Contact, HubbardConfig, HubbardDetector, MovingSphere, Probe,
+///     SphereMotion,
 /// };
 /// use glam::DVec3;
 ///
-/// /// A sphere that goes straight on until it meets something, and then back.
+/// /// A sphere that moves in a straight line and reverses at each contact.
 /// struct Shuttle {
 ///     since: f64,
-///     place: DVec3,
+///     position: DVec3,
 ///     velocity: DVec3,
 ///     contacts: Vec<Contact>,
 /// }
@@ -73,23 +72,23 @@ impl Default for HubbardConfig {
 /// impl SphereMotion for Shuttle {
 ///     fn probe(&mut self, _sphere: u32, time: f64) -> Probe {
 ///         Probe {
-///             position: self.place + (time - self.since) * self.velocity,
+///             position: self.position + (time - self.since) * self.velocity,
 ///             velocity: self.velocity,
 ///         }
 ///     }
 ///
 ///     fn collide(&mut self, contact: &Contact) {
-///         self.place = self.probe(0, contact.time).position;
+///         self.position = self.probe(0, contact.time).position;
 ///         (self.since, self.velocity) = (contact.time, -self.velocity);
 ///         self.contacts.push(*contact);
 ///     }
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // In the middle of a room of 10 nm, with 2 nm/s.
+/// // In the middle of a box of 10 nm, with 2 nm/s.
 /// let mut shuttle = Shuttle {
 ///     since: 0.0,
-///     place: DVec3::ZERO,
+///     position: DVec3::ZERO,
 ///     velocity: DVec3::X * 2.0,
 ///     contacts: Vec::new(),
 /// };
@@ -98,27 +97,28 @@ impl Default for HubbardConfig {
 /// let config = HubbardConfig::default();
 /// let mut detector = HubbardDetector::new(&[sphere], walls, &config, 0.0, &mut shuttle)?;
 /// detector.advance(7.0, &mut shuttle)?;
-/// // It is 4 nm to the wall of high x, and 8 nm back to that of low x.
-/// let met = [0, 1].map(|k| shuttle.contacts[k]);
-/// assert_eq!(met.map(|contact| contact.other), [CollisionPartner::Wall(1), CollisionPartner::Wall(0)]);
-/// assert!((met[0].time - 2.0).abs() < 1.0e-5, "{}", met[0].time);
-/// assert!((met[1].time - 6.0).abs() < 1.0e-5, "{}", met[1].time);
+/// // 4 nm to the wall at high x, then 8 nm back to the wall at low x.
+/// let [first, second] = [0, 1].map(|k| shuttle.contacts[k]);
+/// assert_eq!(first.other, CollisionPartner::Wall(1));
+/// assert_eq!(second.other, CollisionPartner::Wall(0));
+/// assert!((first.time - 2.0).abs() < 1.0e-5, "{}", first.time);
+/// assert!((second.time - 6.0).abs() < 1.0e-5, "{}", second.time);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct HubbardDetector {
-    tracker: Tracker,
+    bounds: BoundSet,
     config: HubbardConfig,
     sweep: Sweep,
     now: f64,
 }
 
 impl HubbardDetector {
-    /// Follows spheres from `start` s on.
+    /// Starts to track spheres at `start` s.
     ///
     /// # Errors
-    /// [`MotionError`] if a number is not what it has to be.
+    /// [`MotionError`] if a sphere, a wall or a parameter is invalid.
     pub fn new(
         spheres: &[MovingSphere],
         walls: Vec<Wall>,
@@ -128,53 +128,54 @@ impl HubbardDetector {
     ) -> Result<Self, MotionError> {
         check_positive("interval", config.interval)?;
         Ok(Self {
-            tracker: Tracker::new(spheres, walls, config.tolerance, start, motion)?,
+            bounds: BoundSet::new(spheres, walls, config.tolerance, start, motion)?,
             config: *config,
             sweep: Sweep::new(spheres.len()),
             now: start,
         })
     }
 
-    /// The trapezoids of all spheres for the next `interval` s.
-    fn build(&mut self, interval: f64) {
-        for (k, bound) in self.tracker.bounds.iter().enumerate() {
-            // The chord of the parabola is outside of it.
+    /// Builds the trapezoids of all spheres for the next `interval` s.
+    fn build_trapezoids(&mut self, interval: f64) {
+        for (k, bound) in self.bounds.bounds.iter().enumerate() {
+            // The chord of the parabola encloses it.
             let growth = 0.5 * bound.acceleration * interval;
             for (axis, plane) in self.sweep.axes.iter_mut().enumerate() {
                 let (x, v) = (bound.position[axis], bound.velocity[axis]);
                 plane.lines[2 * k] = Line {
-                    place: x - bound.radius,
+                    start: x - bound.radius,
                     speed: v - growth,
                 };
                 plane.lines[2 * k + 1] = Line {
-                    place: x + bound.radius,
+                    start: x + bound.radius,
                     speed: v + growth,
                 };
             }
         }
     }
 
-    /// What happens next, and when: none until `limit` s.
-    fn next(&mut self, limit: f64) -> (f64, Option<(u32, CollisionPartner)>) {
+    /// The next event and its time, or `limit` s without an event.
+    fn next_event(&mut self, limit: f64) -> (f64, Option<(u32, CollisionPartner)>) {
         let now = self.now;
-        self.build(limit - now);
+        self.build_trapezoids(limit - now);
         let mut best = (limit, None);
-        let tracker = &self.tracker;
-        for sphere in 0..tracker.bounds.len() as u32 {
-            if let Some((time, wall)) = tracker.next_wall(sphere, now, best.0) {
+        let bounds = &self.bounds;
+        for sphere in 0..bounds.bounds.len() as u32 {
+            if let Some((time, wall)) = bounds.next_wall(sphere, now, best.0) {
                 best = (time, Some((sphere, CollisionPartner::Wall(wall))));
             }
         }
-        self.sweep.begin(tracker.tolerance, |a, b| {
-            if let Some(time) = tracker.next_collision(a, b, now, best.0) {
+        self.sweep.begin(bounds.tolerance, |a, b| {
+            let time = bounds.next_collision(&bounds.current(a, now), b, now, best.0);
+            if let Some(time) = time {
                 best = (time, Some((a, CollisionPartner::Sphere(b))));
             }
         });
-        let whole = self.config.sweep == HubbardSweep::Full;
-        let horizon = if whole { limit } else { best.0 } - now;
-        let checks = &mut self.tracker.counts.checks;
-        let meeting = self.sweep.first_meeting(horizon, whole, checks);
-        if let Some((time, a, b)) = meeting
+        let full = self.config.sweep == HubbardSweep::Full;
+        let horizon = if full { limit } else { best.0 } - now;
+        let crossings = &mut self.bounds.counts.checks;
+        let overlap = self.sweep.first_overlap(horizon, full, crossings);
+        if let Some((time, a, b)) = overlap
             && now + time < best.0
         {
             best = (now + time, Some((a, CollisionPartner::Sphere(b))));
@@ -189,26 +190,28 @@ impl CollisionDetector for HubbardDetector {
     }
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        check_ahead(until, self.now)?;
+        check_not_past(until, self.now)?;
         while self.now < until {
             let limit = (self.now + self.config.interval).min(until);
-            let (time, event) = self.next(limit);
+            let (time, event) = self.next_event(limit);
             self.now = time;
-            for sphere in 0..self.tracker.bounds.len() as u32 {
-                self.tracker.reset(sphere, time, motion)?;
+            for sphere in 0..self.bounds.bounds.len() as u32 {
+                self.bounds.reset(sphere, time, motion)?;
             }
             match event {
-                Some((a, CollisionPartner::Sphere(b))) => self.tracker.meet(a, b, time, motion)?,
-                Some((a, CollisionPartner::Wall(wall))) => {
-                    self.tracker.meet_wall(a, wall, time, motion)?
+                Some((a, CollisionPartner::Sphere(b))) => {
+                    self.bounds.collide(a, b, time, motion)?;
                 }
-                None => self.tracker.counts.resetting += 1,
+                Some((a, CollisionPartner::Wall(wall))) => {
+                    self.bounds.collide_with_wall(a, wall, time, motion)?;
+                }
+                None => self.bounds.counts.resetting += 1,
             }
         }
         Ok(())
     }
 
     fn counts(&self) -> EventCounts {
-        self.tracker.counts
+        self.bounds.counts
     }
 }

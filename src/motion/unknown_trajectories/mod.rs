@@ -1,52 +1,47 @@
-//! Collisions of spheres whose ways are unknown.
+//! Collision detection among spheres with unknown trajectories and bounded acceleration.
 //!
-//! Whoever moves the spheres ([`SphereMotion`]: a player, a velocity field, an integrator)
-//! can be asked where a sphere is now and how fast, and promises a bound on its
-//! acceleration. Nothing else is known, and still no collision is missed. The algorithm is
-//! that of Kim, Guibas and Shin (*Efficient Collision Detection among Moving Spheres with
-//! Unknown Trajectories*):
+//! The owner of the spheres (a player, a velocity field, an integrator) implements
+//! [`SphereMotion`]: it returns the current position and velocity of a sphere on request and
+//! guarantees a bound on its acceleration. This is enough to miss no collision. The algorithm
+//! of Kim, Guibas and Shin:
 //!
-//! 1. from place, velocity and bound follows a sphere that moves straight, grows, and has
-//!    the real one inside at any time: its *time-varying bound* (equations 3 and 4);
-//! 2. space is cut into subspaces by a hierarchy of grids, each twice as coarse as the one
-//!    before; a sphere lives in the grid that fits its size, and only those that share a
-//!    subspace are compared;
-//! 3. events wait in a queue: a bound *enters* or *leaves* a subspace, is *reset* because
-//!    it has become as large as its subspace, or *collides* with another bound or a wall;
-//! 4. a colliding event asks for the real places: if the spheres touch and approach, that
-//!    is a [`Contact`]. Both bounds are reset in any case;
-//! 5. candidates later than the reset of either sphere are not queued: they would be found
-//!    anew then (section 3.3).
+//! 1. Position, velocity and acceleration bound define a *time-varying bound*: a sphere that
+//!    moves in a straight line, grows, and always contains the real sphere (equations 3 to 6).
+//! 2. A hierarchy of grids, each twice as coarse as the one before, divides space into cells
+//!    (*subspaces* in the paper). Each sphere belongs to the grid that fits its size; only
+//!    bounds that share a cell are tested against each other.
+//! 3. A queue holds the events: a bound *enters* or *leaves* a cell, is *reset* because it
+//!    has grown to the size of its cell, or *collides* with another bound or a wall.
+//! 4. A colliding event probes both spheres. If they touch and approach each other, it
+//!    reports a [`Contact`]. Both bounds are reset in any case.
+//! 5. Events after the reset of either sphere are not queued; the reset finds them again
+//!    (section 3.3).
 //!
-//! [`TimeVaryingDetector`] does this, [`HubbardDetector`] is the broad phase of four-dimensional
-//! space-time bounds that it was compared with. Both are [`CollisionDetector`]s and give the same
-//! contacts.
+//! [`TimeVaryingDetector`] implements this. [`HubbardDetector`] implements the space-time
+//! bounds of Hubbard, which the paper compares with. Both find the same contacts.
 //!
-//! # How deep, how late
+//! # Tolerance
 //!
-//! Two bounds that only just touch would be compared for ever. A colliding event is due
-//! when they overlap by [`TimeVaryingConfig::tolerance`]: spheres are reported when they
-//! overlap by less than that, and time always goes on.
+//! Two bounds that just touch would collide again and again without progress. So a colliding
+//! event is due when the bounds overlap by [`TimeVaryingConfig::tolerance`], and contacts
+//! are reported with at most that penetration.
 //!
-//! # Contract
+//! # Determinism and errors
 //!
-//! Places are nm in the world frame, velocities nm/s, accelerations nm/s², times s, in 64
-//! bits. A detector runs on one thread and gives the same contacts from run to run, in the
-//! order of time. A sphere that leaves its bound, and places that are not finite, are
-//! [`MotionError`]s which name sphere and time.
+//! A detector runs on one thread and reports the same contacts in every run, ordered by time.
+//! A sphere outside its bound and values that are not finite are [`MotionError`]s that name
+//! the sphere and the time.
 
-mod bound;
-mod cost;
+mod bentley_ottmann;
+mod bounds;
+mod cell_size;
 mod crossing;
 mod detector;
-mod grids;
+mod event_queue;
+mod grid_hierarchy;
 mod hubbard;
-mod planner;
-mod queue;
-mod sweep;
-mod tracker;
 
-pub use bound::TimeVaryingBound;
+pub use bounds::TimeVaryingBound;
 pub use detector::TimeVaryingDetector;
 pub use hubbard::{HubbardConfig, HubbardDetector, HubbardSweep};
 
@@ -54,7 +49,7 @@ use glam::DVec3;
 
 use super::{CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
-/// Where a sphere is, and how fast.
+/// Position and velocity of a sphere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
     /// Center, nm.
@@ -63,60 +58,59 @@ pub struct Probe {
     pub velocity: DVec3,
 }
 
-/// Whoever moves the spheres. How is none of the detector's business.
+/// The trajectories of the spheres, implemented by their owner.
 pub trait SphereMotion {
-    /// Where a sphere is at a time, s, and how fast. Times never go back.
+    /// Position and velocity of a sphere at `time` s. Times never decrease.
     fn probe(&mut self, sphere: u32, time: f64) -> Probe;
 
-    /// Two spheres, or a sphere and a wall, touch and approach each other: the place to
-    /// change their velocities, to count, or to stick them together. They are probed again
-    /// at the same time. A pair that goes on approaching is reported again and again.
+    /// Called when a sphere touches and approaches another sphere or a wall. Change the
+    /// velocities here; the detector probes the spheres again at the same time. A pair that
+    /// keeps approaching is reported repeatedly.
     fn collide(&mut self, contact: &Contact);
 }
 
-/// A contact of a sphere.
+/// A contact of a sphere with another sphere or a wall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// When, s.
+    /// Time, s.
     pub time: f64,
-    /// The sphere, by its index; the smaller one of two.
+    /// Index of the sphere; the smaller one of a pair.
     pub sphere: u32,
     /// What it touches.
     pub other: CollisionPartner,
-    /// Unit vector from the sphere to what it touches, world frame.
+    /// Unit vector from the sphere to its partner, world frame.
     pub normal: DVec3,
-    /// How fast they approach each other along the normal, nm/s; positive.
+    /// Approach speed along the normal, nm/s; positive.
     pub speed: f64,
-    /// How deep they overlap, nm; at most a little more than the tolerance.
+    /// Overlap, nm; at most slightly more than the tolerance.
     pub penetration: f64,
 }
 
 impl Contact {
-    /// The impulse (Da nm/s) along the normal of an elastic collision, for the masses (Da) of
-    /// the sphere and of the other one; infinite for a wall. It is subtracted from the
-    /// momentum of the sphere and added to that of the other.
+    /// Impulse along the normal of an elastic collision, Da·nm/s, for the masses of the sphere
+    /// and its partner in Da; infinite for a wall. Subtract it from the momentum of the sphere
+    /// and add it to that of the partner.
     #[must_use]
     pub fn elastic_impulse(&self, mass: f64, other: f64) -> f64 {
         2.0 * self.speed / (1.0 / mass + 1.0 / other)
     }
 }
 
-/// What has to be known of a sphere beforehand.
+/// Constant properties of a sphere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MovingSphere {
     /// Radius, nm.
     pub radius: f64,
-    /// Bound on its acceleration, nm/s². Zero: it moves in straight lines.
+    /// Bound on the acceleration, nm/s². Zero: the sphere moves in straight lines.
     pub acceleration: f64,
 }
 
-/// How a [`TimeVaryingDetector`] works.
+/// Configuration of a [`TimeVaryingDetector`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeVaryingConfig {
-    /// How deep spheres may overlap before they are said to touch, nm. Default:
-    /// [`OVERLAP_TOLERANCE_NM`], 1e-6.
+    /// Overlap at which spheres count as touching, nm. Default: [`OVERLAP_TOLERANCE_NM`].
     pub tolerance: f64,
-    /// Side of the finest subspaces, nm. Default: what the cost model finds best.
+    /// Side of the finest cells, nm. Default: chosen by a cost model.
     pub finest_cell_size: Option<f64>,
 }
 
@@ -129,49 +123,49 @@ impl Default for TimeVaryingConfig {
     }
 }
 
-/// Events that have happened.
+/// Number of events since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventCounts {
-    /// Bounds that entered a subspace.
+    /// Bounds that entered a cell.
     pub entering: u64,
-    /// Bounds that left one.
+    /// Bounds that left a cell.
     pub leaving: u64,
-    /// Bounds that were reset because they were too large.
+    /// Bounds that were reset because they had grown too large.
     pub resetting: u64,
     /// Pairs of bounds that collided, whether the spheres touched or not.
     pub colliding: u64,
     /// Bounds that collided with a wall, whether the sphere touched it or not.
     pub at_walls: u64,
-    /// Pairs of spheres that touched.
+    /// Contacts between spheres.
     pub contacts: u64,
-    /// Spheres that touched a wall.
+    /// Contacts with walls.
     pub wall_contacts: u64,
-    /// Pairs of bounds whose time of collision was looked for.
+    /// Pairs of bounds whose time of impact was computed.
     pub checks: u64,
-    /// Times that a sphere was probed.
+    /// Calls of [`SphereMotion::probe`].
     pub probes: u64,
 }
 
-/// Follows spheres from collision to collision.
+/// Finds the contacts of moving spheres in order of time.
 pub trait CollisionDetector {
-    /// The time up to which all collisions are known, s.
+    /// The time up to which all contacts are known, s.
     fn time(&self) -> f64;
 
-    /// Handles everything that happens up to `until` s: each contact is handed to
-    /// [`SphereMotion::collide`], in the order of time.
+    /// Advances to `until` s and passes each contact to [`SphereMotion::collide`], in order
+    /// of time.
     ///
     /// # Errors
-    /// [`MotionError`] if that time has passed, or the motion breaks its promise. The
-    /// detector stays at the time of the fault then, and goes on from there if asked.
+    /// [`MotionError`] if `until` is in the past, or a trajectory violates its bound. The
+    /// detector then stays at the time of the error and can continue from there.
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError>;
 
-    /// What has happened so far.
+    /// Number of events since the start.
     fn counts(&self) -> EventCounts;
 }
 
-/// Refuses a time that has passed.
-fn check_ahead(until: f64, now: f64) -> Result<(), MotionError> {
+/// Returns an error if `until` is before `now`.
+fn check_not_past(until: f64, now: f64) -> Result<(), MotionError> {
     if until.is_nan() || until < now {
         return Err(MotionError::TimeInPast { time: until, now });
     }

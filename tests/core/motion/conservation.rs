@@ -1,4 +1,4 @@
-//! Elastic collisions keep energy and momentum.
+//! Elastic collisions conserve energy and momentum.
 
 use bevy_rapier_molecules::motion::CollisionPartner;
 use bevy_rapier_molecules::motion::unknown_trajectories::{
@@ -8,10 +8,10 @@ use bevy_rapier_molecules::motion::unknown_trajectories::{
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use glam::DVec3;
 
-/// Part of energy and momentum that may be lost in 15 s.
-const MOST_LOST: f64 = 1.0e-6;
+/// Maximum relative loss of energy and momentum in 15 s.
+const MAX_LOSS: f64 = 1.0e-6;
 
-fn straight(count: u32) -> ForcedSpheres {
+fn force_free(count: u32) -> ForcedSpheres {
     let config = ForcedSpheresConfig {
         count,
         side: 90.0,
@@ -21,7 +21,7 @@ fn straight(count: u32) -> ForcedSpheres {
     ForcedSpheres::new(&config).unwrap()
 }
 
-/// Sum of the sizes of all momenta.
+/// Sum of the magnitudes of all momenta.
 fn momenta(motion: &mut ForcedSpheres) -> f64 {
     (0..motion.spheres().len() as u32)
         .map(|sphere| {
@@ -30,49 +30,49 @@ fn momenta(motion: &mut ForcedSpheres) -> f64 {
         .sum()
 }
 
-fn assert_kept(
+fn assert_conserved(
     mut motion: ForcedSpheres,
     detector: &mut dyn CollisionDetector,
     before: (f64, DVec3),
 ) {
-    let scale = momenta(&mut straight(motion.spheres().len() as u32));
+    let scale = momenta(&mut force_free(motion.spheres().len() as u32));
     detector.advance(15.0, &mut motion).unwrap();
     let (energy, momentum) = (motion.kinetic_energy(15.0), motion.momentum(15.0));
-    assert!((energy / before.0 - 1.0).abs() < MOST_LOST);
-    assert!(momentum.distance(before.1) < MOST_LOST * scale);
+    assert!((energy / before.0 - 1.0).abs() < MAX_LOSS);
+    assert!(momentum.distance(before.1) < MAX_LOSS * scale);
     assert!(detector.counts().contacts > 1000);
     assert!(detector.counts().wall_contacts > 500);
 }
 
 #[test]
-fn fifteen_seconds_of_elastic_collisions_keep_energy_and_momentum() {
-    let mut motion = straight(100);
+fn time_varying_bounds_conserve_energy_and_momentum() {
+    let mut motion = force_free(100);
     let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = TimeVaryingConfig::default();
     let mut detector =
         TimeVaryingDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
-    assert_kept(motion, &mut detector, before);
+    assert_conserved(motion, &mut detector, before);
 }
 
 #[test]
-fn the_space_time_bounds_keep_them_too() {
-    let mut motion = straight(60);
+fn space_time_bounds_conserve_energy_and_momentum() {
+    let mut motion = force_free(60);
     let before = (motion.kinetic_energy(0.0), motion.momentum(0.0));
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
     let config = HubbardConfig::default();
     let mut detector = HubbardDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
-    let scale = momenta(&mut straight(60));
+    let scale = momenta(&mut force_free(60));
     detector.advance(15.0, &mut motion).unwrap();
-    assert!((motion.kinetic_energy(15.0) / before.0 - 1.0).abs() < MOST_LOST);
-    assert!(motion.momentum(15.0).distance(before.1) < MOST_LOST * scale);
+    assert!((motion.kinetic_energy(15.0) / before.0 - 1.0).abs() < MAX_LOSS);
+    assert!(motion.momentum(15.0).distance(before.1) < MAX_LOSS * scale);
     assert!(detector.counts().contacts > 100);
 }
 
-/// Straight ways and gravity on top: spheres that jump on a floor.
+/// Spheres in a box under gravity.
 struct Falling {
     inner: ForcedSpheres,
-    /// When each velocity was last changed, s, and where the sphere was.
+    /// Time of the last velocity change of each sphere, s, and its state then.
     since: Vec<(f64, Probe)>,
 }
 
@@ -109,8 +109,8 @@ impl SphereMotion for Falling {
 }
 
 #[test]
-fn spheres_that_jump_on_a_floor_keep_the_sum_of_both_energies() {
-    let mut inner = straight(100);
+fn bouncing_spheres_conserve_kinetic_plus_potential_energy() {
+    let mut inner = force_free(100);
     let since = (0..100)
         .map(|sphere| (0.0, inner.probe(sphere, 0.0)))
         .collect();
@@ -129,6 +129,6 @@ fn spheres_that_jump_on_a_floor_keep_the_sum_of_both_energies() {
     let mut detector =
         TimeVaryingDetector::new(&spheres, walls, &config, 0.0, &mut motion).unwrap();
     detector.advance(15.0, &mut motion).unwrap();
-    assert!((energy(&mut motion, 15.0) / before - 1.0).abs() < MOST_LOST);
+    assert!((energy(&mut motion, 15.0) / before - 1.0).abs() < MAX_LOSS);
     assert!(detector.counts().contacts > 1000);
 }

@@ -1,4 +1,4 @@
-//! What is wrong is said, with its place and its time.
+//! Errors name the sphere and the time.
 
 use bevy_rapier_molecules::motion::MotionError;
 use bevy_rapier_molecules::motion::time_of_impact::{Wall, WallSide};
@@ -8,10 +8,10 @@ use bevy_rapier_molecules::motion::unknown_trajectories::{
 };
 use glam::DVec3;
 
-/// Spheres on a line, each moved by a function of time.
-struct Ways(fn(u32, f64) -> Probe);
+/// Spheres that move by a function of index and time.
+struct Trajectories(fn(u32, f64) -> Probe);
 
-impl SphereMotion for Ways {
+impl SphereMotion for Trajectories {
     fn probe(&mut self, sphere: u32, time: f64) -> Probe {
         (self.0)(sphere, time)
     }
@@ -33,14 +33,20 @@ const BALL: MovingSphere = MovingSphere {
 
 fn start(
     spheres: &[MovingSphere],
-    way: fn(u32, f64) -> Probe,
+    trajectory: fn(u32, f64) -> Probe,
 ) -> Result<TimeVaryingDetector, MotionError> {
     let config = TimeVaryingConfig::default();
-    TimeVaryingDetector::new(spheres, Vec::new(), &config, 0.0, &mut Ways(way))
+    TimeVaryingDetector::new(
+        spheres,
+        Vec::new(),
+        &config,
+        0.0,
+        &mut Trajectories(trajectory),
+    )
 }
 
 #[test]
-fn numbers_that_are_none_are_refused_with_their_sphere() {
+fn invalid_spheres_and_parameters_are_errors() {
     let bad = MovingSphere {
         radius: -1.0,
         ..BALL
@@ -60,16 +66,16 @@ fn numbers_that_are_none_are_refused_with_their_sphere() {
     };
     let error = start(&[bad], resting).unwrap_err();
     assert!(matches!(error, MotionError::BadSphere { sphere: 0, .. }));
-    let nowhere = |_: u32, _: f64| Probe {
+    let not_finite = |_: u32, _: f64| Probe {
         position: DVec3::NAN,
         velocity: DVec3::ZERO,
     };
-    let error = start(&[BALL], nowhere).unwrap_err();
+    let error = start(&[BALL], not_finite).unwrap_err();
     assert!(matches!(
         error,
         MotionError::NotFinite {
             sphere: 0,
-            what: "place",
+            what: "position",
             ..
         }
     ));
@@ -78,32 +84,55 @@ fn numbers_that_are_none_are_refused_with_their_sphere() {
             tolerance,
             finest_cell_size: None,
         };
-        let built = TimeVaryingDetector::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
+        let built = TimeVaryingDetector::new(
+            &[BALL],
+            Vec::new(),
+            &config,
+            0.0,
+            &mut Trajectories(resting),
+        );
         assert!(matches!(built, Err(MotionError::BadParameter { .. })));
         let config = HubbardConfig {
             interval: tolerance,
             ..HubbardConfig::default()
         };
-        let built = HubbardDetector::new(&[BALL], Vec::new(), &config, 0.0, &mut Ways(resting));
+        let built = HubbardDetector::new(
+            &[BALL],
+            Vec::new(),
+            &config,
+            0.0,
+            &mut Trajectories(resting),
+        );
         assert!(matches!(built, Err(MotionError::BadParameter { .. })));
     }
     let config = TimeVaryingConfig::default();
-    let built =
-        TimeVaryingDetector::new(&[BALL], Vec::new(), &config, f64::NAN, &mut Ways(resting));
-    let said = "the start has to be a finite number, and is NaN";
-    assert_eq!(built.unwrap_err().to_string(), said);
-    let built = TimeVaryingDetector::new(&[BALL], Vec::new(), &config, -2.0, &mut Ways(resting));
+    let built = TimeVaryingDetector::new(
+        &[BALL],
+        Vec::new(),
+        &config,
+        f64::NAN,
+        &mut Trajectories(resting),
+    );
+    let message = "the start must be a finite number, not NaN";
+    assert_eq!(built.unwrap_err().to_string(), message);
+    let built = TimeVaryingDetector::new(
+        &[BALL],
+        Vec::new(),
+        &config,
+        -2.0,
+        &mut Trajectories(resting),
+    );
     assert!(built.is_ok());
 }
 
 #[test]
-fn walls_that_are_none_are_refused() {
+fn invalid_walls_are_errors() {
     let walls = [
         Wall::Plane {
             normal: DVec3::ONE,
             offset: 0.0,
         },
-        Wall::Block {
+        Wall::Cuboid {
             low: DVec3::ONE,
             high: DVec3::ZERO,
         },
@@ -116,14 +145,15 @@ fn walls_that_are_none_are_refused() {
     for wall in walls {
         let walls = vec![Wall::box_faces(DVec3::ZERO, DVec3::ONE)[0].clone(), wall];
         let config = TimeVaryingConfig::default();
-        let built = TimeVaryingDetector::new(&[BALL], walls, &config, 0.0, &mut Ways(resting));
+        let built =
+            TimeVaryingDetector::new(&[BALL], walls, &config, 0.0, &mut Trajectories(resting));
         assert!(matches!(built, Err(MotionError::BadWall { wall: 1, .. })));
     }
 }
 
 #[test]
-fn a_broken_promise_is_found_with_sphere_and_time() {
-    // The second sphere jumps away at 3 s.
+fn bound_violation_names_sphere_and_time() {
+    // Sphere 1 is teleported at 3 s.
     let jumping = |sphere: u32, time: f64| Probe {
         position: resting(sphere, time).position
             + if sphere == 1 && time > 3.0 {
@@ -134,7 +164,9 @@ fn a_broken_promise_is_found_with_sphere_and_time() {
         velocity: DVec3::ZERO,
     };
     let mut detector = start(&[BALL, BALL], jumping).unwrap();
-    let error = detector.advance(100.0, &mut Ways(jumping)).unwrap_err();
+    let error = detector
+        .advance(100.0, &mut Trajectories(jumping))
+        .unwrap_err();
     let MotionError::BoundViolated {
         sphere,
         time,
@@ -145,15 +177,15 @@ fn a_broken_promise_is_found_with_sphere_and_time() {
         panic!("{error}");
     };
     assert!(sphere == 1 && time > 3.0 && since <= 3.0);
-    assert!(error.to_string().contains("sphere 1 has left its bound"));
+    assert!(error.to_string().contains("sphere 1 left its bound"));
     assert_eq!(detector.time(), time);
-    // Whoever says so may go on.
-    detector.disturb(1, &mut Ways(jumping)).unwrap();
-    detector.advance(100.0, &mut Ways(jumping)).unwrap();
+    // After `disturb` the detector continues.
+    detector.disturb(1, &mut Trajectories(jumping)).unwrap();
+    detector.advance(100.0, &mut Trajectories(jumping)).unwrap();
 }
 
 #[test]
-fn a_velocity_that_jumps_is_found_as_well() {
+fn velocity_jump_is_a_bound_violation() {
     let fast = |sphere: u32, time: f64| Probe {
         velocity: if time > 1.0 {
             DVec3::X * 1.0e3
@@ -163,7 +195,9 @@ fn a_velocity_that_jumps_is_found_as_well() {
         ..resting(sphere, time)
     };
     let mut detector = start(&[BALL], fast).unwrap();
-    let error = detector.advance(100.0, &mut Ways(fast)).unwrap_err();
+    let error = detector
+        .advance(100.0, &mut Trajectories(fast))
+        .unwrap_err();
     assert!(matches!(
         error,
         MotionError::BoundViolated {
@@ -175,28 +209,24 @@ fn a_velocity_that_jumps_is_found_as_well() {
 }
 
 #[test]
-fn there_is_no_way_back_and_no_sphere_beyond_the_last() {
+fn past_times_and_unknown_spheres_are_errors() {
     let mut detector = start(&[BALL], resting).unwrap();
-    detector.advance(2.0, &mut Ways(resting)).unwrap();
+    detector.advance(2.0, &mut Trajectories(resting)).unwrap();
     for time in [1.0, f64::NAN] {
-        let error = detector.advance(time, &mut Ways(resting)).unwrap_err();
+        let error = detector
+            .advance(time, &mut Trajectories(resting))
+            .unwrap_err();
         assert!(matches!(error, MotionError::TimeInPast { now: 2.0, .. }));
     }
-    let error = detector.disturb(1, &mut Ways(resting)).unwrap_err();
-    assert_eq!(
-        error,
-        MotionError::IndexOutOfRange {
-            sphere: 1,
-            count: 1
-        }
-    );
+    let error = detector.disturb(1, &mut Trajectories(resting)).unwrap_err();
+    assert_eq!(error, MotionError::IndexOutOfRange { index: 1, count: 1 });
 }
 
 #[test]
-fn none_one_coincident_and_far_spheres_are_no_trouble() {
+fn empty_single_coincident_and_distant_scenes_work() {
     for count in [0, 1, 3] {
         let mut detector = start(&vec![BALL; count], resting).unwrap();
-        detector.advance(50.0, &mut Ways(resting)).unwrap();
+        detector.advance(50.0, &mut Trajectories(resting)).unwrap();
         assert_eq!(detector.counts().contacts, 0);
     }
     let same = |_: u32, _: f64| Probe {
@@ -204,12 +234,12 @@ fn none_one_coincident_and_far_spheres_are_no_trouble() {
         velocity: DVec3::ZERO,
     };
     let mut detector = start(&[BALL; 4], same).unwrap();
-    detector.advance(0.01, &mut Ways(same)).unwrap();
+    detector.advance(0.01, &mut Trajectories(same)).unwrap();
     let points = [MovingSphere {
         radius: 0.0,
         acceleration: 0.0,
     }; 3];
     let mut detector = start(&points, resting).unwrap();
-    detector.advance(1.0e6, &mut Ways(resting)).unwrap();
+    detector.advance(1.0e6, &mut Trajectories(resting)).unwrap();
     assert_eq!(detector.counts().colliding, 0);
 }

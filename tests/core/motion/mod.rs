@@ -1,10 +1,10 @@
-//! Collisions in time: none is missed, nothing is lost.
+//! Continuous collision detection, against brute force and conservation laws.
 
-mod brownian;
+mod brownian_molecules;
+mod brownian_particles;
 mod conservation;
 mod errors;
+mod fine_step_reference;
 mod molecule_collisions;
-mod molecules;
-mod reference;
 mod unknown_trajectories;
 mod walls;

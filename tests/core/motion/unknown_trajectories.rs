@@ -1,4 +1,4 @@
-//! Spheres whose ways are unknown: no collision is missed.
+//! Spheres with unknown trajectories: no collision is missed.
 
 use bevy_rapier_molecules::motion::unknown_trajectories::{
     CollisionDetector, Contact, SphereMotion, TimeVaryingConfig, TimeVaryingDetector,
@@ -7,15 +7,15 @@ use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use rayon::prelude::*;
 
 use crate::common::thread_pool::with_threads;
-use crate::motion::reference::{
-    FRAME, FRAMES, assert_same, contacts, hubbard, reference, scene, time_varying,
+use crate::motion::fine_step_reference::{
+    FRAME, FRAMES, assert_same, contact_list, contacts, hubbard, reference, scene, time_varying,
 };
 
-/// Scenes that are compared.
+/// Number of scenes compared.
 const SCENES: u64 = 100;
 
 #[test]
-fn both_detectors_find_what_steps_a_thousand_times_finer_find() {
+fn both_detectors_agree_with_steps_a_thousand_times_finer() {
     let total: usize = (0..SCENES)
         .into_par_iter()
         .map(|seed| {
@@ -27,16 +27,11 @@ fn both_detectors_find_what_steps_a_thousand_times_finer_find() {
             expected.len()
         })
         .sum();
-    assert!(
-        total > 1000,
-        "{total} contacts are too few to mean anything"
-    );
+    assert!(total > 1000, "only {total} contacts");
 }
 
-/// Looked at ten times in each mean interval between probes, no two of many spheres of
-/// very different sizes ever overlap by more than a little above the tolerance.
 #[test]
-fn nobody_is_ever_deeper_than_the_tolerance() {
+fn spheres_never_overlap_by_more_than_the_tolerance() {
     for side in [None, Some(5.0), Some(80.0)] {
         let config = ForcedSpheresConfig {
             count: 300,
@@ -55,11 +50,11 @@ fn nobody_is_ever_deeper_than_the_tolerance() {
         for step in 1..=1000 {
             let now = f64::from(step) * 1.0e-3;
             detector.advance(now, &mut motion).unwrap();
-            let places: Vec<_> = (0..spheres.len() as u32)
+            let positions: Vec<_> = (0..spheres.len() as u32)
                 .map(|sphere| motion.probe(sphere, now).position)
                 .collect();
-            for (a, one) in places.iter().enumerate() {
-                for (b, other) in places.iter().enumerate().skip(a + 1) {
+            for (a, one) in positions.iter().enumerate() {
+                for (b, other) in positions.iter().enumerate().skip(a + 1) {
                     let reach = spheres[a].radius + spheres[b].radius;
                     deepest = deepest.max(reach - one.distance(*other));
                 }
@@ -74,7 +69,7 @@ fn nobody_is_ever_deeper_than_the_tolerance() {
 }
 
 #[test]
-fn the_real_sphere_is_always_inside_of_its_bound() {
+fn spheres_stay_inside_their_bounds() {
     let mut motion = scene(7);
     let mut detector = time_varying(&mut motion);
     for step in 1..=500 {
@@ -82,19 +77,18 @@ fn the_real_sphere_is_always_inside_of_its_bound() {
         detector.advance(now, &mut motion).unwrap();
         for sphere in 0..12 {
             let bound = detector.bound(sphere).unwrap();
-            let off = motion
+            let deviation = motion
                 .probe(sphere, now)
                 .position
                 .distance(bound.center_at(now));
-            assert!(off + bound.radius <= bound.radius_at(now) + 1.0e-9);
+            assert!(deviation + bound.radius <= bound.radius_at(now) + 1.0e-9);
         }
     }
     assert!(detector.counts().resetting + detector.counts().colliding > 30);
 }
 
-/// Contacts do not depend on where one stops to look, nor on how space is cut.
 #[test]
-fn frames_and_subspaces_change_nothing_but_rounding() {
+fn contacts_do_not_depend_on_frames_or_cell_size() {
     let expected = contacts(scene(3), |motion| Box::new(time_varying(motion)));
     let mut motion = scene(3);
     let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
@@ -107,17 +101,12 @@ fn frames_and_subspaces_change_nothing_but_rounding() {
     detector
         .advance(FRAME * FRAMES as f64, &mut motion)
         .unwrap();
-    let found: Vec<_> = motion
-        .contacts()
-        .iter()
-        .map(|contact| (contact.sphere, contact.other, contact.time))
-        .collect();
-    assert_same(3, &expected, &found);
+    assert_same(3, &expected, &contact_list(&motion));
     assert!(detector.cell_sizes().count() > 1);
 }
 
 #[test]
-fn one_thread_and_two_give_the_same_contacts_to_the_last_bit() {
+fn contacts_are_bitwise_identical_on_any_number_of_threads() {
     let run = |threads: usize| {
         with_threads(threads, || {
             let config = ForcedSpheresConfig {
@@ -132,11 +121,11 @@ fn one_thread_and_two_give_the_same_contacts_to_the_last_bit() {
             let mut detector =
                 TimeVaryingDetector::new(&spheres, walls, &settings, 0.0, &mut motion).unwrap();
             detector.advance(2.0, &mut motion).unwrap();
-            let met = |contact: &Contact| {
+            let entry = |contact: &Contact| {
                 let Contact { sphere, other, .. } = *contact;
                 (sphere, other, contact.time.to_bits())
             };
-            motion.contacts().iter().map(met).collect::<Vec<_>>()
+            motion.contacts().iter().map(entry).collect::<Vec<_>>()
         })
     };
     let contacts = run(1);

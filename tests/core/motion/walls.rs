@@ -1,4 +1,4 @@
-//! Spheres and walls of every kind.
+//! Spheres and all kinds of walls.
 
 use std::sync::Arc;
 
@@ -32,28 +32,28 @@ fn walls() -> Vec<(&'static str, Wall)> {
             },
         ),
         (
-            "block",
-            Wall::Block {
+            "cuboid",
+            Wall::Cuboid {
                 low: DVec3::splat(-1.0),
                 high: DVec3::splat(1.5),
             },
         ),
-        ("in a ball", ball(WallSide::Inside)),
-        ("around a ball", ball(WallSide::Outside)),
+        ("inside ball", ball(WallSide::Inside)),
+        ("outside ball", ball(WallSide::Outside)),
         (
-            "in a cube",
+            "inside cube",
             surface(Arc::new(cube.clone()), WallSide::Inside),
         ),
-        ("around a cube", surface(Arc::new(cube), WallSide::Outside)),
-        ("in a shell", surface(Arc::new(shell), WallSide::Inside)),
+        ("outside cube", surface(Arc::new(cube), WallSide::Outside)),
+        ("inside shell", surface(Arc::new(shell), WallSide::Inside)),
     ]
 }
 
-/// No wall is touched later than dense samples of the way say, and hardly earlier.
+/// No contact is later than dense samples of the path say, and hardly earlier.
 #[test]
-fn no_wall_is_missed() {
+fn wall_contacts_agree_with_dense_sampling() {
     const SAMPLES: u32 = 4000;
-    const WITHIN: f64 = 2.0;
+    const MAX_TIME: f64 = 2.0;
     for (name, wall) in walls() {
         let mut random = Pcg64Mcg::seed_from_u64(5);
         let mut hits = 0;
@@ -73,15 +73,15 @@ fn no_wall_is_missed() {
                 wall.signed_distance(sphere.center_at(time)).distance - sphere.radius_at(time)
             };
             if gap(0.0) <= 0.0 {
-                assert_eq!(wall.first_contact(&sphere, WITHIN), Some(0.0), "{name}");
+                assert_eq!(wall.first_contact(&sphere, MAX_TIME), Some(0.0), "{name}");
                 continue;
             }
             let sample = (0..=SAMPLES)
-                .map(|k| WITHIN * f64::from(k) / f64::from(SAMPLES))
+                .map(|k| MAX_TIME * f64::from(k) / f64::from(SAMPLES))
                 .find(|&time| gap(time) <= 0.0);
-            let found = wall.first_contact(&sphere, WITHIN);
+            let found = wall.first_contact(&sphere, MAX_TIME);
             if let Some(sample) = sample {
-                let found = found.unwrap_or_else(|| panic!("{name}: nothing before {sample}"));
+                let found = found.unwrap_or_else(|| panic!("{name}: no contact before {sample}"));
                 assert!(
                     found <= sample + 1.0e-9,
                     "{name}: {found} is after {sample}"
@@ -89,20 +89,20 @@ fn no_wall_is_missed() {
                 hits += 1;
             }
             if let Some(found) = found {
-                // Surfaces have 32 bits.
-                let digits = if matches!(wall, Wall::Surface { .. }) {
+                // Surfaces are in `f32`.
+                let accuracy = if matches!(wall, Wall::Surface { .. }) {
                     1.0e-4
                 } else {
                     1.0e-9
                 };
-                assert!(gap(found) < digits, "{name}: {} nm early", gap(found));
+                assert!(gap(found) < accuracy, "{name}: {} nm early", gap(found));
             }
         }
         assert!(hits > 5, "{name}: {hits} hits");
     }
 }
 
-/// One sphere on straight ways between walls.
+/// One sphere that moves in straight lines and bounces.
 struct Marble {
     since: f64,
     at: Probe,
@@ -127,10 +127,10 @@ impl SphereMotion for Marble {
 }
 
 #[test]
-fn a_marble_stays_in_its_compartment() {
+fn sphere_stays_inside_closed_walls() {
     for (name, wall) in walls()
         .into_iter()
-        .filter(|(name, _)| name.starts_with("in"))
+        .filter(|(name, _)| name.starts_with("inside"))
     {
         let mut motion = Marble {
             since: 0.0,

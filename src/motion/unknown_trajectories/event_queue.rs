@@ -1,65 +1,63 @@
 //! The queue of candidate events.
 //!
-//! Each bound has two events at most that count: its next crossing, and what ends it: it is
-//! reset, or collides. Section 3.3 leaves out candidates later than the reset; here those
-//! later than any end of either bound are left out too, since they would be found anew
-//! then. So each bound has two slots, and a new event takes the place of the old one: the
-//! queue never holds what is void, but for collisions whose other bound has had another end
-//! before. Those are a reason to look for the next one, when their time has come.
+//! Each bound has at most two relevant events: its next crossing, and its *end*, which is a
+//! reset or a collision. Section 3.3 omits candidates later than the reset; this queue also
+//! omits those later than any end of either bound, since the end finds them again. So each
+//! bound has two slots, and a new event replaces the old one in its slot. The only outdated
+//! events are collisions whose other bound has ended before; they trigger a new search when
+//! they are due.
 //!
-//! The queue is a heap of slots with four children to a node, which knows where each slot
-//! is.
+//! The queue is an indexed heap with four children per node.
 
-/// What happens.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A bound enters or leaves a subspace.
+pub(super) enum EventKind {
+    /// A bound enters or leaves a cell.
     Crossing,
-    /// A bound is as large as its subspace.
-    Resetting,
-    /// A bound collides with a wall, whose index is in place of the other sphere's.
-    AtWall,
+    /// A bound has grown to the size of its cell.
+    Reset,
+    /// A bound collides with a wall.
+    WallCollision,
     /// Two bounds collide.
-    Colliding,
+    Collision,
 }
 
 /// A candidate event of a sphere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Event {
-    /// When, s.
+    /// Time, s.
     pub(super) time: f64,
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     pub(super) sphere: u32,
-    /// The other sphere, or the wall, or the crossing.
+    /// Index of the other sphere or of the wall, or the code of the crossing.
     pub(super) other: u32,
-    /// The number that the other sphere's end had when this was planned.
-    pub(super) other_ticket: u32,
+    /// Version of the other sphere's end when this event was planned.
+    pub(super) other_version: u32,
 }
 
 impl Event {
     fn slot(&self) -> Slot {
-        Slot::new(self.sphere, self.kind == Kind::Crossing)
+        Slot::new(self.sphere, self.kind == EventKind::Crossing)
     }
 }
 
-/// A place for an event: two for each sphere.
+/// A place for one event. Each sphere has two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot(u32);
 
 impl Slot {
-    /// The slot for crossings of a sphere, or that for its end.
+    /// The slot for crossings of a sphere, or the slot for its end.
     pub(super) fn new(sphere: u32, is_crossing: bool) -> Self {
         Self(2 * sphere + u32::from(is_crossing))
     }
 }
 
-/// Children of a node.
+/// Children per node.
 const CHILDREN: usize = 4;
 
-/// Place of a slot that is not in the heap.
-const NOWHERE: u32 = u32::MAX;
+/// Heap position of a slot that is not in the heap.
+const NOT_QUEUED: u32 = u32::MAX;
 
-/// A node of the heap.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     time: f64,
@@ -67,35 +65,35 @@ struct Node {
 }
 
 impl Node {
-    /// Slots of the same time have an order as well, so that all runs are the same.
+    /// Orders by time, then by slot for determinism.
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
         self.time < other.time || (self.time == other.time && self.slot < other.slot)
     }
 }
 
-/// Events in the order of time.
+/// Events in order of time.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
+pub(super) struct EventQueue {
     heap: Vec<Node>,
-    /// Where in the heap each slot is.
-    places: Vec<u32>,
+    /// Heap position of each slot.
+    positions: Vec<u32>,
     events: Vec<Event>,
 }
 
-impl Queue {
-    /// A queue for so many spheres, in which nothing waits.
+impl EventQueue {
+    /// An empty queue for this number of spheres.
     pub(super) fn new(spheres: usize) -> Self {
         let never = Event {
             time: f64::INFINITY,
-            kind: Kind::Crossing,
+            kind: EventKind::Crossing,
             sphere: 0,
             other: 0,
-            other_ticket: 0,
+            other_version: 0,
         };
         Self {
             heap: Vec::with_capacity(2 * spheres),
-            places: vec![NOWHERE; 2 * spheres],
+            positions: vec![NOT_QUEUED; 2 * spheres],
             events: vec![never; 2 * spheres],
         }
     }
@@ -106,7 +104,7 @@ impl Queue {
         Some(&self.events[node.slot as usize])
     }
 
-    /// Queues an event in place of what its slot held.
+    /// Queues an event and replaces the previous one in its slot.
     pub(super) fn set(&mut self, event: Event) {
         let Slot(slot) = event.slot();
         self.events[slot as usize] = event;
@@ -114,39 +112,39 @@ impl Queue {
             time: event.time,
             slot,
         };
-        let at = self.places[slot as usize];
-        if at == NOWHERE {
+        let at = self.positions[slot as usize];
+        if at == NOT_QUEUED {
             self.heap.push(node);
-            self.raise(self.heap.len() - 1, node);
+            self.sift_up(self.heap.len() - 1, node);
         } else {
-            self.settle(at as usize, node);
+            self.sift(at as usize, node);
         }
     }
 
     /// Empties a slot.
     pub(super) fn clear(&mut self, slot: Slot) {
-        let at = std::mem::replace(&mut self.places[slot.0 as usize], NOWHERE);
-        if at == NOWHERE {
+        let at = std::mem::replace(&mut self.positions[slot.0 as usize], NOT_QUEUED);
+        if at == NOT_QUEUED {
             return;
         }
         let at = at as usize;
         if let Some(last) = self.heap.pop()
             && at < self.heap.len()
         {
-            self.settle(at, last);
+            self.sift(at, last);
         }
     }
 
-    /// Puts a node where it belongs, from a place that is free for it.
-    fn settle(&mut self, at: usize, node: Node) {
+    /// Inserts a node at or below or above the free position `at`.
+    fn sift(&mut self, at: usize, node: Node) {
         if at > 0 && node.is_before(&self.heap[(at - 1) / CHILDREN]) {
-            self.raise(at, node);
+            self.sift_up(at, node);
         } else {
-            self.lower(at, node);
+            self.sift_down(at, node);
         }
     }
 
-    fn raise(&mut self, mut at: usize, node: Node) {
+    fn sift_up(&mut self, mut at: usize, node: Node) {
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
             if !node.is_before(&self.heap[parent]) {
@@ -158,21 +156,20 @@ impl Queue {
         self.put(at, node);
     }
 
-    fn lower(&mut self, mut at: usize, node: Node) {
+    fn sift_down(&mut self, mut at: usize, node: Node) {
         loop {
             let first = CHILDREN * at + 1;
             let last = (first + CHILDREN).min(self.heap.len());
-            let mut least = node;
-            let mut to = at;
+            let (mut min, mut to) = (node, at);
             for child in first..last {
-                if self.heap[child].is_before(&least) {
-                    (least, to) = (self.heap[child], child);
+                if self.heap[child].is_before(&min) {
+                    (min, to) = (self.heap[child], child);
                 }
             }
             if to == at {
                 break;
             }
-            self.put(at, least);
+            self.put(at, min);
             at = to;
         }
         self.put(at, node);
@@ -181,7 +178,7 @@ impl Queue {
     #[inline]
     fn put(&mut self, at: usize, node: Node) {
         self.heap[at] = node;
-        self.places[node.slot as usize] = at as u32;
+        self.positions[node.slot as usize] = at as u32;
     }
 }
 
@@ -193,10 +190,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_in_the_order_of_time_however_they_were_replaced() {
+    fn events_are_ordered_by_time_after_replacements() {
         let mut random = Pcg64Mcg::seed_from_u64(1);
         for spheres in [1, 2, 7, 100] {
-            let mut queue = Queue::new(spheres as usize);
+            let mut queue = EventQueue::new(spheres as usize);
             let mut expected = vec![None; 2 * spheres as usize];
             for _ in 0..2000 {
                 let sphere = random.random_range(0..spheres);
@@ -206,18 +203,18 @@ mod tests {
                     queue.clear(slot);
                     expected[slot.0 as usize] = None;
                 } else {
-                    // Few times, so that many are the same.
+                    // Few distinct times, so that many are equal.
                     let time = f64::from(random.random_range(0..50_u32));
                     queue.set(Event {
                         time,
                         kind: if is_crossing {
-                            Kind::Crossing
+                            EventKind::Crossing
                         } else {
-                            Kind::Resetting
+                            EventKind::Reset
                         },
                         sphere,
                         other: 0,
-                        other_ticket: 0,
+                        other_version: 0,
                     });
                     expected[slot.0 as usize] = Some(time);
                 }

@@ -1,4 +1,4 @@
-//! Diffusing particles: Berg's laws, and no collision missed.
+//! Diffusing particles: Berg's laws, and no missed collision.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ fn bounce(_: &ParticleCollision) -> CollisionOutcome {
     CollisionOutcome::Bounce
 }
 
-/// Particles around the places of a lattice that fill a part of a box; also its side, nm.
+/// Particles near the points of a lattice that fill a fraction of a box, and the side of the
+/// box, nm.
 fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DVec3>, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let particles: Vec<_> = (0..count)
@@ -32,7 +33,7 @@ fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DV
     let side = (volume / fill).cbrt();
     let along = (1..).find(|k| k * k * k >= count).unwrap();
     let step = side / along as f64;
-    let places =
+    let positions =
         (0..count).map(|k| {
             let cell = [k % along, k / along % along, k / along / along];
             let spare = 0.5 * step - particles[k].radius;
@@ -41,38 +42,38 @@ fn lattice(count: usize, fill: f64, seed: u64) -> (Vec<BrownianParticle>, Vec<DV
                 (k as f64 + 0.5) * step + 0.99 * spare * (2.0 * random.random::<f64>() - 1.0)
             }))
         });
-    let places = places.collect();
-    (particles, places, side)
+    let positions = positions.collect();
+    (particles, positions, side)
 }
 
 fn crowd(count: usize, fill: f64, seed: u64, event_search: EventSearch) -> BrownianParticles {
-    let (particles, places, side) = lattice(count, fill, seed);
+    let (particles, positions, side) = lattice(count, fill, seed);
     let config = BrownianConfig {
         seed,
         event_search,
         tolerance: 1.0e-9,
         walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(side)).to_vec(),
     };
-    BrownianParticles::new(&particles, &places, config).unwrap()
+    BrownianParticles::new(&particles, &positions, config).unwrap()
 }
 
 #[test]
-fn a_free_particle_obeys_the_laws_of_diffusion_within_two_percent() {
+fn free_particles_obey_the_laws_of_diffusion_within_two_percent() {
     const PARTICLES: usize = 20_000;
     let particle = BrownianParticle::in_medium(2.0, &Medium::default());
-    let places: Vec<DVec3> = (0..PARTICLES)
+    let positions: Vec<DVec3> = (0..PARTICLES)
         .map(|k| DVec3::X * 1.0e6 * k as f64)
         .collect();
     let config = BrownianConfig::default();
-    let mut crowd = BrownianParticles::new(&[particle; PARTICLES], &places, config).unwrap();
-    // Half a turn or so in all.
+    let mut crowd = BrownianParticles::new(&[particle; PARTICLES], &positions, config).unwrap();
+    // About half a turn in total.
     let dt = 0.02 / particle.rotational_diffusion;
     for _ in 0..20 {
         let report = crowd.step(dt, &mut bounce).unwrap();
         assert_eq!(report.collisions, 0);
     }
     let time = crowd.time();
-    let squares = crowd.positions().iter().zip(&places);
+    let squares = crowd.positions().iter().zip(&positions);
     let mean: f64 = squares
         .map(|(now, then)| now.distance_squared(*then))
         .sum::<f64>()
@@ -95,9 +96,9 @@ fn a_free_particle_obeys_the_laws_of_diffusion_within_two_percent() {
 }
 
 #[test]
-fn particles_in_a_crowd_diffuse_more_slowly_than_free_ones() {
+fn crowded_particles_diffuse_more_slowly_than_free_ones() {
     let mut crowd = crowd(512, 0.25, 3, EventSearch::Queue);
-    let places = crowd.positions().to_vec();
+    let positions = crowd.positions().to_vec();
     // Steps of a tenth of a radius.
     let dt = 0.005 / Medium::default().translational(1.5);
     for _ in 0..200 {
@@ -105,74 +106,80 @@ fn particles_in_a_crowd_diffuse_more_slowly_than_free_ones() {
     }
     let time = crowd.time();
     // Away from the walls.
-    let middle = |place: &DVec3| {
-        let side = places
+    let middle = |position: &DVec3| {
+        let side = positions
             .iter()
-            .fold(DVec3::ZERO, |high, place| high.max(*place))
+            .fold(DVec3::ZERO, |high, position| high.max(*position))
             .x;
-        place.min_element() > 0.25 * side && place.max_element() < 0.75 * side
+        position.min_element() > 0.25 * side && position.max_element() < 0.75 * side
     };
-    let inner: Vec<usize> = (0..places.len()).filter(|&k| middle(&places[k])).collect();
+    let inner: Vec<usize> = (0..positions.len())
+        .filter(|&k| middle(&positions[k]))
+        .collect();
     let ratio = |k: usize| {
-        let square = crowd.positions()[k].distance_squared(places[k]);
+        let square = crowd.positions()[k].distance_squared(positions[k]);
         square / (6.0 * crowd.particles()[k].diffusion * time)
     };
     let mean = inner.iter().map(|&k| ratio(k)).sum::<f64>() / inner.len() as f64;
     assert!(inner.len() > 50 && (0.2..0.9).contains(&mean), "{mean}");
 }
 
-/// Whom, with whom, when (s).
-type Met = (u32, CollisionPartner, f64);
+/// Particle, partner and time (s) of a collision.
+type CollisionEntry = (u32, CollisionPartner, f64);
 
-/// A step in a thousand parts, in each of which every pair is looked at.
-fn reference(crowd: &BrownianParticles, walls: &[Wall], dt: f64) -> (Vec<Met>, Vec<DVec3>) {
+/// A step in a thousand substeps, with all pairs tested in each.
+fn reference(
+    crowd: &BrownianParticles,
+    walls: &[Wall],
+    dt: f64,
+) -> (Vec<CollisionEntry>, Vec<DVec3>) {
     const FINER: usize = 1000;
-    let mut ways = crowd.displacements(dt);
-    let mut places = crowd.positions().to_vec();
+    let mut displacements = crowd.displacements(dt);
+    let mut positions = crowd.positions().to_vec();
     let particles = crowd.particles();
-    let mut met = Vec::new();
-    let gap = |places: &[DVec3], a: usize, other: CollisionPartner| match other {
+    let mut found = Vec::new();
+    let gap = |positions: &[DVec3], a: usize, other: CollisionPartner| match other {
         CollisionPartner::Sphere(b) => {
             let reach = particles[a].radius + particles[b as usize].radius;
-            places[a].distance(places[b as usize]) - reach
+            positions[a].distance(positions[b as usize]) - reach
         }
         CollisionPartner::Wall(wall) => {
-            walls[wall as usize].signed_distance(places[a]).distance - particles[a].radius
+            walls[wall as usize].signed_distance(positions[a]).distance - particles[a].radius
         }
     };
-    let normal = |places: &[DVec3], a: usize, other: CollisionPartner| match other {
-        CollisionPartner::Sphere(b) => (places[b as usize] - places[a]).normalize(),
-        CollisionPartner::Wall(wall) => -walls[wall as usize].signed_distance(places[a]).normal,
+    let normal = |positions: &[DVec3], a: usize, other: CollisionPartner| match other {
+        CollisionPartner::Sphere(b) => (positions[b as usize] - positions[a]).normalize(),
+        CollisionPartner::Wall(wall) => -walls[wall as usize].signed_distance(positions[a]).normal,
     };
     let mut now = 0.0;
     for part in 1..=FINER {
         let end = part as f64 / FINER as f64;
         loop {
-            let at = |time: f64, ways: &[DVec3], places: &[DVec3]| -> Vec<DVec3> {
-                let pairs = places.iter().zip(ways);
+            let at = |time: f64, displacements: &[DVec3], positions: &[DVec3]| -> Vec<DVec3> {
+                let pairs = positions.iter().zip(displacements);
                 pairs
-                    .map(|(place, way)| *place + (time - now) * *way)
+                    .map(|(position, displacement)| *position + (time - now) * *displacement)
                     .collect()
             };
-            let after = at(end, &ways, &places);
-            // Who has overlapped for the longest time?
+            let after = at(end, &displacements, &positions);
+            // The pair that has overlapped for the longest time.
             let mut first: Option<(f64, usize, CollisionPartner)> = None;
             let mut offer = |a: usize, other: CollisionPartner| {
                 let depth = -gap(&after, a, other);
                 if depth < 0.0 {
                     return;
                 }
-                let other_way = match other {
-                    CollisionPartner::Sphere(b) => ways[b as usize],
+                let other_displacement = match other {
+                    CollisionPartner::Sphere(b) => displacements[b as usize],
                     CollisionPartner::Wall(_) => DVec3::ZERO,
                 };
-                let closing = (ways[a] - other_way).dot(normal(&after, a, other));
+                let closing = (displacements[a] - other_displacement).dot(normal(&after, a, other));
                 if closing > 0.0 && first.is_none_or(|(since, ..)| depth / closing > since) {
                     first = Some((depth / closing, a, other));
                 }
             };
-            for a in 0..places.len() {
-                for b in a + 1..places.len() {
+            for a in 0..positions.len() {
+                for b in a + 1..positions.len() {
                     offer(a, CollisionPartner::Sphere(b as u32));
                 }
                 for wall in 0..walls.len() as u32 {
@@ -180,62 +187,62 @@ fn reference(crowd: &BrownianParticles, walls: &[Wall], dt: f64) -> (Vec<Met>, V
                 }
             }
             let Some((_, a, other)) = first else {
-                places = after;
+                positions = after;
                 now = end;
                 break;
             };
             let (mut low, mut high) = (now, end);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
-                if gap(&at(middle, &ways, &places), a, other) <= 0.0 {
+                if gap(&at(middle, &displacements, &positions), a, other) <= 0.0 {
                     high = middle;
                 } else {
                     low = middle;
                 }
             }
-            places = at(high, &ways, &places);
+            positions = at(high, &displacements, &positions);
             now = high;
-            let normal = normal(&places, a, other);
+            let normal = normal(&positions, a, other);
             match other {
                 CollisionPartner::Sphere(b) => {
                     let b = b as usize;
-                    let closing = (ways[a] - ways[b]).dot(normal);
+                    let closing = (displacements[a] - displacements[b]).dot(normal);
                     let [one, two] = [a, b].map(|k| particles[k].diffusion);
                     let push = 2.0 * closing / (one + two) * normal;
-                    ways[a] -= one * push;
-                    ways[b] += two * push;
+                    displacements[a] -= one * push;
+                    displacements[b] += two * push;
                 }
                 CollisionPartner::Wall(_) => {
-                    let closing = ways[a].dot(normal);
-                    ways[a] -= 2.0 * closing * normal;
+                    let closing = displacements[a].dot(normal);
+                    displacements[a] -= 2.0 * closing * normal;
                 }
             }
-            met.push((a as u32, other, high * dt));
+            found.push((a as u32, other, high * dt));
         }
     }
-    (met, places)
+    (found, positions)
 }
 
-/// Long steps in dense crowds: many collisions follow from others within the same step.
+/// Long steps in dense crowds, where many collisions follow from others in the same step.
 #[test]
-fn a_step_finds_what_parts_a_thousand_times_finer_find() {
+fn step_agrees_with_substeps_a_thousand_times_finer() {
     let total: usize = (0..100_u64)
         .into_par_iter()
         .map(|seed| {
             let mut crowd = crowd(27, 0.2, seed, EventSearch::Queue);
             let mut highest = DVec3::ZERO;
-            for (place, particle) in crowd.positions().iter().zip(crowd.particles()) {
-                highest = highest.max(*place + particle.radius);
+            for (position, particle) in crowd.positions().iter().zip(crowd.particles()) {
+                highest = highest.max(*position + particle.radius);
             }
             let side = lattice(27, 0.2, seed).2;
             let walls = Wall::box_faces(DVec3::ZERO, DVec3::splat(side));
             let dt = 0.3 / Medium::default().translational(1.5);
-            let (expected, places) = reference(&crowd, &walls, dt);
+            let (expected, positions) = reference(&crowd, &walls, dt);
             crowd.step(dt, &mut bounce).unwrap();
-            let found: Vec<Met> = crowd
-                .meetings()
+            let found: Vec<CollisionEntry> = crowd
+                .collisions()
                 .iter()
-                .map(|meeting| (meeting.particle, meeting.other, meeting.time))
+                .map(|one| (one.particle, one.other, one.time))
                 .collect();
             assert_eq!(expected.len(), found.len(), "scene {seed}");
             for (one, two) in expected.iter().zip(&found) {
@@ -245,7 +252,7 @@ fn a_step_finds_what_parts_a_thousand_times_finer_find() {
                     "scene {seed}"
                 );
             }
-            for (one, two) in places.iter().zip(crowd.positions()) {
+            for (one, two) in positions.iter().zip(crowd.positions()) {
                 assert!(one.distance(*two) < 1.0e-3, "scene {seed}");
             }
             expected.len()
@@ -255,43 +262,43 @@ fn a_step_finds_what_parts_a_thousand_times_finer_find() {
 }
 
 #[test]
-fn the_queue_and_the_subdivided_step_find_the_same_collisions() {
+fn queue_and_rescan_find_the_same_collisions() {
     for seed in 0..10 {
-        let [mut queued, mut subdivided] =
-            [EventSearch::Queue, EventSearch::Rescan].map(|way| crowd(125, 0.2, seed, way));
+        let [mut queue, mut rescanned] =
+            [EventSearch::Queue, EventSearch::Rescan].map(|search| crowd(125, 0.2, seed, search));
         let dt = 0.1 / Medium::default().translational(1.5);
-        let one = queued.step(dt, &mut bounce).unwrap();
-        let two = subdivided.step(dt, &mut bounce).unwrap();
-        assert!(one.collisions > 10 && two.spared > two.checks);
-        let pairs = queued.meetings().iter().zip(subdivided.meetings());
+        let one = queue.step(dt, &mut bounce).unwrap();
+        let two = rescanned.step(dt, &mut bounce).unwrap();
+        assert!(one.collisions > 10 && two.skipped > two.checks);
+        let pairs = queue.collisions().iter().zip(rescanned.collisions());
         for (one, two) in pairs {
             assert_eq!((one.particle, one.other), (two.particle, two.other));
             assert!((one.time - two.time).abs() < 1.0e-6 * dt);
         }
-        assert_eq!(queued.meetings().len(), subdivided.meetings().len());
+        assert_eq!(queue.collisions().len(), rescanned.collisions().len());
     }
 }
 
 #[test]
-fn nobody_overlaps_after_many_steps() {
+fn particles_never_overlap() {
     let mut crowd = crowd(343, 0.25, 1, EventSearch::Queue);
     let dt = 0.05 / Medium::default().translational(1.5);
     let mut collisions = 0;
     for _ in 0..50 {
         collisions += crowd.step(dt, &mut bounce).unwrap().collisions;
     }
-    let (places, particles) = (crowd.positions(), crowd.particles());
-    for a in 0..places.len() {
-        for b in a + 1..places.len() {
+    let (positions, particles) = (crowd.positions(), crowd.particles());
+    for a in 0..positions.len() {
+        for b in a + 1..positions.len() {
             let reach = particles[a].radius + particles[b].radius;
-            assert!(places[a].distance(places[b]) > reach - 1.0e-7);
+            assert!(positions[a].distance(positions[b]) > reach - 1.0e-7);
         }
     }
     assert!(collisions > 1000);
 }
 
 #[test]
-fn one_thread_and_two_give_the_same_bits() {
+fn positions_are_bitwise_identical_on_any_number_of_threads() {
     let run = |threads: usize| {
         with_threads(threads, || {
             let mut crowd = crowd(343, 0.25, 9, EventSearch::Queue);
@@ -299,7 +306,7 @@ fn one_thread_and_two_give_the_same_bits() {
             for _ in 0..10 {
                 crowd.step(dt, &mut bounce).unwrap();
             }
-            let places: Vec<_> = crowd
+            let positions: Vec<_> = crowd
                 .positions()
                 .iter()
                 .map(|at| at.to_array().map(f64::to_bits))
@@ -309,17 +316,17 @@ fn one_thread_and_two_give_the_same_bits() {
                 .iter()
                 .map(|at| at.to_array().map(f64::to_bits))
                 .collect();
-            (places, turns)
+            (positions, turns)
         })
     };
     assert_eq!(run(1), run(2));
 }
 
 #[test]
-fn particles_that_stick_form_clusters_that_move_as_one() {
+fn sticking_particles_move_as_one_cluster() {
     let mut crowd = crowd(216, 0.2, 2, EventSearch::Queue);
     let dt = 0.1 / Medium::default().translational(1.5);
-    let mut stick = |meeting: &ParticleCollision| match meeting.other {
+    let mut stick = |collision: &ParticleCollision| match collision.other {
         CollisionPartner::Sphere(_) => CollisionOutcome::Stick,
         CollisionPartner::Wall(_) => CollisionOutcome::Bounce,
     };
@@ -335,39 +342,39 @@ fn particles_that_stick_form_clusters_that_move_as_one() {
         .to_vec();
     assert!(largest.len() > 3);
     assert_eq!(crowd.cluster(largest[1]).unwrap(), &largest[..]);
-    // All of a cluster go the same way, and more slowly than one of them would.
+    // All members have the same displacement.
     let before = crowd.positions().to_vec();
     crowd
         .step(dt, &mut |_: &ParticleCollision| CollisionOutcome::Bounce)
         .unwrap();
-    let way = |k: u32| crowd.positions()[k as usize] - before[k as usize];
+    let displacement = |k: u32| crowd.positions()[k as usize] - before[k as usize];
     for &member in &largest {
-        assert!(way(member).distance(way(largest[0])) < 1.0e-9);
+        assert!(displacement(member).distance(displacement(largest[0])) < 1.0e-9);
     }
     assert_eq!(crowd.cluster(largest[0]).unwrap().len(), largest.len());
 }
 
 #[test]
-fn particles_may_pass_through_each_other_if_the_caller_says_so() {
+fn particles_pass_through_each_other_on_request() {
     let mut crowd = crowd(125, 0.2, 4, EventSearch::Queue);
     let dt = 0.1 / Medium::default().translational(1.5);
-    let ways = crowd.displacements(dt);
+    let displacements = crowd.displacements(dt);
     let before = crowd.positions().to_vec();
     let report = crowd
         .step(dt, &mut |_: &ParticleCollision| CollisionOutcome::Pass)
         .unwrap();
     assert!(report.collisions > 10);
-    for ((now, then), way) in crowd.positions().iter().zip(&before).zip(&ways) {
-        assert!(now.distance(*then + *way) < 1.0e-9);
+    for ((now, then), displacement) in crowd.positions().iter().zip(&before).zip(&displacements) {
+        assert!(now.distance(*then + *displacement) < 1.0e-9);
     }
 }
 
 #[test]
-fn particles_stay_in_hollow_walls() {
+fn particles_stay_inside_closed_walls() {
     let particle = BrownianParticle::in_medium(0.5, &Medium::default());
-    let places: Vec<DVec3> = (0..27)
+    let positions: Vec<DVec3> = (0..27)
         .map(|k| DVec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9)) * 1.5)
-        .map(|place| place - 1.5)
+        .map(|position| position - 1.5)
         .collect();
     let capsule = ShapeCompartment::capsule(1.0, 4.0, Pose::IDENTITY).unwrap();
     let walls = [
@@ -386,14 +393,14 @@ fn particles_stay_in_hollow_walls() {
             walls: vec![wall.clone()],
             ..BrownianConfig::default()
         };
-        let mut crowd = BrownianParticles::new(&[particle; 27], &places, config).unwrap();
+        let mut crowd = BrownianParticles::new(&[particle; 27], &positions, config).unwrap();
         let dt = 0.1 / particle.diffusion;
         let mut at_walls = 0;
         for _ in 0..100 {
             at_walls += crowd.step(dt, &mut bounce).unwrap().wall_collisions;
-            for place in crowd.positions() {
+            for position in crowd.positions() {
                 assert!(
-                    wall.signed_distance(*place).distance > 0.5 - 1.0e-4,
+                    wall.signed_distance(*position).distance > 0.5 - 1.0e-4,
                     "{wall:?}"
                 );
             }
@@ -403,7 +410,7 @@ fn particles_stay_in_hollow_walls() {
 }
 
 #[test]
-fn what_is_no_crowd_is_refused() {
+fn invalid_input_is_an_error() {
     let good = BrownianParticle::in_medium(1.0, &Medium::default());
     let config = BrownianConfig::default;
     let bad = BrownianParticle {

@@ -1,12 +1,21 @@
-//! How two colliding bodies respond.
+//! What a sphere collides with, and the outcome.
 
 #[cfg(feature = "plugin")]
 use bevy::prelude::{Component, Reflect, ReflectComponent, ReflectDefault};
 
+/// What a sphere collides with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CollisionPartner {
+    /// The sphere with this index.
+    Sphere(u32),
+    /// The wall with this index.
+    Wall(u32),
+}
+
 /// How particles or molecules respond to a collision.
 ///
-/// In the plugin this is the component of one molecule: two molecules pass through each
-/// other if either passes, stick if both stick, and bounce otherwise.
+/// In the plugin this is a component of one molecule: two molecules pass through each other
+/// if either passes, stick if both stick, and bounce otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "plugin",
@@ -19,17 +28,17 @@ pub enum CollisionOutcome {
     Bounce,
     /// Stick together. Brownian bodies become a cluster that diffuses as one; a particle
     /// that sticks to a wall rests for the remainder of the step. In the plugin, two bodies
-    /// moved by Rapier get a fixed joint; a Brownian molecule sticks only to another
-    /// Brownian one.
+    /// moved by Rapier get a fixed joint; a Brownian molecule sticks to Brownian molecules
+    /// only.
     Stick,
-    /// Pass through each other for the remainder of the step. In the plugin this needs at
-    /// least one Brownian molecule; bodies moved by Rapier bounce, so filter them with
-    /// collision groups instead.
+    /// Pass through each other for the remainder of the step. In the plugin at least one of
+    /// the two must be Brownian; bodies moved by Rapier bounce, unless collision groups
+    /// filter them.
     Pass,
 }
 
 impl CollisionOutcome {
-    /// The outcome for two molecules that ask for `self` and `other`.
+    /// The outcome for two molecules, one with `self` and one with `other`.
     #[must_use]
     pub fn of_both(self, other: Self) -> Self {
         match (self, other) {

@@ -1,5 +1,4 @@
-//! The reference: the same motion in steps a thousand times finer than those of a display,
-//! every pair looked at in each of them.
+//! Reference contacts by brute force: all pairs in steps a thousand times finer than a frame.
 
 use bevy_rapier_molecules::motion::CollisionPartner;
 use bevy_rapier_molecules::motion::time_of_impact::Wall;
@@ -10,21 +9,20 @@ use bevy_rapier_molecules::motion::unknown_trajectories::{
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use glam::DVec3;
 
-/// Step of a display, s.
+/// Duration of a frame, s.
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// How much finer the reference is.
+/// Fine steps per frame.
 pub const FINER: usize = 1000;
 
-/// Frames of a scene. A contact is late by the tolerance over the speed, and the next ones
-/// by ten times as much each: in as many frames it does not yet show.
+/// Frames of a scene. A contact is late by tolerance / speed, and each collision multiplies the
+/// error by about ten. Over this many frames it stays below [`TIME_TOLERANCE`].
 pub const FRAMES: usize = 36;
 
-/// How far the times of the same contact may be apart, s. The detectors are late by the
-/// tolerance over the speed, and each collision makes that larger.
+/// Maximum difference between the times of the same contact, s.
 const TIME_TOLERANCE: f64 = 1.0e-4;
 
-/// A scene with a dozen of spheres that meet each other and the walls some dozen times.
+/// Twelve spheres with a few dozen contacts.
 pub fn scene(seed: u64) -> ForcedSpheres {
     let config = ForcedSpheresConfig {
         count: 12,
@@ -35,7 +33,7 @@ pub fn scene(seed: u64) -> ForcedSpheres {
         seed,
         ..ForcedSpheresConfig::default()
     };
-    ForcedSpheres::new(&config).expect("they fit")
+    ForcedSpheres::new(&config).expect("the spheres fit")
 }
 
 pub fn time_varying(motion: &mut ForcedSpheres) -> TimeVaryingDetector {
@@ -44,7 +42,7 @@ pub fn time_varying(motion: &mut ForcedSpheres) -> TimeVaryingDetector {
         tolerance: 1.0e-9,
         ..TimeVaryingConfig::default()
     };
-    TimeVaryingDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
+    TimeVaryingDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is valid")
 }
 
 pub fn hubbard(motion: &mut ForcedSpheres) -> HubbardDetector {
@@ -53,38 +51,34 @@ pub fn hubbard(motion: &mut ForcedSpheres) -> HubbardDetector {
         tolerance: 1.0e-9,
         ..HubbardConfig::default()
     };
-    HubbardDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is good")
+    HubbardDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is valid")
 }
 
-/// Whom, with whom, when.
-pub type Met = (u32, CollisionPartner, f64);
+/// Sphere, partner and time of a contact.
+pub type ContactEntry = (u32, CollisionPartner, f64);
 
-/// Every contact of a scene by brute force: in each fine step, every pair; the time within
-/// the step is narrowed down by halves.
-pub fn reference(mut motion: ForcedSpheres) -> Vec<Met> {
+/// All contacts of a scene by brute force, with bisection within the fine step.
+pub fn reference(mut motion: ForcedSpheres) -> Vec<ContactEntry> {
     let spheres = motion.spheres().to_vec();
     let walls = motion.walls();
-    let mut met = Vec::new();
+    let mut found = Vec::new();
     let step = FRAME / FINER as f64;
     let mut now = 0.0;
-    let mut places = probes(&mut motion, now);
     for k in 1..=FRAMES * FINER {
         let end = k as f64 * step;
-        // Several may happen in a step; each is handled at its own time.
+        // Handle several contacts in one step in order of time.
         loop {
             let before = motion.clone();
             let after = probes(&mut motion, end);
-            let Some((sphere, other)) = deepest(&spheres, &walls, &after) else {
-                places = after;
+            let Some((sphere, other)) = longest_overlap(&spheres, &walls, &after) else {
                 now = end;
                 break;
             };
-            // When did they touch?
+            // Bisect the time of contact.
             let (mut low, mut high) = (now, end);
             while high - low > 1.0e-13 * end {
                 let middle = 0.5 * (low + high);
-                let mut there = before.clone();
-                let at = probes(&mut there, middle);
+                let at = probes(&mut before.clone(), middle);
                 if touches(&spheres, &walls, &at, sphere, other).is_some() {
                     high = middle;
                 } else {
@@ -96,17 +90,16 @@ pub fn reference(mut motion: ForcedSpheres) -> Vec<Met> {
             }
             motion = before;
             let at = probes(&mut motion, high);
-            let contact = touches(&spheres, &walls, &at, sphere, other).expect("they touch");
+            let contact = touches(&spheres, &walls, &at, sphere, other).expect("the spheres touch");
             motion.collide(&Contact {
                 time: high,
                 ..contact
             });
-            met.push((sphere, other, high));
+            found.push((sphere, other, high));
             now = high;
         }
     }
-    assert_eq!(places.len(), spheres.len());
-    met
+    found
 }
 
 fn probes(motion: &mut ForcedSpheres, time: f64) -> Vec<Probe> {
@@ -116,7 +109,7 @@ fn probes(motion: &mut ForcedSpheres, time: f64) -> Vec<Probe> {
         .collect()
 }
 
-/// The contact of a sphere with something, if they overlap and approach.
+/// The contact of a sphere and its partner, if they overlap and approach.
 fn touches(
     spheres: &[MovingSphere],
     walls: &[Wall],
@@ -129,14 +122,14 @@ fn touches(
     let (depth, normal, motion) = match other {
         CollisionPartner::Sphere(index) => {
             let two = &at[index as usize];
-            let apart = two.position - one.position;
+            let offset = two.position - one.position;
             let reach = radius + spheres[index as usize].radius;
-            let depth = reach - apart.length();
-            (depth, apart.normalize(), one.velocity - two.velocity)
+            let depth = reach - offset.length();
+            (depth, offset.normalize(), one.velocity - two.velocity)
         }
         CollisionPartner::Wall(index) => {
-            let seen = walls[index as usize].signed_distance(one.position);
-            (radius - seen.distance, -seen.normal, one.velocity)
+            let surface = walls[index as usize].signed_distance(one.position);
+            (radius - surface.distance, -surface.normal, one.velocity)
         }
     };
     let speed: f64 = motion.dot(normal);
@@ -150,8 +143,8 @@ fn touches(
     })
 }
 
-/// Whoever has overlapped for the longest time, by depth over speed.
-fn deepest(
+/// The pair that has overlapped for the longest time: depth / speed.
+fn longest_overlap(
     spheres: &[MovingSphere],
     walls: &[Wall],
     at: &[Probe],
@@ -168,10 +161,9 @@ fn deepest(
     let count = spheres.len() as u32;
     for a in 0..count {
         for b in a + 1..count {
-            // Boxes first.
-            let apart: DVec3 = at[a as usize].position - at[b as usize].position;
+            let offset: DVec3 = at[a as usize].position - at[b as usize].position;
             let reach = spheres[a as usize].radius + spheres[b as usize].radius;
-            if apart.length_squared() <= reach * reach {
+            if offset.length_squared() <= reach * reach {
                 offer(a, CollisionPartner::Sphere(b));
             }
         }
@@ -182,26 +174,33 @@ fn deepest(
     best.map(|(_, sphere, other)| (sphere, other))
 }
 
-/// Runs a detector over a scene, and gives its contacts.
+/// The contacts that a detector finds in a scene.
 pub fn contacts(
     mut motion: ForcedSpheres,
     build: impl Fn(&mut ForcedSpheres) -> Box<dyn CollisionDetector>,
-) -> Vec<Met> {
+) -> Vec<ContactEntry> {
     let mut detector = build(&mut motion);
     for frame in 1..=FRAMES {
         let until = frame as f64 * FRAME;
         detector
             .advance(until, &mut motion)
-            .expect("the motion keeps its promise");
+            .expect("the motion respects its bounds");
     }
-    let met = |contact: &Contact| (contact.sphere, contact.other, contact.time);
-    motion.contacts().iter().map(met).collect()
+    contact_list(&motion)
 }
 
-/// Both lists have the same contacts at the same times.
-pub fn assert_same(seed: u64, expected: &[Met], found: &[Met]) {
-    // Simultaneous ones may be in any order.
-    let sorted = |list: &[Met]| {
+/// Sphere, partner and time of all contacts so far.
+pub fn contact_list(motion: &ForcedSpheres) -> Vec<ContactEntry> {
+    let contacts = motion.contacts().iter();
+    contacts
+        .map(|contact| (contact.sphere, contact.other, contact.time))
+        .collect()
+}
+
+/// Asserts that both lists have the same contacts at the same times.
+pub fn assert_same(seed: u64, expected: &[ContactEntry], found: &[ContactEntry]) {
+    // Simultaneous contacts may be in any order.
+    let sorted = |list: &[ContactEntry]| {
         let mut list = list.to_vec();
         list.sort_by_key(|&(sphere, other, _)| (sphere, other));
         list
@@ -209,7 +208,7 @@ pub fn assert_same(seed: u64, expected: &[Met], found: &[Met]) {
     let (expected, found) = (sorted(expected), sorted(found));
     for (one, two) in expected.iter().zip(&found) {
         let same = (one.0, one.1) == (two.0, two.1) && (one.2 - two.2).abs() < TIME_TOLERANCE;
-        assert!(same, "scene {seed}: {one:?} is not {two:?}");
+        assert!(same, "scene {seed}: {one:?} and {two:?} differ");
     }
     assert_eq!(expected.len(), found.len(), "scene {seed}");
 }

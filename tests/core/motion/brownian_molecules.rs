@@ -1,4 +1,4 @@
-//! Diffusing molecules: atoms never overlap.
+//! Diffusing molecules, whose atoms never overlap.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::common::thread_pool::with_threads;
 /// Hydrodynamic radius of ubiquitin, nm.
 const RADIUS_NM: f64 = 1.7;
 
-/// Distance of neighbors at the start, nm: their bounding spheres overlap.
-const STEP_NM: f32 = 4.4;
+/// Distance of neighbors at the start, nm. Their bounding spheres overlap.
+const SPACING_NM: f32 = 4.4;
 
 fn ubiquitin() -> Arc<MoleculeTemplate> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1ubq.cif");
@@ -31,12 +31,12 @@ fn crowd(along: u32, seed: u64) -> BrownianMolecules {
     let molecules: Vec<_> = (0..along.pow(3))
         .map(|k| {
             let cell = [k % along, k / along % along, k / along / along];
-            let place = Vec3::from_array(cell.map(|k| (k as f32 + 0.5) * STEP_NM));
-            let pose = Pose::new(place, Quat::IDENTITY);
+            let position = Vec3::from_array(cell.map(|k| (k as f32 + 0.5) * SPACING_NM));
+            let pose = Pose::new(position, Quat::IDENTITY);
             BrownianMolecule::in_medium(0, pose, RADIUS_NM, &Medium::default())
         })
         .collect();
-    let side = f64::from(along as f32 * STEP_NM);
+    let side = f64::from(along as f32 * SPACING_NM);
     let walls = Wall::box_faces(DVec3::splat(-2.0), DVec3::splat(side + 2.0)).to_vec();
     BrownianMolecules::new(&[template], &molecules, walls, seed).unwrap()
 }
@@ -55,7 +55,7 @@ fn atoms_of_different_molecules_never_overlap() {
     for _ in 0..100 {
         let report = crowd.step(step_seconds()).unwrap();
         collisions += crowd.collisions().len();
-        assert!(report.rounds > 0 && report.back < 64);
+        assert!(report.rounds > 0 && report.rejected < 64);
     }
     assert!(collisions > 100, "{collisions}");
     for (a, one) in crowd.molecules().iter().enumerate() {
@@ -63,7 +63,7 @@ fn atoms_of_different_molecules_never_overlap() {
             assert!(overlapping_atoms(&body, &one.pose, &body, &other.pose).is_empty());
         }
     }
-    // They move and turn, but not as far as they would alone.
+    // They diffuse more slowly than free molecules.
     let squares = crowd.molecules().iter().zip(&start);
     let mean: f32 = squares
         .map(|(now, then)| now.pose.position.distance_squared(then.position))
@@ -77,7 +77,7 @@ fn atoms_of_different_molecules_never_overlap() {
 }
 
 #[test]
-fn one_thread_and_two_move_molecules_alike() {
+fn poses_are_bitwise_identical_on_any_number_of_threads() {
     let run = |threads: usize| {
         with_threads(threads, || {
             let mut crowd = crowd(3, 5);
@@ -98,7 +98,7 @@ fn one_thread_and_two_move_molecules_alike() {
 }
 
 #[test]
-fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
+fn sticking_molecules_move_as_one_rigid_body() {
     let mut crowd = crowd(4, 2);
     let mut stick = |_: Pair| CollisionOutcome::Stick;
     let mut stuck = 0;
@@ -111,19 +111,22 @@ fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
     by_size.sort_by_key(Vec::len);
     let largest = by_size.pop().unwrap();
     assert!(largest.len() > 2 && crowd.cluster(largest[1]) == Some(&largest[..]));
-    // Where the others are, as the first one sees them.
-    let seen = |crowd: &BrownianMolecules| -> Vec<Vec3> {
+    // Positions of the members in the frame of the first one.
+    let relative = |crowd: &BrownianMolecules| -> Vec<Vec3> {
         let first = crowd.molecules()[largest[0] as usize].pose;
-        let places = largest.iter().map(|&k| crowd.molecules()[k as usize].pose);
-        places
+        let poses = largest.iter().map(|&k| crowd.molecules()[k as usize].pose);
+        poses
             .map(|pose| first.inverse_transform_point(pose.position))
             .collect()
     };
-    let before = (seen(&crowd), crowd.molecules()[largest[0] as usize].pose);
+    let before = (
+        relative(&crowd),
+        crowd.molecules()[largest[0] as usize].pose,
+    );
     for _ in 0..40 {
         crowd.step(step_seconds()).unwrap();
     }
-    for (now, then) in seen(&crowd).iter().zip(&before.0) {
+    for (now, then) in relative(&crowd).iter().zip(&before.0) {
         assert!(now.distance(*then) < 1.0e-4, "{now} {then}");
     }
     let now = crowd.molecules()[largest[0] as usize].pose;
@@ -138,7 +141,7 @@ fn molecules_that_stick_move_and_turn_as_one_rigid_body() {
 }
 
 #[test]
-fn a_pair_that_sticks_diffuses_as_a_sphere_of_their_volume() {
+fn sticking_pair_diffuses_as_a_sphere_of_its_volume() {
     let medium = Medium::default();
     let one = |x: f32| {
         let pose = Pose::from_translation(Vec3::X * x);
@@ -161,8 +164,8 @@ fn a_pair_that_sticks_diffuses_as_a_sphere_of_their_volume() {
     for _ in 0..20 {
         let before: Vec<DVec3> = (0..1000).map(|k| middle(&crowd, k)).collect();
         crowd.step(dt).unwrap();
-        let ways = before.iter().enumerate();
-        squares += ways
+        let starts = before.iter().enumerate();
+        squares += starts
             .map(|(k, before)| middle(&crowd, k).distance_squared(*before))
             .sum::<f64>();
     }
@@ -172,10 +175,10 @@ fn a_pair_that_sticks_diffuses_as_a_sphere_of_their_volume() {
 }
 
 #[test]
-fn rules_decide_where_molecules_go_and_who_passes_through_whom() {
+fn rules_veto_moves_and_decide_outcomes() {
     struct Rules(usize);
     impl MoveRules for Rules {
-        fn meet(&mut self, _pair: Pair) -> CollisionOutcome {
+        fn collide(&mut self, _pair: Pair) -> CollisionOutcome {
             self.0 += 1;
             CollisionOutcome::Pass
         }
@@ -196,7 +199,7 @@ fn rules_decide_where_molecules_go_and_who_passes_through_whom() {
 }
 
 #[test]
-fn long_steps_are_split_and_nobody_jumps_through_another() {
+fn long_steps_are_split() {
     let mut crowd = crowd(3, 2);
     let longest = crowd.longest_step();
     let spread = (2.0 * crowd.molecules()[0].diffusion * longest).sqrt();
@@ -207,7 +210,7 @@ fn long_steps_are_split_and_nobody_jumps_through_another() {
         .unwrap();
     assert_eq!(report.steps, 101);
     assert!(!crowd.collisions().is_empty() && crowd.collisions().is_sorted());
-    // Whoever does not move needs no steps.
+    // Immobile molecules need no steps.
     let still = BrownianMolecule {
         diffusion: 0.0,
         rotational_diffusion: 0.0,
@@ -221,7 +224,7 @@ fn long_steps_are_split_and_nobody_jumps_through_another() {
 }
 
 #[test]
-fn who_searches_does_not_matter() {
+fn results_do_not_depend_on_the_broad_phase() {
     let [mut one, mut other] = [crowd(3, 7), crowd(3, 7)];
     other.set_search(Box::new(BruteForce));
     for _ in 0..20 {
@@ -233,7 +236,7 @@ fn who_searches_does_not_matter() {
 }
 
 #[test]
-fn molecules_that_are_none_are_refused() {
+fn invalid_molecules_are_errors() {
     let template = ubiquitin();
     let good = BrownianMolecule::in_medium(0, Pose::IDENTITY, 1.0, &Medium::default());
     let build = |one: BrownianMolecule| {

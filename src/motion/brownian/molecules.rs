@@ -1,0 +1,681 @@
+//! Diffusing molecules whose atoms never overlap.
+//!
+//! In a cell, molecules are closer to each other than their bounding spheres allow. So a step
+//! consists of moves that are rejected where they end in an overlap, as in simulations of
+//! crowded cytoplasm:
+//!
+//! 1. Displace and rotate every molecule at random.
+//! 2. Find candidate pairs by bounding spheres that cover both the old and the new pose.
+//! 3. Test the candidates by proxies and atoms. Both molecules of an overlapping pair have
+//!    collided and return to their old pose.
+//! 4. Returned molecules may overlap others: repeat 3 for their pairs until no molecules
+//!    overlap. In the worst case all molecules are back at their old poses.
+//!
+//! Each round tests all pairs before any molecule returns, so the result does not depend on
+//! the order of pairs or on the broad phase. A step must be short compared to the molecules,
+//! or they could jump through each other; [`BrownianMolecules::advance`] splits longer steps.
+//!
+//! Molecules that stick form a cluster that moves as one rigid body. It diffuses as a sphere of
+//! the total volume: D is proportional to 1 / r and Dᵣ to 1 / r³, so 1 / D³ and 1 / Dᵣ are the
+//! sums over the members.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use glam::{DQuat, DVec3};
+use rayon::prelude::*;
+
+use super::noise::{generator, normal, rotate};
+use super::{BrownianParticle, Medium};
+use crate::molecule::MoleculeTemplate;
+use crate::motion::error::check_positive;
+use crate::motion::overlap_shape::OverlapShape;
+use crate::motion::time_of_impact::Wall;
+use crate::motion::{CollisionOutcome, MotionError};
+use crate::pose::Pose;
+use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch};
+use crate::spheres::SphereSet;
+
+/// Standard deviation of the longest step along each axis, relative to the thickness of the
+/// thinnest molecule. Two molecules would have to be displaced by eleven standard deviations
+/// to jump through each other.
+const MAX_SPREAD: f64 = 0.125;
+
+/// Candidate pairs per parallel task.
+const PAIRS_PER_TASK: usize = 16;
+
+/// A molecule that diffuses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BrownianMolecule {
+    /// Index of its template.
+    pub template: u32,
+    /// Center of mass in the world, nm, and rotation.
+    pub pose: Pose,
+    /// Diffusion coefficient, nm²/s.
+    pub diffusion: f64,
+    /// Rotational diffusion coefficient, rad²/s.
+    pub rotational_diffusion: f64,
+}
+
+impl BrownianMolecule {
+    /// A molecule with the diffusion coefficients of a sphere of `radius` nm in a medium.
+    #[must_use]
+    pub fn in_medium(template: u32, pose: Pose, radius: f64, medium: &Medium) -> Self {
+        Self {
+            template,
+            pose,
+            diffusion: medium.translational(radius),
+            rotational_diffusion: medium.rotational(radius),
+        }
+    }
+}
+
+/// Statistics of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MoleculeStepReport {
+    /// Candidate pairs of the broad phase.
+    pub candidates: u64,
+    /// Pairs whose atoms were tested.
+    pub tested: u64,
+    /// Molecules that returned to their old pose.
+    pub rejected: u64,
+    /// Rounds until no molecules overlapped.
+    pub rounds: u64,
+    /// Pairs that stuck together.
+    pub stuck: u64,
+    /// Number of steps; more than one if the time was split.
+    pub steps: u64,
+    /// Duration of the broad phase.
+    pub broad_phase: Duration,
+}
+
+impl MoleculeStepReport {
+    fn add(&mut self, step: &Self) {
+        self.candidates += step.candidates;
+        self.tested += step.tested;
+        self.rejected += step.rejected;
+        self.rounds += step.rounds;
+        self.stuck += step.stuck;
+        self.steps += step.steps;
+        self.broad_phase += step.broad_phase;
+    }
+}
+
+/// Decides outcomes of collisions and vetoes moves. Closures implement it for collisions:
+/// `|pair: Pair| CollisionOutcome::Stick`.
+pub trait MoveRules: Sync {
+    /// The outcome of the first collision of two molecules in a step. They return to their old
+    /// poses unless they [pass](CollisionOutcome::Pass) through each other.
+    fn collide(&mut self, _pair: Pair) -> CollisionOutcome {
+        CollisionOutcome::Bounce
+    }
+
+    /// Whether a molecule may make a move. Called from any thread.
+    fn may_move(&self, _molecule: u32, _from: &Pose, _to: &Pose) -> bool {
+        true
+    }
+}
+
+impl<F: FnMut(Pair) -> CollisionOutcome + Sync> MoveRules for F {
+    fn collide(&mut self, pair: Pair) -> CollisionOutcome {
+        self(pair)
+    }
+}
+
+/// Molecules that move as one.
+#[derive(Clone, Debug)]
+struct Cluster {
+    /// Sorted indices of its molecules; empty after merging into another cluster.
+    members: Vec<u32>,
+    /// Diffusion coefficient, nm²/s.
+    diffusion: f64,
+    /// Rotational diffusion coefficient, rad²/s.
+    rotational_diffusion: f64,
+}
+
+impl Cluster {
+    fn is_mobile(&self) -> bool {
+        self.diffusion > 0.0 || self.rotational_diffusion > 0.0
+    }
+}
+
+/// A proposed move of a molecule.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    /// Length of the displacement, nm.
+    length: f32,
+    pose: Pose,
+    precise_pose: (DVec3, DQuat),
+}
+
+/// A proposed move of a cluster.
+#[derive(Clone, Copy, Debug)]
+struct ClusterMove {
+    displacement: DVec3,
+    /// Rotation vector, radian.
+    rotation: DVec3,
+    /// Center of rotation, nm.
+    center: DVec3,
+}
+
+/// Diffusing molecules.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
+/// use bevy_rapier_molecules::motion::CollisionOutcome;
+/// use bevy_rapier_molecules::motion::brownian::{
+///     BrownianMolecule, BrownianMolecules, Medium, hydrodynamic_radius,
+/// };
+/// use bevy_rapier_molecules::motion::time_of_impact::Wall;
+/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::Pair;
+/// use glam::{DVec3, Vec3};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
+/// let radius = hydrodynamic_radius(f64::from(lipid.mass()));
+/// // Two lipids close together, in a box of 10 nm.
+/// let molecules = [-1.5, 1.5].map(|x| {
+///     let pose = Pose::from_translation(Vec3::X * x);
+///     BrownianMolecule::in_medium(0, pose, radius, &Medium::default())
+/// });
+/// let walls = Wall::box_faces(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
+/// let mut brownian = BrownianMolecules::new(&[lipid.clone()], &molecules, walls, 7)?;
+/// let shape = DockingMolecule::new(lipid);
+/// for _ in 0..50 {
+///     // 0.1 ns, split into shorter steps if necessary.
+///     brownian.advance(1.0e-10, &mut |_: Pair| CollisionOutcome::Bounce)?;
+///     let [one, other] = [0, 1].map(|index| brownian.molecules()[index].pose);
+///     assert!(is_free(&shape, &one, &shape, &other));
+/// }
+/// assert_ne!(brownian.molecules()[0].pose, molecules[0].pose);
+/// # Ok(())
+/// # }
+/// ```
+pub struct BrownianMolecules {
+    templates: Vec<OverlapShape>,
+    molecules: Vec<BrownianMolecule>,
+    walls: Vec<Wall>,
+    seed: u64,
+    steps: u64,
+    /// Poses in `f64`, so that displacements below the precision of `f32` add up.
+    precise_poses: Vec<(DVec3, DQuat)>,
+    clusters: Vec<Cluster>,
+    /// Cluster of each molecule.
+    cluster_of: Vec<u32>,
+    collisions: Vec<Pair>,
+    search: Box<dyn PairSearch>,
+    spheres: SphereSet,
+    pairs: PairBuffer,
+}
+
+impl fmt::Debug for BrownianMolecules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BrownianMolecules")
+            .field("molecules", &self.molecules.len())
+            .field("templates", &self.templates.len())
+            .field("search", &self.search.name())
+            .field("seed", &self.seed)
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BrownianMolecules {
+    /// Molecules with these templates. `walls` stop their bounding spheres.
+    ///
+    /// # Errors
+    /// [`MotionError`] if a template, a molecule or a wall is invalid.
+    pub fn new(
+        templates: &[Arc<MoleculeTemplate>],
+        molecules: &[BrownianMolecule],
+        walls: Vec<Wall>,
+        seed: u64,
+    ) -> Result<Self, MotionError> {
+        Wall::check_all(&walls)?;
+        let mut brownian = Self {
+            templates: Vec::new(),
+            molecules: Vec::new(),
+            walls,
+            seed,
+            steps: 0,
+            precise_poses: Vec::new(),
+            clusters: Vec::new(),
+            cluster_of: Vec::new(),
+            collisions: Vec::new(),
+            search: Box::new(AutoGrid::new()),
+            spheres: SphereSet::new(),
+            pairs: PairBuffer::new(),
+        };
+        for template in templates {
+            brownian.add_template(template.clone())?;
+        }
+        brownian.set_molecules(molecules)?;
+        Ok(brownian)
+    }
+
+    /// Adds a template and returns its index.
+    ///
+    /// # Errors
+    /// [`MotionError::Proxy`] if it has no atoms, or too many.
+    pub fn add_template(&mut self, template: Arc<MoleculeTemplate>) -> Result<u32, MotionError> {
+        self.templates.push(OverlapShape::new(template)?);
+        Ok(self.templates.len() as u32 - 1)
+    }
+
+    /// Replaces all molecules, and dissolves all clusters.
+    ///
+    /// # Errors
+    /// [`MotionError`] if a molecule is invalid. Then nothing has changed.
+    pub fn set_molecules(&mut self, molecules: &[BrownianMolecule]) -> Result<(), MotionError> {
+        let count = molecules.len();
+        u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
+        for (molecule, index) in molecules.iter().zip(0..) {
+            if molecule.template as usize >= self.templates.len() {
+                return Err(MotionError::NoSuchTemplate {
+                    molecule: index,
+                    template: molecule.template,
+                    count: self.templates.len(),
+                });
+            }
+            BrownianParticle {
+                radius: 0.0,
+                diffusion: molecule.diffusion,
+                rotational_diffusion: molecule.rotational_diffusion,
+            }
+            .check(index)?;
+            check_pose(index, &molecule.pose)?;
+        }
+        self.molecules.clear();
+        self.molecules.extend_from_slice(molecules);
+        self.precise_poses.clear();
+        self.precise_poses
+            .extend(molecules.iter().map(|one| to_precise(&one.pose)));
+        self.collisions.clear();
+        let single = |(molecule, index): (&BrownianMolecule, u32)| Cluster {
+            members: vec![index],
+            diffusion: molecule.diffusion,
+            rotational_diffusion: molecule.rotational_diffusion,
+        };
+        self.clusters = self.molecules.iter().zip(0..).map(single).collect();
+        self.cluster_of = (0..count as u32).collect();
+        Ok(())
+    }
+
+    /// Sets the pose of a molecule. A pose equal to the current one keeps its `f64` precision.
+    ///
+    /// # Errors
+    /// [`MotionError`] if there is no such molecule, or the pose is invalid.
+    pub fn set_pose(&mut self, molecule: u32, pose: Pose) -> Result<(), MotionError> {
+        self.check_index(molecule)?;
+        let index = molecule as usize;
+        if self.molecules[index].pose != pose {
+            check_pose(molecule, &pose)?;
+            self.molecules[index].pose = pose;
+            self.precise_poses[index] = to_precise(&pose);
+        }
+        Ok(())
+    }
+
+    /// Sets the random seed of the following steps.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    /// Sets the broad phase, for example one on a GPU. Results do not depend on it. Default:
+    /// [`AutoGrid`].
+    pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+        self.search = search;
+    }
+
+    /// The molecules.
+    #[must_use]
+    pub fn molecules(&self) -> &[BrownianMolecule] {
+        &self.molecules
+    }
+
+    /// Pairs of molecules that collided in the last call of [`advance`](Self::advance),
+    /// [`step`](Self::step) or [`step_with`](Self::step_with), sorted.
+    #[must_use]
+    pub fn collisions(&self) -> &[Pair] {
+        &self.collisions
+    }
+
+    /// The cluster of a molecule: all molecules that stick to it, and itself.
+    #[must_use]
+    pub fn cluster(&self, molecule: u32) -> Option<&[u32]> {
+        let cluster = *self.cluster_of.get(molecule as usize)?;
+        Some(&self.clusters[cluster as usize].members)
+    }
+
+    /// All clusters, including single molecules, ordered by their first member.
+    pub fn clusters(&self) -> impl Iterator<Item = &[u32]> + '_ {
+        let members = self.clusters.iter().map(|one| one.members.as_slice());
+        members.filter(|members| !members.is_empty())
+    }
+
+    /// Merges the clusters of two molecules at their current poses.
+    ///
+    /// # Errors
+    /// [`MotionError::IndexOutOfRange`] if there is no such molecule.
+    pub fn join(&mut self, one: u32, other: u32) -> Result<(), MotionError> {
+        self.check_index(one)?;
+        self.check_index(other)?;
+        let [one, other] = [one, other].map(|index| self.cluster_of[index as usize]);
+        if one == other {
+            return Ok(());
+        }
+        let (kept, removed) = (one.min(other), one.max(other));
+        let removed = &mut self.clusters[removed as usize];
+        let members = std::mem::take(&mut removed.members);
+        let (diffusion, rotational) = (removed.diffusion, removed.rotational_diffusion);
+        for &member in &members {
+            self.cluster_of[member as usize] = kept;
+        }
+        let kept = &mut self.clusters[kept as usize];
+        kept.members.extend(members);
+        kept.members.sort_unstable();
+        kept.diffusion = (kept.diffusion.powi(-3) + diffusion.powi(-3)).powf(-1.0 / 3.0);
+        kept.rotational_diffusion =
+            (kept.rotational_diffusion.recip() + rotational.recip()).recip();
+        Ok(())
+    }
+
+    fn check_index(&self, index: u32) -> Result<(), MotionError> {
+        let count = self.molecules.len() as u32;
+        if index < count {
+            return Ok(());
+        }
+        Err(MotionError::IndexOutOfRange { index, count })
+    }
+
+    /// Center of rotation of a cluster, nm: the centroid of its members, weighted by their
+    /// volume ~ 1 / D³, or unweighted if a member does not translate.
+    fn center(&self, cluster: &Cluster) -> DVec3 {
+        let volume = |member: u32| self.molecules[member as usize].diffusion.powi(-3);
+        let has_volumes = cluster.members.iter().all(|&one| volume(one).is_finite());
+        let weight = |member: u32| if has_volumes { volume(member) } else { 1.0 };
+        let position = |member: u32| self.precise_poses[member as usize].0;
+        match cluster.members[..] {
+            [] => DVec3::ZERO,
+            [single] => position(single),
+            [first, ..] => {
+                // Relative to the first member, for precision far from the origin.
+                let mut sum = (0.0, DVec3::ZERO);
+                for &member in &cluster.members {
+                    sum.0 += weight(member);
+                    sum.1 += weight(member) * (position(member) - position(first));
+                }
+                position(first) + sum.1 / sum.0
+            }
+        }
+    }
+
+    /// The longest step in which no molecules can jump through each other, s; infinite if none
+    /// moves. Its displacement along each axis is an eighth of the thinnest molecule.
+    #[must_use]
+    pub fn longest_step(&self) -> f64 {
+        let shapes = self.molecules.iter().map(|one| self.shape(one));
+        let thinnest = shapes
+            .map(OverlapShape::thickness)
+            .fold(f32::INFINITY, f32::min);
+        let spread = MAX_SPREAD * f64::from(thinnest);
+        let longest = |cluster: &Cluster| {
+            let center = self.center(cluster);
+            let reach = |&member: &u32| {
+                let shape = self.shape(&self.molecules[member as usize]);
+                self.precise_poses[member as usize].0.distance(center)
+                    + f64::from(shape.bounding_radius())
+            };
+            let arm = cluster.members.iter().map(reach).fold(0.0, f64::max);
+            let fastest = cluster
+                .diffusion
+                .max(cluster.rotational_diffusion * arm * arm);
+            0.5 * spread * spread / fastest
+        };
+        self.clusters
+            .iter()
+            .filter(|cluster| !cluster.members.is_empty())
+            .map(longest)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Number of steps that [`advance`](Self::advance) splits `time` s into.
+    #[must_use]
+    pub fn steps_for(&self, time: f64) -> u64 {
+        ((time / self.longest_step()).ceil() as u64).max(1)
+    }
+
+    fn shape(&self, molecule: &BrownianMolecule) -> &OverlapShape {
+        &self.templates[molecule.template as usize]
+    }
+
+    /// Simulates `time` s in equal steps that are short enough for no molecules to jump
+    /// through each other.
+    ///
+    /// # Errors
+    /// As [`Self::step_with`]. Steps before the error remain.
+    pub fn advance(
+        &mut self,
+        time: f64,
+        rules: &mut dyn MoveRules,
+    ) -> Result<MoleculeStepReport, MotionError> {
+        let steps = self.steps_for(time);
+        let mut total = MoleculeStepReport::default();
+        let mut collisions = Vec::new();
+        for _ in 0..steps {
+            total.add(&self.step_with(time / steps as f64, rules)?);
+            collisions.append(&mut self.collisions);
+        }
+        collisions.sort_unstable();
+        collisions.dedup();
+        self.collisions = collisions;
+        Ok(total)
+    }
+
+    /// Simulates one step of `dt` s in which colliding molecules bounce.
+    ///
+    /// # Errors
+    /// As [`Self::step_with`].
+    pub fn step(&mut self, dt: f64) -> Result<MoleculeStepReport, MotionError> {
+        self.step_with(dt, &mut |_: Pair| CollisionOutcome::Bounce)
+    }
+
+    /// Simulates one step of `dt` s.
+    ///
+    /// # Errors
+    /// [`MotionError`] if the step is not positive, a molecule is too far away for the broad
+    /// phase, or the broad phase fails. Then no molecule has moved.
+    pub fn step_with(
+        &mut self,
+        dt: f64,
+        rules: &mut dyn MoveRules,
+    ) -> Result<MoleculeStepReport, MotionError> {
+        check_positive("step", dt)?;
+        let moves = self.propose_moves(dt);
+        let begin = Instant::now();
+        self.find_candidates(&moves)?;
+        let mut report = MoleculeStepReport {
+            broad_phase: begin.elapsed(),
+            candidates: self.pairs.len() as u64,
+            steps: 1,
+            ..MoleculeStepReport::default()
+        };
+        let mut is_rejected = self.vetoed_clusters(&moves, rules);
+        let mut stuck = Vec::new();
+        let mut passing: Vec<Pair> = Vec::new();
+        let cluster = |index: u32| self.cluster_of[index as usize] as usize;
+        let mut open: Vec<Pair> = self.pairs.iter().collect();
+        self.collisions.clear();
+        while !open.is_empty() {
+            report.rounds += 1;
+            open.retain(|pair| {
+                let [a, b] = [cluster(pair.a), cluster(pair.b)];
+                a != b
+                    && !(is_rejected[a] && is_rejected[b])
+                    && passing.binary_search(pair).is_err()
+            });
+            report.tested += open.len() as u64;
+            let mut overlapping = self.overlapping_pairs(&open, &moves, &is_rejected);
+            // Independent of the order that the broad phase found the pairs in.
+            overlapping.sort_unstable();
+            let mut newly_rejected = vec![false; self.clusters.len()];
+            for &pair in &overlapping {
+                self.collisions.push(pair);
+                match rules.collide(pair) {
+                    CollisionOutcome::Pass => {
+                        passing.push(pair);
+                        continue;
+                    }
+                    CollisionOutcome::Stick => stuck.push(pair),
+                    CollisionOutcome::Bounce => {}
+                }
+                for index in [pair.a, pair.b] {
+                    newly_rejected[cluster(index)] = !is_rejected[cluster(index)];
+                }
+            }
+            passing.sort_unstable();
+            for (rejected, new) in is_rejected.iter_mut().zip(&newly_rejected) {
+                *rejected |= new;
+            }
+            let has_changed =
+                |pair: &Pair| newly_rejected[cluster(pair.a)] || newly_rejected[cluster(pair.b)];
+            open.clear();
+            open.extend(self.pairs.iter().filter(has_changed));
+        }
+        self.collisions.sort_unstable();
+        for (index, proposed) in moves.iter().enumerate() {
+            if !is_rejected[self.cluster_of[index] as usize] {
+                self.precise_poses[index] = proposed.precise_pose;
+                self.molecules[index].pose = proposed.pose;
+            } else if proposed.length > 0.0 {
+                report.rejected += 1;
+            }
+        }
+        for pair in stuck {
+            report.stuck += 1;
+            self.join(pair.a, pair.b)?;
+        }
+        self.steps += 1;
+        Ok(report)
+    }
+
+    /// Draws a random move for each molecule.
+    fn propose_moves(&self, dt: f64) -> Vec<Move> {
+        let moves = self.clusters.par_iter().map(|cluster| {
+            let (&first, true) = (cluster.members.first()?, cluster.is_mobile()) else {
+                return None;
+            };
+            let mut random = generator(self.seed, self.steps, first);
+            Some(ClusterMove {
+                displacement: normal(&mut random, (2.0 * cluster.diffusion * dt).sqrt()),
+                rotation: normal(
+                    &mut random,
+                    (2.0 * cluster.rotational_diffusion * dt).sqrt(),
+                ),
+                center: self.center(cluster),
+            })
+        });
+        let moves: Vec<Option<ClusterMove>> = moves.collect();
+        let move_of = |index: usize| {
+            let (position, rotation) = self.precise_poses[index];
+            let Some(by) = moves[self.cluster_of[index] as usize] else {
+                return Move {
+                    length: 0.0,
+                    pose: self.molecules[index].pose,
+                    precise_pose: (position, rotation),
+                };
+            };
+            let arm = position - by.center;
+            let swing = if arm == DVec3::ZERO {
+                DVec3::ZERO
+            } else {
+                DQuat::from_scaled_axis(by.rotation) * arm - arm
+            };
+            let displacement = by.displacement + swing;
+            let (position, rotation) = (position + displacement, rotate(rotation, by.rotation));
+            Move {
+                length: displacement.length() as f32,
+                pose: Pose::new(position.as_vec3(), rotation.as_quat().normalize()),
+                precise_pose: (position, rotation),
+            }
+        };
+        let indices = (0..self.molecules.len()).into_par_iter();
+        indices.map(move_of).collect()
+    }
+
+    /// Finds all pairs that may overlap, whether their moves are rejected or not.
+    fn find_candidates(&mut self, moves: &[Move]) -> Result<(), MotionError> {
+        self.spheres.clear();
+        for ((molecule, proposed), owner) in self.molecules.iter().zip(moves).zip(0..) {
+            let shape = &self.templates[molecule.template as usize];
+            let reach = shape.bounding_radius() + proposed.length;
+            self.spheres.push(molecule.pose.position, reach, owner)?;
+        }
+        self.search
+            .find_pairs(&self.spheres, 0.0, &mut self.pairs)?;
+        Ok(())
+    }
+
+    /// For each cluster, whether it stays because it is immobile, or because a wall or a rule
+    /// vetoes its move.
+    fn vetoed_clusters(&self, moves: &[Move], rules: &dyn MoveRules) -> Vec<bool> {
+        let is_vetoed = |index: usize| {
+            let pose = &self.molecules[index].pose;
+            self.enters_wall(index, &moves[index])
+                || !rules.may_move(index as u32, pose, &moves[index].pose)
+        };
+        let vetoed = self.clusters.par_iter().map(|cluster| {
+            let mut members = cluster.members.iter();
+            !cluster.is_mobile() || members.any(|&member| is_vetoed(member as usize))
+        });
+        vetoed.collect()
+    }
+
+    /// The pairs that overlap with rejected clusters at their old poses.
+    fn overlapping_pairs(&self, pairs: &[Pair], moves: &[Move], is_rejected: &[bool]) -> Vec<Pair> {
+        let placed = |index: u32| {
+            let molecule = &self.molecules[index as usize];
+            let pose = if is_rejected[self.cluster_of[index as usize] as usize] {
+                molecule.pose
+            } else {
+                moves[index as usize].pose
+            };
+            (self.shape(molecule), pose)
+        };
+        let overlap = |&&Pair { a, b }: &&Pair| {
+            let [(one, pose), (two, other_pose)] = [a, b].map(placed);
+            let reach = one.bounding_radius() + two.bounding_radius();
+            let squared_distance = pose.position.distance_squared(other_pose.position);
+            squared_distance <= reach * reach && one.is_within(0.0, &pose, two, &other_pose)
+        };
+        let pairs = pairs.par_iter().with_min_len(PAIRS_PER_TASK);
+        pairs.filter(overlap).copied().collect()
+    }
+
+    /// Whether a move leads into a wall, or deeper into it.
+    fn enters_wall(&self, index: usize, proposed: &Move) -> bool {
+        let radius = f64::from(self.shape(&self.molecules[index]).bounding_radius());
+        self.walls.iter().any(|wall| {
+            let [old, new] = [self.precise_poses[index].0, proposed.precise_pose.0]
+                .map(|position| wall.signed_distance(position).distance);
+            new < radius && new < old
+        })
+    }
+}
+
+fn to_precise(pose: &Pose) -> (DVec3, DQuat) {
+    let Pose { position, rotation } = *pose;
+    (position.as_dvec3(), rotation.as_dquat().normalize())
+}
+
+fn check_pose(molecule: u32, pose: &Pose) -> Result<(), MotionError> {
+    if pose.is_rigid() {
+        return Ok(());
+    }
+    let pose = *pose;
+    Err(MotionError::BadPose { molecule, pose })
+}
