@@ -20,48 +20,37 @@ use super::mesh_validation::ValidatedMesh;
 pub(super) type Proposal = (Vec3, Vec3);
 
 /// Items that are picked with probabilities proportional to their weights.
-#[derive(Clone, Debug)]
-struct Weighted<T> {
-    items: Vec<T>,
-    /// Inclusive prefix sums of the weights.
-    sums: Vec<f64>,
-}
-
-impl<T> Default for Weighted<T> {
-    fn default() -> Self {
-        Self {
-            items: Vec::new(),
-            sums: Vec::new(),
-        }
-    }
-}
+///
+/// Each item follows the inclusive prefix sum of the weights.
+#[derive(Clone, Debug, Default)]
+struct Weighted<T>(Vec<(f64, T)>);
 
 impl<T> Weighted<T> {
     fn push(&mut self, item: T, weight: f64) {
         if weight > 0.0 {
-            self.sums.push(self.total() + weight);
-            self.items.push(item);
+            self.0.push((self.total() + weight, item));
         }
     }
 
     fn total(&self) -> f64 {
-        self.sums.last().copied().unwrap_or(0.0)
+        self.0.last().map_or(0.0, |(sum, _)| *sum)
     }
 
     fn pick(&self, random: &mut dyn Rng) -> Option<&T> {
         let at = random.random::<f64>() * self.total();
-        let index = self.sums.partition_point(|&sum| sum <= at);
-        self.items.get(index).or(self.items.last())
+        let index = self.0.partition_point(|(sum, _)| *sum <= at);
+        let picked = self.0.get(index).or(self.0.last());
+        picked.map(|(_, item)| item)
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Face {
     corners: [Vec3; 3],
     normal: Vec3,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Edge {
     ends: [Vec3; 2],
     /// Normal on one side.
@@ -71,7 +60,7 @@ struct Edge {
     along: Vec3,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Vertex {
     position: Vec3,
     /// Center of the cap that contains all normals.

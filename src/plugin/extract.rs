@@ -108,6 +108,7 @@ fn gather_molecules(
         let set = extracted.0.entry(InstanceSource::Physics(layers.clone()));
         let set = set.or_default();
         set.layers = layers;
+        set.opacity = 1.0;
         set.visible = true;
         let template = set.template_index(prepared.shared().template());
         set.push(

@@ -344,7 +344,7 @@ mod tests {
                 poses: &self.poses,
                 instances: &self.instances,
                 templates: &self.templates,
-                transform: Similarity::IDENTITY,
+                transform: Similarity::default(),
                 opacity: 1.0,
                 poses_are_outdated: false,
             }

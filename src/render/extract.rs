@@ -35,7 +35,7 @@ impl fmt::Display for InstanceSource {
 }
 
 /// A set of instances in the render world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ExtractedInstances {
     pub templates: Vec<Arc<MoleculeTemplate>>,
     pub poses: Vec<GpuPose>,
@@ -51,22 +51,6 @@ pub(crate) struct ExtractedInstances {
     pub changed: bool,
     /// Whether the set is drawn in this frame.
     pub visible: bool,
-}
-
-impl Default for ExtractedInstances {
-    fn default() -> Self {
-        Self {
-            templates: Vec::new(),
-            poses: Vec::new(),
-            instances: Vec::new(),
-            transform: Similarity::IDENTITY,
-            layers: RenderLayers::default(),
-            opacity: 1.0,
-            device_poses: None,
-            changed: false,
-            visible: false,
-        }
-    }
 }
 
 impl ExtractedInstances {

@@ -17,20 +17,11 @@ pub(super) struct GrowableBuffer {
 }
 
 impl GrowableBuffer {
-    /// A storage buffer; `label` names its content in error messages.
-    pub fn storage(label: &'static str) -> Self {
+    /// An empty buffer; `label` names its content in error messages.
+    pub fn new(label: &'static str, usage: BufferUsages) -> Self {
         Self {
             label,
-            usage: BufferUsages::STORAGE | BufferUsages::COPY_DST,
-            buffer: None,
-        }
-    }
-
-    /// A uniform buffer.
-    pub fn uniform(label: &'static str) -> Self {
-        Self {
-            label,
-            usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+            usage: usage | BufferUsages::COPY_DST,
             buffer: None,
         }
     }

@@ -179,13 +179,6 @@ impl InstancedMolecules {
         }
     }
 
-    /// Replaces the poses of the molecules, in order.
-    pub fn set_poses(&mut self, poses: impl IntoIterator<Item = Pose>) {
-        for (molecule, pose) in self.molecules.iter_mut().zip(poses) {
-            molecule.pose = pose;
-        }
-    }
-
     /// Number of atoms of all molecules with a valid template index.
     #[must_use]
     pub fn atom_count(&self) -> usize {
@@ -237,12 +230,16 @@ pub(crate) struct Similarity {
 /// Maximum relative difference between the scales of two axes.
 const SCALE_TOLERANCE: f32 = 1.0e-3;
 
-impl Similarity {
-    pub const IDENTITY: Self = Self {
-        pose: Pose::IDENTITY,
-        scale: 1.0,
-    };
+impl Default for Similarity {
+    fn default() -> Self {
+        Self {
+            pose: Pose::IDENTITY,
+            scale: 1.0,
+        }
+    }
+}
 
+impl Similarity {
     /// The similarity of a transform, if its scale is uniform.
     pub fn of(transform: &GlobalTransform) -> Result<Self, DrawError> {
         let (scale, rotation, position) = transform.to_scale_rotation_translation();

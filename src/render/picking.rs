@@ -55,7 +55,7 @@ impl InstancedMolecules {
     /// they are not visible. `transform` is that of the entity; radii are multiplied by
     /// `radius_scale`, as in [`MoleculeStyle`](super::MoleculeStyle).
     ///
-    /// Tests the bounding sphere of every molecule, and the atoms of those that it intersects.
+    /// Tests all bounding spheres, and the atoms of intersected molecules.
     /// `None` if the transform is invalid; invalid molecules are ignored. Poses are those of
     /// [`molecules`](Self::molecules), even if they are drawn from
     /// [`device_poses`](Self::device_poses).

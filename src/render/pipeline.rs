@@ -101,6 +101,7 @@ pub(super) struct SpherePipeline {
     /// Vertex layout for Bevy's mesh pipeline, which requires one; spheres have no vertex buffer.
     mesh_layout: MeshVertexBufferLayoutRef,
     pub layout: BindGroupLayoutDescriptor,
+    specialized: HashMap<SphereKey, CachedRenderPipelineId>,
 }
 
 /// Creates the pipeline for a new device.
@@ -136,15 +137,11 @@ pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPip
         mesh_pipeline: mesh_pipeline.clone(),
         mesh_layout: mesh.get_mesh_vertex_buffer_layout(&mut layouts),
         layout: BindGroupLayoutDescriptor::new("molecules", &entries),
+        specialized: HashMap::default(),
     });
-    commands.insert_resource(SpecializedSpherePipelines::default());
     commands.insert_resource(UploadedInstanceSets::default());
     commands.insert_resource(MoleculeDraws::default());
 }
-
-/// The specialized pipelines.
-#[derive(Default, Resource)]
-pub(super) struct SpecializedSpherePipelines(HashMap<SphereKey, CachedRenderPipelineId>);
 
 /// Specialization by view and lights. Shader code for absent lights costs time even if it never
 /// runs.
@@ -157,30 +154,21 @@ pub(super) struct SphereKey {
     shadows: bool,
 }
 
-/// Specializes pipelines for views.
-#[derive(SystemParam)]
-pub(super) struct PipelineSpecializer<'w> {
-    specialized: ResMut<'w, SpecializedSpherePipelines>,
-    pipeline: Res<'w, SpherePipeline>,
-    cache: Res<'w, PipelineCache>,
-}
-
-impl PipelineSpecializer<'_> {
-    fn get(
+impl SpherePipeline {
+    /// The specialized pipeline, which is queued for compilation if it is new.
+    fn specialize(
         &mut self,
+        cache: &PipelineCache,
         key: SphereKey,
     ) -> Result<CachedRenderPipelineId, SpecializedMeshPipelineError> {
-        if let Some(known) = self.specialized.0.get(&key) {
+        if let Some(known) = self.specialized.get(&key) {
             return Ok(*known);
         }
-        let descriptor = self.pipeline.describe(key)?;
-        let id = self.cache.queue_render_pipeline(descriptor);
-        self.specialized.0.insert(key, id);
+        let id = cache.queue_render_pipeline(self.describe(key)?);
+        self.specialized.insert(key, id);
         Ok(id)
     }
-}
 
-impl SpherePipeline {
     /// Bevy's mesh pipeline for the same view, with our shaders and no vertex buffer.
     fn describe(
         &self,
@@ -232,7 +220,7 @@ impl SceneLights<'_, '_> {
 pub(super) fn queue_molecules(
     functions: Res<DrawFunctions<AlphaMask3d>>,
     mut phases: ResMut<ViewBinnedRenderPhases<AlphaMask3d>>,
-    mut pipelines: PipelineSpecializer,
+    (mut pipeline, cache): (ResMut<SpherePipeline>, Res<PipelineCache>),
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
     extracted: Res<ExtractedInstanceSets>,
@@ -256,7 +244,7 @@ pub(super) fn queue_molecules(
             continue;
         }
         let key = lights.key(*key | topology | MeshPipelineKey::MAY_DISCARD);
-        let id = match pipelines.get(key) {
+        let id = match pipeline.specialize(&cache, key) {
             Ok(id) => id,
             Err(error) => {
                 error_once!("molecules are not drawn: {error}");

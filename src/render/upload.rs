@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy::ecs::system::SystemParam;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
-use bevy::render::render_resource::Buffer;
+use bevy::render::render_resource::{Buffer, BufferUsages};
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::colors::palette;
@@ -32,7 +32,7 @@ pub(super) struct UploadedInstanceSets {
 impl Default for UploadedInstanceSets {
     fn default() -> Self {
         Self {
-            palette: GrowableBuffer::uniform("color palette"),
+            palette: GrowableBuffer::new("color palette", BufferUsages::UNIFORM),
             sets: BTreeMap::new(),
             templates: TemplateCache::default(),
             reported: BTreeSet::new(),
@@ -60,10 +60,10 @@ impl InstanceBuffers {
         Self {
             templates: Vec::new(),
             template_spheres: Vec::new(),
-            spheres: GrowableBuffer::storage("spheres of the templates"),
-            poses: GrowableBuffer::storage("poses of the molecules"),
+            spheres: GrowableBuffer::new("spheres of the templates", BufferUsages::STORAGE),
+            poses: GrowableBuffer::new("poses of the molecules", BufferUsages::STORAGE),
             device_poses: None,
-            instances: GrowableBuffer::storage("instances of the molecules"),
+            instances: GrowableBuffer::new("instances of the molecules", BufferUsages::STORAGE),
             version: 0,
             ready: false,
         }

@@ -7,7 +7,9 @@ use bevy::ecs::system::SystemParam;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::render::camera::ExtractedCamera;
-use bevy::render::render_resource::{BindGroup, BindGroupEntry, Buffer, PipelineCache};
+use bevy::render::render_resource::{
+    BindGroup, BindGroupEntry, Buffer, BufferUsages, PipelineCache,
+};
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::view::{ExtractedView, RetainedViewEntity};
 
@@ -34,8 +36,8 @@ impl Default for InstanceDraws {
     fn default() -> Self {
         Self {
             visible: VisibleMolecules::default(),
-            molecules: GrowableBuffer::storage("visible molecules"),
-            batches: GrowableBuffer::storage("batches of molecules"),
+            molecules: GrowableBuffer::new("visible molecules", BufferUsages::STORAGE),
+            batches: GrowableBuffer::new("batches of molecules", BufferUsages::STORAGE),
             bind_group: None,
             bound_version: 0,
             ready: false,
@@ -109,7 +111,7 @@ pub(super) fn prepare_views(
         let style = styles.of(view.retained_view_entity.main_entity);
         let view_draws = draws.views.entry(view.retained_view_entity);
         let view_draws = view_draws.or_insert_with(|| ViewDraws {
-            style: GrowableBuffer::uniform("style of molecules"),
+            style: GrowableBuffer::new("style of molecules", BufferUsages::UNIFORM),
             sets: BTreeMap::new(),
         });
         let sets = &mut view_draws.sets;

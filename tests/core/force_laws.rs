@@ -1,5 +1,5 @@
-//! The thesis's laws against values worked out by hand, and what each law owes:
-//! equal and opposite pushes, no push inside the leeway, the right way round.
+//! The laws of the thesis against hand-computed values, and invariants of all laws: equal and
+//! opposite pushes, no spring within the leeway, correct signs.
 
 use approx::assert_relative_eq;
 use bevy_rapier_molecules::compartment::{Leaflet, Placement, SphereShell, Surface};
@@ -32,9 +32,9 @@ fn placement(leaflet: Leaflet) -> Placement {
 }
 
 #[test]
-fn reaction_equals_the_hand_worked_example() {
-    // LHSA at (1, 2, 0) from its center, RHSA 2 nm to the left of it: the distance
-    // is 2, its square 4, |local|² = 5, so strength = 1/9; direction = (1, 0, 0).
+fn reaction_equals_the_hand_computed_example() {
+    // LHSA is at (1, 2, 0) from its center, RHSA 2 nm to the left of it: |difference|² = 4,
+    // |local|² = 5, so strength = 1/9; direction = (1, 0, 0).
     // force = 0.5/9 x; torque = (1, 2, 0) × (1, 0, 0) · 0.25 = (0, 0, −2) · 0.25.
     let push = thesis_reaction(
         Vec3::new(2.0, 0.0, 0.0),
@@ -61,7 +61,7 @@ fn reaction_weakens_with_distance_and_with_the_lever() {
 }
 
 #[test]
-fn coincident_atoms_are_pushed_between_the_centers_and_not_to_infinity() {
+fn coincident_atoms_get_a_finite_push_along_the_centers() {
     let push = thesis_reaction(Vec3::ZERO, Vec3::X, Vec3::Z, &STEPS);
     assert_relative_eq!(push.linear.z, 0.5, epsilon = 1e-6);
     let push = thesis_reaction(Vec3::ZERO, Vec3::ZERO, Vec3::Z, &STEPS);
@@ -69,7 +69,7 @@ fn coincident_atoms_are_pushed_between_the_centers_and_not_to_infinity() {
 }
 
 #[test]
-fn molecules_with_one_center_have_opposite_directions_of_their_own() {
+fn coincident_centers_have_opposite_hashed_directions() {
     let one = body(Vec3::ONE, 1.0);
     for (a, b) in [(0, 1), (3, 700), (5, 4)] {
         let direction = one.direction_from(&one, [a, b]);
@@ -84,9 +84,9 @@ fn molecules_with_one_center_have_opposite_directions_of_their_own() {
 }
 
 #[test]
-fn spring_force_acts_outside_the_leeway_only_and_towards_the_shell() {
+fn spring_force_acts_towards_the_shell_and_only_outside_the_leeway() {
     let place = placement(Leaflet::Outer);
-    // The molecule belongs at 6 nm, give or take 0.5.
+    // The target is 6 nm ± 0.5 nm.
     for (distance, expected) in [(7.0, -0.7), (6.4, 0.0), (6.0, 0.0), (5.6, 0.0), (5.0, 0.5)] {
         let position = Vec3::X * distance;
         let deviation = place.deviation(&shell(), &Pose::from_translation(position));
@@ -97,9 +97,9 @@ fn spring_force_acts_outside_the_leeway_only_and_towards_the_shell() {
 }
 
 #[test]
-fn spring_torque_turns_towards_the_target_and_the_printed_sign_turns_away() {
+fn spring_torque_decreases_the_tilt_and_the_printed_sign_increases_it() {
     let place = placement(Leaflet::Outer);
-    // On the x axis, up along y: 90° off. The target is x, and y × x = −z.
+    // At x with up along y, the tilt is 90°. The target is x, and y × x = −z.
     let pose = Pose::from_translation(Vec3::X * 6.0);
     let deviation = place.deviation(&shell(), &pose);
     let torque = thesis_spring_torque(&place, &deviation, &STEPS);
@@ -119,7 +119,7 @@ fn spring_torque_turns_towards_the_target_and_the_printed_sign_turns_away() {
 }
 
 #[test]
-fn inner_leaflet_looks_inwards() {
+fn the_inner_leaflet_points_inwards() {
     let place = placement(Leaflet::Inner);
     let pose = place.upright_pose(&shell(), Vec3::Z * 4.0, 1.2);
     let deviation = place.deviation(&shell(), &pose);
@@ -129,7 +129,7 @@ fn inner_leaflet_looks_inwards() {
 }
 
 #[test]
-fn a_molecule_on_its_head_is_turned_round() {
+fn an_upside_down_molecule_turns_upright() {
     let place = placement(Leaflet::Outer);
     let mut pose = place.upright_pose(&shell(), Vec3::Y * 6.0, 0.0);
     pose.rotation = Quat::from_rotation_x(std::f32::consts::PI) * pose.rotation;
@@ -153,8 +153,8 @@ fn body(center: Vec3, mass: f32) -> Body {
 }
 
 #[test]
-fn projection_parts_two_spheres_in_one_step() {
-    // Head-on: no turn, so the shifts must add up to the overlap, by mass.
+fn projection_separates_two_spheres_in_one_step() {
+    // Head-on, without rotation: the shifts add up to the overlap, weighted by mass.
     let bodies = [body(Vec3::ZERO, 1.0), body(Vec3::X * 0.3, 3.0)];
     let parameters = Projection {
         relaxation: 1.0,
@@ -177,7 +177,7 @@ fn projection_parts_two_spheres_in_one_step() {
 }
 
 #[test]
-fn projection_pushes_both_sides_alike() {
+fn projection_conserves_the_center_of_mass() {
     let bodies = [
         body(Vec3::new(0.1, 0.2, -0.3), 2.0),
         body(Vec3::new(0.9, -0.4, 0.2), 5.0),
@@ -193,13 +193,13 @@ fn projection_pushes_both_sides_alike() {
         -between,
     );
     let [one, other] = sums.map(|sum| sum.push(&Projection::default()));
-    // Mass times shift is the impulse: equal and opposite.
+    // Mass times shift is equal and opposite.
     let residue = one.linear * 2.0 + other.linear * 5.0;
     assert!(residue.length() < 1e-6 * one.linear.length());
 }
 
 #[test]
-fn projection_springs_rest_inside_the_leeway_and_pull_back_outside() {
+fn projection_springs_act_only_outside_the_leeway() {
     let place = placement(Leaflet::Outer);
     let parameters = Projection::default();
     let upright = |distance: f32| {

@@ -1,4 +1,4 @@
-//! Shapes, meshes and random points that the tests share.
+//! Shapes, meshes and random points of the compartment tests.
 
 use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
@@ -12,13 +12,13 @@ pub fn random(seed: u64) -> rand_pcg::Pcg64Mcg {
     rand_pcg::Pcg64Mcg::seed_from_u64(seed)
 }
 
-/// A pose that is neither at the origin nor along the axes.
+/// A pose away from the origin and not along the axes.
 pub fn pose() -> Pose {
-    let turn = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), 0.9);
-    Pose::new(Vec3::new(3.0, -7.0, 11.0), turn)
+    let rotation = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), 0.9);
+    Pose::new(Vec3::new(3.0, -7.0, 11.0), rotation)
 }
 
-/// A point of the cube of this half extent.
+/// A random point of the cube with this half extent.
 pub fn in_cube(half: f32, random: &mut dyn Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| random.random_range(-half..half)))
 }
@@ -26,7 +26,7 @@ pub fn in_cube(half: f32, random: &mut dyn Rng) -> Vec3 {
 pub const BOX: Vec3 = Vec3::new(4.0, 2.5, 1.5);
 
 /// One of each kind of shape, at `pose`.
-pub fn zoo(pose: Pose) -> Vec<(&'static str, ShapeCompartment)> {
+pub fn all_shapes(pose: Pose) -> Vec<(&'static str, ShapeCompartment)> {
     let shape = |shape| ShapeCompartment::new(shape, pose).unwrap();
     let mesh =
         |(vertices, triangles): Mesh| ShapeCompartment::mesh(&vertices, &triangles, pose).unwrap();
@@ -58,14 +58,14 @@ pub fn zoo(pose: Pose) -> Vec<(&'static str, ShapeCompartment)> {
         ),
         ("mesh of a box", mesh(cube_mesh(BOX))),
         ("mesh of a sphere", mesh(octasphere(4.0, 4))),
-        ("mesh with a dent", mesh(dented_mesh())),
+        ("concave mesh", mesh(concave_mesh())),
     ]
 }
 
 pub fn solid(name: &str) -> ShapeCompartment {
-    let mut zoo = zoo(Pose::IDENTITY);
-    let index = zoo.iter().position(|(other, _)| *other == name).unwrap();
-    zoo.swap_remove(index).1
+    let mut shapes = all_shapes(Pose::IDENTITY);
+    let index = shapes.iter().position(|(other, _)| *other == name).unwrap();
+    shapes.swap_remove(index).1
 }
 
 /// A box of eight vertices and twelve triangles.
@@ -73,7 +73,7 @@ pub fn cube_mesh(half: Vec3) -> Mesh {
     let vertices = (0..8)
         .map(|i| half * Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4)))
         .collect();
-    // Each face by its corners, counter-clockwise from outside.
+    // The corners of each face, counter-clockwise seen from outside.
     let faces = [
         [0, 4, 6, 2],
         [1, 3, 7, 5],
@@ -93,8 +93,8 @@ fn sign(i: u32, bit: u32) -> f32 {
     if i & bit == 0 { -1.0 } else { 1.0 }
 }
 
-/// A sphere: the eight faces of an octahedron, each split in four so many times. No
-/// two triangles share a vertex.
+/// A sphere: an octahedron whose faces are split in four `splits` times. Triangles do not share
+/// vertices.
 pub fn octasphere(radius: f32, splits: u32) -> Mesh {
     let mut triangles: Vec<[Vec3; 3]> = (0..8)
         .map(|i| {
@@ -126,9 +126,8 @@ pub fn octasphere(radius: f32, splits: u32) -> Mesh {
     (vertices, indices)
 }
 
-/// A prism over the outline of an L: arms 4 long and 2 wide, 2 high, its corner at
-/// the origin.
-pub fn dented_mesh() -> Mesh {
+/// An L-shaped prism with its corner at the origin: arms 4 long and 2 wide, 2 high.
+pub fn concave_mesh() -> Mesh {
     let outline = [
         (0.0, 0.0),
         (4.0, 0.0),
@@ -155,7 +154,7 @@ pub fn dented_mesh() -> Mesh {
     (vertices, triangles)
 }
 
-/// Points at random, at the center, on the surface and near it.
+/// The center, random points, and points on the surface and close to it.
 pub fn probes(compartment: &dyn Surface, count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = random(seed);
     let center = compartment.center();

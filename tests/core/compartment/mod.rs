@@ -1,9 +1,8 @@
-//! Compartments of every shape against brute force, and the springs that hold
-//! molecules in them.
+//! Compartments of every shape against brute force, and the springs that hold molecules in them.
 
+mod closed_meshes;
+mod distances_and_normals;
 mod fixtures;
-mod meshes;
-mod samples;
-mod shapes;
+mod spring_world;
 mod springs;
-mod world;
+mod surface_samples;

@@ -1,4 +1,4 @@
-//! Springs in time: they bring molecules back, do not overshoot, and add no energy.
+//! Springs bring molecules back without overshooting, and add no energy.
 
 use bevy_rapier_molecules::compartment::{
     Confinement, Excess, ShapeCompartment, SphereShell, Surface,
@@ -11,22 +11,22 @@ use glam::{Mat3, Quat, Vec3};
 use rand::RngExt;
 
 use crate::compartment::fixtures::{in_cube, random, solid};
-use crate::compartment::world::{INERTIA, World, body, damped, placement};
+use crate::compartment::spring_world::{INERTIA, World, body, damped, placement};
 
-/// Substeps and frequencies up to one swing a substep, and far beyond.
-fn paces() -> Vec<(f32, f32)> {
-    let mut paces = Vec::new();
+/// Substeps and frequencies, up to one oscillation per substep and far beyond.
+fn substeps_and_frequencies() -> Vec<(f32, f32)> {
+    let mut pairs = Vec::new();
     for dt in [1.0 / 30.0, 1.0 / 60.0, 1.0 / 240.0, 1.0 / 1000.0] {
-        for swings in [0.01, 0.1, 0.5, 1.0, 10.0, 1.0e6, 1.0e30] {
-            paces.push((dt, swings / dt));
+        for oscillations in [0.01, 0.1, 0.5, 1.0, 10.0, 1.0e6, 1.0e30] {
+            pairs.push((dt, oscillations / dt));
         }
     }
-    paces
+    pairs
 }
 
 #[test]
-fn a_molecule_at_rest_comes_back_and_does_not_overshoot() {
-    for (dt, frequency) in paces() {
+fn a_molecule_at_rest_returns_without_overshooting() {
+    for (dt, frequency) in substeps_and_frequencies() {
         for (leeway, start) in [(0.0, 2.0), (0.3, 1.3), (0.3, -1.3)] {
             let mut world = World::new(placement(leeway, 0.0), damped(frequency, 1.0), dt);
             world.pose.position = Vec3::Y * (6.0 + start);
@@ -35,7 +35,7 @@ fn a_molecule_at_rest_comes_back_and_does_not_overshoot() {
             for _ in 0..steps {
                 world.step();
                 let height = world.height();
-                // Towards the leeway, and not beyond it.
+                // Towards the leeway, but not beyond it.
                 let over = leeway - height * start.signum();
                 assert!(
                     over <= 1.0e-3 * (start.abs() - leeway),
@@ -53,34 +53,34 @@ fn a_molecule_at_rest_comes_back_and_does_not_overshoot() {
 }
 
 #[test]
-fn a_tilted_molecule_turns_upright_and_does_not_overshoot() {
-    // The last one stands on its head.
-    for lean in [0.5, 2.0, 3.0, std::f32::consts::PI] {
-        for (dt, frequency) in paces() {
+fn a_tilted_molecule_turns_upright_without_overshooting() {
+    // The last one is upside down.
+    for start in [0.5, 2.0, 3.0, std::f32::consts::PI] {
+        for (dt, frequency) in substeps_and_frequencies() {
             let mut world = World::new(placement(0.0, 0.2), damped(frequency, 1.0), dt);
-            world.pose.rotation = Quat::from_rotation_z(lean);
+            world.pose.rotation = Quat::from_rotation_z(start);
             let mut last = world.tilt();
             let steps = (3.0 / (frequency.min(1.0 / dt) * dt)).ceil() as usize + 20;
             for _ in 0..steps {
                 world.step();
                 let tilt = world.tilt();
-                assert!(tilt <= last + 1.0e-4, "{lean} {dt} {frequency}");
+                assert!(tilt <= last + 1.0e-4, "{start} {dt} {frequency}");
                 assert!(
-                    tilt > 0.2 - 1.0e-2 * lean,
-                    "{lean} {dt} {frequency}: {tilt}"
+                    tilt > 0.2 - 1.0e-2 * start,
+                    "{start} {dt} {frequency}: {tilt}"
                 );
                 last = tilt;
             }
             assert!(
-                last < 0.2 + 1.0e-2 * lean,
-                "{lean} {dt} {frequency}: {last}"
+                last < 0.2 + 1.0e-2 * start,
+                "{start} {dt} {frequency}: {last}"
             );
         }
     }
 }
 
 #[test]
-fn the_time_to_come_back_is_that_of_theory() {
+fn the_return_time_equals_theory() {
     // (1 + ωt) exp(−ωt) = 0.01 at ωt = 6.638.
     let frequency = 2.0;
     let mut world = World::new(placement(0.0, 0.0), damped(frequency, 1.0), 1.0 / 1000.0);
@@ -103,18 +103,18 @@ fn the_time_to_come_back_is_that_of_theory() {
 }
 
 #[test]
-fn a_weakly_damped_spring_swings_with_its_frequency() {
+fn an_undamped_spring_oscillates_with_its_frequency() {
     let mut world = World::new(placement(0.0, 0.0), damped(2.0, 0.0), 1.0e-4);
     world.pose.position = Vec3::Y * 6.5;
     let mut crossings = Vec::new();
     for step in 0..20_000 {
-        let before = world.height();
+        let previous = world.height();
         world.step();
-        if before * world.height() < 0.0 {
+        if previous * world.height() < 0.0 {
             crossings.push(step as f32 * world.dt);
         }
     }
-    // Two crossings a swing, four a second.
+    // Two crossings per period, four per second.
     let period = 2.0 * (crossings[4] - crossings[0]) / 4.0;
     assert!((period - 0.5).abs() < 0.01, "{crossings:?}");
 }
@@ -149,8 +149,8 @@ fn impulses_are_along_the_normal_and_about_the_upright_axis() {
     let mut random = random(32);
     let mut world = World::new(placement(0.1, 0.1), damped(5.0, 1.0), 1.0 / 60.0);
     for _ in 0..1_000 {
-        let turn = Quat::from_scaled_axis(in_cube(2.0, &mut random));
-        world.pose = Pose::new(in_cube(9.0, &mut random), turn);
+        let rotation = Quat::from_scaled_axis(in_cube(2.0, &mut random));
+        world.pose = Pose::new(in_cube(9.0, &mut random), rotation);
         world.velocity = Velocity {
             linear: in_cube(9.0, &mut random),
             angular: in_cube(9.0, &mut random),
@@ -164,9 +164,9 @@ fn impulses_are_along_the_normal_and_about_the_upright_axis() {
 }
 
 #[test]
-fn energy_never_grows_while_the_spring_holds() {
+fn energy_never_grows_while_the_spring_acts() {
     let mut random = random(33);
-    for (dt, frequency) in paces() {
+    for (dt, frequency) in substeps_and_frequencies() {
         if frequency * dt > 1.0 {
             continue;
         }
@@ -193,15 +193,15 @@ fn energy_never_grows_while_the_spring_holds() {
 }
 
 #[test]
-fn a_molecule_that_rushes_through_its_leeway_is_slower_each_time() {
-    for (dt, frequency) in paces() {
+fn crossing_the_leeway_adds_no_energy() {
+    for (dt, frequency) in substeps_and_frequencies() {
         let mut world = World::new(placement(0.5, 0.5), damped(frequency, 1.0), dt);
         world.velocity.linear = Vec3::Y * 10.0;
-        let before = world.kinetic_energy();
+        let initial = world.kinetic_energy();
         for _ in 0..2_000 {
             world.step();
             assert!(
-                world.kinetic_energy() <= before * 1.0001,
+                world.kinetic_energy() <= initial * 1.0001,
                 "{dt} {frequency}"
             );
         }
@@ -210,15 +210,15 @@ fn a_molecule_that_rushes_through_its_leeway_is_slower_each_time() {
 }
 
 #[test]
-fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
-    // In the quantities that the step sees: E(u', C + h u') ≤ E(u, C) for any inertia.
+fn implicit_steps_lose_energy_for_anisotropic_inertia() {
+    // E(u', C + h u') ≤ E(u, C) for any inertia.
     let mut random = random(34);
     let (dt, frequency) = (1.0 / 60.0, 7.0);
     let law = damped(frequency, 1.0);
     for _ in 0..5_000 {
-        let turn = Mat3::from_quat(Quat::from_scaled_axis(in_cube(3.0, &mut random)));
+        let axes = Mat3::from_quat(Quat::from_scaled_axis(in_cube(3.0, &mut random)));
         let inverse = Vec3::from_array(std::array::from_fn(|_| random.random_range(0.01..2.0)));
-        let inverse_inertia = turn * Mat3::from_diagonal(inverse) * turn.transpose();
+        let inverse_inertia = axes * Mat3::from_diagonal(inverse) * axes.transpose();
         let body = Body {
             inverse_inertia,
             ..body()
@@ -238,7 +238,7 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             total_tilt: 1.0,
         };
         let after = spring_impulse(&law, &body, &velocity, &excess, dt).apply(&body, &velocity);
-        let steady =
+        let damped =
             precession_damping_impulse(&law, &body, &after, &excess, dt).apply(&body, &after);
         let inertia = inverse_inertia.inverse();
         let mobility = excess.axis.dot(inverse_inertia * excess.axis);
@@ -252,36 +252,36 @@ fn implicit_steps_lose_energy_for_lopsided_bodies_too() {
             energy(after.angular, tilt),
         );
         assert!(new <= old * 1.0001, "{old} {new}");
-        assert!(energy(steady.angular, 0.0) <= energy(after.angular, 0.0) * 1.0001);
+        assert!(energy(damped.angular, 0.0) <= energy(after.angular, 0.0) * 1.0001);
     }
 }
 
 #[test]
-fn springs_of_volumes_keep_molecules_in_or_out() {
-    for name in ["cuboid", "capsule", "mesh of a sphere", "mesh with a dent"] {
+fn springs_of_volumes_keep_molecules_inside_or_outside() {
+    for name in ["cuboid", "capsule", "mesh of a sphere", "concave mesh"] {
         let compartment = solid(name);
         let mut random = random(35);
         for _ in 0..50 {
-            for belonging in [
+            for confinement in [
                 Confinement::Inside { distance: 0.3 },
                 Confinement::Outside { distance: 0.5 },
             ] {
                 let mut world = World::new(placement(0.0, 0.0), damped(4.0, 1.0), 1.0 / 60.0);
                 world.compartment = Box::new(compartment.clone());
-                world.belonging = belonging;
+                world.confinement = confinement;
                 world.pose.position = compartment.center() + in_cube(6.0, &mut random);
                 for _ in 0..240 {
                     assert_eq!(world.step().angular, Vec3::ZERO);
                 }
-                let left = world.excess().height.abs();
-                assert!(left < 0.02, "{name} {belonging:?}: {left}");
+                let remaining = world.excess().height.abs();
+                assert!(remaining < 0.02, "{name} {confinement:?}: {remaining}");
             }
         }
     }
 }
 
 #[test]
-fn the_thesis_law_moves_a_molecule_at_rest_as_far_as_an_iteration() {
+fn the_first_substep_of_the_thesis_law_equals_an_iteration() {
     let dt = 1.0 / 60.0;
     let steps = ThesisSteps::default();
     let law = SpringLaw::from_thesis(&steps, dt);
@@ -299,7 +299,7 @@ fn the_thesis_law_moves_a_molecule_at_rest_as_far_as_an_iteration() {
 }
 
 #[test]
-fn the_thesis_law_brings_a_damped_molecule_home() {
+fn the_thesis_law_with_external_damping_brings_a_molecule_back() {
     let mut world = World::new(
         placement(0.2, 0.2),
         SpringLaw::Thesis {
@@ -318,10 +318,10 @@ fn the_thesis_law_brings_a_damped_molecule_home() {
 }
 
 #[test]
-fn degenerate_input_gives_no_nan() {
+fn degenerate_input_gives_finite_impulses() {
     let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
     let cuboid = ShapeCompartment::cuboid(Vec3::ONE, Pose::IDENTITY).unwrap();
-    let belongings = [
+    let confinements = [
         Confinement::Surface(placement(0.0, 0.0)),
         Confinement::Inside { distance: 9.0 },
         Confinement::Outside { distance: 9.0 },
@@ -338,8 +338,8 @@ fn degenerate_input_gives_no_nan() {
     for compartment in [&shell as &dyn Surface, &cuboid] {
         for rotation in [Quat::IDENTITY, Quat::from_rotation_x(std::f32::consts::PI)] {
             let pose = Pose::new(Vec3::ZERO, rotation);
-            for (belonging, law) in belongings.iter().flat_map(|b| laws.map(|law| (b, law))) {
-                let excess = belonging.excess(compartment, &pose);
+            for (confinement, law) in confinements.iter().flat_map(|b| laws.map(|law| (b, law))) {
+                let excess = confinement.excess(compartment, &pose);
                 for dt in [
                     0.0,
                     -1.0,
@@ -368,7 +368,7 @@ fn degenerate_input_gives_no_nan() {
 }
 
 #[test]
-fn bad_parameters_are_refused_by_name() {
+fn invalid_parameters_are_rejected_by_name() {
     assert!(SpringLaw::default().check().is_ok());
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
         assert_eq!(damped(bad, 1.0).check().unwrap_err().name, "frequency_hz");
@@ -392,14 +392,14 @@ fn bad_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
+fn precession_damping_brings_a_precessing_molecule_back() {
     for rate in [1.0, 5.0, 20.0] {
-        let tilt_after = |steadied: bool| {
+        let tilt_after = |damps_precession: bool| {
             let mut world = World::new(placement(0.0, 0.3), damped(2.0, 1.0), 1.0 / 60.0);
             world.pose.rotation = Quat::from_rotation_z(1.0);
             world.velocity.angular = Vec3::X * rate;
             for _ in 0..600 {
-                if steadied {
+                if damps_precession {
                     let excess = world.excess();
                     let impulse = precession_damping_impulse(
                         &world.law,
@@ -408,7 +408,7 @@ fn a_molecule_that_circles_comes_home_if_it_is_steadied() {
                         &excess,
                         world.dt,
                     );
-                    // The spin about the molecule's own axis is its own.
+                    // The spin about the up vector is not damped.
                     assert!(impulse.angular.dot(excess.up).abs() <= 1.0e-3 * INERTIA);
                     world.velocity = impulse.apply(&body(), &world.velocity);
                 }

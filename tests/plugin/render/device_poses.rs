@@ -68,8 +68,9 @@ fn poses_on_the_same_device_are_drawn_without_a_copy() {
     relaxer.step().unwrap();
     let moved = screenshot(&mut app, &image);
     crowd.device_poses = None;
-    let poses = relaxer.crowd().members().iter().map(|member| member.pose);
-    crowd.set_poses(poses);
+    for (molecule, member) in crowd.molecules.iter_mut().zip(relaxer.crowd().members()) {
+        molecule.pose = member.pose;
+    }
     app.world_mut().entity_mut(drawn).insert(crowd);
     let uploaded = screenshot(&mut app, &image);
     assert!(moved.pixels == uploaded.pixels);

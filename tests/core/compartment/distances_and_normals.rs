@@ -1,4 +1,4 @@
-//! Distances and normals of every shape.
+//! Distances and normals of all shapes, against brute force.
 
 use bevy_rapier_molecules::compartment::{
     CompartmentError, ShapeCompartment, SphereShell, Surface,
@@ -8,9 +8,9 @@ use glam::{Quat, Vec2, Vec3};
 use rand::RngExt;
 use rapier3d::parry::shape::{Ball, Cone, Cylinder, SharedShape};
 
-use crate::compartment::fixtures::{BOX, in_cube, pose, probes, random, solid, zoo};
+use crate::compartment::fixtures::{BOX, all_shapes, in_cube, pose, probes, random, solid};
 
-/// Points of a surface no further than `SPACING` from their neighbors.
+/// Points of a surface at most `SPACING` from their neighbors.
 type Cloud = Vec<Vec3>;
 const SPACING: f32 = 0.1;
 
@@ -19,7 +19,7 @@ fn steps(half: f32) -> impl Iterator<Item = f32> + Clone {
     (0..=count).map(move |i| -half + 2.0 * half * i as f32 / count as f32)
 }
 
-fn cloud_of_a_box() -> Cloud {
+fn box_cloud() -> Cloud {
     let mut cloud = Cloud::new();
     for axis in 0..3 {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -36,8 +36,8 @@ fn cloud_of_a_box() -> Cloud {
     cloud
 }
 
-/// Turns a profile (distance from the y axis, height) about that axis.
-fn turned(profile: &[Vec2]) -> Cloud {
+/// Revolves a profile (distance from the y axis, height) about that axis.
+fn revolved(profile: &[Vec2]) -> Cloud {
     let mut cloud = Cloud::new();
     for pair in profile.windows(2) {
         let count = (pair[0].distance(pair[1]) / (0.6 * SPACING)).ceil() as i32;
@@ -59,7 +59,7 @@ fn turned(profile: &[Vec2]) -> Cloud {
     cloud
 }
 
-fn profile_of_a_capsule(half_height: f32, radius: f32) -> Vec<Vec2> {
+fn capsule_profile(half_height: f32, radius: f32) -> Vec<Vec2> {
     let arc = |i: i32| {
         let angle = (i as f32 / 500.0 - 1.0) * std::f32::consts::FRAC_PI_2;
         let height = half_height.copysign(angle);
@@ -73,17 +73,17 @@ fn clouds() -> Vec<(&'static str, Cloud)> {
         points.iter().map(|&(x, y)| Vec2::new(x, y)).collect()
     };
     vec![
-        ("cuboid", cloud_of_a_box()),
-        ("mesh of a box", cloud_of_a_box()),
-        ("ball", turned(&profile_of_a_capsule(0.0, 3.0))),
-        ("capsule", turned(&profile_of_a_capsule(3.0, 1.5))),
+        ("cuboid", box_cloud()),
+        ("mesh of a box", box_cloud()),
+        ("ball", revolved(&capsule_profile(0.0, 3.0))),
+        ("capsule", revolved(&capsule_profile(3.0, 1.5))),
         (
             "cylinder",
-            turned(&points(&[(0.0, -2.0), (3.0, -2.0), (3.0, 2.0), (0.0, 2.0)])),
+            revolved(&points(&[(0.0, -2.0), (3.0, -2.0), (3.0, 2.0), (0.0, 2.0)])),
         ),
         (
             "cone",
-            turned(&points(&[(0.0, -2.0), (3.0, -2.0), (0.0, 2.0)])),
+            revolved(&points(&[(0.0, -2.0), (3.0, -2.0), (0.0, 2.0)])),
         ),
     ]
 }
@@ -100,7 +100,7 @@ fn is_inside(name: &str, point: Vec3) -> bool {
 }
 
 #[test]
-fn distances_equal_those_to_a_dense_cloud_of_points() {
+fn distances_equal_brute_force_over_a_point_cloud() {
     for (name, cloud) in clouds() {
         let compartment = solid(name);
         let mut random = random(1);
@@ -112,35 +112,35 @@ fn distances_equal_those_to_a_dense_cloud_of_points() {
                 .fold(f32::INFINITY, f32::min);
             let distance = compartment.signed_distance(point);
             assert_eq!(distance < 0.0, is_inside(name, point), "{name} at {point}");
-            // The nearest point of the cloud is further than the surface, by less than
-            // the spacing.
-            let more = nearest - distance.abs();
+            // The closest point of the cloud is further than the surface by less than the
+            // spacing.
+            let excess = nearest - distance.abs();
             assert!(
-                (-1.0e-4..SPACING).contains(&more),
-                "{name} at {point}: {more}"
+                (-1.0e-4..SPACING).contains(&excess),
+                "{name} at {point}: {excess}"
             );
-            // A point of the cloud at a distance s from the foot on a surface that
-            // curves away with radius 1.5 or more: s² (1/d + 1/1.5) / 2 further.
+            // A cloud point at a distance s from the closest point, on a surface with a radius of
+            // curvature of at least 1.5, is at most s² (1/d + 1/1.5) / 2 further.
             let bend = 0.5 * SPACING * SPACING * (1.0 / nearest + 1.0 / 1.5);
-            assert!(more < bend + 1.0e-4, "{name} at {point}: {more}");
+            assert!(excess < bend + 1.0e-4, "{name} at {point}: {excess}");
         }
     }
 }
 
 #[test]
-fn following_the_normal_leads_to_the_surface() {
-    for (name, compartment) in zoo(pose()) {
+fn the_normal_points_along_the_gradient_of_the_distance() {
+    for (name, compartment) in all_shapes(pose()) {
         let mut random = random(2);
         for _ in 0..2_000 {
             let point = compartment.center() + in_cube(7.0, &mut random);
             let surface = compartment.distance_and_normal(point);
-            let foot = point - surface.normal * surface.distance;
-            let left = compartment.signed_distance(foot);
-            assert!(left.abs() < 2.0e-5, "{name} at {point}: {left}");
-            // Outwards is where the distance grows.
+            let closest = point - surface.normal * surface.distance;
+            let error = compartment.signed_distance(closest);
+            assert!(error.abs() < 2.0e-5, "{name} at {point}: {error}");
+            // The distance grows outwards.
             let further = compartment.signed_distance(point + surface.normal * 1.0e-2);
             let grown = further - surface.distance;
-            // A step over the middle line may lose what it gained.
+            // Inside, a step across the medial axis may decrease it again.
             assert!(
                 grown < 1.01e-2 && (surface.distance < 0.0 || grown > 0.99e-2),
                 "{name}"
@@ -151,7 +151,7 @@ fn following_the_normal_leads_to_the_surface() {
 
 #[test]
 fn normals_are_finite_and_of_unit_length_everywhere() {
-    for (name, compartment) in zoo(pose()) {
+    for (name, compartment) in all_shapes(pose()) {
         for point in probes(&compartment, 10_000, 3) {
             let surface = compartment.distance_and_normal(point);
             assert!(surface.distance.is_finite(), "{name} at {point}");
@@ -168,7 +168,7 @@ fn normals_are_finite_and_of_unit_length_everywhere() {
 
 #[test]
 fn corners_edges_and_axes_have_normals() {
-    for (name, compartment) in zoo(Pose::IDENTITY) {
+    for (name, compartment) in all_shapes(Pose::IDENTITY) {
         for i in 0..125 {
             let half = Vec3::new((i % 5) as f32, (i / 5 % 5) as f32, (i / 25) as f32) / 2.0 - 1.0;
             for size in [
@@ -191,7 +191,7 @@ fn corners_edges_and_axes_have_normals() {
 }
 
 #[test]
-fn on_the_surface_the_normal_is_that_of_the_face() {
+fn on_the_surface_the_normal_is_the_face_normal() {
     for name in ["cuboid", "mesh of a box"] {
         let normal = solid(name).normal(Vec3::new(BOX.x, 0.3, -0.2));
         assert!((normal - Vec3::X).length() < 1.0e-4, "{name}: {normal}");
@@ -202,7 +202,7 @@ fn on_the_surface_the_normal_is_that_of_the_face() {
 }
 
 #[test]
-fn a_ball_is_a_sphere_shell() {
+fn a_ball_equals_a_sphere_shell() {
     let shell = SphereShell::new(pose().position, 3.0).unwrap();
     let ball = ShapeCompartment::new(SharedShape::new(Ball::new(3.0)), pose()).unwrap();
     assert_eq!(shell.center(), ball.center());
@@ -222,8 +222,8 @@ fn a_ball_is_a_sphere_shell() {
 }
 
 #[test]
-fn a_moved_compartment_takes_its_surface_along() {
-    for (name, still) in zoo(Pose::IDENTITY) {
+fn with_pose_moves_the_surface() {
+    for (name, still) in all_shapes(Pose::IDENTITY) {
         let moved = still.with_pose(&pose()).unwrap();
         for point in probes(&still, 200, 5) {
             let there = moved.distance_and_normal(pose().transform_point(point));
@@ -231,10 +231,10 @@ fn a_moved_compartment_takes_its_surface_along() {
             assert!((here.distance - there.distance).abs() < 1.0e-4, "{name}");
         }
     }
-    let nowhere = Pose::from_translation(Vec3::NAN);
-    let flat = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
+    let not_finite = Pose::from_translation(Vec3::NAN);
+    let not_unit = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
     let shell = SphereShell::new(Vec3::ZERO, 1.0).unwrap();
-    for bad in [nowhere, flat] {
+    for bad in [not_finite, not_unit] {
         assert!(matches!(
             shell.with_pose(&bad),
             Err(CompartmentError::BadPose { .. })
@@ -248,7 +248,7 @@ fn a_moved_compartment_takes_its_surface_along() {
 }
 
 #[test]
-fn shapes_that_cannot_be_are_refused() {
+fn invalid_lengths_are_rejected() {
     for bad in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let cuboid = ShapeCompartment::cuboid(Vec3::new(1.0, bad, 1.0), pose());
         assert!(
@@ -292,7 +292,7 @@ fn shapes_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn shapes_without_an_inside_are_refused_by_name() {
+fn shapes_without_volume_are_rejected_by_name() {
     let compound = vec![(Default::default(), SharedShape::ball(1.0))];
     let shapes = [
         (SharedShape::segment(Vec3::X, Vec3::Y), "segment"),

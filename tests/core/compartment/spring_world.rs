@@ -1,4 +1,4 @@
-//! A molecule with its spring, in a world where time passes.
+//! A simulation of one molecule with its spring.
 
 use bevy_rapier_molecules::compartment::{
     Confinement, Excess, Leaflet, Placement, SphereShell, Surface,
@@ -35,10 +35,10 @@ pub fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
     }
 }
 
-/// A molecule with its spring, in a world of its own.
+/// One molecule with its spring.
 pub struct World {
     pub compartment: Box<dyn Surface>,
-    pub belonging: Confinement,
+    pub confinement: Confinement,
     pub law: SpringLaw,
     pub pose: Pose,
     pub velocity: Velocity,
@@ -49,7 +49,7 @@ impl World {
     pub fn new(placement: Placement, law: SpringLaw, dt: f32) -> Self {
         Self {
             compartment: Box::new(SphereShell::new(Vec3::ZERO, 5.0).unwrap()),
-            belonging: Confinement::Surface(placement),
+            confinement: Confinement::Surface(placement),
             law,
             pose: Pose::from_translation(Vec3::Y * 6.0),
             velocity: Velocity::default(),
@@ -58,7 +58,7 @@ impl World {
     }
 
     pub fn excess(&self) -> Excess {
-        self.belonging.excess(&*self.compartment, &self.pose)
+        self.confinement.excess(&*self.compartment, &self.pose)
     }
 
     /// Semi-implicit Euler, as in Rapier: impulse, velocity, pose.
@@ -66,8 +66,8 @@ impl World {
         let impulse = spring_impulse(&self.law, &body(), &self.velocity, &self.excess(), self.dt);
         self.velocity = impulse.apply(&body(), &self.velocity);
         self.pose.position += self.velocity.linear * self.dt;
-        let turn = Quat::from_scaled_axis(self.velocity.angular * self.dt);
-        self.pose.rotation = (turn * self.pose.rotation).normalize();
+        let rotation = Quat::from_scaled_axis(self.velocity.angular * self.dt);
+        self.pose.rotation = (rotation * self.pose.rotation).normalize();
         assert!(self.pose.is_finite());
         impulse
     }
@@ -85,7 +85,7 @@ impl World {
         0.5 * (MASS * linear.length_squared() + INERTIA * angular.length_squared())
     }
 
-    /// Energy that the springs hold, for a frequency in Hz.
+    /// Potential energy of the springs, for a frequency in Hz.
     pub fn spring_energy(&self, frequency: f32) -> f32 {
         let omega = std::f32::consts::TAU * frequency;
         let Excess { height, tilt, .. } = self.excess();

@@ -1,12 +1,14 @@
-//! Samples lie on the surface, and are spread evenly.
+//! Samples lie on the surface and are uniform.
 
 use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
-use crate::compartment::fixtures::{BOX, cube_mesh, in_cube, octasphere, pose, random, solid, zoo};
+use crate::compartment::fixtures::{
+    BOX, all_shapes, cube_mesh, in_cube, octasphere, pose, random, solid,
+};
 
-/// Pearson's χ² of counts against what is expected of each.
+/// Pearson's χ² of counts against expected ones.
 fn chi_squared(counts: &[usize], expected: &[f64]) -> f64 {
     let (sum, total) = (
         counts.iter().sum::<usize>() as f64,
@@ -16,29 +18,29 @@ fn chi_squared(counts: &[usize], expected: &[f64]) -> f64 {
         .iter()
         .zip(expected)
         .map(|(&count, share)| {
-            let wanted = sum * share / total;
-            (count as f64 - wanted).powi(2) / wanted
+            let expected = sum * share / total;
+            (count as f64 - expected).powi(2) / expected
         })
         .sum()
 }
 
 #[test]
-fn samples_lie_on_the_moved_surface() {
-    for (name, compartment) in zoo(pose()) {
+fn samples_lie_on_the_offset_surface() {
+    for (name, compartment) in all_shapes(pose()) {
         let mut random = random(21);
         for offset in [0.0, 0.7, 2.0, -0.3, -0.6] {
             for _ in 0..500 {
                 let point = compartment.sample(offset, &mut random);
-                let left = compartment.signed_distance(point) - offset;
-                assert!(left.abs() < 1.0e-4, "{name} at offset {offset}: {left}");
+                let error = compartment.signed_distance(point) - offset;
+                assert!(error.abs() < 1.0e-4, "{name} at offset {offset}: {error}");
             }
         }
     }
 }
 
 #[test]
-fn samples_of_a_surface_that_vanished_are_finite_and_it_has_no_area() {
-    for (name, compartment) in zoo(pose()) {
+fn surfaces_that_vanish_have_no_area_and_finite_samples() {
+    for (name, compartment) in all_shapes(pose()) {
         let mut random = random(22);
         for offset in [-5.0, -50.0] {
             let point = compartment.sample(offset, &mut random);
@@ -49,13 +51,13 @@ fn samples_of_a_surface_that_vanished_are_finite_and_it_has_no_area() {
 }
 
 #[test]
-fn every_face_of_a_box_gets_its_share() {
+fn samples_of_a_box_are_uniform_over_its_faces() {
     for name in ["cuboid", "mesh of a box"] {
         let compartment = solid(name);
         for offset in [0.0, -0.5] {
             let half = BOX + offset;
             let mut random = random(23);
-            // Each face in four quarters.
+            // Four quarters per face.
             let mut counts = [0; 24];
             for _ in 0..100_000 {
                 let point = compartment.sample(offset, &mut random);
@@ -76,8 +78,8 @@ fn every_face_of_a_box_gets_its_share() {
 }
 
 #[test]
-fn faces_edges_and_corners_of_a_rounded_box_get_their_share() {
-    // How many coordinates are beyond the box: one on a face, two on an edge.
+fn samples_of_a_rounded_box_are_uniform_over_faces_edges_and_corners() {
+    // Number of coordinates beyond the box: one on a face, two on an edge, three at a corner.
     let radius = 1.5_f32;
     for name in ["cuboid", "mesh of a box"] {
         let compartment = solid(name);
@@ -101,11 +103,11 @@ fn faces_edges_and_corners_of_a_rounded_box_get_their_share() {
 }
 
 #[test]
-fn side_and_caps_of_a_capsule_get_their_share() {
+fn samples_of_a_capsule_are_uniform_over_side_and_caps() {
     let capsule = solid("capsule");
     for offset in [-0.5, 0.0, 1.0] {
         let mut random = random(25);
-        // Belts of equal height: those of the side and of the caps are equal in area.
+        // Belts of equal height have equal area, on the side and on the caps.
         let height = 2.0 * (3.0 + 1.5 + offset);
         let mut counts = [0; 50];
         for _ in 0..100_000 {
@@ -122,7 +124,7 @@ fn side_and_caps_of_a_capsule_get_their_share() {
 }
 
 #[test]
-fn belts_of_a_sphere_of_triangles_get_their_share() {
+fn samples_of_a_sphere_mesh_are_uniform_over_belts() {
     let sphere = solid("mesh of a sphere");
     for offset in [-1.5_f32, 0.0, 1.5] {
         let mut random = random(26);
@@ -141,8 +143,8 @@ fn belts_of_a_sphere_of_triangles_get_their_share() {
 }
 
 #[test]
-fn samples_of_a_dented_mesh_are_spread_like_points_of_a_thin_layer() {
-    let mesh = solid("mesh with a dent");
+fn samples_of_a_concave_mesh_are_distributed_like_a_thin_layer() {
+    let mesh = solid("concave mesh");
     let octant = |point: Vec3| {
         (point - Vec3::new(1.5, 1.5, 1.0))
             .cmpgt(Vec3::ZERO)
@@ -161,30 +163,30 @@ fn samples_of_a_dented_mesh_are_spread_like_points_of_a_thin_layer() {
         for _ in 0..10_000 {
             counts[octant(mesh.sample(offset, &mut random)) as usize] += 1;
         }
-        // Both are random: the spread of the difference is 1.5 times as much at most.
+        // Both are random: χ² is at most 1.5 times as large.
         let chi = chi_squared(&counts, &expected);
         assert!(chi < 24.3 * 1.5, "{offset}: {counts:?} {expected:?} {chi}");
     }
 }
 
 #[test]
-fn areas_of_round_solids_are_those_of_the_books() {
+fn areas_of_solids_equal_closed_formulas() {
     use std::f32::consts::{PI, TAU};
-    let near = |name: &str, offset: f32, area: f32| {
+    let check = |name: &str, offset: f32, area: f32| {
         let got = solid(name).area_at(offset);
         assert!((got / area - 1.0).abs() < 1.0e-3, "{name}: {got} {area}");
     };
-    near("cylinder", 0.0, TAU * 3.0 * (3.0 + 4.0));
-    near("cone", 0.0, PI * 3.0 * (3.0 + 5.0));
+    check("cylinder", 0.0, TAU * 3.0 * (3.0 + 4.0));
+    check("cone", 0.0, PI * 3.0 * (3.0 + 5.0));
     // Steiner: 2 M = 2π h + 2π² r for a cylinder.
-    let outwards = TAU * 3.0 * 7.0 + (TAU * 4.0 + TAU * PI * 3.0) * 0.5 + PI;
-    near("cylinder", 0.5, outwards);
-    near("cuboid", -0.5, 8.0 * (3.5 * 2.0 + 2.0 * 1.0 + 3.5 * 1.0));
+    let offset_area = TAU * 3.0 * 7.0 + (TAU * 4.0 + TAU * PI * 3.0) * 0.5 + PI;
+    check("cylinder", 0.5, offset_area);
+    check("cuboid", -0.5, 8.0 * (3.5 * 2.0 + 2.0 * 1.0 + 3.5 * 1.0));
 }
 
 #[test]
-fn seams_and_poles_of_a_drawn_sphere_are_welded() {
-    // Rows and columns with a seam, and as many vertices at each pole as columns.
+fn seams_and_poles_of_a_uv_sphere_are_welded() {
+    // A seam along one meridian, and one vertex per column at each pole.
     let (rows, columns) = (12_u32, 24_u32);
     let mut vertices = Vec::new();
     for row in 0..=rows {
