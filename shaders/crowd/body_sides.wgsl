@@ -80,8 +80,8 @@ fn current_body(body: u32) -> u32 {
     return relabeled[body - params.owners];
 }
 
-/// Gives the external bodies of the previous substep their current indices, and empties the
-/// groups of those that are gone.
+/// Gives the external bodies of the previous substep their current indices. Groups whose body is
+/// gone become empty.
 @compute @workgroup_size(GROUP_THREADS)
 fn relabel_externals(here: Invocation) {
     let index = params.member_groups + thread_number(here.group, here.groups, here.thread);

@@ -1,4 +1,4 @@
-// Surfaces of molecules, and reports of those that touch.
+// Surfaces of molecules, and reports of touching pairs.
 
 /// Surface of an owner.
 struct CrowdSurface {

@@ -73,25 +73,12 @@ impl ContactSurface {
     }
 }
 
-/// Parameters that all contacts of a substep share; see [`ContactSolverConfig`].
+/// Parameters that all contacts of a substep share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubstepParams {
     /// Length of the substep, s.
     pub dt: f32,
-    slop: f32,
-    max_push_speed: f32,
-    restitution_threshold: f32,
-}
-
-impl SubstepParams {
-    pub fn new(dt: f32, config: &ContactSolverConfig) -> Self {
-        Self {
-            dt,
-            slop: config.slop,
-            max_push_speed: config.max_push_speed,
-            restitution_threshold: config.restitution_threshold,
-        }
-    }
+    pub config: ContactSolverConfig,
 }
 
 impl ContactConstraint {
@@ -161,7 +148,7 @@ impl ContactConstraint {
         self.mobility = mobilities(self, a, b);
         let velocity = b.velocity_at(self.lever_b) - a.velocity_at(self.lever_a);
         let approach = velocity.dot(self.normal);
-        if approach < -substep.restitution_threshold {
+        if approach < -substep.config.restitution_threshold {
             self.restitution_speed = -restitution * approach;
         }
         if self.gap <= 0.0 || self.gap + approach * substep.dt < 0.0 {
@@ -249,9 +236,9 @@ impl ContactConstraint {
             // Speculative: the gap may close, but not more.
             (Softness::RIGID, self.gap / substep.dt)
         } else if push_out {
-            let overlap = (self.gap + substep.slop).min(0.0);
+            let overlap = (self.gap + substep.config.slop).min(0.0);
             let push = self.softness.bias_rate * overlap;
-            (self.softness, push.max(-substep.max_push_speed))
+            (self.softness, push.max(-substep.config.max_push_speed))
         } else {
             (Softness::RIGID, 0.0)
         }

@@ -301,15 +301,7 @@ mod tests {
     #[test]
     fn of_equally_deep_pairs_the_first_is_kept_however_lists_are_cut() {
         let pairs: Vec<(Pair, f32)> = (0..60)
-            .map(|k| {
-                (
-                    Pair {
-                        a: 7 * k % 30,
-                        b: 100 - k,
-                    },
-                    -0.01,
-                )
-            })
+            .map(|k| (Pair::new(7 * k % 30, 100 - k), -0.01))
             .collect();
         let uncut = kept(&pairs, &[]);
         for pair in uncut.pairs() {

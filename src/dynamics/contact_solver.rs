@@ -119,7 +119,8 @@ impl ContactSolver {
         self.contacts.extend_from_slice(&saved.contacts);
         self.group_contacts(0);
         self.split_masses(bodies);
-        self.previous_params = saved.dt.map(|dt| SubstepParams::new(dt, config));
+        let config = *config;
+        self.previous_params = saved.dt.map(|dt| SubstepParams { dt, config });
     }
 
     /// Takes over the result of a device, which keeps the contacts.
@@ -159,12 +160,16 @@ impl ContactSolver {
         self.bodies.extend_from_slice(input.bodies);
         self.iteration.begin(input.bodies);
         if let Some(params) = self.previous_params {
-            self.follow_bodies();
-            self.load_constraints(&params, false);
-            for _ in 0..config.relax_iterations {
-                self.iteration.iterate();
-            }
-            self.store_impulses();
+            let (bodies, iteration) = (&self.bodies, &self.iteration);
+            for_each_active(
+                &mut self.contacts,
+                &mut self.groups,
+                iteration,
+                |contact, shares| {
+                    contact.follow_bodies(bodies, shares);
+                },
+            );
+            self.iterate(&params, false, config.relax_iterations);
         }
         self.previous.take(&mut self.contacts, &mut self.groups);
         let solved = &mut self.iteration.bodies;
@@ -175,16 +180,14 @@ impl ContactSolver {
             body.velocity = solved.velocity.into();
             body.angular_velocity = solved.angular_velocity.into();
         }
-        let params = SubstepParams::new(input.dt, config);
+        let params = SubstepParams {
+            dt: input.dt,
+            config: *config,
+        };
         self.prepare(input, &params);
         self.prepare_external(input.external, &params);
         self.split_masses(input.bodies.len());
-        self.load_constraints(&params, true);
-        self.iteration.warm_start();
-        for _ in 0..config.iterations {
-            self.iteration.iterate();
-        }
-        self.store_impulses();
+        self.iterate(&params, true, config.iterations);
         self.previous_params = Some(params);
     }
 
@@ -283,43 +286,41 @@ impl ContactSolver {
     /// Arranges the groups for the iterations, and splits the masses of the bodies among them.
     fn split_masses(&mut self, bodies: usize) {
         self.iteration.arrange(&mut self.groups, bodies);
-        let iteration = &self.iteration;
-        for_each_group(
+        for_each_active(
             &mut self.contacts,
             &mut self.groups,
-            ContactGroup::range,
-            &|group, contacts| {
-                let shares = [group.a, group.b].map(|body| iteration.shares(body));
-                for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
-                    contact.split_masses(shares);
-                }
-            },
+            &self.iteration,
+            ContactConstraint::split_masses,
         );
     }
 
-    /// Moves the contacts of the previous substep along with the bodies.
-    fn follow_bodies(&mut self) {
-        let (bodies, iteration) = (&self.bodies, &self.iteration);
-        for_each_group(
-            &mut self.contacts,
-            &mut self.groups,
-            ContactGroup::range,
-            &|group, contacts| {
-                let shares = [group.a, group.b].map(|body| iteration.shares(body));
-                for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
-                    contact.follow_bodies(bodies, shares);
-                }
-            },
-        );
+    /// Iterates `count` times. With `push_out`, overlaps are pushed out, and contacts start from
+    /// their accumulated impulses; else the bodies have received these already.
+    fn iterate(&mut self, params: &SubstepParams, push_out: bool, count: u32) {
+        let iteration = &mut self.iteration;
+        iteration.load_constraints(&self.contacts, &self.groups, params, push_out);
+        if push_out {
+            iteration.warm_start();
+        }
+        for _ in 0..count {
+            iteration.iterate();
+        }
+        iteration.store_impulses(&mut self.contacts, &mut self.groups);
     }
+}
 
-    fn load_constraints(&mut self, params: &SubstepParams, push_out: bool) {
-        self.iteration
-            .load_constraints(&self.contacts, &self.groups, params, push_out);
-    }
-
-    fn store_impulses(&mut self) {
-        self.iteration
-            .store_impulses(&mut self.contacts, &mut self.groups);
-    }
+/// Calls `work` in parallel for each active contact, with the number of groups that its bodies
+/// are split among.
+fn for_each_active(
+    contacts: &mut [ContactConstraint],
+    groups: &mut [ContactGroup],
+    iteration: &JacobiIteration,
+    work: impl Fn(&mut ContactConstraint, [u32; 2]) + Sync,
+) {
+    for_each_group(contacts, groups, ContactGroup::range, &|group, contacts| {
+        let shares = [group.a, group.b].map(|body| iteration.shares(body));
+        for contact in contacts.iter_mut().filter(|contact| contact.is_active()) {
+            work(contact, shares);
+        }
+    });
 }

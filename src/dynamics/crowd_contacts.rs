@@ -5,9 +5,10 @@ use rayon::prelude::*;
 
 use super::contact_solver::{ContactSolver, SolverInput};
 use super::detection::Detection;
-use super::device_session::DeviceSession;
-use super::device_solver::{DeviceSolver, SavedContacts};
+use super::device_session::{DeviceSession, SessionContacts};
+use super::device_solver::DeviceSolver;
 use super::external_contact::ExternalContacts;
+use super::fallback_search::FallbackSearch;
 use super::group_search::GroupSearch;
 use super::members::{Members, Relabeling};
 use super::pair_grouper::PairGrouper;
@@ -113,7 +114,7 @@ impl CrowdContacts {
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_device();
         self.take_device_error();
-        self.detection.set_search(search);
+        *self.detection.search_mut() = FallbackSearch::new(search);
     }
 
     /// Finds and solves the contacts with `solver` from now on. Members and contacts stay.
@@ -132,7 +133,7 @@ impl CrowdContacts {
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
         let error = self.device.take_error();
-        error.or_else(|| self.detection.take_error())
+        error.or_else(|| self.detection.search_mut().take_error())
     }
 
     /// Name of the search, or of the device solver.
@@ -140,7 +141,7 @@ impl CrowdContacts {
     pub fn search_name(&self) -> &'static str {
         match self.device.as_ref() {
             Some(device) => device.name(),
-            None => self.detection.search_name(),
+            None => self.detection.search().name(),
         }
     }
 
@@ -300,7 +301,7 @@ impl CrowdContacts {
     /// [`take_device_error`](Self::take_device_error) returns why.
     ///
     /// # Errors
-    /// [`SearchError`] if the spheres cannot be searched; all contacts are dropped then.
+    /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.
     pub fn detect(&mut self) -> Result<SearchTimes, SearchError> {
         self.detection.begin();
         loop {
@@ -458,13 +459,11 @@ impl CrowdContacts {
             return;
         };
         match device.save_contacts() {
-            Ok((saved, external_ids)) => {
+            Ok(saved) => {
                 device.clear_contacts();
-                if !device.reports_touches() {
-                    self.detection
-                        .restore_touches(&saved.touching, &self.members, false);
-                }
-                self.restore(&saved, &external_ids);
+                let current = self.detection.touches_mut();
+                saved.restore_touches(current, &self.members);
+                self.restore(&saved);
             }
             Err(error) => self.replace_device(error),
         }
@@ -476,18 +475,16 @@ impl CrowdContacts {
         let Some(mut device) = self.device.fail(error) else {
             return;
         };
-        self.detection.use_cpu();
+        self.detection.search_mut().use_cpu();
         self.members.place(&self.bodies);
         if !device.has_contacts() {
             return;
         }
         match device.save_contacts() {
-            Ok((saved, external_ids)) => {
-                if !device.reports_touches() {
-                    self.detection
-                        .restore_touches(&saved.touching, &self.members, true);
-                }
-                self.restore(&saved, &external_ids);
+            Ok(saved) => {
+                let previous = self.detection.previous_touches_mut();
+                saved.restore_touches(previous, &self.members);
+                self.restore(&saved);
             }
             Err(_) => {
                 self.solver.clear();
@@ -496,16 +493,12 @@ impl CrowdContacts {
         }
     }
 
-    /// Continues from contacts of a substep with these external bodies.
-    fn restore(&mut self, saved: &SavedContacts, external_ids: &[u64]) {
-        let bodies = self.members.owners().len() + external_ids.len();
-        self.solver.restore(saved, &self.config, bodies);
-        relabel_external(
-            &mut self.solver,
-            &self.members,
-            &self.external,
-            external_ids,
-        );
+    /// Continues from the contacts of a device.
+    fn restore(&mut self, saved: &SessionContacts) {
+        let ids = &saved.external_ids;
+        let bodies = self.members.owners().len() + ids.len();
+        self.solver.restore(&saved.contacts, &self.config, bodies);
+        relabel_external(&mut self.solver, &self.members, &self.external, ids);
     }
 
     // Results
@@ -578,7 +571,7 @@ impl CrowdContacts {
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         match self.device.as_ref() {
             Some(device) => device.cell_around(point),
-            None => self.detection.cell_around(point),
+            None => self.detection.search().cell_around(point),
         }
     }
 }

@@ -7,9 +7,8 @@ use super::fallback_search::FallbackSearch;
 use super::group_search::{GroupSearch, PairGroups};
 use super::members::Members;
 use super::{MemberIndex, OwnerIndex};
-use crate::backend::DeviceError;
 use crate::pool::in_pool;
-use crate::search::{GridCell, SearchError, SearchTimes};
+use crate::search::{SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Minimum number of spheres that one task copies.
@@ -27,6 +26,18 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
+}
+
+impl CrowdTouch {
+    /// Two members that touch or are close, with unknown overlap.
+    pub(super) fn unmeasured([a, b]: [OwnerIndex; 2], members: &Members) -> Self {
+        Self {
+            a: members.member(a),
+            b: members.member(b),
+            overlaps: 0,
+            penetration: f32::NEG_INFINITY,
+        }
+    }
 }
 
 impl CrowdTouch<OwnerIndex> {
@@ -71,27 +82,12 @@ impl Detection {
         }
     }
 
-    /// Replaces the search; the results stay.
-    pub fn set_search(&mut self, search: Box<dyn GroupSearch>) {
-        self.search = FallbackSearch::new(search);
+    pub fn search(&self) -> &FallbackSearch {
+        &self.search
     }
 
-    pub fn search_name(&self) -> &'static str {
-        self.search.name()
-    }
-
-    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
-        self.search.cell_around(point)
-    }
-
-    /// Takes the error after which the CPU replaced a device.
-    pub fn take_error(&mut self) -> Option<DeviceError> {
-        self.search.take_error()
-    }
-
-    /// Searches on the CPU from now on.
-    pub fn use_cpu(&mut self) {
-        self.search.use_cpu();
+    pub fn search_mut(&mut self) -> &mut FallbackSearch {
+        &mut self.search
     }
 
     /// Starts a substep: the current touches become the previous ones.
@@ -168,24 +164,12 @@ impl Detection {
         &self.previous_touches
     }
 
-    /// Sets which members touched, for a device that did not report it. Between substeps
-    /// these are the current touches, within one the previous ones.
-    pub fn restore_touches(&mut self, pairs: &[[OwnerIndex; 2]], members: &Members, within: bool) {
-        let target = if within {
-            &mut self.previous_touches
-        } else {
-            &mut self.touches
-        };
-        target.clear();
-        target.extend(pairs.iter().map(|&[a, b]| {
-            let touch = CrowdTouch {
-                a,
-                b,
-                overlaps: 0,
-                penetration: f32::NEG_INFINITY,
-            };
-            touch.between_members(members)
-        }));
+    pub fn touches_mut(&mut self) -> &mut Vec<CrowdTouch> {
+        &mut self.touches
+    }
+
+    pub fn previous_touches_mut(&mut self) -> &mut Vec<CrowdTouch> {
+        &mut self.previous_touches
     }
 }
 

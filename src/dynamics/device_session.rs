@@ -38,6 +38,26 @@ pub(super) struct DeviceSession {
     fetched: OnceLock<Vec<ContactConstraint>>,
 }
 
+/// The contacts of the last substep on a device.
+pub(super) struct SessionContacts {
+    pub contacts: SavedContacts,
+    /// External bodies of that substep.
+    pub external_ids: Vec<u64>,
+    touches_reported: bool,
+}
+
+impl SessionContacts {
+    /// Writes which members touched to `touches`, unless the device has reported it.
+    pub fn restore_touches(&self, touches: &mut Vec<CrowdTouch>, members: &Members) {
+        if !self.touches_reported {
+            let pairs = self.contacts.touching.iter();
+            let touch = |pair: &[OwnerIndex; 2]| CrowdTouch::unmeasured(*pair, members);
+            touches.clear();
+            touches.extend(pairs.map(touch));
+        }
+    }
+}
+
 impl DeviceSession {
     /// Starts to use `solver`, which returns touching members only with `report_touches`.
     pub fn new(solver: Box<dyn DeviceSolver>, report_touches: bool) -> Self {
@@ -180,10 +200,13 @@ impl DeviceSession {
         })
     }
 
-    /// Reads the contacts of the last substep, with the ids of its external bodies.
-    pub fn save_contacts(&mut self) -> Result<(SavedContacts, Vec<u64>), DeviceError> {
-        let saved = self.solver().save_contacts()?;
-        Ok((saved, self.external_ids.clone()))
+    /// Reads the contacts of the last substep.
+    pub fn save_contacts(&mut self) -> Result<SessionContacts, DeviceError> {
+        Ok(SessionContacts {
+            contacts: self.solver().save_contacts()?,
+            external_ids: self.external_ids.clone(),
+            touches_reported: self.report_touches,
+        })
     }
 
     /// Drops the contacts of the last substep.

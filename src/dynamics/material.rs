@@ -181,24 +181,15 @@ mod tests {
     fn invalid_materials_are_rejected() {
         let valid = ContactMaterial::default();
         assert!(valid.check().is_ok());
-        for invalid in [
-            ContactMaterial {
-                restitution: 1.5,
-                ..valid
-            },
-            ContactMaterial {
-                friction: -0.1,
-                ..valid
-            },
-            ContactMaterial {
-                frequency_hz: 0.0,
-                ..valid
-            },
-            ContactMaterial {
-                damping_ratio: f32::NAN,
-                ..valid
-            },
-        ] {
+        let changes: [fn(&mut ContactMaterial); 4] = [
+            |material| material.restitution = 1.5,
+            |material| material.friction = -0.1,
+            |material| material.frequency_hz = 0.0,
+            |material| material.damping_ratio = f32::NAN,
+        ];
+        for change in changes {
+            let mut invalid = valid;
+            change(&mut invalid);
             assert!(invalid.check().is_err(), "{invalid:?}");
         }
     }

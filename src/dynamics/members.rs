@@ -318,8 +318,7 @@ impl Members {
         }
     }
 
-    /// Replaces the ignored pairs by those that `list` pushes, and returns whether any
-    /// changed.
+    /// Replaces the ignored pairs by what `list` pushes, and returns whether they changed.
     pub fn set_ignored(&mut self, list: impl FnOnce(&mut Vec<[MemberIndex; 2]>)) -> bool {
         self.next_ignored.clear();
         list(&mut self.next_ignored);

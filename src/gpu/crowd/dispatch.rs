@@ -11,57 +11,34 @@ use crate::gpu::shader::{
     CROWD_SKIP_ISOLATED_EXTERNALS, CROWD_SOLVE, CROWD_WAKE, CROWD_WAKE_LOST_NEIGHBORS,
 };
 
-#[derive(Debug)]
-pub(super) struct CrowdKernels {
-    filter_groups: Kernel,
-    wake_disturbed: Kernel,
-    mark_persistent: Kernel,
-    wake_lost_neighbors: Kernel,
-    begin_bodies: Kernel,
-    predict_velocities: Kernel,
-    apply_changes: Kernel,
-    prepare_contacts: Kernel,
-    prepare_externals: Kernel,
-    mark_touching: Kernel,
-    mark_supporting: Kernel,
-    skip_isolated_externals: Kernel,
-    relabel_externals: Kernel,
-    list_sides: Kernel,
-    find_sides: Kernel,
-    split_masses: Kernel,
-    follow_bodies: Kernel,
-    apply_warm_start: Kernel,
-    solve_groups: Kernel,
+/// Declares [`CrowdKernels`]: the entry points of each shader.
+macro_rules! kernels {
+    ($($shader:ident: $($entry:ident)*;)*) => {
+        #[derive(Debug)]
+        pub(super) struct CrowdKernels {
+            $($($entry: Kernel,)*)*
+        }
+
+        impl CrowdKernels {
+            pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
+                Ok(Self {
+                    $($($entry: Kernel::new(device, &$shader, stringify!($entry))?,)*)*
+                })
+            }
+        }
+    };
 }
 
-impl CrowdKernels {
-    pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
-        let kernel = |shader, entry| Kernel::new(device, shader, entry);
-        Ok(Self {
-            filter_groups: kernel(&CROWD_FILTER_GROUPS, "filter_groups")?,
-            wake_disturbed: kernel(&CROWD_WAKE, "wake_disturbed")?,
-            mark_persistent: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "mark_persistent")?,
-            wake_lost_neighbors: kernel(&CROWD_WAKE_LOST_NEIGHBORS, "wake_lost_neighbors")?,
-            begin_bodies: kernel(&CROWD_BODIES, "begin_bodies")?,
-            predict_velocities: kernel(&CROWD_BODIES, "predict_velocities")?,
-            apply_changes: kernel(&CROWD_BODIES, "apply_changes")?,
-            prepare_contacts: kernel(&CROWD_PREPARE, "prepare_contacts")?,
-            prepare_externals: kernel(&CROWD_PREPARE_EXTERNALS, "prepare_externals")?,
-            mark_touching: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_touching")?,
-            mark_supporting: kernel(&CROWD_SKIP_ISOLATED_EXTERNALS, "mark_supporting")?,
-            skip_isolated_externals: kernel(
-                &CROWD_SKIP_ISOLATED_EXTERNALS,
-                "skip_isolated_externals",
-            )?,
-            relabel_externals: kernel(&CROWD_BODY_SIDES, "relabel_externals")?,
-            list_sides: kernel(&CROWD_BODY_SIDES, "list_sides")?,
-            find_sides: kernel(&CROWD_BODY_SIDES, "find_sides")?,
-            split_masses: kernel(&CROWD_BODY_SIDES, "split_masses")?,
-            follow_bodies: kernel(&CROWD_SOLVE, "follow_bodies")?,
-            apply_warm_start: kernel(&CROWD_SOLVE, "apply_warm_start")?,
-            solve_groups: kernel(&CROWD_SOLVE, "solve_groups")?,
-        })
-    }
+kernels! {
+    CROWD_FILTER_GROUPS: filter_groups;
+    CROWD_WAKE: wake_disturbed;
+    CROWD_WAKE_LOST_NEIGHBORS: mark_persistent wake_lost_neighbors;
+    CROWD_BODIES: begin_bodies predict_velocities apply_changes;
+    CROWD_PREPARE: prepare_contacts;
+    CROWD_PREPARE_EXTERNALS: prepare_externals;
+    CROWD_SKIP_ISOLATED_EXTERNALS: mark_touching mark_supporting skip_isolated_externals;
+    CROWD_BODY_SIDES: relabel_externals list_sides find_sides split_masses;
+    CROWD_SOLVE: follow_bodies apply_warm_start solve_groups;
 }
 
 /// A kernel with its bindings and number of threads.

@@ -1,4 +1,4 @@
-//! Members that cannot be simulated are excluded without effect on the others.
+//! Members with an invalid body or position are excluded without effect on the others.
 
 use std::sync::Arc;
 
