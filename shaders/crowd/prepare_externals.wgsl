@@ -38,19 +38,19 @@ fn prepare_externals(here: Invocation) {
     var active_contacts = 0u;
     for (var k = 0u; k < group.contacts; k++) {
         let slot = slot_of(group, k);
-        let external = externals[slot - params.member_groups * MAX_CONTACTS_PER_PAIR];
+        let source = externals[slot - params.member_groups * MAX_CONTACTS_PER_PAIR];
         var contact: CrowdContact;
-        contact.spheres = external.key;
-        contact.normal = external.normal;
-        contact.lever_a = external.point - bodies[group.a].center;
-        contact.lever_b = external.point - bodies[group.b].center;
-        contact.gap = external.gap;
-        contact.friction = external.friction;
+        contact.spheres = source.key;
+        contact.normal = source.normal;
+        contact.lever_a = source.point - bodies[group.a].center;
+        contact.lever_b = source.point - bodies[group.b].center;
+        contact.gap = source.gap;
+        contact.friction = source.friction;
         contact.mass_scale = 1.0;
-        set_up(&contact, bodies[group.a], bodies[group.b], external.restitution);
-        if external.previous != NO_CONTACT {
-            let impulse = previous_contacts[external.previous].normal_impulse;
-            warm_start(&contact, impulse, previous_contacts[external.previous].friction_impulse);
+        set_up(&contact, bodies[group.a], bodies[group.b], source.restitution);
+        if source.previous != NO_CONTACT {
+            let impulse = previous_contacts[source.previous].normal_impulse;
+            warm_start(&contact, impulse, previous_contacts[source.previous].friction_impulse);
         }
         active_contacts += select(0u, 1u, is_active(contact));
         contacts[slot] = contact;

@@ -200,7 +200,7 @@ fn filtered_and_ignored_molecules_stay_asleep() {
             if filtered {
                 let groups = InteractionGroups {
                     memberships: 1,
-                    filter: 2,
+                    filter: 0,
                 };
                 contacts.set_surface(MemberIndex(0), ContactMaterial::default(), groups);
             } else {

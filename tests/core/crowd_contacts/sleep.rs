@@ -66,7 +66,7 @@ fn filtered_molecules_stay_asleep() {
     let mut world = deep_pair();
     let groups = InteractionGroups {
         memberships: 1,
-        filter: 2,
+        filter: 0,
     };
     let material = ContactMaterial::default();
     world.contacts.set_surface(MemberIndex(0), material, groups);
