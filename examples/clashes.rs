@@ -1,4 +1,4 @@
-//! Which atoms of different parts of a structure file are too close?
+//! Finds clashes in a structure file: atoms of different parts that are too close.
 //!
 //! ```text
 //! cargo run --release --example clashes -- structure.pdb
@@ -7,9 +7,9 @@
 //! cargo run --release --example clashes -- structure.cif --screenshot clashes.png
 //! ```
 //!
-//! Without `--tolerance`, atoms clash when their collision spheres (0.7 of the van
-//! der Waals radii) overlap. A file that was searched is done, with or without clashes.
-//! `--help` lists the options and the exit codes.
+//! Without `--tolerance`, atoms clash if their collision spheres (0.7 of the van der Waals radii)
+//! overlap. The exit code does not depend on the number of clashes. `--help` lists the options and
+//! exit codes.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use common::{
     AnyError, BackendArguments, CommonArguments, Head, Screenshot, ScreenshotArguments,
-    fall_back_to_cpu, search_for_backend,
+    fall_back_to_cpu, print_load_warnings, search_for_backend,
 };
 
 mod common;
@@ -35,23 +35,23 @@ fn main() -> ExitCode {
     common::finish(run(Arguments::parse()))
 }
 
-/// Counts the pairs of atoms of different parts that are too close, and lists the worst.
+/// Counts pairs of atoms of different parts that are too close, and lists the worst.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
     /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
     file: PathBuf,
-    /// What is a part. Atoms of the same part never clash.
+    /// The parts of the file. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]
     by: By,
-    /// Atoms closer than this many nm overlap [default: when their spheres do, 0.7 of the
-    /// van der Waals radii].
+    /// Atoms clash if they are closer than this distance, nm [default: if their spheres of 0.7
+    /// van der Waals radii overlap].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
-    /// How many of the worst clashes to list.
+    /// Number of listed clashes.
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,
-    /// Keep waters.
+    /// Include waters.
     #[arg(long)]
     waters: bool,
     #[command(flatten)]
@@ -65,7 +65,7 @@ struct Arguments {
     screenshot: ScreenshotArguments,
 }
 
-/// What makes atoms belong together.
+/// The parts of a structure file.
 #[derive(Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum By {
@@ -77,7 +77,7 @@ enum By {
     Model,
 }
 
-/// What `--report` writes.
+/// The output of `--report`.
 #[derive(Serialize)]
 struct Output<'a> {
     #[serde(flatten)]
@@ -97,7 +97,7 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         tolerance: arguments.tolerance,
         worst: arguments.worst,
     };
-    // Before anybody looks for a device.
+    // Invalid options are reported before a device is opened.
     clash_options.check()?;
     let options = LoadOptions {
         waters: arguments.waters,
@@ -108,8 +108,10 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         By::Residue => SplitBy::Residue,
         By::Model => SplitBy::Model,
     };
-    let parts = load_structure(&arguments.file, &options)?.split_by(by, &options)?;
-    let shot = arguments.screenshot.get()?;
+    let structure = load_structure(&arguments.file, &options)?;
+    print_load_warnings(&arguments.file, structure.warnings());
+    let parts = structure.split_by(by, &options)?;
+    let screenshot = arguments.screenshot.get()?;
     let (head, report) = search(&arguments, &parts, &clash_options)?;
     let output = Output {
         head,
@@ -119,13 +121,13 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
     };
     arguments.common.write_report(&output)?;
     arguments.common.print(|out| write_table(out, &output))?;
-    match shot {
-        Some(shot) => draw(&parts, arguments.tolerance, &shot),
+    match screenshot {
+        Some(screenshot) => draw(&parts, arguments.tolerance, &screenshot),
         None => Ok(()),
     }
 }
 
-/// Finds the clashes, on the backend that was asked for.
+/// Finds the clashes on the requested backend.
 fn search(
     arguments: &Arguments,
     parts: &[MoleculePart],
@@ -140,8 +142,8 @@ fn search(
     let (search, mut device) = search_for_backend(backend);
     let on_device = search.map(|mut search| find_clashes_with(&placed, options, &mut *search));
     let report = match on_device {
-        Some(Err(ClashError::Search(SearchError::Device(fault)))) => {
-            device = fall_back_to_cpu(&fault);
+        Some(Err(ClashError::Search(SearchError::Device(error)))) => {
+            device = fall_back_to_cpu(&error);
             find_clashes(&placed, options)?
         }
         Some(report) => report?,
@@ -150,11 +152,11 @@ fn search(
     Ok((Head::new(None, device, begin.elapsed()), report))
 }
 
-/// Frames until a picture: in the first one, what was just spawned is not there yet.
+/// Frames before the screenshot: spawned entities are not visible in the first frame.
 #[cfg(feature = "draw")]
 const FRAMES: u32 = 3;
 
-/// A picture of the parts: green those that are free, red those that clash.
+/// Renders the parts: green without clashes, red with clashes.
 #[cfg(feature = "draw")]
 fn draw(parts: &[MoleculePart], tolerance: Option<f32>, shot: &Screenshot) -> Result<(), AnyError> {
     use std::sync::Arc;
@@ -190,7 +192,7 @@ fn draw(parts: &[MoleculePart], tolerance: Option<f32>, shot: &Screenshot) -> Re
     for (molecule, colliding) in molecules.iter_mut().zip(colliding) {
         molecule.colliding = colliding.into_inner();
     }
-    // The camera sees the ball around all atoms.
+    // The camera shows the bounding sphere of all atoms.
     let centers = (0..spheres.len()).map(|sphere| spheres.center(sphere));
     let (low, high) = centers.fold((Vec3::MAX, Vec3::MIN), |(low, high), center| {
         (low.min(center), high.max(center))
@@ -199,7 +201,7 @@ fn draw(parts: &[MoleculePart], tolerance: Option<f32>, shot: &Screenshot) -> Re
     let camera =
         Transform::from_translation(middle + Vec3::new(0.4, 0.35, 1.0).normalize() * 2.0 * reach)
             .looking_at(middle, Vec3::Y);
-    let mut app = common::app::new("", Some((shot, FRAMES)), |plugins| plugins);
+    let mut app = common::app::new("", Some((screenshot, FRAMES)), |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().color))
         .insert_resource(MoleculeStyle {

@@ -1,4 +1,4 @@
-//! Few spheres in the place of many atoms: how good are they?
+//! Computes the proxies of molecules and measures how well they approximate the atoms.
 //!
 //! ```text
 //! cargo run --release --example proxies -- protein.pdb lipid.pdb --proxies 17
@@ -6,9 +6,9 @@
 //! cargo run --release --example proxies -- protein.pdb --screenshot proxies.png
 //! ```
 //!
-//! Prints a table. With `--screenshot` a picture shows the molecules side by side, each
-//! with its proxies over its atoms. With `--save` the proxies go to FILE.proxy.ron, from where
-//! `ProxyCache::load` reads them. `--help` lists the options and the exit codes.
+//! Prints a table. `--screenshot` renders the molecules side by side with their proxies.
+//! `--save` writes the proxies to FILE.proxy.ron for `ProxyCache::load`. `--help` lists the options
+//! and exit codes.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use common::{
     AnyError, BackendArguments, CommonArguments, Device, Head, Screenshot, ScreenshotArguments,
-    fall_back_to_cpu, round,
+    fall_back_to_cpu, print_load_warnings, round,
 };
 
 mod common;
@@ -35,18 +35,18 @@ fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
-/// Makes the proxies of structure files, and measures them.
+/// Computes and measures the proxies of structure files.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
     /// Structure files: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// How many proxies each molecule gets.
+    /// Number of proxies per molecule.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PROXIES)]
     proxies: usize,
-    /// As many as it takes for their surface to be nowhere further than this many nm from
-    /// that of the atoms; found by the processor.
+    /// Maximum distance of the surface of the proxies from that of the atoms, nm. Determines the
+    /// number of proxies, on the CPU.
     #[arg(
         long,
         value_name = "NM",
@@ -58,7 +58,7 @@ struct Arguments {
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
     #[arg(allow_negative_numbers = true)]
     radius_scale: f32,
-    /// Save the proxies beside each file.
+    /// Save the proxies next to each file.
     #[arg(long)]
     save: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ struct Arguments {
     screenshot: ScreenshotArguments,
 }
 
-/// What `--report` writes.
+/// The output of `--report`.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -79,7 +79,7 @@ struct Report {
     structures: Vec<Row>,
 }
 
-/// What `--report` writes of each molecule.
+/// The output of `--report` for each molecule.
 #[derive(Serialize)]
 struct Row {
     structure: String,
@@ -88,7 +88,7 @@ struct Row {
     atom_volume_nm3: f64,
     proxy_volume_nm3: f64,
     overestimate: f64,
-    largest_distance_nm: f64,
+    max_distance_nm: f64,
 }
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
@@ -96,22 +96,25 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         return Err("--proxies must be at least 1".into());
     }
     arguments.common.prepare()?;
-    let shot = arguments.screenshot.get()?;
+    let screenshot = arguments.screenshot.get()?;
     let options = LoadOptions {
         radius_scale: arguments.radius_scale,
         ..LoadOptions::default()
     };
     let templates = arguments.files.iter().map(|file| load(file, &options));
     let templates: Vec<MoleculeTemplate> = templates.collect::<Result<_, _>>()?;
+    for (file, template) in arguments.files.iter().zip(&templates) {
+        print_load_warnings(file, template.load_warnings());
+    }
     let backend = arguments.backend.get();
-    let mut finder = match arguments.tolerance {
-        Some(_) => Finder::of_processor(match backend {
-            Backend::Gpu => fall_back_to_cpu(&"a tolerance is met by trying, which no GPU does"),
+    let mut solver = match arguments.tolerance {
+        Some(_) => ProxySolver::on_cpu(match backend {
+            Backend::Gpu => fall_back_to_cpu(&"--tolerance is not supported on the GPU"),
             _ => Device::default(),
         }),
-        None => Finder::for_backend(backend),
+        None => ProxySolver::for_backend(backend),
     };
-    let mut shown = Vec::new();
+    let mut drawn = Vec::new();
     let mut structures = Vec::new();
     let mut time = Duration::ZERO;
     for (file, template) in arguments.files.iter().zip(templates) {
@@ -119,11 +122,11 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         let begin = Instant::now();
         let set = match arguments.tolerance {
             Some(tolerance) => ProxySet::for_tolerance(&*template, tolerance, PROXY_SEED)?,
-            None => finder.find(&template, arguments.proxies)?,
+            None => solver.compute(&template, arguments.proxies)?,
         };
         time += begin.elapsed();
         structures.push(row(file, &template, &set)?);
-        shown.push((template.clone(), set.len() as u32));
+        drawn.push((template.clone(), set.len() as u32));
         if arguments.save {
             let cache = ProxyCache::new(template);
             cache.insert(set)?;
@@ -131,7 +134,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
         }
     }
     let report = Report {
-        head: Head::new(Some(PROXY_SEED), finder.device, time),
+        head: Head::new(Some(PROXY_SEED), solver.device, time),
         molecules: structures.len(),
         atoms: structures.iter().map(|row| row.atoms).sum(),
         structures,
@@ -139,13 +142,13 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let common = &arguments.common;
     common.write_report(&report)?;
     common.print(|out| write_table(out, &report.structures))?;
-    match shot {
-        Some(shot) => draw(&shown, &shot),
+    match screenshot {
+        Some(screenshot) => draw(&drawn, &screenshot),
         None => Ok(()),
     }
 }
 
-/// How good the proxies of a molecule are.
+/// The quality of the proxies of a molecule.
 fn row(file: &Path, template: &MoleculeTemplate, set: &ProxySet) -> Result<Row, AnyError> {
     let quality = set.quality(template)?;
     let name = file.file_name().unwrap_or(file.as_os_str());
@@ -156,14 +159,14 @@ fn row(file: &Path, template: &MoleculeTemplate, set: &ProxySet) -> Result<Row, 
         atom_volume_nm3: round(quality.atom_volume_nm3.into()),
         proxy_volume_nm3: round(quality.proxy_volume_nm3.into()),
         overestimate: round(quality.overestimate().into()),
-        largest_distance_nm: round(quality.max_distance_nm.into()),
+        max_distance_nm: round(quality.max_distance_nm.into()),
     })
 }
 
 fn write_table(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     writeln!(
         out,
-        "| structure | atoms | proxies | atoms, nm³ | proxies, nm³ | overestimate | farthest, nm |"
+        "| structure | atoms | proxies | atoms, nm³ | proxies, nm³ | overestimate | max distance, nm |"
     )?;
     writeln!(out, "|---|--:|--:|--:|--:|--:|--:|")?;
     for row in rows {
@@ -176,30 +179,30 @@ fn write_table(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
             row.atom_volume_nm3,
             row.proxy_volume_nm3,
             100.0 * row.overestimate,
-            row.largest_distance_nm
+            row.max_distance_nm
         )?;
     }
     Ok(())
 }
 
-/// A device that finds proxies.
+/// The GPU that clusters atoms.
 #[cfg(feature = "gpu")]
 type Gpu = Arc<bevy_rapier_molecules::gpu::GpuDevice>;
 
-/// A device that finds proxies: there is none in a program without the feature.
+/// There is no GPU without the feature.
 #[cfg(not(feature = "gpu"))]
 type Gpu = std::convert::Infallible;
 
-/// Whoever finds the proxies, the same for all molecules.
-struct Finder {
-    /// None if it is the processor.
+/// Computes proxies on the GPU or the CPU.
+struct ProxySolver {
+    /// `None` on the CPU.
     gpu: Option<Gpu>,
-    /// For the report.
+    /// The device in the report.
     device: Device,
 }
 
-impl Finder {
-    fn of_processor(device: Device) -> Self {
+impl ProxySolver {
+    fn on_cpu(device: Device) -> Self {
         Self { gpu: None, device }
     }
 
@@ -216,34 +219,34 @@ impl Finder {
                 },
                 gpu: Some(gpu),
             },
-            Ok(None) => Self::of_processor(Device::default()),
-            Err(error) => Self::of_processor(fall_back_to_cpu(&error)),
+            Ok(None) => Self::on_cpu(Device::default()),
+            Err(error) => Self::on_cpu(fall_back_to_cpu(&error)),
         }
     }
 
     #[cfg(not(feature = "gpu"))]
     fn for_backend(backend: Backend) -> Self {
-        Self::of_processor(match backend {
+        Self::on_cpu(match backend {
             Backend::Gpu => fall_back_to_cpu(&"this program was built without the feature `gpu`"),
             _ => Device::default(),
         })
     }
 
-    /// So many proxies of a molecule. A GPU that fails is not asked again.
-    fn find(&mut self, template: &MoleculeTemplate, count: usize) -> Result<ProxySet, AnyError> {
+    /// Computes `count` proxies of a molecule. A GPU that fails is not used again.
+    fn compute(&mut self, template: &MoleculeTemplate, count: usize) -> Result<ProxySet, AnyError> {
         if let Some(gpu) = &self.gpu {
             match on_gpu(gpu, template, count) {
                 Ok(Some(set)) => return Ok(set),
-                // Atoms that cannot have proxies are the processor's, which says why.
+                // The CPU reports why the atoms are invalid.
                 Ok(None) => {}
-                Err(error) => *self = Self::of_processor(fall_back_to_cpu(&error)),
+                Err(error) => *self = Self::on_cpu(fall_back_to_cpu(&error)),
             }
         }
         Ok(ProxySet::from_atoms(template, count, PROXY_SEED)?)
     }
 }
 
-/// The proxies that a GPU finds; none if the atoms cannot have any.
+/// Computes proxies on the GPU; `None` if the atoms are invalid.
 #[cfg(feature = "gpu")]
 fn on_gpu(
     gpu: &Gpu,
@@ -258,31 +261,34 @@ fn on_gpu(gpu: &Gpu, _: &MoleculeTemplate, _: usize) -> Result<Option<ProxySet>,
     match *gpu {}
 }
 
-/// Frames until a picture: in the first one, what was just spawned is not there yet.
+/// Frames before the screenshot: spawned entities are not visible in the first frame.
 #[cfg(feature = "draw")]
 const FRAMES: u32 = 3;
 
-/// Space between two molecules, nm.
+/// Gap between molecules, nm.
 #[cfg(feature = "draw")]
 const GAP_NM: f32 = 0.6;
 
-/// A picture of molecules side by side, each with so many proxies over its atoms.
+/// Renders molecules side by side, each with its number of proxies.
 #[cfg(feature = "draw")]
-fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &Screenshot) -> Result<(), AnyError> {
+fn draw(drawn: &[(Arc<MoleculeTemplate>, u32)], screenshot: &Screenshot) -> Result<(), AnyError> {
     use bevy::camera::ScalingMode;
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
 
-    let mut app = common::app::new("", Some((shot, FRAMES)), |plugins| plugins);
+    let mut app = common::app::new("", Some((screenshot, FRAMES)), |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)
         .insert_resource(ClearColor(DepthCue::default().color));
     let reach = |template: &MoleculeTemplate| template.bounding_radius() + GAP_NM;
-    let width: f32 = shown.iter().map(|(one, _)| 2.0 * reach(one)).sum();
-    let height = shown.iter().map(|(one, _)| 2.0 * reach(one));
+    let width: f32 = drawn
+        .iter()
+        .map(|(template, _)| 2.0 * reach(template))
+        .sum();
+    let height = drawn.iter().map(|(template, _)| 2.0 * reach(template));
     let height = height.fold(0.0, f32::max);
     let mut left = -0.5 * width;
     let mut counts = Vec::new();
-    for (template, count) in shown {
+    for (template, count) in drawn {
         let middle = left + reach(template);
         left += 2.0 * reach(template);
         let layer = match counts.iter().position(|known| known == count) {
@@ -304,9 +310,9 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &Screenshot) -> Result<(),
             bevy::camera::visibility::RenderLayers::layer(layer),
         ));
     }
-    // One camera for each number of proxies: how many there are is a matter of the look.
+    // One camera and layer per number of proxies, which is part of the style.
     for (layer, count) in counts.into_iter().enumerate() {
-        let look = MoleculeStyle {
+        let style = MoleculeStyle {
             color: ColorMode::Chain,
             headlight: 0.9,
             proxies: Some(ProxyOverlay {
@@ -338,7 +344,7 @@ fn draw(shown: &[(Arc<MoleculeTemplate>, u32)], shot: &Screenshot) -> Result<(),
                 ..OrthographicProjection::default_3d()
             }),
             Transform::from_xyz(0.0, 0.0, height),
-            ViewStyle(look),
+            ViewStyle(style),
             bevy::camera::visibility::RenderLayers::layer(layer),
         ));
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the small cases that fuzzing starts from, corpus/read_structure/hand-*."""
+"""Writes the seed corpus of the fuzzer, corpus/read_structure/hand-*."""
 
 import gzip
 import pathlib
@@ -13,6 +13,7 @@ def write(name, choice, content):
     (FOLDER / f"hand-{name}").write_bytes(bytes([choice]) + content)
 
 
+UNKNOWN = b"HETATM    1 UNK  UNX A   1      10.000  20.000 -30.500   inf  0.00           X"
 ATOM = b"ATOM      1  CA  ALA A   1      10.000  20.000 -30.500"
 LONG = b"HETATM99999 CA    CA B9999     -32.798   7.360 -10.359  1.00 21.26          CA  "
 TAIL = b"\nHETATMA0000 CA    CA BA000     -32.798   7.360 -10.359  0.50 21.26          CA2+"
@@ -77,7 +78,7 @@ _pdbx_struct_oper_list.vector[3]
 
 
 def pack(value):
-    """MessagePack of what the cases need."""
+    """Encodes the values that the corpus needs as MessagePack."""
     if value is None:
         return b"\xc0"
     if isinstance(value, bool):
@@ -175,6 +176,7 @@ BCIF = pack(
 
 FOLDER.mkdir(parents=True, exist_ok=True)
 write("short.pdb", PDB, ATOM)
+write("unknown.pdb", PDB, UNKNOWN)
 write("numbers.pdb", PDB, LONG + TAIL)
 write("assembly.pdb", PDB, BIOMT + ATOM)
 write("alternates.pdb", PDB, ALTERNATES)

@@ -1,21 +1,20 @@
-//! Hybrid-36: how PDB columns count past their decimal limit.
+//! Hybrid-36, the encoding of serial and residue numbers that exceed the columns of a PDB file.
 //!
-//! A field of `w` columns holds, in rising order
+//! A field of `w` columns contains, in ascending order,
 //!
-//! 1. plain decimal numbers, `-9…9` to `99…9`,
+//! 1. decimal numbers, `-9…9` to `99…9`,
 //! 2. base 36 with upper-case letters, `A0…0` to `ZZ…Z`,
 //! 3. base 36 with lower-case letters, `a0…0` to `zz…z`.
 //!
-//! Old files stay what they are, and a serial number of five columns reaches
+//! Decimal numbers keep their meaning, and a serial number of five columns can be up to
 //! 87,440,031 instead of 99,999.
 
-/// Most columns a field may have; the PDB format uses 4 and 5.
+/// Maximum number of columns of a field; the PDB format uses 4 and 5.
 const MAX_WIDTH: usize = 8;
 
-/// The number in `field`, or nothing if it is not a hybrid-36 number of `width` columns.
+/// The number in `field`, or `None` if it is not a hybrid-36 number of `width` columns.
 ///
 /// Decimal numbers may have spaces on both sides; base-36 numbers fill the field.
-/// A blank field is not a number.
 pub(crate) fn decode(field: &[u8], width: usize) -> Option<i64> {
     if width == 0 || width > MAX_WIDTH || field.len() > width {
         return None;
@@ -23,15 +22,15 @@ pub(crate) fn decode(field: &[u8], width: usize) -> Option<i64> {
     let text = field.trim_ascii();
     match text.first()? {
         b'-' | b'0'..=b'9' => decimal(text),
-        b'A'..=b'Z' if text.len() == width => base36(text, b'A').map(|n| n + upper_shift(width)),
-        b'a'..=b'z' if text.len() == width => base36(text, b'a').map(|n| n + lower_shift(width)),
+        b'A'..=b'Z' if text.len() == width => base36(text, b'A').map(|n| n + upper_offset(width)),
+        b'a'..=b'z' if text.len() == width => base36(text, b'a').map(|n| n + lower_offset(width)),
         _ => None,
     }
 }
 
-/// Writes `value` right-justified into all of `out`, whose length is the width of the field.
+/// Writes `value` right-justified into `out`, whose length is the width of the field.
 ///
-/// Returns nothing, and leaves `out` alone, if the number does not fit.
+/// Returns `None` and does not change `out` if the number does not fit.
 pub(crate) fn encode(value: i64, out: &mut [u8]) -> Option<()> {
     let width = out.len();
     if width == 0 || width > MAX_WIDTH || value > max_value(width) {
@@ -41,9 +40,9 @@ pub(crate) fn encode(value: i64, out: &mut [u8]) -> Option<()> {
         return encode_decimal(value, out);
     }
     let (mut rest, letters) = if value < power(10, width) + 26 * power(36, width - 1) {
-        (value - upper_shift(width), b'A')
+        (value - upper_offset(width), b'A')
     } else {
-        (value - lower_shift(width), b'a')
+        (value - lower_offset(width), b'a')
     };
     for column in out.iter_mut().rev() {
         let digit = (rest % 36) as u8;
@@ -57,7 +56,7 @@ pub(crate) fn encode(value: i64, out: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Largest number that `width` columns hold.
+/// Largest number that fits into `width` columns.
 pub(crate) const fn max_value(width: usize) -> i64 {
     power(10, width) + 52 * power(36, width - 1) - 1
 }
@@ -66,15 +65,15 @@ const fn power(base: i64, exponent: usize) -> i64 {
     base.pow(exponent as u32)
 }
 
-/// What to add to the base-36 value of an upper-case field: `A0…0` is 10 · 36^(w−1)
-/// in base 36 and stands for 10^w.
-const fn upper_shift(width: usize) -> i64 {
+/// Offset of the base-36 value of an upper-case field: `A0…0` is 10 · 36^(w−1) in base 36 and
+/// encodes 10^w.
+const fn upper_offset(width: usize) -> i64 {
     power(10, width) - 10 * power(36, width - 1)
 }
 
-/// The same for lower case: `a0…0` follows `ZZ…Z`, 26 · 36^(w−1) numbers further on.
-const fn lower_shift(width: usize) -> i64 {
-    upper_shift(width) + 26 * power(36, width - 1)
+/// Offset of a lower-case field: `a0…0` follows `ZZ…Z`, 26 · 36^(w−1) numbers later.
+const fn lower_offset(width: usize) -> i64 {
+    upper_offset(width) + 26 * power(36, width - 1)
 }
 
 fn decimal(text: &[u8]) -> Option<i64> {
@@ -95,7 +94,7 @@ fn decimal(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Base-36 value of `text`, whose letters start at `letters` (`A` or `a`).
+/// Base-36 value of `text` with letters from `letters` (`A` or `a`).
 fn base36(text: &[u8], letters: u8) -> Option<i64> {
     text.iter().try_fold(0, |value, &byte| {
         let digit = match byte {
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn known_numbers_have_their_known_spelling() {
+    fn numbers_match_the_specification() {
         let known: [(usize, i64, &str); 18] = [
             (4, -999, "-999"),
             (4, -1, "  -1"),
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_four_columns_comes_back() {
+    fn every_number_of_four_columns_round_trips() {
         let mut out = [0; 4];
         for value in -999..=max_value(4) {
             encode(value, &mut out).unwrap();
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_five_columns_come_back_at_and_between_the_boundaries() {
+    fn numbers_of_five_columns_round_trip() {
         let mut out = [0; 5];
         let boundaries = [-9_999, 0, 99_999, 43_770_015, 87_440_031];
         let near = boundaries.iter().flat_map(|b| b - 2_000..=b + 2_000);
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_are_refused_and_change_nothing() {
+    fn numbers_that_do_not_fit_are_rejected() {
         for (width, value) in [
             (4, -1_000),
             (4, 2_436_112),
@@ -211,17 +210,17 @@ mod tests {
     }
 
     #[test]
-    fn decimal_numbers_may_stand_left_right_or_in_the_middle() {
+    fn decimal_numbers_can_be_aligned_left_right_or_centered() {
         assert_eq!(decode(b"12   ", 5), Some(12));
         assert_eq!(decode(b"   12", 5), Some(12));
         assert_eq!(decode(b" -12 ", 5), Some(-12));
         assert_eq!(decode(b"00012", 5), Some(12));
-        // A line that ends early.
+        // A truncated line.
         assert_eq!(decode(b" 12", 4), Some(12));
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_rejected() {
         for field in [
             "     ", "", "-", " -   ", "--1", "1 2", "1A", "12.5", "A00", " A000", "A0a00",
             "aA000", "*****", "A0-00", "+1", "A000é", "123456",

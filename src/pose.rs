@@ -1,30 +1,29 @@
-//! Where a rigid molecule is: position and rotation of its body frame in the world.
+//! Position and rotation of a rigid molecule.
 //!
-//! Positions are nm, rotations unit quaternions. A [`Pose`] is plain data and holds whatever it
-//! is given; rooms that take one refuse it with an error unless it
+//! A [`Pose`] is plain data and not validated; functions that use one return an error unless it
 //! [is rigid](Pose::is_rigid).
 
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// How far the squared length of a rotation quaternion may be from one.
+/// Tolerance of the squared length of a rotation quaternion.
 const UNIT_TOLERANCE: f32 = 1.0e-3;
 
 /// Position (nm) and rotation of a body frame in the world frame.
 ///
-/// The body frame of a molecule has its center of mass at the origin, so
-/// `position` is also the center of mass.
+/// The origin of the body frame of a molecule is its center of mass, so `position` is also the
+/// center of mass.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::{Quat, Vec3};
 ///
 /// let pose = Pose::new(Vec3::X, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2));
-/// let there = pose.transform_point(Vec3::X);
-/// assert!(there.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
-/// assert!(pose.inverse_transform_point(there).abs_diff_eq(Vec3::X, 1e-6));
+/// let world = pose.transform_point(Vec3::X);
+/// assert!(world.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
+/// assert!(pose.inverse_transform_point(world).abs_diff_eq(Vec3::X, 1e-6));
 ///
-/// // Poses are chained like matrices: the right one is applied first.
+/// // The right factor is applied first, as with matrices.
 /// let twice = pose * pose;
 /// assert!(twice.position.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
 /// ```
@@ -37,19 +36,19 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// The body frame coincides with the world frame.
+    /// The body frame is the world frame.
     pub const IDENTITY: Self = Self {
         position: Vec3::ZERO,
         rotation: Quat::IDENTITY,
     };
 
-    /// A pose from its two parts.
+    /// A pose with this position (nm) and rotation.
     #[must_use]
     pub const fn new(position: Vec3, rotation: Quat) -> Self {
         Self { position, rotation }
     }
 
-    /// A pose that only shifts, by `position` nm.
+    /// A pose without rotation.
     #[must_use]
     pub const fn from_translation(position: Vec3) -> Self {
         Self::new(position, Quat::IDENTITY)
@@ -69,18 +68,18 @@ impl Pose {
         self.rotation.inverse() * (point - self.position)
     }
 
-    /// Whether every component is a finite number.
+    /// Whether all components are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.position.is_finite() && self.rotation.is_finite()
     }
 
-    /// Whether it is finite, and its rotation is one: a unit quaternion, give or take what
-    /// some steps of a simulation round.
+    /// Whether the pose is finite and its rotation a unit quaternion, up to the rounding errors
+    /// of a few simulation steps.
     #[must_use]
     pub fn is_rigid(&self) -> bool {
-        let off_unit = (self.rotation.length_squared() - 1.0).abs();
-        self.is_finite() && off_unit < UNIT_TOLERANCE
+        let error = (self.rotation.length_squared() - 1.0).abs();
+        self.is_finite() && error < UNIT_TOLERANCE
     }
 }
 

@@ -25,7 +25,10 @@ pub mod stage;
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::{ExitCode, Termination};
+
+use bevy_rapier_molecules::molecule::LoadWarnings;
 
 pub use arguments::{
     BackendArguments, CommonArguments, SceneArguments, ScreenshotArguments, SeedArguments,
@@ -50,6 +53,14 @@ Exit codes:
   0  done
   1  stopped before it was done
   2  invalid input, or a file cannot be read or written";
+
+/// Prints a warning about replaced values of a structure file to standard error.
+pub fn print_load_warnings(file: &Path, warnings: LoadWarnings) {
+    if !warnings.is_empty() {
+        // A warning that cannot be printed is no reason to stop.
+        let _ = writeln!(io::stderr(), "warning: {}: {warnings}", file.display());
+    }
+}
 
 /// Returns the exit code of `main`: that of the value (`()` is success), or [`INVALID_INPUT`]
 /// after printing the error to standard error.

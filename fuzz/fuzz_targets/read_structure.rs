@@ -1,6 +1,6 @@
-//! Whatever the bytes, reading them gives a structure or an error: no panic, no endless memory.
+//! Readers must return a structure or an error for any bytes, without panics, in bounded memory.
 //!
-//! The first byte chooses the format (see the README); the rest is the file.
+//! The first byte is the format (see the README), the rest is the file.
 #![no_main]
 
 use bevy_rapier_molecules::molecule::{
@@ -8,7 +8,7 @@ use bevy_rapier_molecules::molecule::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Copies of an assembly times atoms that a case may build, so that cases stay quick.
+/// Maximum number of copied atoms of an assembly, so that inputs run fast.
 const MAX_COPIED_ATOMS: usize = 20_000;
 
 fuzz_target!(|data: &[u8]| {
@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         waters: true,
         ..LoadOptions::default()
     };
-    let Ok(structure) = read_bytes(bytes, "case", &options) else {
+    let Ok(structure) = read_bytes(bytes, "input", &options) else {
         return;
     };
     let _ = structure.template(&LoadOptions::default());

@@ -85,7 +85,11 @@ impl AssetLoader for MoleculeLoader {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).await?;
         let source = context.path().to_string();
-        Ok(read_bytes(&bytes, &source, options)?.template(options)?)
+        let template = read_bytes(&bytes, &source, options)?.template(options)?;
+        if !template.load_warnings().is_empty() {
+            warn!("{source}: {}", template.load_warnings());
+        }
+        Ok(template)
     }
 
     fn extensions(&self) -> &[&str] {

@@ -1,4 +1,4 @@
-//! Molecules of carbon atoms, and crowds of them; shared by the test programs.
+//! Molecules of carbon atoms and crowds of them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
 use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
-/// A carbon atom; place and radius in nm.
+/// A carbon atom; position and radius in nm.
 pub fn carbon(position: Vec3, radius: f32) -> Atom {
     Atom {
         position,
@@ -18,18 +18,18 @@ pub fn carbon(position: Vec3, radius: f32) -> Atom {
     }
 }
 
-/// A molecule of one residue.
+/// A molecule with one residue.
 pub fn template(atoms: Vec<Atom>) -> Arc<MoleculeTemplate> {
     Arc::new(MoleculeTemplate::new("test", atoms, vec![Residue::default()]).unwrap())
 }
 
-/// A rod of carbon atoms along x, 0.12 nm apart, each with a radius of 0.1 nm.
+/// A rod of carbon atoms along x, 0.12 nm apart, with radius 0.1 nm.
 pub fn rod(atoms: usize) -> Arc<MoleculeTemplate> {
     let atoms = (0..atoms).map(|k| carbon(Vec3::X * 0.12 * k as f32, 0.1));
     template(atoms.collect())
 }
 
-/// Molecules that belong nowhere.
+/// Molecules without a compartment.
 pub fn free_crowd(template: Arc<MoleculeTemplate>, positions: &[Vec3]) -> Crowd {
     let mut crowd = Crowd::new();
     let template = crowd.add_template(template);

@@ -1,8 +1,7 @@
-//! Whatever bytes a reader is given, it answers: a structure or an error, never a panic.
+//! Readers return a structure or an error for any bytes and never panic.
 //!
-//! Random bytes seldom get past the first line, so most cases are real files
-//! (or small ones in the style of real ones) with bytes changed, cut out,
-//! repeated or cut off. What is read successfully is also turned into bodies.
+//! Random bytes rarely get past the first line, so most cases are real files with bytes changed,
+//! removed, repeated or truncated. Structures are also turned into bodies.
 
 use std::io::{Read, Write};
 use std::sync::LazyLock;
@@ -14,7 +13,7 @@ use proptest::prelude::*;
 
 const FORMATS: [Format; 3] = [Format::Pdb, Format::Mmcif, Format::BinaryCif];
 
-/// How much of a real file is used: enough for header, atoms and assembly.
+/// Bytes used of a real file: enough for header, atoms and assembly.
 const SAMPLE_BYTES: usize = 12_000;
 
 fn asset(name: &str) -> Vec<u8> {
@@ -22,7 +21,7 @@ fn asset(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Real files, shortened so that thousands of cases stay quick.
+/// Shortened real files, so that thousands of cases are fast.
 static SAMPLES: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
     let head = |bytes: Vec<u8>| bytes[..bytes.len().min(SAMPLE_BYTES)].to_vec();
     let assembly = String::from_utf8(asset("4udv.pdb")).unwrap();
@@ -48,7 +47,7 @@ static SAMPLES: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
     ]
 });
 
-/// The real `BinaryCIF` file, unpacked.
+/// The decompressed `BinaryCIF` file.
 fn binary_sample() -> Vec<u8> {
     let mut bytes = Vec::new();
     let packed = asset("4hhb.bcif.gz");
@@ -64,8 +63,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Reads the bytes as every format, and as none in particular.
-fn read_every_way(bytes: &[u8]) {
+/// Reads the bytes as every format and with automatic detection.
+fn read_as_every_format(bytes: &[u8]) {
     for format in FORMATS.map(Some).into_iter().chain([None]) {
         read_as(bytes, format);
     }
@@ -77,13 +76,13 @@ fn read_as(bytes: &[u8], format: Option<Format>) {
         ..LoadOptions::default()
     };
     match read_bytes(bytes, "case", &options) {
-        Ok(structure) => use_it(&structure),
+        Ok(structure) => build_bodies(&structure),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 
-/// Turns what was read into bodies in every way; errors are fine, panics are not.
-fn use_it(structure: &Structure) {
+/// Turns the structure into bodies in every way. Errors are allowed, panics are not.
+fn build_bodies(structure: &Structure) {
     let all = LoadOptions {
         model: ModelChoice::All,
         waters: true,
@@ -103,7 +102,7 @@ fn use_it(structure: &Structure) {
     }
 }
 
-/// One change to a file; places are fractions of its length.
+/// A modification of a file; positions are fractions of its length.
 #[derive(Clone, Debug)]
 enum Change {
     Set(f64, u8),
@@ -114,13 +113,13 @@ enum Change {
 }
 
 fn change() -> impl Strategy<Value = Change> {
-    let place = || 0.0..1.0;
+    let position = || 0.0..1.0;
     prop_oneof![
-        4 => (place(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
-        4 => (place(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        1 => place().prop_map(Change::Cut),
-        2 => (place(), 1..200_usize).prop_map(|(at, count)| Change::Remove(at, count)),
-        2 => (place(), 1..200_usize).prop_map(|(at, count)| Change::Repeat(at, count)),
+        4 => (position(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
+        4 => (position(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
+        1 => position().prop_map(Change::Cut),
+        2 => (position(), 1..200_usize).prop_map(|(at, count)| Change::Remove(at, count)),
+        2 => (position(), 1..200_usize).prop_map(|(at, count)| Change::Repeat(at, count)),
     ]
 }
 
@@ -161,13 +160,13 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        read_every_way(&bytes);
-        read_every_way(&gzip(&bytes));
+        read_as_every_format(&bytes);
+        read_as_every_format(&gzip(&bytes));
     }
 
     #[test]
     fn random_text_never_panics(text in "(ATOM  |HETATM|MODEL |TER|END|REMARK 350|data_|loop_|_atom_site.Cartn_x|[ -~]|\n|[0-9.]{8}| ){0,120}") {
-        read_every_way(text.as_bytes());
+        read_as_every_format(text.as_bytes());
     }
 
     #[test]
@@ -214,23 +213,23 @@ proptest! {
 }
 
 #[test]
-fn the_undamaged_samples_are_read() {
+fn undamaged_samples_are_read() {
+    // The first sample ends in the middle of a line.
     for (format, bytes) in SAMPLES.iter().skip(1) {
         let options = LoadOptions {
             format: Some(*format),
             ..LoadOptions::default()
         };
-        // The head of the first sample ends in the middle of a line.
         let structure = read_bytes(bytes, "sample", &options).unwrap();
-        use_it(&structure);
+        build_bodies(&structure);
     }
 }
 
-/// The cases that fuzzing starts from are good files: first byte the format, then the file.
+/// The seed corpus of the fuzzer contains valid files after the byte of the format.
 #[test]
 fn the_fuzz_corpus_is_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/read_structure");
-    // The packaged crate comes without it.
+    // The published crate does not contain the corpus.
     let Ok(files) = std::fs::read_dir(folder) else {
         return;
     };
@@ -246,6 +245,6 @@ fn the_fuzz_corpus_is_read() {
         };
         let structure = read_bytes(&bytes[1..], "case", &options);
         let structure = structure.unwrap_or_else(|error| panic!("{name}: {error}"));
-        use_it(&structure);
+        build_bodies(&structure);
     }
 }

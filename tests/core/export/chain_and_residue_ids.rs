@@ -1,4 +1,4 @@
-//! Molecules stay apart: the chains and residues of a file tell them from each other.
+//! Chain and residue identifiers distinguish the molecules in a file.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use crate::export::fixtures::{
 };
 
 #[test]
-fn molecules_of_one_residue_stay_apart_past_every_limit() {
-    // 40,000 residues cross 9,999, and 120,000 atoms cross 99,999.
+fn molecules_with_one_residue_are_distinct_beyond_decimal_numbers() {
+    // More than 9,999 residues and 99,999 atoms.
     let template = triatomic();
     let scene: Vec<_> = (0..40_000).map(|k| (&template, lattice(k))).collect();
     let options = ExportOptions::default();
@@ -34,7 +34,7 @@ fn molecules_of_one_residue_stay_apart_past_every_limit() {
 }
 
 #[test]
-fn molecules_of_several_residues_stay_apart() {
+fn molecules_with_several_residues_are_distinct() {
     let template = dimer();
     let scene: Vec<_> = (0..100).map(|k| (&template, lattice(k))).collect();
     let options = ExportOptions::default();
@@ -47,7 +47,7 @@ fn molecules_of_several_residues_stay_apart() {
         assert_eq!(numbers, [5, 7]);
     }
 
-    // As many as a PDB file has chain letters.
+    // One molecule per chain letter of PDB.
     let pdb = split(&pdb_text(&scene[..62], &options), "a.pdb", SplitBy::Chain);
     assert_eq!(pdb.len(), 62);
     for (part, &written) in pdb.iter().zip(&scene) {
@@ -57,7 +57,7 @@ fn molecules_of_several_residues_stay_apart() {
     }
     assert_eq!(pdb[0].template.residues()[0].chain, "P");
 
-    // Beyond that no two molecules share a residue, and gaps in the numbers stay.
+    // With more molecules than letters, no two share a residue, and gaps are kept.
     let pdb = split(&pdb_text(&scene, &options), "a.pdb", SplitBy::Residue);
     assert_eq!(pdb.len(), 200);
     let mut seen = HashSet::new();
@@ -74,14 +74,14 @@ fn molecules_of_several_residues_stay_apart() {
 }
 
 #[test]
-fn proteins_and_lipids_share_a_file_without_sharing_residues() {
+fn proteins_and_lipids_in_one_file_are_distinct() {
     let (protein, lipid) = (dimer(), triatomic());
     let scene: Vec<_> = (0..60)
         .map(|k| (if k % 3 == 0 { &protein } else { &lipid }, lattice(k)))
         .collect();
     let options = ExportOptions::default();
     let text = pdb_text(&scene, &options);
-    // Twenty proteins with a chain each, and the chain of all lipids.
+    // Twenty proteins with one chain each, and one chain of all lipids.
     assert_eq!(split(&text, "a.pdb", SplitBy::Chain).len(), 21);
     assert_eq!(split(&text, "a.pdb", SplitBy::Residue).len(), 20 * 2 + 40);
     assert_eq!(
@@ -91,7 +91,7 @@ fn proteins_and_lipids_share_a_file_without_sharing_residues() {
 }
 
 #[test]
-fn a_molecule_of_several_chains_is_one_chain_in_mmcif_and_several_in_pdb() {
+fn several_chains_of_a_molecule_are_one_chain_in_mmcif_and_several_in_pdb() {
     let template = load(asset("1gzx.pdb"), &LoadOptions::default()).unwrap();
     let far = Pose::from_translation(Vec3::new(20.0, 0.0, 0.0));
     let scene = [(&template, template.file_pose()), (&template, far)];

@@ -1,4 +1,4 @@
-//! What cannot be written is refused in words, and leaves nothing behind.
+//! Unsupported molecules and failing writers are reported and leave no files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::export::fixtures::{
 };
 
 #[test]
-fn far_molecules_need_mmcif() {
+fn molecules_outside_the_columns_of_pdb_are_written_as_mmcif() {
     let template = triatomic();
     let options = ExportOptions::default();
     for far in [Vec3::new(1_000.0, 0.0, 0.0), Vec3::new(0.0, 0.0, -100.0)] {
@@ -43,7 +43,7 @@ fn far_molecules_need_mmcif() {
 }
 
 #[test]
-fn poses_that_are_no_poses_are_refused() {
+fn invalid_poses_are_rejected() {
     let template = triatomic();
     let options = ExportOptions::default();
     for pose in [
@@ -67,7 +67,7 @@ fn poses_that_are_no_poses_are_refused() {
 }
 
 #[test]
-fn names_that_do_not_fit_are_refused() {
+fn unsupported_names_are_rejected() {
     let named = |atom_name: &str, residue_name: &str| {
         let atoms = vec![atom(atom_name, Element::C, [0.0; 3], 0)];
         MoleculeTemplate::new("named", atoms, vec![residue(residue_name, "A", 1)]).unwrap()
@@ -83,14 +83,14 @@ fn names_that_do_not_fit_are_refused() {
     let template = named("C\n1", "LIG");
     let result = write_mmcif(io::sink(), [(&template, Pose::default())], &options);
     assert!(matches!(result, Err(ExportError::InvalidName { .. })));
-    // Nothing in a name is nothing in the columns.
+    // An empty name gives blank columns.
     let template = named("", "");
     let text = pdb_text(&[(&template, Pose::default())], &options);
     assert!(text.starts_with("HETATM    1          A   1    "), "{text}");
 }
 
 #[test]
-fn paths_that_cannot_be_written_are_named() {
+fn errors_contain_the_path() {
     let folder = scratch("paths");
     let template = triatomic();
     let scene = [(&template, Pose::default())];
@@ -101,14 +101,14 @@ fn paths_that_cannot_be_written_are_named() {
     let error = export(folder.join("nowhere/scene.pdb"), scene, &options).unwrap_err();
     assert!(matches!(error, ExportError::File { .. }));
     assert!(error.to_string().contains("nowhere"));
-    // A folder is in the way of the finished file.
+    // The target is a folder.
     fs::create_dir(folder.join("taken.pdb")).unwrap();
     let error = export(folder.join("taken.pdb"), scene, &options).unwrap_err();
     assert!(matches!(error, ExportError::File { .. }));
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "leftovers");
 }
 
-/// A disk that is full after some bytes.
+/// A writer that fails after some bytes, like a full disk.
 struct FullDisk(usize);
 
 impl Write for FullDisk {
@@ -116,9 +116,9 @@ impl Write for FullDisk {
         if self.0 == 0 {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let taken = bytes.len().min(self.0);
-        self.0 -= taken;
-        Ok(taken)
+        let written = bytes.len().min(self.0);
+        self.0 -= written;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -131,16 +131,16 @@ fn a_full_disk_is_reported() {
     let template = triatomic();
     let scene = || (0..1000).map(|k| (&template, lattice(k)));
     let options = ExportOptions::default();
-    for room in [0, 1, 100_000] {
-        let result = write_pdb(FullDisk(room), scene(), &options);
+    for capacity in [0, 1, 100_000] {
+        let result = write_pdb(FullDisk(capacity), scene(), &options);
         assert!(matches!(result, Err(ExportError::Write(_))));
-        let result = write_mmcif(FullDisk(room), scene(), &options);
+        let result = write_mmcif(FullDisk(capacity), scene(), &options);
         assert!(matches!(result, Err(ExportError::Write(_))));
     }
 }
 
 #[test]
-fn a_failed_or_interrupted_export_leaves_what_was_there() {
+fn failed_and_interrupted_exports_keep_the_old_file() {
     let folder = scratch("interrupted");
     let template = triatomic();
     let bad = Pose::from_translation(Vec3::NAN);
@@ -154,7 +154,7 @@ fn a_failed_or_interrupted_export_leaves_what_was_there() {
         fs::write(&path, "the old file").unwrap();
         assert!(export(&path, failing(), &options).is_err());
         let panicking = (0..5000).map(|k| {
-            assert!(k < 4999, "the program stops in the middle");
+            assert!(k < 4999, "the export is interrupted");
             (&template, lattice(k))
         });
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

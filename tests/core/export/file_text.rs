@@ -1,4 +1,4 @@
-//! The text of small files, character by character.
+//! The exact text of small files.
 
 use bevy_rapier_molecules::export::ExportOptions;
 use bevy_rapier_molecules::molecule::{Element, MoleculeTemplate};
@@ -8,7 +8,7 @@ use glam::Vec3;
 use crate::export::fixtures::{atom, mmcif_text, pdb_text, residue, triatomic};
 
 #[test]
-fn pdb_columns_are_where_the_format_wants_them() {
+fn pdb_fields_are_in_their_columns() {
     let atoms = vec![
         atom("N", Element::N, [1.1104, 0.6134, -0.6504], 0),
         atom("CA", Element::C, [0.0, -0.00004, -0.00006], 0),
@@ -45,7 +45,7 @@ END
 }
 
 #[test]
-fn the_last_coordinates_that_fit_the_columns_are_written() {
+fn the_largest_coordinates_that_fit_the_columns_are_written() {
     let atoms = vec![atom("FE", Element::FE, [0.0; 3], 0)];
     let template = MoleculeTemplate::new("iron", atoms, vec![residue("FE", "", 1)]).unwrap();
     let pose = Pose::from_translation(Vec3::new(-99.9999, 0.00004, 999.9999));
@@ -60,7 +60,7 @@ END
 }
 
 #[test]
-fn a_small_scene_is_written_exactly_so() {
+fn two_molecules_are_written_exactly() {
     let template = triatomic();
     let pose = template.file_pose();
     let shifted = Pose::from_translation(pose.position + Vec3::new(1.0, -2.0, 0.0));
@@ -126,7 +126,7 @@ HETATM 6 H H11 . LIG B 1 1 ? 9.500 -19.100 0.000 1.00 0.00 7 LIG B H11 1
 }
 
 #[test]
-fn long_titles_go_on_in_further_rows() {
+fn long_titles_continue_in_further_rows() {
     let options = ExportOptions {
         title: format!("{}\n{}µ", "a".repeat(75), "b".repeat(70)),
         ..ExportOptions::default()
@@ -140,7 +140,7 @@ fn long_titles_go_on_in_further_rows() {
 }
 
 #[test]
-fn mmcif_can_have_more_decimals() {
+fn mmcif_supports_up_to_six_decimals() {
     let template = MoleculeTemplate::new(
         "one",
         vec![atom("C", Element::C, [0.0; 3], 0)],
@@ -164,7 +164,7 @@ fn mmcif_can_have_more_decimals() {
 }
 
 #[test]
-fn an_empty_scene_is_an_empty_file() {
+fn no_molecules_give_a_file_without_atoms() {
     let options = ExportOptions::default();
     assert_eq!(pdb_text(&[], &options), "END\n");
     assert!(mmcif_text(&[], &options).starts_with("data_scene\n#\n_entry.id scene\n#\nloop_\n"));

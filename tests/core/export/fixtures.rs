@@ -1,4 +1,4 @@
-//! Molecules, places and comparisons that the tests share.
+//! Molecules, poses and comparisons shared by the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use bevy_rapier_molecules::molecule::{
 use bevy_rapier_molecules::pose::Pose;
 use glam::{DMat3, DVec3, Quat, Vec3};
 
-/// Largest difference between a position and the same position in a file, nm:
-/// half of the last decimal (0.0005 Å), and the rounding of 32-bit floats.
+/// Maximum difference between a position and its value in a file, nm: half of the last decimal
+/// (0.0005 Å) and single-precision rounding.
 const FILE_ROUNDING: f64 = 0.000_05 + 0.000_002;
 
 pub fn asset(name: &str) -> PathBuf {
@@ -20,7 +20,7 @@ pub fn asset(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// An empty folder of its own for a test.
+/// An empty folder for a test.
 pub fn scratch(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("export")
@@ -59,7 +59,7 @@ pub fn triatomic() -> MoleculeTemplate {
     MoleculeTemplate::new("triatomic", atoms, vec![residue("LIG", "A", 7)]).unwrap()
 }
 
-/// Two residues of one atom each, numbers 5 and 7 of chain P.
+/// Two residues of one atom each, with numbers 5 and 7 in chain P.
 pub fn dimer() -> MoleculeTemplate {
     let atoms = vec![
         atom("CA", Element::C, [0.0, 0.0, 0.0], 0),
@@ -69,7 +69,7 @@ pub fn dimer() -> MoleculeTemplate {
     MoleculeTemplate::new("dimer", atoms, residues).unwrap()
 }
 
-/// The k-th pose of a loose lattice with turning molecules.
+/// The k-th pose of a lattice with rotated molecules.
 pub fn lattice(k: usize) -> Pose {
     let at = |step: usize| (k / step % 40) as f32 * 0.7;
     let axis = Vec3::new(1.0, 0.1 * (k % 7) as f32, 0.3).normalize();
@@ -97,11 +97,11 @@ pub fn split(text: &str, name: &str, by: SplitBy) -> Vec<MoleculePart> {
     structure.split_by(by, &options).unwrap()
 }
 
-/// World positions (nm) in 64 bits, worked out independently of the writers.
-fn world(template: &MoleculeTemplate, pose: Pose) -> Vec<DVec3> {
+/// World positions (nm) in double precision, independent of the writers.
+fn world_positions(template: &MoleculeTemplate, pose: Pose) -> Vec<DVec3> {
     let rotation = DMat3::from_quat(pose.rotation.as_dquat().normalize());
-    let place = |p: &Vec3| rotation * p.as_dvec3() + pose.position.as_dvec3();
-    template.positions().iter().map(place).collect()
+    let transform = |p: &Vec3| rotation * p.as_dvec3() + pose.position.as_dvec3();
+    template.positions().iter().map(transform).collect()
 }
 
 pub fn assert_same_atoms(
@@ -110,8 +110,11 @@ pub fn assert_same_atoms(
 ) {
     assert_eq!(read.elements(), written.elements());
     assert_eq!(read.atom_names(), written.atom_names());
-    for (a, b) in world(read, read_pose).iter().zip(world(written, pose)) {
+    for (a, b) in world_positions(read, read_pose)
+        .iter()
+        .zip(world_positions(written, pose))
+    {
         let error = (*a - b).abs().max_element();
-        assert!(error <= FILE_ROUNDING, "{a} nm was read, {b} nm written");
+        assert!(error <= FILE_ROUNDING, "read {a} nm, expected {b} nm");
     }
 }

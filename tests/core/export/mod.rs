@@ -1,5 +1,7 @@
-//! What is written can be read again: same atoms, same places, molecules apart; and
-//! what cannot be written is refused, and leaves nothing behind.
+//! Writers of structure files.
+//!
+//! The readers must restore the atoms, positions and molecules of a written file; unsupported
+//! molecules must be rejected without leaving a file.
 
 mod chain_and_residue_ids;
 mod errors;

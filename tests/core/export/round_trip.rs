@@ -1,4 +1,4 @@
-//! Atoms, names and places come back from every kind of file.
+//! Atoms, names and positions are restored from every format.
 
 use std::{fs, io};
 
@@ -10,8 +10,8 @@ use crate::export::fixtures::{
 };
 
 #[test]
-fn structures_come_back_from_every_kind_of_file() {
-    let folder = scratch("structures_come_back");
+fn structures_round_trip_through_every_format() {
+    let folder = scratch("round_trip");
     let options = LoadOptions::default();
     for name in [
         "popc.pdb",
@@ -51,7 +51,7 @@ fn structures_come_back_from_every_kind_of_file() {
 }
 
 #[test]
-fn compressed_files_hold_the_same_text() {
+fn compressed_files_contain_the_same_text() {
     let folder = scratch("compressed_files");
     let template = triatomic();
     let scene = || (0..1000).map(|k| (&template, lattice(k)));
@@ -71,7 +71,7 @@ fn compressed_files_hold_the_same_text() {
 }
 
 #[test]
-fn names_with_quotes_and_spaces_survive_mmcif() {
+fn names_with_quotes_and_spaces_round_trip_through_mmcif() {
     let names = ["O5'", "C\"", "a b", "_x", "#1", "loop_", "'", "a' \"b"];
     let atoms = names
         .iter()

@@ -1,4 +1,4 @@
-//! No atom sticks out of its proxy, and none is in two or in none.
+//! Every atom is inside exactly one proxy.
 
 use bevy_rapier_molecules::molecule::BodySpheres;
 use bevy_rapier_molecules::proxy::{ProxyError, ProxySet};
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use crate::common::thread_pool::with_threads;
 use crate::proxy::fixtures::{STRUCTURES, molecule};
 
-/// What is wrong with the proxies of some atoms; checked in 64 bits and in 32.
-fn fault(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String> {
+/// What is wrong with the proxies of `atoms`, in double and in single precision.
+fn violation(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String> {
     if set.len() != count.min(atoms.centers.len()) || set.len() != set.centers().len() {
         return Some(format!("{} proxies instead of {count}", set.len()));
     }
@@ -23,7 +23,7 @@ fn fault(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String>
             let (position, own) = (atoms.centers[atom as usize], atoms.radii[atom as usize]);
             let in_64 = position.as_dvec3().distance(center.as_dvec3()) + f64::from(own);
             if in_64 > f64::from(radius) || position.distance(center) + own > radius {
-                return Some(format!("atom {atom} sticks out of proxy {proxy}"));
+                return Some(format!("atom {atom} protrudes from proxy {proxy}"));
             }
             seen[atom as usize] += 1;
         }
@@ -34,20 +34,20 @@ fn fault(atoms: BodySpheres<'_>, set: &ProxySet, count: usize) -> Option<String>
 }
 
 #[test]
-fn atoms_of_all_structures_are_inside_of_their_proxies() {
+fn atoms_of_all_structures_are_inside_their_proxies() {
     for file in STRUCTURES {
         let molecule = molecule(file);
         for count in [1, 2, 17, 100, molecule.atom_count(), usize::MAX] {
             let set = ProxySet::from_atoms(&*molecule, count, 1).unwrap();
-            let fault = fault((&*molecule).into(), &set, count);
-            assert_eq!(fault, None, "{file}, {count} proxies");
+            let violation = violation((&*molecule).into(), &set, count);
+            assert_eq!(violation, None, "{file}, {count} proxies");
             assert!(set.max_protrusion(&*molecule).unwrap() <= 0.0);
         }
     }
 }
 
 #[test]
-fn one_proxy_is_no_larger_than_the_sphere_about_the_center_of_mass() {
+fn one_proxy_is_at_most_as_large_as_the_bounding_sphere() {
     for file in STRUCTURES {
         let molecule = molecule(file);
         let one = ProxySet::from_atoms(&*molecule, 1, 1).unwrap();
@@ -70,7 +70,7 @@ fn as_many_proxies_as_atoms_are_the_atoms() {
 }
 
 #[test]
-fn the_seed_decides_and_the_threads_do_not() {
+fn proxies_depend_on_the_seed_and_not_on_threads() {
     let molecule = molecule("1gzx.pdb");
     let run = |threads: usize, seed: u64| {
         with_threads(threads, || {
@@ -84,7 +84,7 @@ fn the_seed_decides_and_the_threads_do_not() {
 }
 
 #[test]
-fn what_cannot_have_proxies_is_named() {
+fn invalid_atoms_and_counts_are_rejected() {
     let of = |positions: &[Vec3], radii: &[f32], count: usize| {
         ProxySet::from_atoms(
             BodySpheres {
@@ -124,7 +124,7 @@ fn what_cannot_have_proxies_is_named() {
     assert!(other.max_protrusion(&*molecule).is_err());
 }
 
-/// Atoms of all kinds: in a box, heaped up, on a line, or far from the origin.
+/// Atoms in a box, a plane, a line or a point, near and far from the origin.
 fn atoms() -> impl Strategy<Value = (Vec<Vec3>, Vec<f32>)> {
     let shape = prop_oneof![
         Just((Vec3::ONE, 0.0)),
@@ -136,8 +136,8 @@ fn atoms() -> impl Strategy<Value = (Vec<Vec3>, Vec<f32>)> {
     ];
     let atom = (prop::array::uniform3(-2.0_f32..2.0), 0.01_f32..0.5);
     (shape, prop::collection::vec(atom, 1..80)).prop_map(|((spread, shift), atoms)| {
-        let place = |at: [f32; 3]| Vec3::from_array(at) * spread + shift;
-        atoms.into_iter().map(|(at, r)| (place(at), r)).unzip()
+        let transform = |at: [f32; 3]| Vec3::from_array(at) * spread + shift;
+        atoms.into_iter().map(|(at, r)| (transform(at), r)).unzip()
     })
 }
 
@@ -145,13 +145,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn atoms_of_random_molecules_are_inside_of_their_proxies(
+    fn atoms_of_random_molecules_are_inside_their_proxies(
         (positions, radii) in atoms(),
         count in 1_usize..90,
         seed in any::<u64>(),
     ) {
         let atoms = BodySpheres { centers: &positions, radii: &radii };
         let set = ProxySet::from_atoms(atoms, count, seed).unwrap();
-        prop_assert_eq!(fault(atoms, &set, count), None);
+        prop_assert_eq!(violation(atoms, &set, count), None);
     }
 }

@@ -1,10 +1,10 @@
-//! Molecules to make proxies for.
+//! Molecules for the proxy tests.
 
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 
-/// All structures that come with the crate.
+/// Structure files of the crate.
 pub const STRUCTURES: [&str; 11] = [
     "popc.pdb",
     "p_xylene.pdb",
@@ -19,7 +19,7 @@ pub const STRUCTURES: [&str; 11] = [
     "multi.pdb",
 ];
 
-/// One of the structures as one rigid body.
+/// A structure as one rigid body.
 pub fn molecule(file: &str) -> Arc<MoleculeTemplate> {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
     let loaded = load(path, &LoadOptions::default());

@@ -1,5 +1,5 @@
-//! What proxies owe: every atom is inside of its own, the seed decides and nothing else,
-//! and what is bad is refused by name.
+//! Proxies: every atom must be inside its proxy, the result must depend only on the seed, and
+//! invalid input must be rejected.
 
 mod containment;
 mod fixtures;

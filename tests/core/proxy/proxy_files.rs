@@ -1,4 +1,4 @@
-//! Proxies are kept for each number, and come back from a file as they were.
+//! The proxy cache and its files.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -8,25 +8,25 @@ use bevy_rapier_molecules::proxy::{ProxyCache, ProxyFileError, proxy_file_path};
 
 use crate::proxy::fixtures::molecule;
 
-/// A file of this test program, removed when dropped.
-struct Scratch(PathBuf);
+/// A temporary file, removed when dropped.
+struct TemporaryFile(PathBuf);
 
-impl Scratch {
+impl TemporaryFile {
     fn new(name: &str) -> Self {
         let name = format!("proxies-{}-{name}", std::process::id());
         Self(proxy_file_path(std::env::temp_dir().join(name)))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // It may never have been written.
+        // It may not exist.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
 #[test]
-fn a_cache_makes_each_number_once() {
+fn the_cache_computes_each_number_of_proxies_once() {
     let cache = ProxyCache::new(molecule("popc.pdb"));
     let first = cache.get(17).unwrap();
     assert!(Arc::ptr_eq(&first, &cache.get(17).unwrap()));
@@ -39,25 +39,25 @@ fn a_cache_makes_each_number_once() {
 }
 
 #[test]
-fn proxies_come_back_from_their_file_bit_for_bit() {
+fn proxies_round_trip_through_a_file_bit_for_bit() {
     let structure = PathBuf::from("molecules/1gzx.pdb");
     let beside = proxy_file_path(&structure);
     assert_eq!(beside, PathBuf::from("molecules/1gzx.pdb.proxy.ron"));
-    let file = Scratch::new("round");
+    let file = TemporaryFile::new("round");
     let molecule = molecule("dhfr.pdb");
     let cache = ProxyCache::new(molecule.clone());
     for count in [1, 17, 50] {
         cache.get(count).unwrap();
     }
     cache.save(&file.0).unwrap();
-    let again = ProxyCache::new(molecule);
-    assert_eq!(again.load(&file.0).unwrap(), 3);
-    assert_eq!(again.all(), cache.all());
+    let loaded = ProxyCache::new(molecule);
+    assert_eq!(loaded.load(&file.0).unwrap(), 3);
+    assert_eq!(loaded.all(), cache.all());
 }
 
 #[test]
-fn files_that_are_missing_broken_or_for_others_are_refused() {
-    let file = Scratch::new("bad");
+fn missing_invalid_and_mismatched_files_are_rejected() {
+    let file = TemporaryFile::new("bad");
     let molecule = molecule("popc.pdb");
     let cache = ProxyCache::new(molecule.clone());
     let load = |text: &str| {
@@ -84,7 +84,7 @@ fn files_that_are_missing_broken_or_for_others_are_refused() {
         matches!(other, ProxyFileError::OtherAtoms { .. }),
         "{other}"
     );
-    // What is right but for one thing.
+    // A valid file with one error.
     cache.get(3).unwrap();
     cache.save(&file.0).unwrap();
     let good = std::fs::read_to_string(&file.0).unwrap();
@@ -101,7 +101,7 @@ fn files_that_are_missing_broken_or_for_others_are_refused() {
             "{to}: {error}"
         );
     }
-    // The same molecule with other radii has other atoms.
+    // The same molecule with other radii.
     let thin = (*molecule).clone().with_uniform_radius(0.05).unwrap();
     std::fs::write(&file.0, &good).unwrap();
     let error = ProxyCache::new(Arc::new(thin)).load(&file.0).unwrap_err();
