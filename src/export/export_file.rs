@@ -167,27 +167,3 @@ impl Drop for TemporaryFile {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extension_determines_the_format() {
-        use ExportFormat::{Mmcif, Pdb};
-        for (path, expected) in [
-            ("a.pdb", Some((Pdb, false))),
-            ("dir.x/A.PDB", Some((Pdb, false))),
-            ("a.ent.gz", Some((Pdb, true))),
-            ("a.cif", Some((Mmcif, false))),
-            ("a.b.mmcif.GZ", Some((Mmcif, true))),
-            ("a.gz", None),
-            ("a.xyz", None),
-            ("pdb", None),
-            (".pdb", None),
-            ("", None),
-        ] {
-            assert_eq!(ExportFormat::from_path(Path::new(path)), expected, "{path}");
-        }
-    }
-}

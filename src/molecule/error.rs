@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use smol_str::SmolStr;
 use thiserror::Error;
 
 use super::TemplateError;
@@ -134,13 +133,12 @@ pub enum ReadErrorKind {
     },
 }
 
-/// The quoted items, separated by commas; `none` if there are none.
-fn quoted_list<T: fmt::Display>(items: &[T]) -> String {
-    if items.is_empty() {
+/// The quoted names, separated by commas; `none` if there are none.
+fn quoted_list(names: &[String]) -> String {
+    if names.is_empty() {
         return "none".to_owned();
     }
-    let quoted: Vec<String> = items.iter().map(|item| format!("'{item}'")).collect();
-    quoted.join(", ")
+    format!("'{}'", names.join("', '"))
 }
 
 /// A structure file could not become a molecule.
@@ -171,43 +169,19 @@ pub enum MoleculeError {
         /// Atoms in the file.
         atoms: usize,
     },
-    /// The requested model is not in the file.
+    /// The requested model, chain or assembly is not in the file.
     #[error(
-        "{file}: no model {requested}; the file has {}",
+        "{file}: no {what} '{requested}'; the file has {}",
         quoted_list(available)
     )]
-    UnknownModel {
+    NotInFile {
         /// The file.
         file: String,
-        /// The requested model.
-        requested: i32,
-        /// All models of the file.
-        available: Vec<i32>,
-    },
-    /// A requested chain is not in the file.
-    #[error(
-        "{file}: no chain '{requested}'; the file has {}",
-        quoted_list(available)
-    )]
-    UnknownChain {
-        /// The file.
-        file: String,
-        /// The requested chain.
+        /// `model`, `chain` or `assembly`.
+        what: &'static str,
+        /// Its requested name.
         requested: String,
-        /// All chains of the file.
-        available: Vec<SmolStr>,
-    },
-    /// The requested assembly is not in the file.
-    #[error(
-        "{file}: no assembly '{requested}'; the file has {}",
-        quoted_list(available)
-    )]
-    UnknownAssembly {
-        /// The file.
-        file: String,
-        /// The requested assembly.
-        requested: String,
-        /// All assemblies of the file.
+        /// All names in the file.
         available: Vec<String>,
     },
     /// An assembly operator is not a rigid motion.

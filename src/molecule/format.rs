@@ -134,34 +134,3 @@ fn decompress<'a>(bytes: &'a [u8], source: &str) -> Result<Cow<'a, [u8]>, ReadEr
     }
     Ok(Cow::Owned(content))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_identify_formats() {
-        assert_eq!(Format::from_name("a/b.PDB"), Some(Format::Pdb));
-        assert_eq!(Format::from_name("pdb1abc.ent.gz"), Some(Format::Pdb));
-        assert_eq!(Format::from_name("x.cif.gz"), Some(Format::Mmcif));
-        assert_eq!(Format::from_name("x.bcif"), Some(Format::BinaryCif));
-        assert_eq!(Format::from_name("x.gz"), None);
-        assert_eq!(Format::from_name("x.txt"), None);
-        assert_eq!(Format::from_name(""), None);
-    }
-
-    #[test]
-    fn content_identifies_formats() {
-        assert_eq!(
-            Format::from_content(b"# hello\n\ndata_X\n"),
-            Some(Format::Mmcif)
-        );
-        assert_eq!(Format::from_content(b"\nATOM      1"), Some(Format::Pdb));
-        assert_eq!(
-            Format::from_content(b"\x83\xaadataBlocks"),
-            Some(Format::BinaryCif)
-        );
-        assert_eq!(Format::from_content(b"hello"), None);
-        assert_eq!(Format::from_content(b""), None);
-    }
-}

@@ -23,47 +23,17 @@ pub enum TemplateError {
         /// Name of the molecule.
         name: String,
     },
-    /// A coordinate is NaN or larger than [`MAX_COORDINATE_NM`].
-    #[error(
-        "atom {index} ('{atom}') of molecule '{name}' is at {position} nm, expected finite coordinates of at most {MAX_COORDINATE_NM} nm"
-    )]
-    InvalidPosition {
+    /// The position, radius or residue of an atom is invalid.
+    #[error("atom {index} ('{atom}') of molecule '{name}' has {problem}")]
+    InvalidAtom {
         /// Name of the molecule.
         name: String,
         /// Index of the atom, from 0.
         index: usize,
         /// Name of the atom.
         atom: SmolStr,
-        /// Its position, nm.
-        position: Vec3,
-    },
-    /// A radius is not positive, not finite or larger than [`MAX_COORDINATE_NM`].
-    #[error(
-        "atom {index} ('{atom}') of molecule '{name}' has radius {radius} nm, expected between 0 and {MAX_COORDINATE_NM} nm"
-    )]
-    InvalidRadius {
-        /// Name of the molecule.
-        name: String,
-        /// Index of the atom, from 0.
-        index: usize,
-        /// Name of the atom.
-        atom: SmolStr,
-        /// Its radius, nm.
-        radius: f32,
-    },
-    /// A residue index is out of range.
-    #[error(
-        "atom {index} of molecule '{name}' has residue index {residue}, expected less than {residues}"
-    )]
-    InvalidResidue {
-        /// Name of the molecule.
-        name: String,
-        /// Index of the atom, from 0.
-        index: usize,
-        /// Its residue index.
-        residue: u32,
-        /// Number of residues.
-        residues: usize,
+        /// The invalid value and the expected range.
+        problem: String,
     },
 }
 
@@ -150,7 +120,20 @@ impl MoleculeTemplate {
         residues: Vec<Residue>,
     ) -> Result<Self, TemplateError> {
         let name = name.into();
-        check(&name, &atoms, residues.len())?;
+        if atoms.is_empty() {
+            return Err(TemplateError::NoAtoms { name });
+        }
+        for (index, atom) in atoms.iter().enumerate() {
+            if let Some(problem) = problem_of(atom, residues.len()) {
+                let atom = atom.name.clone();
+                return Err(TemplateError::InvalidAtom {
+                    name,
+                    index,
+                    atom,
+                    problem,
+                });
+            }
+        }
 
         let mass: f64 = atoms
             .iter()
@@ -192,7 +175,7 @@ impl MoleculeTemplate {
     /// and inertia do not change.
     ///
     /// # Errors
-    /// [`TemplateError::InvalidRadius`] if `radius` is not between 0 and [`MAX_COORDINATE_NM`].
+    /// [`TemplateError::InvalidAtom`] if `radius` is not between 0 and [`MAX_COORDINATE_NM`].
     pub fn with_uniform_radius(self, radius: f32) -> Result<Self, TemplateError> {
         self.with_radii(|_| radius)
     }
@@ -201,7 +184,7 @@ impl MoleculeTemplate {
     /// change.
     ///
     /// # Errors
-    /// [`TemplateError::InvalidRadius`] if a radius is then not between 0 and
+    /// [`TemplateError::InvalidAtom`] if a radius is then not between 0 and
     /// [`MAX_COORDINATE_NM`].
     pub fn with_scaled_radii(self, factor: f32) -> Result<Self, TemplateError> {
         self.with_radii(|radius| radius * factor)
@@ -210,12 +193,12 @@ impl MoleculeTemplate {
     fn with_radii(mut self, new_radius: impl Fn(f32) -> f32) -> Result<Self, TemplateError> {
         for (index, radius) in self.radii.iter_mut().enumerate() {
             *radius = new_radius(*radius);
-            if !is_valid_radius(*radius) {
-                return Err(TemplateError::InvalidRadius {
+            if let Some(problem) = radius_problem(*radius) {
+                return Err(TemplateError::InvalidAtom {
                     name: self.name,
                     index,
                     atom: self.atom_names[index].clone(),
-                    radius: *radius,
+                    problem,
                 });
             }
         }
@@ -323,8 +306,25 @@ impl MoleculeTemplate {
     }
 }
 
-fn is_valid_radius(radius: f32) -> bool {
-    radius > 0.0 && radius <= MAX_COORDINATE_NM
+fn radius_problem(radius: f32) -> Option<String> {
+    let is_valid = radius > 0.0 && radius <= MAX_COORDINATE_NM;
+    (!is_valid)
+        .then(|| format!("radius {radius} nm, expected between 0 and {MAX_COORDINATE_NM} nm"))
+}
+
+fn problem_of(atom: &Atom, residues: usize) -> Option<String> {
+    let (position, residue) = (atom.position, atom.residue);
+    if !(position.is_finite() && position.abs().max_element() <= MAX_COORDINATE_NM) {
+        return Some(format!(
+            "position {position} nm, expected finite coordinates of at most {MAX_COORDINATE_NM} nm"
+        ));
+    }
+    if residue as usize >= residues {
+        return Some(format!(
+            "residue index {residue}, expected less than {residues}"
+        ));
+    }
+    radius_problem(atom.radius)
 }
 
 fn bounding_radius(positions: &[Vec3], radii: &[f32]) -> f32 {
@@ -332,42 +332,6 @@ fn bounding_radius(positions: &[Vec3], radii: &[f32]) -> f32 {
     atoms
         .map(|(position, radius)| position.length() + radius)
         .fold(0.0, f32::max)
-}
-
-fn check(name: &str, atoms: &[Atom], residues: usize) -> Result<(), TemplateError> {
-    if atoms.is_empty() {
-        return Err(TemplateError::NoAtoms {
-            name: name.to_owned(),
-        });
-    }
-    for (index, atom) in atoms.iter().enumerate() {
-        let max_coordinate = atom.position.abs().max_element();
-        if !(atom.position.is_finite() && max_coordinate <= MAX_COORDINATE_NM) {
-            return Err(TemplateError::InvalidPosition {
-                name: name.to_owned(),
-                index,
-                atom: atom.name.clone(),
-                position: atom.position,
-            });
-        }
-        if !is_valid_radius(atom.radius) {
-            return Err(TemplateError::InvalidRadius {
-                name: name.to_owned(),
-                index,
-                atom: atom.name.clone(),
-                radius: atom.radius,
-            });
-        }
-        if atom.residue as usize >= residues {
-            return Err(TemplateError::InvalidResidue {
-                name: name.to_owned(),
-                index,
-                residue: atom.residue,
-                residues,
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Sum over all atoms of the inertia of a solid ball, `2/5 m r²`, shifted to its position by the

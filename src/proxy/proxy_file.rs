@@ -22,17 +22,9 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProxyFileError {
-    /// The file cannot be read.
-    #[error("'{}' cannot be read: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// The file cannot be written.
-    #[error("'{}' cannot be written: {source}", path.display())]
-    Write {
+    /// The file cannot be read or written.
+    #[error("cannot access '{}': {source}", path.display())]
+    Io {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
@@ -113,7 +105,7 @@ impl ProxyCache {
             path: path.into(),
             message: error.to_string(),
         })?;
-        fs::write(path, text).map_err(|source| ProxyFileError::Write {
+        fs::write(path, text).map_err(|source| ProxyFileError::Io {
             path: path.into(),
             source,
         })
@@ -126,18 +118,18 @@ impl ProxyCache {
     /// unchanged.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<usize, ProxyFileError> {
         let path = path.as_ref();
-        let read_error = |source| ProxyFileError::Read {
+        let io_error = |source| ProxyFileError::Io {
             path: path.into(),
             source,
         };
-        let bytes = fs::metadata(path).map_err(read_error)?.len();
+        let bytes = fs::metadata(path).map_err(io_error)?.len();
         if bytes > MAX_FILE_BYTES {
             return Err(ProxyFileError::TooLarge {
                 path: path.into(),
                 bytes,
             });
         }
-        let text = fs::read_to_string(path).map_err(read_error)?;
+        let text = fs::read_to_string(path).map_err(io_error)?;
         let atoms = BodySpheres::from(&**self.template());
         let sets = read(&text, path, atoms)?;
         let count = sets.len();

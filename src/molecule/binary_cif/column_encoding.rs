@@ -13,6 +13,7 @@
 
 use smol_str::SmolStr;
 
+use self::DecodeError::Invalid;
 use super::message_pack::Value;
 use crate::molecule::error::ReadErrorKind;
 
@@ -39,7 +40,7 @@ impl Budget {
         }
     }
 
-    pub(super) fn spend(&mut self, count: usize) -> Result<(), DecodeError> {
+    pub(super) fn spend(&mut self, count: usize) -> Decoded<()> {
         let remaining = self.remaining.checked_sub(count);
         self.remaining = remaining.ok_or(DecodeError::TooLarge(self.limit))?;
         Ok(())
@@ -71,6 +72,8 @@ impl DecodeError {
     }
 }
 
+type Decoded<T> = Result<T, DecodeError>;
+
 /// A decoded column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
@@ -96,11 +99,11 @@ impl Data {
 }
 
 /// Decodes `{encoding, data}`.
-pub(super) fn decode(packed: &Value<'_>, budget: &mut Budget) -> Result<Data, DecodeError> {
+pub(super) fn decode(packed: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
     let encodings = packed.get("encoding").map_or(&[][..], Value::list);
     match packed.get("data") {
         Some(Value::Bytes(bytes)) => decode_bytes(bytes, encodings, budget),
-        _ => Err(DecodeError::Invalid("the data is missing")),
+        _ => Err(Invalid("the data is missing")),
     }
 }
 
@@ -108,26 +111,22 @@ fn encoding_kind<'a>(encoding: &Value<'a>) -> Option<&'a str> {
     encoding.get("kind").and_then(Value::text)
 }
 
-fn decode_bytes(
-    bytes: &[u8],
-    encodings: &[Value<'_>],
-    budget: &mut Budget,
-) -> Result<Data, DecodeError> {
+fn decode_bytes(bytes: &[u8], encodings: &[Value<'_>], budget: &mut Budget) -> Decoded<Data> {
     let Some((last, earlier)) = encodings.split_last() else {
-        return Err(DecodeError::Invalid("the encoding is missing"));
+        return Err(Invalid("the encoding is missing"));
     };
     let mut data = match encoding_kind(last) {
         Some("ByteArray") => byte_array(bytes, last, budget)?,
         Some("StringArray") => string_array(bytes, last, budget)?,
         _ => {
-            return Err(DecodeError::Invalid(
+            return Err(Invalid(
                 "the last encoding is neither ByteArray nor StringArray",
             ));
         }
     };
     for encoding in earlier.iter().rev() {
         let Data::Ints(values) = data else {
-            return Err(DecodeError::Invalid(
+            return Err(Invalid(
                 "an integer encoding is applied to values that are not integers",
             ));
         };
@@ -140,24 +139,18 @@ fn decode_bytes(
                 Data::Floats(interval_quantization(&values, encoding, budget)?)
             }
             _ => {
-                return Err(DecodeError::Invalid(
-                    "an encoding is unknown or at the wrong position",
-                ));
+                return Err(Invalid("an encoding is unknown or at the wrong position"));
             }
         };
     }
     Ok(data)
 }
 
-fn byte_array(
-    bytes: &[u8],
-    encoding: &Value<'_>,
-    budget: &mut Budget,
-) -> Result<Data, DecodeError> {
-    fn split<const N: usize>(bytes: &[u8]) -> Result<&[[u8; N]], DecodeError> {
+fn byte_array(bytes: &[u8], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
+    fn split<const N: usize>(bytes: &[u8]) -> Decoded<&[[u8; N]]> {
         match bytes.as_chunks() {
             (chunks, []) => Ok(chunks),
-            _ => Err(DecodeError::Invalid(
+            _ => Err(Invalid(
                 "the number of bytes is not a multiple of the size of a value",
             )),
         }
@@ -165,9 +158,16 @@ fn byte_array(
     fn integers<const N: usize, I: Into<i32>>(
         bytes: &[u8],
         convert: impl Fn([u8; N]) -> I,
-    ) -> Result<Data, DecodeError> {
+    ) -> Decoded<Data> {
         let values = split(bytes)?.iter().map(|&value| convert(value).into());
         Ok(Data::Ints(values.collect()))
+    }
+    fn floats<const N: usize, F: Into<f64>>(
+        bytes: &[u8],
+        convert: impl Fn([u8; N]) -> F,
+    ) -> Decoded<Data> {
+        let values = split(bytes)?.iter().map(|&value| convert(value).into());
+        Ok(Data::Floats(values.collect()))
     }
     budget.spend(bytes.len())?;
     match encoding.get("type").and_then(Value::integer) {
@@ -181,26 +181,14 @@ fn byte_array(
             .map(|&value| i32::try_from(u32::from_le_bytes(value)))
             .collect::<Result<Vec<i32>, _>>()
             .map(Data::Ints)
-            .map_err(|_| DecodeError::Invalid("an integer is too large")),
-        Some(32) => {
-            let values = split(bytes)?.iter();
-            let values = values.map(|&value| f64::from(f32::from_le_bytes(value)));
-            Ok(Data::Floats(values.collect()))
-        }
-        Some(33) => {
-            let values = split(bytes)?.iter();
-            let values = values.map(|&value| f64::from_le_bytes(value));
-            Ok(Data::Floats(values.collect()))
-        }
-        _ => Err(DecodeError::Invalid("the type of a ByteArray is unknown")),
+            .map_err(|_| Invalid("an integer is too large")),
+        Some(32) => floats(bytes, f32::from_le_bytes),
+        Some(33) => floats(bytes, f64::from_le_bytes),
+        _ => Err(Invalid("the type of a ByteArray is unknown")),
     }
 }
 
-fn string_array(
-    bytes: &[u8],
-    encoding: &Value<'_>,
-    budget: &mut Budget,
-) -> Result<Data, DecodeError> {
+fn string_array(bytes: &[u8], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
     let list = |key: &str| encoding.get(key).map_or(&[][..], Value::list);
     // Prevents unbounded recursion.
     let is_nested = |encodings: &[Value<'_>]| {
@@ -209,16 +197,16 @@ fn string_array(
             .any(|encoding| encoding_kind(encoding) == Some("StringArray"))
     };
     if is_nested(list("dataEncoding")) || is_nested(list("offsetEncoding")) {
-        return Err(DecodeError::Invalid("a StringArray contains a StringArray"));
+        return Err(Invalid("a StringArray contains a StringArray"));
     }
     let Some(Value::Bytes(offsets)) = encoding.get("offsets") else {
-        return Err(DecodeError::Invalid("the string offsets are missing"));
+        return Err(Invalid("the string offsets are missing"));
     };
     let Data::Ints(offsets) = decode_bytes(offsets, list("offsetEncoding"), budget)? else {
-        return Err(DecodeError::Invalid("the string offsets are not integers"));
+        return Err(Invalid("the string offsets are not integers"));
     };
     let Data::Ints(indices) = decode_bytes(bytes, list("dataEncoding"), budget)? else {
-        return Err(DecodeError::Invalid("the string indices are not integers"));
+        return Err(Invalid("the string indices are not integers"));
     };
     let text = encoding
         .get("stringData")
@@ -229,17 +217,13 @@ fn string_array(
         .iter()
         .any(|&index| index >= 0 && index as usize >= strings.len())
     {
-        return Err(DecodeError::Invalid("a string index is out of range"));
+        return Err(Invalid("a string index is out of range"));
     }
     Ok(Data::Strings { indices, strings })
 }
 
 /// Splits the long string at the offsets, which count UTF-16 units.
-fn split_strings(
-    text: &str,
-    offsets: &[i32],
-    budget: &mut Budget,
-) -> Result<Vec<SmolStr>, DecodeError> {
+fn split_strings(text: &str, offsets: &[i32], budget: &mut Budget) -> Decoded<Vec<SmolStr>> {
     let wide: Vec<u16> = if text.is_ascii() {
         Vec::new()
     } else {
@@ -250,7 +234,7 @@ fn split_strings(
     for pair in offsets.windows(2) {
         let range = match (usize::try_from(pair[0]), usize::try_from(pair[1])) {
             (Ok(from), Ok(to)) if from <= to => from..to,
-            _ => return Err(DecodeError::Invalid("the string offsets are not ascending")),
+            _ => return Err(Invalid("the string offsets are not ascending")),
         };
         budget.spend(range.len() + 1)?;
         let string = if text.is_ascii() {
@@ -259,17 +243,13 @@ fn split_strings(
             wide.get(range)
                 .map(|units| SmolStr::new(String::from_utf16_lossy(units)))
         };
-        strings.push(string.ok_or(DecodeError::Invalid("a string offset is out of range"))?);
+        strings.push(string.ok_or(Invalid("a string offset is out of range"))?);
     }
     Ok(strings)
 }
 
 /// Integers from small integers, whose extreme value means "add the next".
-fn integer_packing(
-    values: &[i32],
-    encoding: &Value<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<i32>, DecodeError> {
+fn integer_packing(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Vec<i32>> {
     let unsigned = matches!(encoding.get("isUnsigned"), Some(Value::Bool(true)));
     let (low, high) = match (encoding.get("byteCount").and_then(Value::integer), unsigned) {
         (Some(1), true) => (i32::MIN, i32::from(u8::MAX)),
@@ -277,9 +257,7 @@ fn integer_packing(
         (Some(2), true) => (i32::MIN, i32::from(u16::MAX)),
         (Some(2), false) => (i32::from(i16::MIN), i32::from(i16::MAX)),
         _ => {
-            return Err(DecodeError::Invalid(
-                "byteCount of IntegerPacking is neither 1 nor 2",
-            ));
+            return Err(Invalid("byteCount of IntegerPacking is neither 1 nor 2"));
         }
     };
     budget.spend(values.len())?;
@@ -289,7 +267,7 @@ fn integer_packing(
     for &value in values {
         sum = sum
             .checked_add(value)
-            .ok_or(DecodeError::Invalid("a packed integer overflows"))?;
+            .ok_or(Invalid("a packed integer overflows"))?;
         is_incomplete = value == low || value == high;
         if !is_incomplete {
             unpacked.push(sum);
@@ -297,28 +275,21 @@ fn integer_packing(
         }
     }
     if is_incomplete {
-        return Err(DecodeError::Invalid(
-            "the last packed integer is incomplete",
-        ));
+        return Err(Invalid("the last packed integer is incomplete"));
     }
     check_size(unpacked.len(), encoding)?;
     Ok(unpacked)
 }
 
 /// Repeated values from pairs of value and count.
-fn run_length(
-    values: &[i32],
-    encoding: &Value<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<i32>, DecodeError> {
+fn run_length(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Vec<i32>> {
     let (pairs, rest) = values.as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(DecodeError::Invalid("the last run has no length"));
+        return Err(Invalid("the last run has no length"));
     }
     let mut total = 0_usize;
     for &[_, count] in pairs {
-        let count = usize::try_from(count)
-            .map_err(|_| DecodeError::Invalid("a run has a negative length"))?;
+        let count = usize::try_from(count).map_err(|_| Invalid("a run has a negative length"))?;
         total = total.saturating_add(count);
     }
     budget.spend(total)?;
@@ -331,33 +302,26 @@ fn run_length(
 }
 
 /// Running sums of differences.
-fn delta(mut values: Vec<i32>, encoding: &Value<'_>) -> Result<Vec<i32>, DecodeError> {
+fn delta(mut values: Vec<i32>, encoding: &Value<'_>) -> Decoded<Vec<i32>> {
     let origin = encoding.get("origin").and_then(Value::integer).unwrap_or(0);
-    let mut sum = i32::try_from(origin)
-        .map_err(|_| DecodeError::Invalid("the origin of Delta is too large"))?;
+    let mut sum = i32::try_from(origin).map_err(|_| Invalid("the origin of Delta is too large"))?;
     for value in &mut values {
         sum = sum
             .checked_add(*value)
-            .ok_or(DecodeError::Invalid("a sum of differences overflows"))?;
+            .ok_or(Invalid("a sum of differences overflows"))?;
         *value = sum;
     }
     Ok(values)
 }
 
 /// Integers divided by a factor.
-fn fixed_point(
-    values: &[i32],
-    encoding: &Value<'_>,
-    budget: &mut Budget,
-) -> Result<Vec<f64>, DecodeError> {
+fn fixed_point(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Vec<f64>> {
     let factor = encoding
         .get("factor")
         .and_then(Value::number)
         .unwrap_or(0.0);
     if !factor.is_finite() || factor == 0.0 {
-        return Err(DecodeError::Invalid(
-            "the factor of FixedPoint is missing or zero",
-        ));
+        return Err(Invalid("the factor of FixedPoint is missing or zero"));
     }
     budget.spend(values.len())?;
     Ok(values
@@ -371,16 +335,16 @@ fn interval_quantization(
     values: &[i32],
     encoding: &Value<'_>,
     budget: &mut Budget,
-) -> Result<Vec<f64>, DecodeError> {
+) -> Decoded<Vec<f64>> {
     let number = |key: &str| encoding.get(key).and_then(Value::number);
     let (Some(min), Some(max), Some(steps)) = (number("min"), number("max"), number("numSteps"))
     else {
-        return Err(DecodeError::Invalid(
+        return Err(Invalid(
             "the interval of IntervalQuantization is incomplete",
         ));
     };
     if steps < 2.0 {
-        return Err(DecodeError::Invalid(
+        return Err(Invalid(
             "the interval of IntervalQuantization has fewer than two steps",
         ));
     }
@@ -393,11 +357,11 @@ fn interval_quantization(
 }
 
 /// Returns an error if the number of values differs from `srcSize`.
-fn check_size(found: usize, encoding: &Value<'_>) -> Result<(), DecodeError> {
+fn check_size(found: usize, encoding: &Value<'_>) -> Decoded<()> {
     match encoding.get("srcSize").and_then(Value::integer) {
-        Some(size) if usize::try_from(size) != Ok(found) => Err(DecodeError::Invalid(
-            "the number of values differs from srcSize",
-        )),
+        Some(size) if usize::try_from(size) != Ok(found) => {
+            Err(Invalid("the number of values differs from srcSize"))
+        }
         _ => Ok(()),
     }
 }
@@ -417,7 +381,7 @@ mod tests {
         encoding("ByteArray", vec![("type", Value::Int(kind))])
     }
 
-    fn unpack(bytes: &'static [u8], encodings: Vec<Value<'static>>) -> Result<Data, DecodeError> {
+    fn unpack(bytes: &'static [u8], encodings: Vec<Value<'static>>) -> Decoded<Data> {
         let packed = Value::Map(vec![
             ("encoding", Value::List(encodings)),
             ("data", Value::Bytes(bytes)),
@@ -510,7 +474,7 @@ mod tests {
         );
         assert!(matches!(bomb, Err(DecodeError::TooLarge(_))));
         let negative = unpack(&[0, 0xff], vec![runs(), bytes_of(1)]);
-        assert!(matches!(negative, Err(DecodeError::Invalid(_))));
+        assert!(matches!(negative, Err(Invalid(_))));
     }
 
     #[test]

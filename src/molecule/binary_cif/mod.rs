@@ -3,15 +3,14 @@
 mod column_encoding;
 mod message_pack;
 
-use smol_str::{SmolStr, ToSmolStr};
+use smol_str::SmolStr;
 
 use self::column_encoding::{Budget, Data, DecodeError, decode};
 use self::message_pack::{Value, parse};
-use super::decimal::parse_decimal;
 use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::mmcif::assemblies::{GENERATORS, OPERATORS, TextTable, assemblies};
 use super::mmcif::atom_site::{
-    AtomRow, COLUMN_COUNT, COLUMN_NAMES, Column, check_coordinates, column_index, push_atom,
+    COLUMN_COUNT, COLUMN_NAMES, Cell, Column, check_coordinates, column_index, push_atom,
 };
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
@@ -31,8 +30,8 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
     let table = AtomTable::new(atoms, &mut budget).map_err(error(FileLocation::File))?;
     let mut builder = StructureBuilder::new(source);
     for row in 0..table.rows {
-        push_atom(&mut builder, &TableRow { table: &table, row })
-            .map_err(error(FileLocation::Row(row + 1)))?;
+        let cell = |column: Column| table.columns[column as usize].as_ref()?.cell(row);
+        push_atom(&mut builder, cell).map_err(error(FileLocation::Row(row + 1)))?;
     }
     let mut read_table = |name: &str| match category(block, name) {
         Some(category) => text_table(category, &mut budget),
@@ -84,20 +83,17 @@ impl DecodedColumn {
         Ok(Self { data, mask })
     }
 
-    fn is_known(&self, row: usize) -> bool {
-        self.mask.as_ref().is_none_or(|mask| mask[row] == 0)
-    }
-
-    fn text(&self, row: usize) -> Option<SmolStr> {
-        if !self.is_known(row) {
+    fn cell(&self, row: usize) -> Option<Cell<'_>> {
+        if self.mask.as_ref().is_some_and(|mask| mask[row] != 0) {
             return None;
         }
         match &self.data {
-            Data::Ints(values) => Some(values[row].to_smolstr()),
-            Data::Floats(values) => Some(values[row].to_smolstr()),
+            Data::Ints(values) => Some(Cell::Int(values[row])),
+            Data::Floats(values) => Some(Cell::Float(values[row])),
             Data::Strings { indices, strings } => {
-                let index = usize::try_from(indices[row]).ok()?;
-                strings.get(index).cloned()
+                let string = strings.get(usize::try_from(indices[row]).ok()?)?;
+                // Some writers encode a missing value as an empty string.
+                (!string.is_empty()).then_some(Cell::Text(string))
             }
         }
     }
@@ -130,69 +126,6 @@ impl AtomTable {
     }
 }
 
-struct TableRow<'t> {
-    table: &'t AtomTable,
-    row: usize,
-}
-
-impl TableRow<'_> {
-    fn known(&self, column: Column) -> Option<&DecodedColumn> {
-        let column = self.table.columns[column as usize].as_ref()?;
-        column.is_known(self.row).then_some(column)
-    }
-}
-
-impl AtomRow for TableRow<'_> {
-    fn text(&self, column: Column) -> Option<SmolStr> {
-        // Some writers encode a missing value as an empty string.
-        let text = self.known(column)?.text(self.row)?;
-        (!text.is_empty()).then_some(text)
-    }
-
-    fn decimal(&self, column: Column, shift: u32) -> Result<Option<f64>, ReadErrorKind> {
-        let field = COLUMN_NAMES[column as usize];
-        let Some(known) = self.known(column) else {
-            return Ok(None);
-        };
-        let scale = 10f64.powi(shift as i32);
-        let value = match &known.data {
-            Data::Floats(values) => values[self.row] / scale,
-            Data::Ints(values) => f64::from(values[self.row]) / scale,
-            Data::Strings { .. } => match self.text(column) {
-                Some(text) => parse_decimal(&text, shift, field)?,
-                None => return Ok(None),
-            },
-        };
-        if value.is_finite() {
-            Ok(Some(value))
-        } else {
-            Err(ReadErrorKind::InvalidNumber {
-                field,
-                text: value.to_string(),
-            })
-        }
-    }
-
-    fn integer(&self, column: Column) -> Result<Option<i32>, ReadErrorKind> {
-        if let Some(DecodedColumn {
-            data: Data::Ints(values),
-            ..
-        }) = self.known(column)
-        {
-            return Ok(Some(values[self.row]));
-        }
-        let Some(text) = self.text(column) else {
-            return Ok(None);
-        };
-        text.parse()
-            .map(Some)
-            .map_err(|_| ReadErrorKind::InvalidNumber {
-                field: COLUMN_NAMES[column as usize],
-                text: text.to_string(),
-            })
-    }
-}
-
 /// A category as text.
 fn text_table(category: &Value<'_>, budget: &mut Budget) -> Result<TextTable, ReadErrorKind> {
     let row_count = row_count(category).unwrap_or(0);
@@ -204,7 +137,7 @@ fn text_table(category: &Value<'_>, budget: &mut Budget) -> Result<TextTable, Re
         table.columns.push(name.to_owned());
         table.rows.resize(row_count, Vec::new());
         for (row, values) in table.rows.iter_mut().enumerate() {
-            let text = decoded.text(row);
+            let text = decoded.cell(row).map(Cell::text);
             // Every row may refer to the same long string.
             budget
                 .spend(text.as_ref().map_or(0, SmolStr::len))

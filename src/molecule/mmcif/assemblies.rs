@@ -15,13 +15,13 @@ use crate::molecule::error::ReadErrorKind;
 use crate::molecule::structure::{Assembly, MAX_OPERATORS, Operator, too_many_operators};
 
 /// Category of the operators.
-pub(in crate::molecule) const OPERATORS: &str = "_pdbx_struct_oper_list";
+pub const OPERATORS: &str = "_pdbx_struct_oper_list";
 /// Category of the expressions.
-pub(in crate::molecule) const GENERATORS: &str = "_pdbx_struct_assembly_gen";
+pub const GENERATORS: &str = "_pdbx_struct_assembly_gen";
 
 /// A table as text: column names without category, and rows of values, `None` if unknown.
 #[derive(Clone, Debug, Default)]
-pub(in crate::molecule) struct TextTable {
+pub struct TextTable {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Option<String>>>,
 }
@@ -35,7 +35,7 @@ impl TextTable {
 }
 
 /// The assemblies of the two tables; none if a table is missing.
-pub(in crate::molecule) fn assemblies(
+pub fn assemblies(
     operators: &TextTable,
     generators: &TextTable,
 ) -> Result<Vec<Assembly>, ReadErrorKind> {

@@ -3,15 +3,17 @@
 //! Names given by the authors of a structure (`auth_*`) take precedence over those of the
 //! dictionary (`label_*`), because PDB files and papers use them.
 
-use smol_str::SmolStr;
+use std::num::ParseIntError;
 
-use crate::molecule::decimal::ANGSTROM_DIGITS;
+use smol_str::{SmolStr, ToSmolStr};
+
+use crate::molecule::decimal::{ANGSTROM_DIGITS, parse_decimal};
 use crate::molecule::error::ReadErrorKind;
 use crate::molecule::structure::builder::{AtomRecord, StructureBuilder};
 
 /// The columns that the readers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::molecule) enum Column {
+pub enum Column {
     Group,
     Symbol,
     LabelAtom,
@@ -32,10 +34,10 @@ pub(in crate::molecule) enum Column {
 }
 
 /// Number of [`Column`]s.
-pub(in crate::molecule) const COLUMN_COUNT: usize = Column::Model as usize + 1;
+pub const COLUMN_COUNT: usize = Column::Model as usize + 1;
 
 /// Names of the columns after `_atom_site.`, in the order of [`Column`].
-pub(in crate::molecule) const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
+pub const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
     "group_PDB",
     "type_symbol",
     "label_atom_id",
@@ -58,29 +60,61 @@ pub(in crate::molecule) const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
 /// The required columns.
 const COORDINATES: [Column; 3] = [Column::X, Column::Y, Column::Z];
 
-/// One row of the table.
-pub(in crate::molecule) trait AtomRow {
-    /// The text in a column; `None` if the column or the value is missing.
-    fn text(&self, column: Column) -> Option<SmolStr>;
+/// A known value of the table.
+#[derive(Clone, Copy)]
+pub enum Cell<'a> {
+    Text(&'a str),
+    Int(i32),
+    Float(f64),
+}
 
-    /// The finite number in a column, divided by `10^shift`.
-    fn decimal(&self, column: Column, shift: u32) -> Result<Option<f64>, ReadErrorKind>;
+impl Cell<'_> {
+    pub fn text(self) -> SmolStr {
+        match self {
+            Self::Text(text) => SmolStr::new(text),
+            Self::Int(value) => value.to_smolstr(),
+            Self::Float(value) => value.to_smolstr(),
+        }
+    }
 
-    /// The integer in a column.
-    fn integer(&self, column: Column) -> Result<Option<i32>, ReadErrorKind>;
+    /// The finite number, divided by `10^shift`.
+    fn decimal(self, shift: u32, column: Column) -> Result<f64, ReadErrorKind> {
+        let value = match self {
+            Self::Text(text) => return parse_decimal(text, shift, COLUMN_NAMES[column as usize]),
+            Self::Int(value) => f64::from(value),
+            Self::Float(value) => value,
+        } / 10f64.powi(shift as i32);
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(invalid_number(column, &value.to_string()))
+        }
+    }
+
+    fn integer(self) -> Result<i32, ParseIntError> {
+        match self {
+            Self::Int(value) => Ok(value),
+            _ => self.text().parse(),
+        }
+    }
+}
+
+fn invalid_number(column: Column, text: &str) -> ReadErrorKind {
+    ReadErrorKind::InvalidNumber {
+        field: COLUMN_NAMES[column as usize],
+        text: text.to_owned(),
+    }
 }
 
 /// The index of a column in [`COLUMN_NAMES`], in any letter case.
-pub(in crate::molecule) fn column_index(name: &str) -> Option<usize> {
+pub fn column_index(name: &str) -> Option<usize> {
     COLUMN_NAMES
         .iter()
         .position(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Returns an error for the first coordinate column that is missing.
-pub(in crate::molecule) fn check_coordinates(
-    has_column: impl Fn(usize) -> bool,
-) -> Result<(), ReadErrorKind> {
+pub fn check_coordinates(has_column: impl Fn(usize) -> bool) -> Result<(), ReadErrorKind> {
     for column in COORDINATES {
         if !has_column(column as usize) {
             return Err(ReadErrorKind::MissingColumn(COLUMN_NAMES[column as usize]));
@@ -89,37 +123,31 @@ pub(in crate::molecule) fn check_coordinates(
     Ok(())
 }
 
-/// Adds the atom of a row to the structure.
-pub(in crate::molecule) fn push_atom(
+/// Adds the atom of a row to the structure. `cell` returns the value in a column, `None` if the
+/// column or the value is missing.
+pub fn push_atom<'a>(
     builder: &mut StructureBuilder,
-    row: &impl AtomRow,
+    cell: impl Fn(Column) -> Option<Cell<'a>>,
 ) -> Result<(), ReadErrorKind> {
-    let either = |first: Column, second: Column| {
-        row.text(first)
-            .or_else(|| row.text(second))
-            .unwrap_or_default()
-    };
+    let text = |column: Column| cell(column).map(Cell::text);
+    let either =
+        |first: Column, second: Column| text(first).or_else(|| text(second)).unwrap_or_default();
+    let integer = |column: Column| cell(column).map(Cell::integer).transpose();
+    let character = |column: Column| text(column).and_then(|text| text.chars().next());
     let mut position = [0.0; 3];
     for (value, column) in position.iter_mut().zip(COORDINATES) {
-        *value =
-            row.decimal(column, ANGSTROM_DIGITS)?
-                .ok_or_else(|| ReadErrorKind::InvalidNumber {
-                    field: COLUMN_NAMES[column as usize],
-                    text: "?".to_owned(),
-                })?;
+        let cell = cell(column).ok_or_else(|| invalid_number(column, "?"))?;
+        *value = cell.decimal(ANGSTROM_DIGITS, column)?;
     }
-    let residue_number = match builder.valid_number(row.integer(Column::AuthSeq)) {
-        Some(number) => number,
-        None => builder
-            .valid_number(row.integer(Column::LabelSeq))
-            .unwrap_or(0),
-    };
-    let hetero = row
-        .text(Column::Group)
-        .is_some_and(|group| group == "HETATM");
+    let occupancy = cell(Column::Occupancy)
+        .map(|cell| cell.decimal(0, Column::Occupancy))
+        .transpose();
+    let residue_number = builder
+        .valid_number(integer(Column::AuthSeq))
+        .or_else(|| builder.valid_number(integer(Column::LabelSeq)));
+    let hetero = text(Column::Group).is_some_and(|group| group == "HETATM");
     let name = either(Column::AuthAtom, Column::LabelAtom);
-    let symbol = row.text(Column::Symbol).unwrap_or_default();
-    let character = |column: Column| row.text(column).and_then(|text| text.chars().next());
+    let symbol = text(Column::Symbol).unwrap_or_default();
     let record = AtomRecord {
         position,
         symbol: &symbol,
@@ -128,13 +156,11 @@ pub(in crate::molecule) fn push_atom(
         residue_name: &either(Column::AuthComp, Column::LabelComp),
         chain: &either(Column::AuthAsym, Column::LabelAsym),
         label_chain: &either(Column::LabelAsym, Column::AuthAsym),
-        residue_number,
+        residue_number: residue_number.unwrap_or(0),
         insertion_code: character(Column::Insertion),
-        model: builder
-            .valid_number(row.integer(Column::Model))
-            .unwrap_or(1),
+        model: builder.valid_number(integer(Column::Model)).unwrap_or(1),
         altloc: character(Column::Alternate),
-        occupancy: builder.valid_occupancy(row.decimal(Column::Occupancy, 0)),
+        occupancy: builder.valid_occupancy(occupancy),
     };
     builder.push(&record)
 }

@@ -7,14 +7,9 @@ pub(super) mod assemblies;
 pub(super) mod atom_site;
 mod tokens;
 
-use smol_str::SmolStr;
-
 use self::assemblies::{GENERATORS, OPERATORS, TextTable, assemblies};
-use self::atom_site::{
-    AtomRow, COLUMN_COUNT, COLUMN_NAMES, Column, check_coordinates, column_index, push_atom,
-};
+use self::atom_site::{COLUMN_COUNT, Cell, Column, check_coordinates, column_index, push_atom};
 use self::tokens::{Token, Tokens, Value};
-use super::decimal::parse_decimal;
 use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
@@ -173,16 +168,9 @@ impl<'a> Parser<'a> {
         columns: &[&str],
         first: Option<Token<'a>>,
     ) -> Result<Option<Token<'a>>, ReadErrorKind> {
-        let indices = column_indices(columns.iter().copied());
-        check_coordinates(|column| indices[column].is_some())?;
-        self.rows(columns.len(), first, |builder, values| {
-            push_atom(
-                builder,
-                &TextRow {
-                    indices: &indices,
-                    values,
-                },
-            )
+        let indices = column_indices(columns.iter().copied())?;
+        self.rows(columns.len(), first, |builder, row| {
+            push_atom(builder, |column| cell(&indices, row, column))
         })
     }
 
@@ -219,144 +207,29 @@ impl<'a> Parser<'a> {
         let Some(row) = table.rows.first() else {
             return Ok(());
         };
-        let indices = column_indices(table.columns.iter().map(String::as_str));
-        check_coordinates(|column| indices[column].is_some())?;
-        let values: Vec<Value<'_>> = row.iter().map(|text| Value::new(text.as_deref())).collect();
-        let row = TextRow {
-            indices: &indices,
-            values: &values,
-        };
-        push_atom(&mut self.builder, &row)
+        let indices = column_indices(table.columns.iter().map(String::as_str))?;
+        let row: Vec<Value<'_>> = row.iter().map(|text| Value::new(text.as_deref())).collect();
+        push_atom(&mut self.builder, |column| cell(&indices, &row, column))
     }
 }
 
+type ColumnIndices = [Option<usize>; COLUMN_COUNT];
+
 /// The index of each [`Column`] in a row.
-fn column_indices<'n>(columns: impl Iterator<Item = &'n str>) -> [Option<usize>; COLUMN_COUNT] {
+fn column_indices<'n>(
+    columns: impl Iterator<Item = &'n str>,
+) -> Result<ColumnIndices, ReadErrorKind> {
     let mut indices = [None; COLUMN_COUNT];
     for (index, name) in columns.enumerate() {
         if let Some(column) = column_index(name) {
             indices[column] = Some(index);
         }
     }
-    indices
+    check_coordinates(|column| indices[column].is_some())?;
+    Ok(indices)
 }
 
-/// A row of the atom table.
-struct TextRow<'r, 'a> {
-    indices: &'r [Option<usize>; COLUMN_COUNT],
-    values: &'r [Value<'a>],
-}
-
-impl<'a> TextRow<'_, 'a> {
-    fn known(&self, column: Column) -> Option<&'a str> {
-        self.values.get(self.indices[column as usize]?)?.known()
-    }
-}
-
-impl AtomRow for TextRow<'_, '_> {
-    fn text(&self, column: Column) -> Option<SmolStr> {
-        self.known(column).map(SmolStr::new)
-    }
-
-    fn decimal(&self, column: Column, shift: u32) -> Result<Option<f64>, ReadErrorKind> {
-        self.known(column)
-            .map(|text| parse_decimal(text, shift, COLUMN_NAMES[column as usize]))
-            .transpose()
-    }
-
-    fn integer(&self, column: Column) -> Result<Option<i32>, ReadErrorKind> {
-        self.known(column)
-            .map(|text| {
-                text.parse().map_err(|_| ReadErrorKind::InvalidNumber {
-                    field: COLUMN_NAMES[column as usize],
-                    text: text.to_owned(),
-                })
-            })
-            .transpose()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Structure, ReadError> {
-        super::read(text.as_bytes(), "test.cif")
-    }
-
-    const HEAD: &str = "data_X\nloop_\n_atom_site.type_symbol\n_atom_site.label_atom_id\n\
-        _atom_site.label_asym_id\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n";
-
-    #[test]
-    fn only_coordinates_are_required() {
-        let structure = read(&format!("{HEAD}C C1 A 1.0 2.0 3.0\nFE 'FE' B 4 5 6\n")).unwrap();
-        assert_eq!(structure.atoms().len(), 2);
-        assert_eq!(structure.chains(), ["A", "B"]);
-        assert_eq!(structure.models(), [1]);
-        assert_eq!(
-            structure.atoms()[1].position,
-            glam::Vec3::new(0.4, 0.5, 0.6)
-        );
-    }
-
-    #[test]
-    fn single_items_can_define_an_atom() {
-        let text = "data_X _atom_site.Cartn_x 1 _atom_site.Cartn_y 2 _atom_site.Cartn_z 3 \
-            _atom_site.type_symbol NA";
-        assert_eq!(read(text).unwrap().atoms()[0].name, "NA");
-    }
-
-    #[test]
-    fn errors_contain_the_line_or_the_column() {
-        let bad = |rows: &str| read(&format!("{HEAD}{rows}")).unwrap_err();
-        let error = bad("C C1 A 1 2 3\nC C2 A 1 x 3\n");
-        assert_eq!(error.location, FileLocation::Line(10));
-        assert!(matches!(
-            error.kind,
-            ReadErrorKind::InvalidNumber {
-                field: "Cartn_y",
-                ..
-            }
-        ));
-        assert!(matches!(bad("C C1 A 1 2").kind, ReadErrorKind::Syntax(_)));
-        assert!(matches!(
-            bad("C C1 A 1 2 ?").kind,
-            ReadErrorKind::InvalidNumber {
-                field: "Cartn_z",
-                ..
-            }
-        ));
-        assert!(matches!(
-            bad("C C1 A 1 2 nan").kind,
-            ReadErrorKind::InvalidNumber { .. }
-        ));
-        assert!(matches!(
-            bad("C C1 A 1 2 1e9").kind,
-            ReadErrorKind::TooFar { .. }
-        ));
-        assert!(matches!(bad("").kind, ReadErrorKind::NoAtoms));
-        let error = read(&format!(
-            "{}C C1 A 1 2",
-            HEAD.replace("_atom_site.Cartn_z\n", "")
-        ));
-        assert_eq!(
-            error.unwrap_err().kind,
-            ReadErrorKind::MissingColumn("Cartn_z")
-        );
-        assert!(matches!(
-            read("hello").unwrap_err().kind,
-            ReadErrorKind::Syntax(_)
-        ));
-        assert_eq!(
-            read("data_X\n\u{0}").unwrap_err().location,
-            FileLocation::Line(2)
-        );
-    }
-
-    #[test]
-    fn only_the_first_block_with_atoms_is_read() {
-        let block = format!("{HEAD}C C1 A 1 2 3\n");
-        let structure = read(&format!("data_empty\n{block}{block}")).unwrap();
-        assert_eq!(structure.atoms().len(), 1);
-    }
+fn cell<'a>(indices: &ColumnIndices, row: &[Value<'a>], column: Column) -> Option<Cell<'a>> {
+    let value = row.get(indices[column as usize]?)?;
+    value.known().map(Cell::Text)
 }

@@ -51,11 +51,7 @@ impl Structure {
             ModelChoice::All => Ok(None),
             ModelChoice::First => Ok(self.models.first().copied()),
             ModelChoice::Number(number) if self.models.contains(&number) => Ok(Some(number)),
-            ModelChoice::Number(requested) => Err(MoleculeError::UnknownModel {
-                file: self.source.clone(),
-                requested,
-                available: self.models.clone(),
-            }),
+            ModelChoice::Number(number) => Err(self.not_in_file("model", number, &self.models)),
         }
     }
 
@@ -65,11 +61,7 @@ impl Structure {
             let available = self.chains();
             for chain in requested {
                 if !available.iter().any(|name| name == chain) {
-                    return Err(MoleculeError::UnknownChain {
-                        file: self.source.clone(),
-                        requested: chain.clone(),
-                        available,
-                    });
+                    return Err(self.not_in_file("chain", chain, available));
                 }
             }
         }

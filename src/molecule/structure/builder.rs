@@ -17,7 +17,7 @@ use crate::molecule::template::MAX_COORDINATE_NM;
 use crate::molecule::{Element, Residue};
 
 /// One atom of a file.
-pub(in crate::molecule) struct AtomRecord<'a> {
+pub struct AtomRecord<'a> {
     /// Coordinates, nm.
     pub position: [f64; 3],
     /// Element field, trimmed; empty if the element follows from the name.
@@ -39,8 +39,7 @@ pub(in crate::molecule) struct AtomRecord<'a> {
 type ResidueKey = (i32, Residue, SmolStr);
 
 /// Names of the coordinates in errors.
-pub(in crate::molecule) const AXES: [&str; 3] =
-    ["the x coordinate", "the y coordinate", "the z coordinate"];
+pub const AXES: [&str; 3] = ["the x coordinate", "the y coordinate", "the z coordinate"];
 
 /// Maximum length of an atom, residue or chain name, bytes; real ones have up to a dozen.
 ///
@@ -49,7 +48,7 @@ const MAX_NAME_BYTES: usize = 64;
 
 /// Collects atom records; see the [module](self).
 #[derive(Default)]
-pub(in crate::molecule) struct StructureBuilder {
+pub struct StructureBuilder {
     structure: Structure,
     /// Last residue with a key, and its segment.
     residues: HashMap<ResidueKey, (u32, u32)>,
@@ -62,38 +61,35 @@ pub(in crate::molecule) struct StructureBuilder {
 }
 
 impl StructureBuilder {
-    pub(in crate::molecule) fn new(source: &str) -> Self {
+    pub fn new(source: &str) -> Self {
         let mut builder = Self::default();
         builder.structure.source = source.to_owned();
         builder
     }
 
     /// Ends the current chain.
-    pub(in crate::molecule) fn terminate_chain(&mut self) {
+    pub fn terminate_chain(&mut self) {
         self.segment = self.segment.wrapping_add(1);
         self.current_residue = None;
     }
 
     /// Whether there are no atoms.
-    pub(in crate::molecule) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.structure.atoms.is_empty()
     }
 
     /// Whether any atom belongs to this model.
-    pub(in crate::molecule) fn has_model(&self, model: i32) -> bool {
+    pub fn has_model(&self, model: i32) -> bool {
         self.models.contains(&model)
     }
 
     /// The number after the largest model number.
-    pub(in crate::molecule) fn next_model(&self) -> i32 {
+    pub fn next_model(&self) -> i32 {
         self.max_model.saturating_add(1)
     }
 
     /// The parsed occupancy, 1 if it is missing, 1 with a warning if it is invalid.
-    pub(in crate::molecule) fn valid_occupancy<E>(
-        &mut self,
-        parsed: Result<Option<f64>, E>,
-    ) -> f32 {
+    pub fn valid_occupancy<E>(&mut self, parsed: Result<Option<f64>, E>) -> f32 {
         match parsed {
             Ok(None) => 1.0,
             Ok(Some(occupancy)) if (occupancy as f32).is_finite() => occupancy as f32,
@@ -105,10 +101,7 @@ impl StructureBuilder {
     }
 
     /// The parsed residue or model number; counts an invalid one and treats it as missing.
-    pub(in crate::molecule) fn valid_number<E>(
-        &mut self,
-        parsed: Result<Option<i32>, E>,
-    ) -> Option<i32> {
+    pub fn valid_number<E>(&mut self, parsed: Result<Option<i32>, E>) -> Option<i32> {
         parsed.unwrap_or_else(|_| {
             self.structure.warnings.invalid_numbers += 1;
             None
@@ -116,7 +109,7 @@ impl StructureBuilder {
     }
 
     /// Adds an atom, unless it is a massless site of a water model.
-    pub(in crate::molecule) fn push(&mut self, atom: &AtomRecord<'_>) -> Result<(), ReadErrorKind> {
+    pub fn push(&mut self, atom: &AtomRecord<'_>) -> Result<(), ReadErrorKind> {
         for (field, value) in AXES.into_iter().zip(atom.position) {
             if !value.is_finite() {
                 let text = value.to_string();
@@ -218,10 +211,7 @@ impl StructureBuilder {
     ///
     /// # Errors
     /// [`ReadErrorKind::NoAtoms`] if there are none.
-    pub(in crate::molecule) fn finish(
-        mut self,
-        assemblies: Vec<Assembly>,
-    ) -> Result<Structure, ReadError> {
+    pub fn finish(mut self, assemblies: Vec<Assembly>) -> Result<Structure, ReadError> {
         if self.is_empty() {
             let source = &self.structure.source;
             let kind = ReadErrorKind::NoAtoms;

@@ -14,7 +14,7 @@ use glam::{DMat3, DVec3, Vec3};
 use smol_str::SmolStr;
 
 pub use self::rigid_bodies::{MoleculeInstances, MoleculePart, SplitBy};
-use super::error::ReadErrorKind;
+use super::error::{MoleculeError, ReadErrorKind};
 use super::{Element, LoadWarnings, Residue};
 
 /// Maximum number of operators of an assembly, far more than any virus has.
@@ -135,6 +135,20 @@ impl Structure {
         let mut seen = HashSet::new();
         let names = self.residues.iter().map(|residue| &residue.chain);
         names.filter(|name| seen.insert(*name)).cloned().collect()
+    }
+
+    fn not_in_file<T: ToString>(
+        &self,
+        what: &'static str,
+        requested: impl ToString,
+        available: impl IntoIterator<Item = T>,
+    ) -> MoleculeError {
+        MoleculeError::NotInFile {
+            file: self.source.clone(),
+            what,
+            requested: requested.to_string(),
+            available: available.into_iter().map(|name| name.to_string()).collect(),
+        }
     }
 
     /// Name of the molecule: the file name without folders and extensions.

@@ -1,6 +1,7 @@
 //! Turns a structure into rigid bodies: one template, one per part, or copies of an assembly.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use glam::{DMat3, DQuat, Vec3};
@@ -165,19 +166,13 @@ impl Structure {
             }]);
         };
         let assembly = self.assembly(id)?;
-        let mut groups: Vec<(ChainSet<'_>, Vec<Pose>)> = Vec::new();
-        let mut group_of: HashMap<ChainSet<'_>, usize> = HashMap::new();
+        let mut motions = Vec::new();
         for operator in &assembly.operators {
             let motion = self.rigid_motion(assembly, operator)?;
-            let chains = operator.chains.as_deref();
-            let group = *group_of.entry(chains).or_insert_with(|| {
-                groups.push((chains, Vec::new()));
-                groups.len() - 1
-            });
-            groups[group].1.push(motion);
+            motions.push((operator.chains.as_deref(), motion));
         }
         let mut all_copies = Vec::new();
-        for (chains, motions) in groups {
+        for (chains, motions) in group_by_key(motions) {
             let atoms = self.atoms_in_chains(&selected, chains);
             if !atoms.is_empty() {
                 all_copies.push(Copies { atoms, motions });
@@ -215,15 +210,8 @@ impl Structure {
 
     fn assembly(&self, id: &str) -> Result<&Assembly, MoleculeError> {
         let found = self.assemblies.iter().find(|assembly| assembly.id == id);
-        found.ok_or_else(|| MoleculeError::UnknownAssembly {
-            file: self.source.clone(),
-            requested: id.to_owned(),
-            available: self
-                .assemblies
-                .iter()
-                .map(|assembly| assembly.id.clone())
-                .collect(),
-        })
+        let ids = self.assemblies.iter().map(|assembly| &assembly.id);
+        found.ok_or_else(|| self.not_in_file("assembly", id, ids))
     }
 
     /// The `atoms` in these (label) chains.
@@ -262,9 +250,7 @@ impl Structure {
 
     /// The parts of `atoms`, in the order of their first atoms.
     fn groups(&self, by: SplitBy, atoms: &[u32]) -> Vec<Vec<u32>> {
-        let mut groups: Vec<Vec<u32>> = Vec::new();
-        let mut group_of: HashMap<(i32, u32, &str), usize> = HashMap::new();
-        for &index in atoms {
+        let keyed = atoms.iter().map(|&index| {
             let atom = &self.atoms[index as usize];
             let key = match by {
                 SplitBy::Chain => {
@@ -274,13 +260,10 @@ impl Structure {
                 SplitBy::Residue => (0, atom.residue, ""),
                 SplitBy::Model => (atom.model, 0, ""),
             };
-            let group = *group_of.entry(key).or_insert_with(|| {
-                groups.push(Vec::new());
-                groups.len() - 1
-            });
-            groups[group].push(index);
-        }
-        groups
+            (key, index)
+        });
+        let groups = group_by_key(keyed).into_iter();
+        groups.map(|(_, atoms)| atoms).collect()
     }
 
     fn part_name(&self, by: SplitBy, first_atom: u32) -> String {
@@ -346,6 +329,22 @@ impl Structure {
         template.set_load_warnings(self.warnings);
         Ok(template)
     }
+}
+
+/// Groups values by key, in the order of the first value of each group.
+fn group_by_key<K: Copy + Eq + Hash, T>(
+    values: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut group_of = HashMap::new();
+    for (key, value) in values {
+        let group = *group_of.entry(key).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].1.push(value);
+    }
+    groups
 }
 
 /// `point` moved by `motion`; exact, including the sign of zeros, if the motion is the identity.

@@ -65,10 +65,10 @@ fn missing_invalid_and_mismatched_files_are_rejected() {
         cache.load(&file.0).unwrap_err()
     };
     let missing = cache.load("/nowhere/at/all.proxy.ron").unwrap_err();
-    assert!(matches!(missing, ProxyFileError::Read { .. }));
+    assert!(matches!(missing, ProxyFileError::Io { .. }));
     assert!(missing.source().is_some());
     let unwritable = cache.save("/nowhere/at/all.proxy.ron").unwrap_err();
-    assert!(matches!(unwritable, ProxyFileError::Write { .. }));
+    assert!(matches!(unwritable, ProxyFileError::Io { .. }));
     for broken in [
         "",
         "(",

@@ -122,7 +122,7 @@ fn errors_of_requests_list_what_is_available() {
     };
     assert!(matches!(
         one(ATOM).template(&chain),
-        Err(MoleculeError::UnknownChain { available, .. }) if available == ["A"]
+        Err(MoleculeError::NotInFile { what: "chain", available, .. }) if available == ["A"]
     ));
     let assembly = LoadOptions {
         assembly: AssemblyChoice::OneBody("7".to_owned()),

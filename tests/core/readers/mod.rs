@@ -5,6 +5,8 @@
 
 mod errors;
 mod irregular_files;
+mod mmcif_files;
+mod pdb_files;
 mod real_structures;
 
 use std::collections::BTreeMap;

@@ -216,7 +216,7 @@ fn models_are_selected_by_number() {
     assert_eq!(count(ModelChoice::All).unwrap(), first + second);
     assert!(matches!(
         count(ModelChoice::Number(3)),
-        Err(MoleculeError::UnknownModel { requested: 3, available, .. }) if available == [1, 2]
+        Err(MoleculeError::NotInFile { what: "model", available, .. }) if available == ["1", "2"]
     ));
     let parts = structure.split_by(SplitBy::Model, &with_waters()).unwrap();
     let sizes: Vec<usize> = parts
