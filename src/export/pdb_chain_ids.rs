@@ -12,7 +12,10 @@
 //!    numbers offseted. Such molecules are distinct if the file is split by residue, but not if it
 //!    is split by chain.
 
+use smol_str::SmolStr;
+
 use crate::hybrid36;
+use crate::molecule::Residue;
 
 /// The chain letters, in the order of their assignment.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -23,9 +26,9 @@ const HIGHEST_NUMBER: i64 = hybrid36::max_value(4);
 
 /// The letter of a chain, and the offset of its residue numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ChainId {
-    pub(super) letter: u8,
-    pub(super) offset: i64,
+struct ChainId {
+    letter: u8,
+    offset: i64,
 }
 
 /// Assigns chain letters and residue numbers, each once.
@@ -44,9 +47,37 @@ impl ChainIds {
         }
     }
 
+    /// Letter and number of each residue of a molecule; `None` if there are not enough left.
+    pub(super) fn assign(&mut self, residues: &[Residue]) -> Option<Vec<(u8, i64)>> {
+        if let [residue] = residues {
+            return Some(vec![self.assign_residue(&residue.chain)?]);
+        }
+        let mut ranges: Vec<(&SmolStr, i64, i64)> = Vec::new();
+        for residue in residues {
+            let number = i64::from(residue.number);
+            match ranges.iter_mut().find(|range| range.0 == &residue.chain) {
+                Some((_, low, high)) => {
+                    *low = number.min(*low);
+                    *high = number.max(*high);
+                }
+                None => ranges.push((&residue.chain, number, number)),
+            }
+        }
+        let ids = ranges
+            .iter()
+            .map(|&(name, low, high)| self.assign_chain(name, low, high));
+        let ids: Vec<ChainId> = ids.collect::<Option<_>>()?;
+        let assigned = residues.iter().map(|residue| {
+            let chain = ranges.iter().position(|range| range.0 == &residue.chain)?;
+            let ChainId { letter, offset } = ids[chain];
+            Some((letter, i64::from(residue.number) + offset))
+        });
+        assigned.collect()
+    }
+
     /// Letter and number of the next molecule with one residue, in a chain called `name`; `None`
     /// if all are used up.
-    pub(super) fn assign_residue(&mut self, name: &str) -> Option<(u8, i64)> {
+    fn assign_residue(&mut self, name: &str) -> Option<(u8, i64)> {
         let index = match self.single_residues {
             Some(index) if self.next_number(index) <= HIGHEST_NUMBER => index,
             _ => self
@@ -64,7 +95,7 @@ impl ChainIds {
 
     /// Letter and offset of a chain called `name` with residue numbers `low..=high`; `None` if
     /// there is no space left.
-    pub(super) fn assign_chain(&mut self, name: &str, low: i64, high: i64) -> Option<ChainId> {
+    fn assign_chain(&mut self, name: &str, low: i64, high: i64) -> Option<ChainId> {
         let (index, offset) = match self.free_letter(name) {
             Some(index) if low >= LOWEST_NUMBER && high <= HIGHEST_NUMBER => (index, 0),
             Some(index) => (index, 1 - low),

@@ -6,11 +6,11 @@ use std::ops::Range;
 use glam::DVec3;
 use smol_str::SmolStr;
 
-use super::pdb_chain_ids::{ChainId, ChainIds};
+use super::pdb_chain_ids::ChainIds;
 use super::text_rows::{TextRows, scale, write_fixed};
 use super::{AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue};
 use crate::hybrid36;
-use crate::molecule::{Element, MoleculeTemplate};
+use crate::molecule::{Element, MoleculeTemplate, Residue};
 use crate::pose::Pose;
 
 // Columns of an atom row from 0; the format specification counts from 1.
@@ -70,21 +70,32 @@ pub fn write_pdb<'a>(
     let mut rows = TextRows::new(writer);
     write_title(&mut rows, &options.title)?;
     let mut summary = ExportSummary::default();
-    let mut numbering = Numbering::new();
+    let mut chain_ids = ChainIds::new();
     let mut serial = 0;
     for (index, (template, pose)) in molecules.into_iter().enumerate() {
         let pose = AngstromPose::new(index, template, pose)?;
-        numbering.number(index, template)?;
+        let full = |what| ExportError::PdbFull {
+            what,
+            molecule: index,
+        };
+        let ids = chain_ids.assign(template.residues());
+        let ids = ids.ok_or_else(|| full("residues"))?;
         let mut row = Row::blank();
         let mut residue = None;
         for atom in 0..template.atom_count() {
             let current = template.residue_indices()[atom];
             if residue != Some(current) {
-                row.set_residue(template, current, numbering.of_residue(current))?;
+                let (letter, number) = ids[current as usize];
+                row.set_residue(&template.residues()[current as usize], letter)?;
+                hybrid36::encode(number, &mut row.0[NUMBER]).ok_or_else(|| full("residues"))?;
+                // Molecules with one residue have new numbers.
+                if ids.len() == 1 {
+                    row.0[INSERTION_CODE] = b' ';
+                }
                 residue = Some(current);
             }
             serial += 1;
-            row.set_serial(index, serial)?;
+            hybrid36::encode(serial, &mut row.0[SERIAL]).ok_or_else(|| full("atoms"))?;
             row.set_atom(&template.atom_names()[atom], template.elements()[atom])?;
             let position = pose.angstrom(template.positions()[atom]);
             row.set_position(position)
@@ -97,7 +108,7 @@ pub fn write_pdb<'a>(
             rows.end_row()?;
         }
         serial += 1;
-        row.set_serial(index, serial)?;
+        hybrid36::encode(serial, &mut row.0[SERIAL]).ok_or_else(|| full("atoms"))?;
         rows.buffer.extend_from_slice(row.as_ter());
         rows.end_row()?;
         summary.molecules += 1;
@@ -140,100 +151,6 @@ fn printable(character: char) -> u8 {
     }
 }
 
-/// Chain letters and residue numbers of the current molecule.
-struct Numbering {
-    chain_ids: ChainIds,
-    residues: Vec<ResidueLabel>,
-}
-
-/// The identifiers of a residue in the file.
-#[derive(Clone, Copy)]
-struct ResidueLabel {
-    letter: u8,
-    number: [u8; 4],
-    insertion_code: u8,
-}
-
-impl Numbering {
-    fn new() -> Self {
-        Self {
-            chain_ids: ChainIds::new(),
-            residues: Vec::new(),
-        }
-    }
-
-    fn of_residue(&self, residue: u32) -> ResidueLabel {
-        self.residues[residue as usize]
-    }
-
-    /// Assigns labels to all residues of the molecule with this index.
-    fn number(&mut self, index: usize, template: &MoleculeTemplate) -> Result<(), ExportError> {
-        self.residues.clear();
-        self.label(template).ok_or(ExportError::PdbFull {
-            what: "residues",
-            molecule: index,
-        })
-    }
-
-    fn label(&mut self, template: &MoleculeTemplate) -> Option<()> {
-        if let [residue] = template.residues() {
-            let (letter, number) = self.chain_ids.assign_residue(&residue.chain)?;
-            self.residues.push(ResidueLabel {
-                letter,
-                number: number_field(number)?,
-                insertion_code: b' ',
-            });
-            return Some(());
-        }
-        let ids = self.assign_chains(template)?;
-        for residue in template.residues() {
-            let id = ids
-                .iter()
-                .find(|(chain, _)| *chain == &residue.chain)
-                .map(|(_, id)| id)?;
-            self.residues.push(ResidueLabel {
-                letter: id.letter,
-                number: number_field(i64::from(residue.number) + id.offset)?,
-                insertion_code: residue
-                    .insertion_code
-                    .filter(char::is_ascii_graphic)
-                    .map_or(b' ', |code| code as u8),
-            });
-        }
-        Some(())
-    }
-
-    /// The identifiers of the chains of a molecule with several residues, in file order.
-    fn assign_chains<'t>(
-        &mut self,
-        template: &'t MoleculeTemplate,
-    ) -> Option<Vec<(&'t SmolStr, ChainId)>> {
-        let mut ranges: Vec<(&SmolStr, i64, i64)> = Vec::new();
-        for residue in template.residues() {
-            let number = i64::from(residue.number);
-            match ranges
-                .iter_mut()
-                .find(|(chain, ..)| *chain == &residue.chain)
-            {
-                Some((_, low, high)) => {
-                    *low = number.min(*low);
-                    *high = number.max(*high);
-                }
-                None => ranges.push((&residue.chain, number, number)),
-            }
-        }
-        ranges
-            .into_iter()
-            .map(|(chain, low, high)| Some((chain, self.chain_ids.assign_chain(chain, low, high)?)))
-            .collect()
-    }
-}
-
-fn number_field(number: i64) -> Option<[u8; NUMBER.end - NUMBER.start]> {
-    let mut field = [b' '; NUMBER.end - NUMBER.start];
-    hybrid36::encode(number, &mut field).map(|()| field)
-}
-
 /// An atom row whose fields are overwritten for each atom.
 struct Row([u8; WIDTH]);
 
@@ -245,22 +162,10 @@ impl Row {
         Self(row)
     }
 
-    fn set_serial(&mut self, molecule: usize, serial: i64) -> Result<(), ExportError> {
-        hybrid36::encode(serial, &mut self.0[SERIAL]).ok_or(ExportError::PdbFull {
-            what: "atoms",
-            molecule,
-        })
-    }
-
     /// Sets the fields shared by the atoms of a residue. Names of up to three characters are
     /// right-justified in three columns; a fourth character uses the blank column after them.
-    fn set_residue(
-        &mut self,
-        template: &MoleculeTemplate,
-        residue: u32,
-        label: ResidueLabel,
-    ) -> Result<(), ExportError> {
-        let name = &template.residues()[residue as usize].name;
+    fn set_residue(&mut self, residue: &Residue, letter: u8) -> Result<(), ExportError> {
+        let name = &residue.name;
         let field = &mut self.0[RESIDUE_NAME];
         field.fill(b' ');
         let start = 3_usize.saturating_sub(name.len());
@@ -271,9 +176,11 @@ impl Row {
             b"HETATM"
         };
         self.0[RECORD].copy_from_slice(record);
-        self.0[CHAIN] = label.letter;
-        self.0[INSERTION_CODE] = label.insertion_code;
-        self.0[NUMBER].copy_from_slice(&label.number);
+        self.0[CHAIN] = letter;
+        self.0[INSERTION_CODE] = match residue.insertion_code {
+            Some(code) if code.is_ascii_graphic() => code as u8,
+            _ => b' ',
+        };
         Ok(())
     }
 

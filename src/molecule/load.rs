@@ -36,16 +36,6 @@ pub fn load(
 /// Uses only [`LoadOptions::format`]; the other options apply when the structure is turned into
 /// bodies.
 ///
-/// ```
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// let options = LoadOptions::default();
-/// let hemoglobin = load_structure("assets/molecules/1gzx.pdb", &options)?;
-/// let chains = hemoglobin.split_by(SplitBy::Chain, &options)?;
-/// assert_eq!(chains.len(), 4);
-/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
-/// ```
-///
 /// # Errors
 /// [`MoleculeError`] with file, location and cause.
 pub fn load_structure(

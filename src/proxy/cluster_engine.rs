@@ -88,25 +88,25 @@ pub trait ClusterEngine {
 
 /// The CPU backend.
 #[derive(Clone, Debug)]
-pub struct CpuClusterEngine<'a> {
-    points: &'a [LatticePoint],
+pub struct CpuClusterEngine {
+    points: Vec<LatticePoint>,
     weights: Vec<u32>,
     nearest: Vec<u32>,
 }
 
-impl<'a> CpuClusterEngine<'a> {
+impl CpuClusterEngine {
     /// An engine for `points`.
     #[must_use]
-    pub fn new(points: &'a [LatticePoint]) -> Self {
+    pub fn new(points: &[LatticePoint]) -> Self {
         Self {
-            points,
+            points: points.to_vec(),
             weights: vec![u32::MAX; points.len()],
             nearest: vec![0; points.len()],
         }
     }
 }
 
-impl ClusterEngine for CpuClusterEngine<'_> {
+impl ClusterEngine for CpuClusterEngine {
     type Error = Infallible;
 
     fn add_seed(&mut self, seed: LatticePoint) -> Result<Vec<u64>, Infallible> {

@@ -1,7 +1,5 @@
 //! The proxies of a molecule and their atoms.
 
-use std::convert::Infallible;
-
 use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
@@ -146,10 +144,9 @@ impl ProxySet {
         count: usize,
         seed: u64,
     ) -> Result<Self, ProxyError> {
-        let cluster_on_cpu = |points: &[LatticePoint], count: usize| {
-            cluster(points, count, seed, &mut CpuClusterEngine::new(points))
-        };
-        let Ok::<_, Infallible>(set) = Self::clustered(atoms.into(), count, cluster_on_cpu);
+        let Ok(set) = Self::with_engine(atoms, count, seed, |points| {
+            Ok(CpuClusterEngine::new(points))
+        });
         set
     }
 
@@ -165,16 +162,7 @@ impl ProxySet {
         seed: u64,
         make_engine: impl FnOnce(&[LatticePoint]) -> Result<E, E::Error>,
     ) -> Result<Result<Self, ProxyError>, E::Error> {
-        Self::clustered(atoms.into(), count, |points, count| {
-            cluster(points, count, seed, &mut make_engine(points)?)
-        })
-    }
-
-    fn clustered<E>(
-        atoms: BodySpheres<'_>,
-        count: usize,
-        cluster: impl FnOnce(&[LatticePoint], usize) -> Result<Vec<u32>, E>,
-    ) -> Result<Result<Self, ProxyError>, E> {
+        let atoms = atoms.into();
         if let Err(error) = atoms.check() {
             return Ok(Err(error));
         }
@@ -184,7 +172,8 @@ impl ProxySet {
         if count >= atoms.centers.len() {
             return Ok(Ok(Self::one_per_atom(atoms)));
         }
-        let assignment = cluster(&on_lattice(atoms.centers), count)?;
+        let points = on_lattice(atoms.centers);
+        let assignment = cluster(&points, count, seed, &mut make_engine(&points)?)?;
         Ok(Ok(Self::from_assignment(atoms, count, &assignment)))
     }
 

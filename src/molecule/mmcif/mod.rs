@@ -9,7 +9,7 @@ mod tokens;
 
 use self::assemblies::{GENERATORS, OPERATORS, TextTable, assemblies};
 use self::atom_site::{COLUMN_COUNT, Cell, Column, check_coordinates, column_index, push_atom};
-use self::tokens::{Token, Tokens, Value};
+use self::tokens::{Token, Tokens};
 use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         if table.rows.is_empty() {
             table.rows.push(Vec::new());
         }
-        table.rows[0].push(value.known().map(str::to_owned));
+        table.rows[0].push(value.map(str::to_owned));
         Ok(())
     }
 
@@ -145,8 +145,7 @@ impl<'a> Parser<'a> {
         let mut rows = Vec::new();
         let after = self.rows(columns.len(), token, |_, row| {
             if is_kept {
-                let known = |value: &Value<'_>| value.known().map(str::to_owned);
-                rows.push(row.iter().map(known).collect());
+                rows.push(row.iter().map(|value| value.map(str::to_owned)).collect());
             }
             Ok(())
         })?;
@@ -179,7 +178,7 @@ impl<'a> Parser<'a> {
         &mut self,
         width: usize,
         first: Option<Token<'a>>,
-        mut handle: impl FnMut(&mut StructureBuilder, &[Value<'a>]) -> Result<(), ReadErrorKind>,
+        mut handle: impl FnMut(&mut StructureBuilder, &[Option<&'a str>]) -> Result<(), ReadErrorKind>,
     ) -> Result<Option<Token<'a>>, ReadErrorKind> {
         let mut token = first;
         let mut row = Vec::with_capacity(width);
@@ -208,7 +207,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         };
         let indices = column_indices(table.columns.iter().map(String::as_str))?;
-        let row: Vec<Value<'_>> = row.iter().map(|text| Value::new(text.as_deref())).collect();
+        let row: Vec<Option<&str>> = row.iter().map(Option::as_deref).collect();
         push_atom(&mut self.builder, |column| cell(&indices, &row, column))
     }
 }
@@ -229,7 +228,7 @@ fn column_indices<'n>(
     Ok(indices)
 }
 
-fn cell<'a>(indices: &ColumnIndices, row: &[Value<'a>], column: Column) -> Option<Cell<'a>> {
+fn cell<'a>(indices: &ColumnIndices, row: &[Option<&'a str>], column: Column) -> Option<Cell<'a>> {
     let value = row.get(indices[column as usize]?)?;
-    value.known().map(Cell::Text)
+    value.map(Cell::Text)
 }

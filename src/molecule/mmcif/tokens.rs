@@ -17,30 +17,8 @@ pub(super) enum Token<'a> {
     Reserved,
     /// A data name with its underscore, such as `_atom_site.id`.
     Name(&'a str),
-    /// A value; see [`Value`].
-    Value(Value<'a>),
-}
-
-/// A value of a data item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value<'a> {
-    text: &'a str,
-    bare: bool,
-}
-
-impl<'a> Value<'a> {
-    /// A value, or an unknown one.
-    pub(super) fn new(known: Option<&'a str>) -> Self {
-        Self {
-            text: known.unwrap_or("?"),
-            bare: known.is_none(),
-        }
-    }
-
-    /// The text, or `None` for the bare words `?` (unknown) and `.` (not applicable).
-    pub(super) fn known(self) -> Option<&'a str> {
-        (!self.bare || !matches!(self.text, "?" | ".")).then_some(self.text)
-    }
+    /// A value, `None` for the bare words `?` (unknown) and `.` (not applicable).
+    Value(Option<&'a str>),
 }
 
 /// Iterates over the tokens of a text; `line` is that of the last token, from 1.
@@ -113,7 +91,7 @@ impl<'a> Tokens<'a> {
         let text = &self.text[start..start + length];
         self.next_line += text.bytes().filter(|&byte| byte == b'\n').count() + 1;
         self.offset = start + length + 2;
-        Ok(Token::Value(Value { text, bare: false }))
+        Ok(Token::Value(Some(text)))
     }
 
     fn quoted(&mut self, quote: u8) -> Result<Token<'a>, ReadErrorKind> {
@@ -137,10 +115,7 @@ impl<'a> Tokens<'a> {
             end += 1;
         }
         self.offset = end + 1;
-        Ok(Token::Value(Value {
-            text: &self.text[start..end],
-            bare: false,
-        }))
+        Ok(Token::Value(Some(&self.text[start..end])))
     }
 }
 
@@ -167,10 +142,7 @@ fn classify(word: &str) -> Token<'_> {
             return Token::Reserved;
         }
     }
-    Token::Value(Value {
-        text: word,
-        bare: true,
-    })
+    Token::Value((!matches!(word, "?" | ".")).then_some(word))
 }
 
 #[cfg(test)]
@@ -186,8 +158,8 @@ mod tests {
         Ok(list)
     }
 
-    fn value(text: &str, bare: bool) -> Token<'_> {
-        Token::Value(Value { text, bare })
+    fn value(text: &str) -> Token<'_> {
+        Token::Value(Some(text))
     }
 
     #[test]
@@ -197,9 +169,9 @@ mod tests {
             (Token::Data, 2),
             (Token::Loop, 2),
             (Token::Name("_a.b"), 3),
-            (value("1", true), 4),
-            (value("?", true), 4),
-            (value("x", false), 4),
+            (value("1"), 4),
+            (Token::Value(None), 4),
+            (value("x"), 4),
         ];
         assert_eq!(all(text).unwrap(), expected);
     }
@@ -209,30 +181,25 @@ mod tests {
         let text = "'a dog's life' \"O5'\" O5' 'it''s'";
         let expected = ["a dog's life", "O5'", "O5'", "it''s"];
         let found: Vec<_> = all(text).unwrap();
-        for ((token, _), text) in found.iter().zip(expected) {
-            assert!(matches!(token, Token::Value(value) if value.text == text));
-        }
-        assert_eq!(found.len(), expected.len());
+        let found: Vec<_> = found.into_iter().map(|(token, _)| token).collect();
+        assert_eq!(found, expected.map(value));
     }
 
     #[test]
     fn text_fields_keep_their_lines() {
         let found = all("_a\n;one\n two; three\n;\n_b ;x").unwrap();
-        assert_eq!(found[1], (value("one\n two; three", false), 2));
+        assert_eq!(found[1], (value("one\n two; three"), 2));
         assert_eq!(found[2], (Token::Name("_b"), 5));
-        assert_eq!(found[3], (value(";x", true), 5));
+        assert_eq!(found[3], (value(";x"), 5));
     }
 
     #[test]
     fn only_bare_question_marks_and_periods_are_unknown() {
-        let known = |text: &'static str| match all(text).unwrap()[0].0 {
-            Token::Value(value) => value.known(),
-            _ => None,
-        };
-        assert_eq!(known("?"), None);
-        assert_eq!(known("."), None);
-        assert_eq!(known("'?'"), Some("?"));
-        assert_eq!(known(".5"), Some(".5"));
+        let first = |text| all(text).unwrap()[0].0;
+        assert_eq!(first("?"), Token::Value(None));
+        assert_eq!(first("."), Token::Value(None));
+        assert_eq!(first("'?'"), value("?"));
+        assert_eq!(first(".5"), value(".5"));
     }
 
     #[test]
