@@ -158,7 +158,11 @@ const FRAMES: u32 = 3;
 
 /// Renders the parts: green without clashes, red with clashes.
 #[cfg(feature = "draw")]
-fn draw(parts: &[MoleculePart], tolerance: Option<f32>, shot: &Screenshot) -> Result<(), AnyError> {
+fn draw(
+    parts: &[MoleculePart],
+    tolerance: Option<f32>,
+    screenshot: &Screenshot,
+) -> Result<(), AnyError> {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 

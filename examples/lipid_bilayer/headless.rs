@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{ExportFormat, ExportOptions, export, write_mmcif, write_pdb};
+use bevy_rapier_molecules::export::{ExportOptions, export, write_mmcif, write_pdb};
+use bevy_rapier_molecules::molecule::Format;
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer};
 
@@ -185,10 +186,10 @@ fn fraction_done(start: &RelaxStatus, current: &RelaxStatus) -> f64 {
 /// nowhere.
 fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
     let options = ExportOptions::default();
-    match ExportFormat::from_path(path) {
-        Some((ExportFormat::Pdb, _)) => write_pdb(io::sink(), crowd.instances(), &options)?,
+    match Format::from_name(&path.to_string_lossy()) {
+        Some(Format::Pdb) => write_pdb(io::sink(), crowd.instances(), &options)?,
         // It holds any number of molecules. One of each template checks the names.
-        Some((ExportFormat::Mmcif, _)) => {
+        Some(Format::Mmcif) => {
             let templates = crowd.templates().iter();
             let templates = templates.map(|template| (&**template, template.file_pose()));
             write_mmcif(io::sink(), templates, &options)?

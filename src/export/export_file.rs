@@ -9,49 +9,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{ExportError, ExportOptions, ExportSummary, write_mmcif, write_pdb};
-use crate::molecule::MoleculeTemplate;
+use crate::molecule::{Format, MoleculeTemplate};
 use crate::pose::Pose;
 
-/// A format that can be written.
-///
-/// ```
-/// use std::path::Path;
-/// use bevy_rapier_molecules::export::ExportFormat;
-///
-/// let format = |name: &str| ExportFormat::from_path(Path::new(name));
-/// assert_eq!(format("vesicle.CIF.gz"), Some((ExportFormat::Mmcif, true)));
-/// assert_eq!(format("vesicle.xyz"), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExportFormat {
-    /// PDB, supported by all tools; limited by its columns.
-    Pdb,
-    /// PDBx/mmCIF, for any number of molecules.
-    Mmcif,
-}
-
-impl ExportFormat {
-    /// The format of a path, and whether it is compressed.
-    ///
-    /// `.pdb` and `.ent` are PDB, `.cif` and `.mmcif` are mmCIF, optionally followed by `.gz`, in
-    /// any letter case.
-    #[must_use]
-    pub fn from_path(path: &Path) -> Option<(Self, bool)> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let (stem, gzip) = match name.strip_suffix(".gz") {
-            Some(stem) => (stem, true),
-            None => (name.as_str(), false),
-        };
-        match Path::new(stem).extension()?.to_str()? {
-            "pdb" | "ent" => Some((Self::Pdb, gzip)),
-            "cif" | "mmcif" => Some((Self::Mmcif, gzip)),
-            _ => None,
-        }
-    }
-}
-
-/// Writes molecules at their poses to `path`, in the format of its extension.
+/// Writes molecules at their poses to `path`, in the format of its extension: `.pdb` and `.ent` are
+/// PDB, `.cif` and `.mmcif` are mmCIF, optionally followed by `.gz`.
 ///
 /// A hidden file next to `path` is written and then renamed, so a failed or interrupted export
 /// never leaves an incomplete file, and an existing file is replaced only by a complete one.
@@ -61,9 +23,9 @@ impl ExportFormat {
 /// use glam::Vec3;
 ///
 /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// let places = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
+/// let lipids = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
 /// let path = std::env::temp_dir().join("two_lipids_of_a_doc_test.cif");
-/// export(&path, places.into_iter(), &ExportOptions::default())?;
+/// export(&path, lipids, &ExportOptions::default())?;
 /// assert_eq!(load(&path, &LoadOptions::default())?.atom_count(), 2 * lipid.atom_count());
 /// # std::fs::remove_file(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -78,17 +40,21 @@ pub fn export<'a>(
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     let path = path.as_ref();
-    let Some((format, gzip)) = ExportFormat::from_path(path) else {
-        return Err(ExportError::UnknownFormat {
-            path: path.to_owned(),
-        });
+    let name = path.to_string_lossy();
+    let format = match Format::from_name(&name) {
+        Some(format @ (Format::Pdb | Format::Mmcif)) => format,
+        _ => {
+            return Err(ExportError::UnknownFormat {
+                path: path.to_owned(),
+            });
+        }
     };
     let with_path = |source| ExportError::File {
         path: path.to_owned(),
         source,
     };
     let mut temporary = TemporaryFile::create(path).map_err(with_path)?;
-    let written = if gzip {
+    let written = if name.to_ascii_lowercase().ends_with(".gz") {
         // Atom rows shrink to a third; slower levels gain little.
         let mut encoder = GzEncoder::new(&mut temporary.file, Compression::fast());
         write(format, &mut encoder, molecules, options)
@@ -105,14 +71,14 @@ pub fn export<'a>(
 }
 
 fn write<'a>(
-    format: ExportFormat,
+    format: Format,
     writer: impl Write,
     molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     match format {
-        ExportFormat::Pdb => write_pdb(writer, molecules, options),
-        ExportFormat::Mmcif => write_mmcif(writer, molecules, options),
+        Format::Pdb => write_pdb(writer, molecules, options),
+        _ => write_mmcif(writer, molecules, options),
     }
 }
 

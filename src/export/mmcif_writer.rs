@@ -246,10 +246,11 @@ impl State {
     ) -> Result<(), ExportError> {
         let position = pose.angstrom(template.positions()[atom]);
         if position.abs().max_element() > MAX_COORDINATE {
-            return Err(ExportError::TooFar {
+            return Err(ExportError::OutOfRange {
                 molecule: self.summary.molecules,
                 name: template.name().to_owned(),
                 position: position.as_vec3(),
+                range: "mmCIF readers (at most 1,000,000 Å)",
             });
         }
         for value in position.to_array() {
@@ -283,7 +284,10 @@ fn push_name(buffer: &mut Vec<u8>, name: &SmolStr) -> Result<(), ExportError> {
     } else if name.is_empty() {
         buffer.push(b'.');
     } else if name.chars().any(char::is_control) {
-        return Err(ExportError::InvalidName { name: name.clone() });
+        return Err(ExportError::UnsupportedName {
+            name: name.clone(),
+            expected: "structure files do not allow control characters",
+        });
     } else {
         push_value(buffer, name);
     }

@@ -23,7 +23,7 @@ mod pdb_chain_ids;
 mod pdb_writer;
 mod text_rows;
 
-pub use export_file::{ExportFormat, export};
+pub use export_file::export;
 pub use mmcif_writer::write_mmcif;
 pub use pdb_writer::write_pdb;
 
@@ -77,43 +77,27 @@ pub enum ExportError {
         /// Name of its template.
         name: String,
     },
-    /// A coordinate does not fit the columns of PDB.
+    /// A coordinate is out of the range of the format.
     #[error(
-        "molecule {molecule} ('{name}') has an atom at {position} Å, outside the columns of a PDB file (-999.999 to 9999.999 Å); use mmCIF instead"
+        "molecule {molecule} ('{name}') has an atom at {position} Å, outside the range of {range}"
     )]
-    OutsidePdb {
+    OutOfRange {
         /// Index of the molecule, from 0.
         molecule: usize,
         /// Name of its template.
         name: String,
         /// World position of the atom, ångström.
         position: Vec3,
+        /// The format, its range, and an alternative if there is one.
+        range: &'static str,
     },
-    /// A coordinate is larger than readers accept.
-    #[error(
-        "molecule {molecule} ('{name}') has an atom at {position} Å, expected at most {MAX_COORDINATE} Å"
-    )]
-    TooFar {
-        /// Index of the molecule, from 0.
-        molecule: usize,
-        /// Name of its template.
-        name: String,
-        /// World position of the atom, ångström.
-        position: Vec3,
-    },
-    /// An atom or residue name does not fit the columns of PDB.
-    #[error(
-        "the name '{name}' does not fit a PDB file (at most four printable ASCII characters); use mmCIF instead"
-    )]
-    NameOutsidePdb {
+    /// An atom or residue name is not supported by the format.
+    #[error("the name {name:?} is not supported: {expected}")]
+    UnsupportedName {
         /// The name of the atom or residue.
         name: SmolStr,
-    },
-    /// An atom or residue name contains control characters.
-    #[error("the name {name:?} contains control characters, which structure files do not support")]
-    InvalidName {
-        /// The name of the atom or residue.
-        name: SmolStr,
+        /// The supported names, and an alternative if there is one.
+        expected: &'static str,
     },
     /// There are more atoms or residues than PDB can number.
     #[error("molecule {molecule} exceeds the number of {what} of a PDB file; use mmCIF instead")]

@@ -99,10 +99,11 @@ pub fn write_pdb<'a>(
             row.set_atom(&template.atom_names()[atom], template.elements()[atom])?;
             let position = pose.angstrom(template.positions()[atom]);
             row.set_position(position)
-                .ok_or_else(|| ExportError::OutsidePdb {
+                .ok_or_else(|| ExportError::OutOfRange {
                     molecule: index,
                     name: template.name().to_owned(),
                     position: position.as_vec3(),
+                    range: "PDB (-999.999 to 9999.999 Å); use mmCIF instead",
                 })?;
             rows.buffer.extend_from_slice(&row.0);
             rows.end_row()?;
@@ -226,7 +227,10 @@ fn copy_name(field: &mut [u8], name: &SmolStr) -> Result<(), ExportError> {
         .bytes()
         .all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if name.len() > field.len() || !printable {
-        return Err(ExportError::NameOutsidePdb { name: name.clone() });
+        return Err(ExportError::UnsupportedName {
+            name: name.clone(),
+            expected: "PDB allows at most four printable ASCII characters; use mmCIF instead",
+        });
     }
     field[..name.len()].copy_from_slice(name.as_bytes());
     Ok(())

@@ -166,30 +166,32 @@ mod tests {
 
     #[test]
     fn constants_match_their_symbols() {
-        let known = [
-            (Element::UNKNOWN, "X"),
-            (Element::H, "H"),
-            (Element::C, "C"),
-            (Element::N, "N"),
-            (Element::O, "O"),
-            (Element::F, "F"),
-            (Element::NA, "Na"),
-            (Element::MG, "Mg"),
-            (Element::P, "P"),
-            (Element::S, "S"),
-            (Element::CL, "Cl"),
-            (Element::K, "K"),
-            (Element::CA, "Ca"),
-            (Element::FE, "Fe"),
-            (Element::ZN, "Zn"),
-            (Element::SE, "Se"),
-            (Element::BR, "Br"),
-            (Element::I, "I"),
-            (Element::CS, "Cs"),
+        type E = Element;
+        let constants = [
+            E::UNKNOWN,
+            E::H,
+            E::C,
+            E::N,
+            E::O,
+            E::F,
+            E::NA,
+            E::MG,
+            E::P,
+            E::S,
+            E::CL,
+            E::K,
+            E::CA,
+            E::FE,
+            E::ZN,
+            E::SE,
+            E::BR,
+            E::I,
+            E::CS,
         ];
-        for (element, symbol) in known {
-            assert_eq!(element.to_string(), symbol);
-        }
+        assert_eq!(
+            constants.map(Element::symbol).join(" "),
+            "X H C N O F Na Mg P S Cl K Ca Fe Zn Se Br I Cs"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +50,7 @@ impl Format {
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
+        match Path::new(name).extension()?.to_str()? {
             "pdb" | "ent" => Some(Self::Pdb),
             "cif" | "mmcif" => Some(Self::Mmcif),
             "bcif" => Some(Self::BinaryCif),

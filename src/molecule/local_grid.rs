@@ -207,12 +207,6 @@ impl LocalGrid {
         (self.cell_width - self.largest_radius - radius).max(0.0)
     }
 
-    /// All atoms, sorted by cell.
-    #[must_use]
-    pub fn atoms(&self) -> &[GridAtom] {
-        &self.atoms
-    }
-
     /// Visits every atom that touches or overlaps the ball at `center` with `radius` (body
     /// frame, nm) until `visit` breaks.
     ///
@@ -353,7 +347,7 @@ mod tests {
             let positions: Vec<Vec3> = (0..count).map(|_| point(&mut random, side)).collect();
             let radii: Vec<f32> = (0..count).map(|_| random.random_range(0.05..0.2)).collect();
             let grid = LocalGrid::new(&positions, &radii);
-            assert_eq!(grid.atoms().len(), count);
+            assert_eq!(grid.atoms.len(), count);
             for query in 0..200 {
                 let center = point(&mut random, 1.3 * side);
                 let radius = [0.0, -0.05, 0.12, 0.25, 1.5, 100.0][query % 6];

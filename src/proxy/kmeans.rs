@@ -169,20 +169,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn clusters_depend_on_the_seed_and_not_on_threads() {
-        let points = random_points(5000, 9);
-        let run = |threads: usize, seed: u64| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build().unwrap();
-            pool.install(|| clustered(&points, 25, seed))
-        };
-        let first = run(1, 4);
-        assert_eq!(first, run(2, 4));
-        assert_eq!(first, run(5, 4));
-        assert_ne!(first, run(1, 5));
-    }
-
     /// Lloyd's algorithm never increases the sum of squares.
     #[test]
     fn clusters_are_better_than_their_seeds() {

@@ -22,7 +22,7 @@ fn molecules_outside_the_columns_of_pdb_are_written_as_mmcif() {
             (&template, Pose::from_translation(far)),
         ];
         let error = write_pdb(io::sink(), scene, &options).unwrap_err();
-        assert!(matches!(error, ExportError::OutsidePdb { molecule: 1, .. }));
+        assert!(matches!(error, ExportError::OutOfRange { molecule: 1, .. }));
         assert!(error.to_string().contains("use mmCIF instead"));
         assert_eq!(
             split(&mmcif_text(&scene, &options), "a.cif", SplitBy::Chain).len(),
@@ -33,11 +33,11 @@ fn molecules_outside_the_columns_of_pdb_are_written_as_mmcif() {
         let scene = [(&template, Pose::from_translation(Vec3::splat(far)))];
         assert!(matches!(
             write_mmcif(io::sink(), scene, &options),
-            Err(ExportError::TooFar { molecule: 0, .. })
+            Err(ExportError::OutOfRange { molecule: 0, .. })
         ));
         assert!(matches!(
             write_pdb(io::sink(), scene, &options),
-            Err(ExportError::OutsidePdb { .. })
+            Err(ExportError::OutOfRange { .. })
         ));
     }
 }
@@ -77,12 +77,12 @@ fn unsupported_names_are_rejected() {
         let template = named(atom_name, residue_name);
         let scene = [(&template, Pose::default())];
         let error = write_pdb(io::sink(), scene, &options).unwrap_err();
-        assert!(matches!(error, ExportError::NameOutsidePdb { .. }));
+        assert!(matches!(error, ExportError::UnsupportedName { .. }));
         assert!(write_mmcif(io::sink(), scene, &options).is_ok());
     }
     let template = named("C\n1", "LIG");
     let result = write_mmcif(io::sink(), [(&template, Pose::default())], &options);
-    assert!(matches!(result, Err(ExportError::InvalidName { .. })));
+    assert!(matches!(result, Err(ExportError::UnsupportedName { .. })));
     // An empty name gives blank columns.
     let template = named("", "");
     let text = pdb_text(&[(&template, Pose::default())], &options);
@@ -95,9 +95,11 @@ fn errors_contain_the_path() {
     let template = triatomic();
     let scene = [(&template, Pose::default())];
     let options = ExportOptions::default();
-    let error = export(folder.join("scene.xyz"), scene, &options).unwrap_err();
-    assert!(matches!(error, ExportError::UnknownFormat { .. }));
-    assert!(error.to_string().contains("scene.xyz"));
+    for name in ["scene.xyz", "scene.gz", "scene.bcif", "pdb", ".pdb"] {
+        let error = export(folder.join(name), scene, &options).unwrap_err();
+        assert!(matches!(error, ExportError::UnknownFormat { .. }));
+        assert!(error.to_string().contains(name));
+    }
     let error = export(folder.join("nowhere/scene.pdb"), scene, &options).unwrap_err();
     assert!(matches!(error, ExportError::File { .. }));
     assert!(error.to_string().contains("nowhere"));

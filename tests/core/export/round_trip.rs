@@ -1,9 +1,8 @@
 //! Atoms, names and positions are restored from every format.
 
-use std::path::Path;
 use std::{fs, io};
 
-use bevy_rapier_molecules::export::{ExportFormat, ExportOptions, export};
+use bevy_rapier_molecules::export::{ExportOptions, export};
 use bevy_rapier_molecules::molecule::{Element, LoadOptions, MoleculeTemplate, SplitBy, load};
 
 use crate::export::fixtures::{
@@ -85,23 +84,4 @@ fn names_with_quotes_and_spaces_round_trip_through_mmcif() {
     let parts = split(&text, "a.cif", SplitBy::Chain);
     assert_same_atoms((&parts[0].template, parts[0].pose), scene[0]);
     assert_eq!(parts[0].template.residues()[0].name, "A'");
-}
-
-#[test]
-fn the_extension_determines_the_format() {
-    use ExportFormat::{Mmcif, Pdb};
-    for (path, expected) in [
-        ("a.pdb", Some((Pdb, false))),
-        ("dir.x/A.PDB", Some((Pdb, false))),
-        ("a.ent.gz", Some((Pdb, true))),
-        ("a.cif", Some((Mmcif, false))),
-        ("a.b.mmcif.GZ", Some((Mmcif, true))),
-        ("a.gz", None),
-        ("a.xyz", None),
-        ("pdb", None),
-        (".pdb", None),
-        ("", None),
-    ] {
-        assert_eq!(ExportFormat::from_path(Path::new(path)), expected, "{path}");
-    }
 }

@@ -288,7 +288,10 @@ fn names_identify_formats() {
     assert_eq!(Format::from_name("pdb1abc.ent.gz"), Some(Format::Pdb));
     assert_eq!(Format::from_name("x.cif.gz"), Some(Format::Mmcif));
     assert_eq!(Format::from_name("x.bcif"), Some(Format::BinaryCif));
+    assert_eq!(Format::from_name("a.b.mmcif.GZ"), Some(Format::Mmcif));
     assert_eq!(Format::from_name("x.gz"), None);
+    assert_eq!(Format::from_name("pdb"), None);
+    assert_eq!(Format::from_name(".pdb"), None);
     assert_eq!(Format::from_name("x.txt"), None);
     assert_eq!(Format::from_name(""), None);
 }
