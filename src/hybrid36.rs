@@ -21,7 +21,7 @@ pub(crate) fn decode(field: &[u8], width: usize) -> Option<i64> {
     }
     let text = field.trim_ascii();
     match text.first()? {
-        b'-' | b'0'..=b'9' => decimal(text),
+        b'-' | b'0'..=b'9' => std::str::from_utf8(text).ok()?.parse().ok(),
         b'A'..=b'Z' if text.len() == width => base36(text, b'A').map(|n| n + upper_offset(width)),
         b'a'..=b'z' if text.len() == width => base36(text, b'a').map(|n| n + lower_offset(width)),
         _ => None,
@@ -74,24 +74,6 @@ const fn upper_offset(width: usize) -> i64 {
 /// Offset of a lower-case field: `a0…0` follows `ZZ…Z`, 26 · 36^(w−1) numbers later.
 const fn lower_offset(width: usize) -> i64 {
     upper_offset(width) + 26 * power(36, width - 1)
-}
-
-fn decimal(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix(b"-") {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
-    if digits.is_empty() {
-        return None;
-    }
-    let mut value = 0;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        value = value * 10 + i64::from(digit - b'0');
-    }
-    Some(if negative { -value } else { value })
 }
 
 /// Base-36 value of `text` with letters from `letters` (`A` or `a`).
