@@ -5,8 +5,8 @@
 //! [`Crowd`](crate::crowd::Crowd). [`find_clashes`] returns a [`ClashReport`], which the
 //! example `clashes` writes as JSON.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -250,12 +250,17 @@ struct Clashes<'a> {
 impl<'a> Clashes<'a> {
     fn new(spheres: &'a SphereSet, capacity: usize) -> Self {
         let largest_radius = spheres.radius.iter().copied().fold(0.0, f32::max);
+        let max_gap = if capacity > 0 {
+            f32::INFINITY
+        } else {
+            f32::NEG_INFINITY
+        };
         Self {
             spheres,
             capacity,
             pairs: AtomicU64::new(0),
             worst: Mutex::new(Vec::new()),
-            max_gap: AtomicU32::new(f32::INFINITY.to_bits()),
+            max_gap: AtomicU32::new(max_gap.to_bits()),
             rounding: GAP_ROUNDING * 2.0 * largest_radius,
         }
     }
@@ -264,7 +269,7 @@ impl<'a> Clashes<'a> {
         self.pairs.fetch_add(pairs, Ordering::Relaxed);
     }
 
-    /// Whether a pair with this gap, nm, may be among the worst.
+    /// The largest gap that may still be among the worst, nm.
     fn max_gap(&self) -> f32 {
         f32::from_bits(self.max_gap.load(Ordering::Relaxed))
     }
@@ -280,10 +285,10 @@ impl<'a> Clashes<'a> {
     /// Keeps the worst of these pairs and the previous ones.
     fn keep(&self, candidates: impl Iterator<Item = RankedPair>) {
         let candidates: Vec<RankedPair> = candidates.collect();
-        if candidates.is_empty() || self.capacity == 0 {
+        if candidates.is_empty() {
             return;
         }
-        let mut worst = self.worst.lock().unwrap_or_else(|error| error.into_inner());
+        let mut worst = self.worst.lock().unwrap_or_else(PoisonError::into_inner);
         worst.extend(candidates);
         if worst.len() >= (2 * self.capacity).max(64) {
             self.truncate(&mut worst);
@@ -301,10 +306,13 @@ impl<'a> Clashes<'a> {
         worst.truncate(self.capacity);
     }
 
-    fn finish(self) -> (u64, Vec<RankedPair>) {
-        let mut worst = std::mem::take(&mut *self.worst.lock().unwrap_or_else(|e| e.into_inner()));
+    fn finish(&self) -> (u64, Vec<RankedPair>) {
+        let mut worst = self.worst.lock().unwrap_or_else(PoisonError::into_inner);
         self.truncate(&mut worst);
-        (self.pairs.into_inner(), worst)
+        (
+            self.pairs.load(Ordering::Relaxed),
+            std::mem::take(&mut worst),
+        )
     }
 }
 

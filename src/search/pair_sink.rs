@@ -1,4 +1,4 @@
-//! What becomes of the pairs that a search finds: counted, listed, or passed on.
+//! Sinks: count, list or visit the pairs that a search finds.
 
 use super::Pair;
 use super::pair_tasks::Visitor;

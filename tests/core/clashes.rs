@@ -12,6 +12,8 @@ use bevy_rapier_molecules::molecule::{
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::{DVec3, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 fn parts_of(name: &str, by: SplitBy) -> Vec<MoleculePart> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -297,11 +299,34 @@ fn sixty_thousand_coincident_atoms_are_counted_in_seconds() {
 
 #[test]
 fn clashes_of_coincident_parts_are_those_of_brute_force() {
-    let template = two_carbons();
     // Few places, so that atoms of several parts coincide, also of different kinds.
-    let poses: Vec<Pose> = (0..40)
-        .map(|k| Pose::from_translation(Vec3::new([0.0, 0.1, 0.2, 0.4][k * k % 11 % 4], 0.0, 0.0)))
-        .collect();
+    let places = (0..40).map(|k| [0.0, 0.1, 0.2, 0.4][k * k % 11 % 4]);
+    let poses = places.map(|x| Pose::from_translation(Vec3::X * x));
+    compare_with_brute_force(
+        &poses.collect::<Vec<_>>(),
+        &[(0.05, 10), (0.15, 50), (0.25, 10_000), (0.9, 3)],
+    );
+}
+
+/// Most clashes are dropped before they are ranked.
+#[test]
+fn clashes_of_a_heap_are_those_of_brute_force() {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let poses = (0..500).map(|_| {
+        let center = Vec3::from_array(std::array::from_fn(|_| 0.2 * random.random::<f32>()));
+        Pose::from_translation(center)
+    });
+    compare_with_brute_force(
+        &poses.collect::<Vec<_>>(),
+        &[(0.3, 0), (0.3, 10), (1.0, 300)],
+    );
+}
+
+/// Compares the clashes of molecules of two carbons for several tolerances (nm) and numbers of
+/// listed clashes.
+#[track_caller]
+fn compare_with_brute_force(poses: &[Pose], options: &[(f32, usize)]) {
+    let template = two_carbons();
     let parts: Vec<(&MoleculeTemplate, Pose)> =
         poses.iter().map(|pose| (&template, *pose)).collect();
     let mut atoms = Vec::new();
@@ -314,7 +339,7 @@ fn clashes_of_coincident_parts_are_those_of_brute_force() {
             ));
         }
     }
-    for (tolerance, worst) in [(0.05, 10), (0.15, 50), (0.25, 10_000), (0.9, 3)] {
+    for &(tolerance, worst) in options {
         let mut expected = Vec::new();
         for (k, a) in atoms.iter().enumerate() {
             for b in &atoms[k + 1..] {

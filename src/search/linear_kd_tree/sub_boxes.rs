@@ -18,7 +18,7 @@ const TASK_BITS: u32 = (8 * BOXES_PER_TASK).ilog2();
 /// Smallest number of blocks per task.
 const BLOCKS_PER_TASK: usize = 256;
 
-/// A sub-box, in one sub_box of memory, since sub-boxes are gathered in random order.
+/// A sub-box; its fields are contiguous, since sub-boxes are gathered in random order.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(super) struct SubBox {
