@@ -218,32 +218,30 @@ impl RefinedSearch {
             return Ok(());
         }
         self.laid_out.clear();
-        let hierarchies = || {
-            let hierarchies = &self.hierarchies;
-            templates
-                .clone()
-                .map(|template| &hierarchies[template as usize])
-        };
-        let count: usize = hierarchies().map(|hierarchy| hierarchy.atoms.len()).sum();
+        let hierarchies = templates
+            .clone()
+            .map(|template| &self.hierarchies[template as usize]);
+        let atoms = hierarchies.clone().map(|hierarchy| hierarchy.atoms.len());
+        let count: usize = atoms.clone().sum();
         if count >= u32::MAX as usize {
             return Err(SphereError::TooMany { count }.into());
         }
         self.first_atom.clear();
         let mut first_atom = 0;
-        for hierarchy in hierarchies() {
+        for atoms in atoms {
             self.first_atom.push(first_atom);
-            first_atom += hierarchy.atoms.len() as u32;
+            first_atom += atoms as u32;
         }
-        for (placed, tier) in [
-            (
-                &mut self.proxies,
-                (|hierarchy| &hierarchy.proxies) as fn(&SphereHierarchy) -> &Tier,
-            ),
-            (&mut self.leaves, |hierarchy| &hierarchy.leaves),
-        ] {
-            let radii = hierarchies().map(|hierarchy| &tier(hierarchy).radii[..]);
-            placed.spheres.lay_out(radii, &mut placed.first)?;
-        }
+        let proxies = hierarchies
+            .clone()
+            .map(|hierarchy| &hierarchy.proxies.radii[..]);
+        self.proxies
+            .spheres
+            .lay_out(proxies, &mut self.proxies.first)?;
+        let leaves = hierarchies.map(|hierarchy| &hierarchy.leaves.radii[..]);
+        self.leaves
+            .spheres
+            .lay_out(leaves, &mut self.leaves.first)?;
         self.laid_out.extend(templates);
         Ok(())
     }
