@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use glam::Vec3;
 use rand::Rng;
-use rapier3d::parry::shape::{Shape, TypedShape};
+use rapier3d::parry::shape::{ConvexPolyhedron, Shape, TypedShape};
 
 use super::closed_mesh::ClosedMesh;
 use super::cuboid::Cuboid;
@@ -53,16 +53,17 @@ impl RoundedSolid {
     /// The solid of a parry shape.
     pub(super) fn from_shape(shape: &dyn Shape) -> Result<Self, CompartmentError> {
         let not_solid = |kind| Err(CompartmentError::NotSolid { kind });
+        let capsule = |ends, radius| {
+            CompartmentError::check_positive(&[("radius", radius)])?;
+            Self::new(Segment::new(ends)?, radius)
+        };
+        let polyhedron = |polyhedron: &ConvexPolyhedron, rounding| {
+            let (vertices, triangles) = polyhedron.to_trimesh();
+            Self::new(ClosedMesh::new(&vertices, &triangles)?, rounding)
+        };
         match shape.as_typed_shape() {
-            TypedShape::Ball(ball) => {
-                CompartmentError::check_positive(&[("radius", ball.radius)])?;
-                Self::new(Segment::new([Vec3::ZERO; 2])?, ball.radius)
-            }
-            TypedShape::Capsule(capsule) => {
-                CompartmentError::check_positive(&[("radius", capsule.radius)])?;
-                let ends = [capsule.segment.a, capsule.segment.b];
-                Self::new(Segment::new(ends)?, capsule.radius)
-            }
+            TypedShape::Ball(ball) => capsule([Vec3::ZERO; 2], ball.radius),
+            TypedShape::Capsule(shape) => capsule([shape.segment.a, shape.segment.b], shape.radius),
             TypedShape::Cuboid(cuboid) => Self::new(Cuboid::new(cuboid.half_extents)?, 0.0),
             TypedShape::RoundCuboid(round) => Self::new(
                 Cuboid::new(round.inner_shape.half_extents)?,
@@ -81,14 +82,9 @@ impl RoundedSolid {
             TypedShape::TriMesh(mesh) => {
                 Self::new(ClosedMesh::new(mesh.vertices(), mesh.indices())?, 0.0)
             }
-            TypedShape::ConvexPolyhedron(polyhedron) => {
-                let (vertices, triangles) = polyhedron.to_trimesh();
-                Self::new(ClosedMesh::new(&vertices, &triangles)?, 0.0)
-            }
+            TypedShape::ConvexPolyhedron(shape) => polyhedron(shape, 0.0),
             TypedShape::RoundConvexPolyhedron(round) => {
-                let (vertices, triangles) = round.inner_shape.to_trimesh();
-                let core = ClosedMesh::new(&vertices, &triangles)?;
-                Self::new(core, round.border_radius)
+                polyhedron(&round.inner_shape, round.border_radius)
             }
             TypedShape::Segment(_) => not_solid("segment"),
             TypedShape::Triangle(_) | TypedShape::RoundTriangle(_) => not_solid("triangle"),

@@ -110,26 +110,26 @@ impl MoleculeInstance {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let lipid = Arc::new(load("assets/molecules/popc.pdb", &LoadOptions::default())?);
 /// let row = (0..10).map(|k| Pose::from_translation(Vec3::X * k as f32));
-/// let mut crowd = InstancedMolecules {
+/// let mut instances = InstancedMolecules {
 ///     templates: vec![Arc::clone(&lipid)],
 ///     molecules: row.map(|pose| MoleculeInstance::new(0, pose)).collect(),
 ///     opacity: 0.5,
 ///     ..default()
 /// };
-/// crowd.check()?;
-/// assert_eq!(crowd.atom_count(), 10 * lipid.atom_count());
+/// instances.check()?;
+/// assert_eq!(instances.atom_count(), 10 * lipid.atom_count());
 ///
 /// // Pick the first atom of the fourth molecule along a ray from above.
 /// let atom = lipid.positions()[0] + 3.0 * Vec3::X;
 /// let ray = Ray3d::new(atom + 20.0 * Vec3::Y, Dir3::NEG_Y);
-/// let hit = crowd.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("nothing is hit")?;
+/// let hit = instances.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("nothing is hit")?;
 /// assert!(hit.distance < 20.0 && hit.normal.y > 0.0);
 ///
 /// // Invalid molecules are reported.
-/// crowd.molecules[7].template = 1;
+/// instances.molecules[7].template = 1;
 /// let expected = DrawError::NoSuchTemplate { molecule: 7, template: 1, count: 1 };
-/// assert_eq!(crowd.check(), Err(expected));
-/// # App::new().world_mut().spawn(crowd);
+/// assert_eq!(instances.check(), Err(expected));
+/// # App::new().world_mut().spawn(instances);
 /// # Ok(())
 /// # }
 /// ```

@@ -133,13 +133,13 @@ mod tests {
 
     /// Brute force over all atoms, in f64.
     fn brute_force(
-        crowd: &InstancedMolecules,
+        instances: &InstancedMolecules,
         transform: &Transform,
         ray: Ray3d,
     ) -> Option<(usize, usize, f64)> {
         let mut best: Option<(usize, usize, f64)> = None;
-        for (index, molecule) in crowd.molecules.iter().enumerate() {
-            let template = &crowd.templates[0];
+        for (index, molecule) in instances.molecules.iter().enumerate() {
+            let template = &instances.templates[0];
             for (atom, center) in template.positions().iter().enumerate() {
                 let center = transform.transform_point(molecule.pose.transform_point(*center));
                 let to_center = center.as_dvec3() - ray.origin.as_dvec3();
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn hits_equal_brute_force() {
-        let crowd = lipids();
+        let instances = lipids();
         let transform = Transform::from_xyz(3.0, -2.0, 1.0)
             .with_rotation(Quat::from_rotation_y(0.8))
             .with_scale(Vec3::splat(1.7));
@@ -172,8 +172,8 @@ mod tests {
             ));
             let origin = Vec3::new(40.0, 30.0, 60.0);
             let ray = Ray3d::new(origin, Dir3::new(aim - origin).unwrap());
-            let found = crowd.pick(&global, ray, 1.0);
-            let expected = brute_force(&crowd, &transform, ray);
+            let found = instances.pick(&global, ray, 1.0);
+            let expected = brute_force(&instances, &transform, ray);
             match (found, expected) {
                 (Some(hit), Some((_, _, distance))) => {
                     hits += 1;
@@ -190,18 +190,18 @@ mod tests {
 
     #[test]
     fn invalid_molecules_are_not_picked() {
-        let mut crowd = lipids();
+        let mut instances = lipids();
         let ray = Ray3d::new(Vec3::Z * 50.0, Dir3::NEG_Z);
         let here = GlobalTransform::default();
-        for molecule in &mut crowd.molecules {
+        for molecule in &mut instances.molecules {
             molecule.template = 7;
         }
-        assert_eq!(crowd.pick(&here, ray, 1.0), None);
-        let mut crowd = lipids();
-        for molecule in &mut crowd.molecules {
+        assert_eq!(instances.pick(&here, ray, 1.0), None);
+        let mut instances = lipids();
+        for molecule in &mut instances.molecules {
             molecule.pose.position.x = f32::NAN;
         }
-        assert_eq!(crowd.pick(&here, ray, 1.0), None);
+        assert_eq!(instances.pick(&here, ray, 1.0), None);
         let flat = GlobalTransform::from(Transform::from_scale(Vec3::new(1.0, 1.0, 0.0)));
         assert_eq!(lipids().pick(&flat, ray, 1.0), None);
         assert_eq!(InstancedMolecules::default().pick(&here, ray, 1.0), None);

@@ -57,21 +57,25 @@ fn poses_on_the_same_device_are_drawn_without_a_copy() {
     let shared = app.world().resource::<SharedGpuDevice>();
     let mut relaxer = relaxed_on(shared.device());
     // The component has the initial poses only.
-    let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
-    let drawn = app.world_mut().spawn(crowd.clone()).id();
+    let mut instances = InstancedMolecules::from_crowd(&small_vesicle().crowd);
+    let drawn = app.world_mut().spawn(instances.clone()).id();
     let start = screenshot(&mut app, &image);
-    crowd.device_poses = relaxer.device_poses();
-    assert!(crowd.device_poses.is_some());
-    app.world_mut().entity_mut(drawn).insert(crowd.clone());
+    instances.device_poses = relaxer.device_poses();
+    assert!(instances.device_poses.is_some());
+    app.world_mut().entity_mut(drawn).insert(instances.clone());
     let on_device = screenshot(&mut app, &image);
     // Drawn molecules move with the relaxer, although the component does not change.
     relaxer.step().unwrap();
     let moved = screenshot(&mut app, &image);
-    crowd.device_poses = None;
-    for (molecule, member) in crowd.molecules.iter_mut().zip(relaxer.crowd().members()) {
+    instances.device_poses = None;
+    for (molecule, member) in instances
+        .molecules
+        .iter_mut()
+        .zip(relaxer.crowd().members())
+    {
         molecule.pose = member.pose;
     }
-    app.world_mut().entity_mut(drawn).insert(crowd);
+    app.world_mut().entity_mut(drawn).insert(instances);
     let uploaded = screenshot(&mut app, &image);
     assert!(moved.pixels == uploaded.pixels);
     assert!(on_device.pixels != start.pixels);
@@ -84,19 +88,19 @@ fn poses_of_another_device_or_of_other_molecules_are_ignored() {
         return;
     }
     let (mut app, image) = scene();
-    let mut crowd = InstancedMolecules::from_crowd(&small_vesicle().crowd);
-    let drawn = app.world_mut().spawn(crowd.clone()).id();
+    let mut instances = InstancedMolecules::from_crowd(&small_vesicle().crowd);
+    let drawn = app.world_mut().spawn(instances.clone()).id();
     let start = screenshot(&mut app, &image);
     let own = Arc::new(GpuDevice::headless(&GpuOptions::default()).unwrap());
-    crowd.device_poses = relaxed_on(&own).device_poses();
-    app.world_mut().entity_mut(drawn).insert(crowd.clone());
+    instances.device_poses = relaxed_on(&own).device_poses();
+    app.world_mut().entity_mut(drawn).insert(instances.clone());
     assert!(screenshot(&mut app, &image).pixels == start.pixels);
     // One molecule less than poses.
-    crowd.molecules.pop();
-    app.world_mut().entity_mut(drawn).insert(crowd.clone());
+    instances.molecules.pop();
+    app.world_mut().entity_mut(drawn).insert(instances.clone());
     let fewer = screenshot(&mut app, &image);
-    crowd.device_poses = None;
-    app.world_mut().entity_mut(drawn).insert(crowd);
+    instances.device_poses = None;
+    app.world_mut().entity_mut(drawn).insert(instances);
     assert!(screenshot(&mut app, &image).pixels == fewer.pixels);
 }
 

@@ -17,38 +17,38 @@ use super::render_app::{
 
 #[test]
 fn invalid_molecules_are_skipped() {
-    let mut crowd = single_molecule(atom(Element::O, 1.0));
-    assert_eq!(crowd.check(), Ok(()));
+    let mut instances = single_molecule(atom(Element::O, 1.0));
+    assert_eq!(instances.check(), Ok(()));
     let not_finite = Pose::from_translation(Vec3::new(f32::NAN, 0.0, 0.0));
     let not_unit = Pose::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.5));
-    crowd
+    instances
         .molecules
         .push(MoleculeInstance::new(5, Pose::IDENTITY));
     assert_eq!(
-        crowd.check(),
+        instances.check(),
         Err(DrawError::NoSuchTemplate {
             molecule: 1,
             template: 5,
             count: 1
         })
     );
-    crowd.molecules[1] = MoleculeInstance::new(0, not_finite);
+    instances.molecules[1] = MoleculeInstance::new(0, not_finite);
     assert!(matches!(
-        crowd.check(),
+        instances.check(),
         Err(DrawError::BadPose { molecule: 1, .. })
     ));
-    crowd.molecules.push(MoleculeInstance::new(0, not_unit));
-    crowd
+    instances.molecules.push(MoleculeInstance::new(0, not_unit));
+    instances
         .molecules
         .push(MoleculeInstance::new(u32::MAX, Pose::IDENTITY));
-    crowd.molecules[0].penetration = f32::NAN;
+    instances.molecules[0].penetration = f32::NAN;
     let Some(mut app) = ready_app(headlit(ColorMode::Element)) else {
         return;
     };
     let image = spawn_camera_at(&mut app, 4.0);
     // One valid molecule, an empty component, one without templates, and one with an invalid
     // transform.
-    let valid = app.world_mut().spawn(crowd).id();
+    let valid = app.world_mut().spawn(instances).id();
     app.world_mut().spawn(InstancedMolecules::default());
     app.world_mut().spawn(InstancedMolecules {
         molecules: vec![MoleculeInstance::default(); 3],
@@ -130,7 +130,7 @@ fn a_lost_device_stops_rendering_or_is_replaced() {
             |_, _, _| RenderErrorPolicy::StopRendering
         }));
         let image = spawn_camera_at(&mut app, 4.0);
-        let crowd = app
+        let instances = app
             .world_mut()
             .spawn(single_molecule(atom(Element::O, 1.0)))
             .id();
@@ -145,7 +145,7 @@ fn a_lost_device_stops_rendering_or_is_replaced() {
             // The component changes while there is no device.
             let mut drawn = app
                 .world_mut()
-                .get_mut::<InstancedMolecules>(crowd)
+                .get_mut::<InstancedMolecules>(instances)
                 .unwrap();
             drawn.molecules[0].group = frame;
             app.update();
@@ -163,14 +163,14 @@ fn an_app_without_a_renderer_runs() {
     app.add_plugins((MinimalPlugins, TransformPlugin, MoleculeRenderPlugin));
     app.finish();
     app.cleanup();
-    let crowd = app
+    let instances = app
         .world_mut()
         .spawn(single_molecule(atom(Element::O, 1.0)))
         .id();
     app.update();
     app.update();
     assert!(app.get_sub_app(RenderApp).is_none());
-    let drawn = app.world().get::<InstancedMolecules>(crowd).unwrap();
+    let drawn = app.world().get::<InstancedMolecules>(instances).unwrap();
     assert_eq!((drawn.molecules.len(), drawn.check()), (1, Ok(())));
     assert!(app.world().contains_resource::<MoleculeStyle>());
 }

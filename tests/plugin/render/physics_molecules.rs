@@ -13,15 +13,10 @@ use bevy_rapier_molecules::render::ExtractedInstanceSets;
 use bevy_rapier3d::prelude::*;
 
 use super::render_app::{
-    Frame, SIZE, atom, finish_plugins, headlit, render_app, screenshot, single_molecule,
-    spawn_camera_at,
+    Frame, SIZE, atom, finish_plugins, headlit, lit_pixels, render_app, screenshot,
+    single_molecule, spawn_camera_at,
 };
 use crate::common::gpu_device::device;
-
-fn lit_pixels(image: &Frame) -> usize {
-    let dark = |pixel: &&[u8; 4]| pixel[..3] == [0, 0, 0];
-    image.pixels.len() - image.pixels.iter().filter(dark).count()
-}
 
 /// A physics world with a camera, and the image it renders to.
 fn empty_world(color: ColorMode) -> (App, Handle<Image>) {
@@ -112,7 +107,7 @@ fn picking_returns_the_label_of_the_first_atom() {
     }
     let (mut app, _, molecules) = physics();
     let lipid = super::render_app::template("popc.pdb");
-    let crowd = InstancedMolecules {
+    let instances = InstancedMolecules {
         templates: vec![atom(Element::N, 0.4), lipid.clone()],
         molecules: vec![
             MoleculeInstance::new(0, Pose::from_translation(Vec3::new(0.0, 40.0, 0.0))),
@@ -120,7 +115,7 @@ fn picking_returns_the_label_of_the_first_atom() {
         ],
         ..default()
     };
-    let crowd = app.world_mut().spawn(crowd).id();
+    let instances = app.world_mut().spawn(instances).id();
     app.update();
     let pick = |app: &mut App, x: f32| {
         let ray = Ray3d::new(Vec3::new(x, 0.0, 9.0), Dir3::NEG_Z);
@@ -132,12 +127,23 @@ fn picking_returns_the_label_of_the_first_atom() {
     assert_eq!((molecule.entity, molecule.molecule), (molecules[0], None));
     assert_eq!(molecule.label.element, Element::O);
     // The lipid is in front of the third molecule.
-    let in_crowd = pick(&mut app, 2.0).unwrap();
-    assert_eq!((in_crowd.entity, in_crowd.molecule), (crowd, Some(1)));
-    assert_eq!(in_crowd.label.residue, *lipid.residue_of(in_crowd.atom));
-    assert_eq!(in_crowd.label.atom, lipid.atom_names()[in_crowd.atom]);
-    assert!(!in_crowd.label.residue.name.is_empty());
-    app.world_mut().entity_mut(crowd).insert(Visibility::Hidden);
+    let in_instances = pick(&mut app, 2.0).unwrap();
+    assert_eq!(
+        (in_instances.entity, in_instances.molecule),
+        (instances, Some(1))
+    );
+    assert_eq!(
+        in_instances.label.residue,
+        *lipid.residue_of(in_instances.atom)
+    );
+    assert_eq!(
+        in_instances.label.atom,
+        lipid.atom_names()[in_instances.atom]
+    );
+    assert!(!in_instances.label.residue.name.is_empty());
+    app.world_mut()
+        .entity_mut(instances)
+        .insert(Visibility::Hidden);
     app.update();
     assert_eq!(pick(&mut app, 2.0).unwrap().entity, molecules[2]);
     assert_eq!(pick(&mut app, 7.0), None);

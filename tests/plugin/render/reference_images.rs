@@ -143,22 +143,24 @@ fn a_vesicle_equals_its_references() {
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(template("popc.pdb"), &config).unwrap();
-    let mut crowd = InstancedMolecules::from_crowd(&vesicle.crowd);
-    crowd.templates.push(Arc::clone(&template("p_xylene.pdb")));
+    let mut instances = InstancedMolecules::from_crowd(&vesicle.crowd);
+    instances
+        .templates
+        .push(Arc::clone(&template("p_xylene.pdb")));
     for k in 0..24 {
         let angle = TAU * k as f32 / 24.0;
         let place = Vec3::new(8.0 * angle.cos(), -1.0, 8.0 * angle.sin());
-        crowd
+        instances
             .molecules
             .push(MoleculeInstance::new(1, Pose::from_translation(place)));
     }
-    for (k, molecule) in crowd.molecules.iter_mut().enumerate() {
+    for (k, molecule) in instances.molecules.iter_mut().enumerate() {
         if k % 3 == 0 {
             molecule.colliding = true;
             molecule.penetration = 0.0005 * k as f32;
         }
     }
-    app.world_mut().spawn(crowd);
+    app.world_mut().spawn(instances);
     for (mode, name) in [
         (ColorMode::Molecule, "vesicle_molecules"),
         (ColorMode::Template, "vesicle_templates"),

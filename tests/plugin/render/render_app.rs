@@ -127,6 +127,12 @@ impl Frame {
     }
 }
 
+/// Number of pixels that are not black, up to rounding.
+pub fn lit_pixels(frame: &Frame) -> usize {
+    let is_lit = |pixel: &&[u8; 4]| pixel[..3].iter().any(|&part| part > 2);
+    frame.pixels.iter().filter(is_lit).count()
+}
+
 #[derive(Clone, Default, Resource)]
 struct CapturedFrame(Arc<Mutex<Option<Frame>>>);
 

@@ -171,7 +171,7 @@ fn silhouette_and_depth_equal_the_analytic_sphere() {
     };
     let image = target(&mut app, SIZE);
     let camera_entity = app.world_mut().spawn(camera(&image)).id();
-    let crowd = app
+    let instances = app
         .world_mut()
         .spawn(single_molecule(atom(Element::O, 1.0)))
         .id();
@@ -203,7 +203,7 @@ fn silhouette_and_depth_equal_the_analytic_sphere() {
                     .insert((kind.projection(), view));
                 let transform = Transform::from_translation(view.transform_point(center))
                     .with_scale(Vec3::splat(radius));
-                app.world_mut().entity_mut(crowd).insert(transform);
+                app.world_mut().entity_mut(instances).insert(transform);
                 // The center after rounding.
                 let exact = view
                     .to_matrix()
@@ -232,7 +232,7 @@ fn the_depth_of_many_atoms_is_that_of_the_nearest() {
             Pose::new(Vec3::new(k as f32 - 2.0, 0.2 * k as f32, -4.0), turn)
         })
         .collect();
-    let crowd = InstancedMolecules {
+    let instances = InstancedMolecules {
         templates: vec![template.clone()],
         molecules: poses
             .iter()
@@ -240,7 +240,7 @@ fn the_depth_of_many_atoms_is_that_of_the_nearest() {
             .collect(),
         ..default()
     };
-    app.world_mut().spawn(crowd);
+    app.world_mut().spawn(instances);
     let camera_entity = app.world_mut().spawn(camera(&image)).id();
     for kind in [Kind::Perspective(0.9), Kind::Orthographic] {
         app.world_mut()

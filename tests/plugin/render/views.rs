@@ -7,15 +7,9 @@ use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 
 use super::render_app::{
-    Frame, SIZE, atom, camera, default_camera_transform, headlit, ready_app, screenshot,
-    single_molecule, spawn_camera_at, target,
+    Frame, SIZE, atom, camera, default_camera_transform, headlit, lit_pixels, ready_app,
+    screenshot, single_molecule, spawn_camera_at, target,
 };
-
-/// Frame that are not black.
-fn lit_pixels(image: &Frame) -> usize {
-    let black = |pixel: &&[u8; 4]| pixel[..3].iter().all(|&part| part < 3);
-    image.pixels.len() - image.pixels.iter().filter(black).count()
-}
 
 #[test]
 fn multisampled_and_hdr_views_draw_the_same_atom() {
@@ -131,22 +125,24 @@ fn hidden_and_despawned_instances_are_not_drawn() {
     };
     let image = spawn_camera_at(&mut app, 4.0);
     assert_eq!(lit_pixels(&screenshot(&mut app, &image)), 0);
-    let crowd = app
+    let instances = app
         .world_mut()
         .spawn(single_molecule(atom(Element::O, 1.0)))
         .id();
     let full = lit_pixels(&screenshot(&mut app, &image));
     assert!(full > 500);
-    app.world_mut().entity_mut(crowd).insert(Visibility::Hidden);
+    app.world_mut()
+        .entity_mut(instances)
+        .insert(Visibility::Hidden);
     assert_eq!(lit_pixels(&screenshot(&mut app, &image)), 0);
     app.world_mut()
-        .entity_mut(crowd)
+        .entity_mut(instances)
         .insert(Visibility::Visible);
     assert_eq!(lit_pixels(&screenshot(&mut app, &image)), full);
     // Changes are drawn, and buffers grow.
     let mut drawn = app
         .world_mut()
-        .get_mut::<InstancedMolecules>(crowd)
+        .get_mut::<InstancedMolecules>(instances)
         .unwrap();
     for k in 0..200 {
         let place = Vec3::new(0.02 * k as f32, 0.0, 0.0);
@@ -157,12 +153,12 @@ fn hidden_and_despawned_instances_are_not_drawn() {
     assert!(lit_pixels(&screenshot(&mut app, &image)) > full * 3 / 2);
     let mut drawn = app
         .world_mut()
-        .get_mut::<InstancedMolecules>(crowd)
+        .get_mut::<InstancedMolecules>(instances)
         .unwrap();
     drawn.molecules.truncate(1);
     drawn.templates[0] = atom(Element::O, 0.25);
     assert!(lit_pixels(&screenshot(&mut app, &image)) < full / 10);
-    app.world_mut().despawn(crowd);
+    app.world_mut().despawn(instances);
     assert_eq!(lit_pixels(&screenshot(&mut app, &image)), 0);
 }
 
