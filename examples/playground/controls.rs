@@ -83,7 +83,7 @@ fn drop_protein(
     let radius = template.bounding_radius();
     let is_free = |pose: &Pose| {
         molecules.iter().all(|(transform, molecule)| {
-            let min_distance = radius + molecule.shared().template().bounding_radius();
+            let min_distance = radius + molecule.template().bounding_radius();
             transform.translation.distance(pose.position) > min_distance
         })
     };

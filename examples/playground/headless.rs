@@ -74,8 +74,8 @@ fn record_fallback(
 fn device(world: &World) -> Device {
     let backend = world.resource::<MoleculeBackend>();
     Device {
-        backend: backend.chosen(),
-        adapter: backend.adapter().map(|adapter| adapter.description.clone()),
+        backend: backend.active(),
+        adapter: backend.adapter().map(str::to_owned),
         fell_back: world.resource::<FellBack>().0.clone(),
     }
 }

@@ -68,7 +68,7 @@ impl Measurements {
                 measured.things += usize::from(body.is_dynamic());
                 continue;
             };
-            let template = molecule.shared().template().clone();
+            let template = molecule.template().clone();
             let position = body.position();
             measured.molecules += 1;
             measured.atoms += template.atom_count();

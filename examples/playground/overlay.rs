@@ -39,7 +39,7 @@ fn update_status(
     let smoothed = |path: &DiagnosticPath| value(&store, path, Diagnostic::smoothed);
     let current = |path: &DiagnosticPath| value(&store, path, Diagnostic::value);
     let contacts = match *model {
-        ContactModel::Crowd => match backend.chosen() {
+        ContactModel::Crowd => match backend.active() {
             Backend::Gpu => "crowd (GPU)",
             _ => "crowd",
         },

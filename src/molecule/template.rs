@@ -93,6 +93,10 @@ pub struct Residue {
 /// # Ok::<(), bevy_rapier_molecules::molecule::TemplateError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(bevy::asset::Asset, bevy::reflect::TypePath)
+)]
 pub struct MoleculeTemplate {
     name: String,
     positions: Vec<Vec3>,

@@ -1,55 +1,42 @@
-//! Molecules that promise a bound on their acceleration, and are told when they meet.
+//! Collision detection for molecules with a bounded acceleration.
 
 use std::sync::Arc;
 
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
 
-use super::brownian_motion::{BrownianMotion, pose};
-use super::collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
+use super::brownian_motion::BrownianMotion;
+use super::collisions::{CollisionRule, MoleculeCollision};
 use super::components::Molecule;
-use super::molecule_world::{Member, MoleculeWorld};
+use super::molecule_world::{Member, Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
+use super::rapier_body::finite_body_pose;
+use super::state_errors::ReportedEntities;
+use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::molecule_collisions::{MoleculeCollisionDetector, MovingPose};
-use crate::motion::{MotionError, OverlapShape};
+use crate::motion::{CollisionOutcome, MotionError, OverlapShape};
 
-/// A bound on the acceleration that forces and fields give a molecule, nm/s².
+/// Upper bound on the acceleration of a molecule by forces and fields, nm/s².
 ///
-/// Molecules that have one are told when they meet, by
-/// [`MoleculeCollision`](super::MoleculeCollision), with the time: time-varying bounds of their
-/// bounding spheres find out who may, however fast they are, and their atoms confirm it.
-/// Molecules that are far from each other cost next to nothing.
+/// Collisions between molecules with a bound are reported as
+/// [`MoleculeCollision`](super::MoleculeCollision) with their time of impact. Time-varying
+/// bounds of the bounding spheres find candidate pairs at any speed, and the atoms confirm
+/// them. Distant molecules cost almost nothing.
 ///
-/// The bound is a promise about what moves the molecule on its own. One that is hit or
-/// kicked may be pushed harder: that is noticed. A bound that is not a number of at least
-/// zero leaves the molecule unwatched, and the log says so. Default: 9.81 nm/s², Rapier's
-/// gravity.
+/// Impacts may exceed the bound; these are detected. If the bound is negative or not finite,
+/// the molecule is ignored and an error is logged.
+///
+/// Default: 9.81 nm/s², Rapier's gravity.
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// #[derive(Resource, Default)]
-/// struct Met(Vec<MoleculeCollision>);
-/// app.init_resource::<Met>();
+/// struct Collisions(Vec<MoleculeCollision>);
+/// app.init_resource::<Collisions>();
 ///
-/// // Two lipids fly towards each other, with 10 nm/s each.
+/// // Two lipids approach each other with 10 nm/s each.
 /// let [one, other] = [-5.0, 5.0].map(|x: f32| {
 ///     let bundle = (
 ///         Molecule(lipid.clone()),
@@ -61,15 +48,17 @@ use crate::motion::{MotionError, OverlapShape};
 ///     );
 ///     app.world_mut().spawn(bundle).id()
 /// });
-/// // As an event of one of them; a `MessageReader<MoleculeCollision>` has all.
-/// app.world_mut().entity_mut(one).observe(|met: On<MoleculeCollision>, mut list: ResMut<Met>| {
-///     list.0.push(*met);
-/// });
+/// // Observe one of them; a `MessageReader<MoleculeCollision>` receives all collisions.
+/// app.world_mut().entity_mut(one).observe(
+///     |collision: On<MoleculeCollision>, mut collisions: ResMut<Collisions>| {
+///         collisions.0.push(*collision);
+///     },
+/// );
 /// for _ in 0..40 {
 ///     app.update();
 /// }
-/// let met = &app.world().resource::<Met>().0;
-/// let first = met.first().ok_or("they have not met")?;
+/// let collisions = &app.world().resource::<Collisions>().0;
+/// let first = collisions.first().ok_or("no collision")?;
 /// assert_eq!((first.molecule, first.other), (one, other));
 /// assert_eq!(first.outcome, CollisionOutcome::Bounce);
 /// assert!(first.time > 0.1 && first.time < 0.55, "after {} s", first.time);
@@ -87,62 +76,56 @@ impl Default for AccelerationBound {
     }
 }
 
-/// The molecules of a context that are watched.
+/// The molecules of a context with an [`AccelerationBound`].
 #[derive(Default)]
-pub(super) struct Watched {
-    /// Whether these are the members of the context as they are now.
+pub(super) struct BoundedMolecules {
+    /// Whether the fields below are up to date.
     pub collected: bool,
-    watch: Option<MoleculeCollisionDetector>,
-    /// Who they are, by the numbers of the context's members.
-    numbers: Vec<u32>,
+    detector: Option<MoleculeCollisionDetector>,
+    /// Index of each molecule.
+    members: Vec<MemberIndex>,
     starts: Vec<MovingPose>,
     ends: Vec<MovingPose>,
     shapes: Vec<(Arc<MoleculeTemplate>, Arc<OverlapShape>)>,
-    /// Molecules of which has been said that their bound cannot be.
-    complaints: HashSet<Entity>,
+    invalid_bounds: ReportedEntities,
 }
 
-impl Watched {
-    /// Begins to watch the members that have a bound.
+impl BoundedMolecules {
+    /// Rebuilds the detector from the members with a bound.
     fn rebuild(
         &mut self,
-        members: &[Member],
+        members: &Members,
         bodies: &RigidBodySet,
         molecules: &Query<(&PreparedMolecule, &AccelerationBound)>,
         clock: f64,
     ) -> Result<(), MotionError> {
-        self.watch = None;
-        self.numbers.clear();
-        let mut watched = Vec::new();
-        for (member, number) in members.iter().zip(0..) {
-            let Ok((prepared, bound)) = molecules.get(member.entity) else {
+        self.detector = None;
+        self.members.clear();
+        let mut bounded = Vec::new();
+        for (index, member) in members.indexed() {
+            let Ok((prepared, &AccelerationBound(bound))) = molecules.get(member.entity) else {
                 continue;
             };
-            if !(bound.0.is_finite() && bound.0 >= 0.0) {
-                let (entity, bound) = (member.entity, bound.0);
-                if self.complaints.insert(entity) {
-                    error!(
-                        "molecule {entity} is not told when it meets others: its \
-                         AccelerationBound, {bound} nm/s², has to be a number of at least zero"
-                    );
-                }
-                continue;
+            let invalid = !(bound.is_finite() && bound >= 0.0);
+            if self.invalid_bounds.is_new(member.entity, invalid) {
+                error!(
+                    "collisions of molecule {} are not reported: its AccelerationBound is \
+                     {bound} nm/s², but must be finite and not negative",
+                    member.entity
+                );
             }
-            self.complaints.remove(&member.entity);
-            let template = prepared.shared().template();
-            watched.push((self.shape(template)?, f64::from(bound.0)));
-            self.numbers.push(number);
+            if !invalid {
+                bounded.push((self.shape(prepared.template())?, f64::from(bound)));
+                self.members.push(index);
+            }
         }
-        if watched.is_empty() {
+        if bounded.is_empty() {
             self.shapes.clear();
             return Ok(());
         }
-        read(&self.numbers, members, bodies, &mut self.starts);
-        self.watch = Some(MoleculeCollisionDetector::new(
-            &watched,
-            &self.starts,
-            clock,
-        )?);
+        read_poses(&self.members, members, bodies, &mut self.starts);
+        let detector = MoleculeCollisionDetector::new(&bounded, &self.starts, clock)?;
+        self.detector = Some(detector);
         Ok(())
     }
 
@@ -150,9 +133,8 @@ impl Watched {
         &mut self,
         template: &Arc<MoleculeTemplate>,
     ) -> Result<Arc<OverlapShape>, MotionError> {
-        let known = self.shapes.iter();
-        let mut known = known.filter(|(one, _)| Arc::ptr_eq(one, template));
-        if let Some((_, shape)) = known.next() {
+        let mut known = self.shapes.iter();
+        if let Some((_, shape)) = known.find(|(known, _)| Arc::ptr_eq(known, template)) {
             return Ok(shape.clone());
         }
         let shape = Arc::new(OverlapShape::new(template.clone())?);
@@ -161,65 +143,65 @@ impl Watched {
     }
 }
 
-/// Reads where watched molecules are. One that is nowhere stays at the origin.
-fn read(numbers: &[u32], members: &[Member], bodies: &RigidBodySet, into: &mut Vec<MovingPose>) {
-    into.clear();
-    into.extend(numbers.iter().map(|&number| {
-        let body = bodies.get(members[number as usize].body);
-        let velocity = body.map_or(Vec3::ZERO, RigidBody::linvel);
-        let velocity = if velocity.is_finite() {
-            velocity.as_dvec3()
-        } else {
-            default()
-        };
-        let pose = pose(body).unwrap_or_default();
-        MovingPose { pose, velocity }
+/// Reads the poses and velocities of molecules, with zero for invalid ones.
+fn read_poses(
+    indices: &[MemberIndex],
+    members: &Members,
+    bodies: &RigidBodySet,
+    poses: &mut Vec<MovingPose>,
+) {
+    poses.clear();
+    poses.extend(indices.iter().map(|&index| {
+        let body = bodies.get(members[index].body);
+        let velocity = body.map(RigidBody::linvel).filter(|v| v.is_finite());
+        MovingPose {
+            pose: finite_body_pose(body).unwrap_or_default(),
+            velocity: velocity.unwrap_or_default().as_dvec3(),
+        }
     }));
 }
 
-/// Collects the molecules that are watched when something about them has changed.
-pub(super) fn collect_watched(
+/// Updates the bounded molecules of each context after a change.
+pub(super) fn collect_bounded(
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
     molecules: Query<(&PreparedMolecule, &AccelerationBound)>,
     changed: Query<(), (With<PreparedMolecule>, Changed<AccelerationBound>)>,
     mut removed: RemovedComponents<AccelerationBound>,
 ) {
-    let any = !changed.is_empty() || removed.read().count() > 0;
+    let outdated = !changed.is_empty() || removed.read().count() > 0;
     for (context, mut world, bodies) in &mut worlds {
-        if world.watched.collected && !any {
+        if world.bounded.collected && !outdated {
             continue;
         }
         let MoleculeWorld {
-            watched,
+            bounded,
             members,
             clock,
             ..
         } = &mut *world;
-        watched.collected = true;
-        if let Err(error) = watched.rebuild(members, &bodies.bodies, &molecules, *clock) {
-            error!("nobody is told when molecules of context {context} meet: {error}");
+        bounded.collected = true;
+        if let Err(error) = bounded.rebuild(members, &bodies.bodies, &molecules, *clock) {
+            error!("collisions in context {context} are not reported: {error}");
         }
     }
 }
 
-/// Takes down where watched molecules are before a step.
-pub(super) fn note_starts(mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>) {
+/// Stores the poses of bounded molecules before a step.
+pub(super) fn store_start_poses(mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>) {
     for (mut world, bodies) in &mut worlds {
-        if world.substep.is_none() || world.watched.watch.is_none() {
+        if world.substep.is_none() || world.bounded.detector.is_none() {
             continue;
         }
         let MoleculeWorld {
-            watched, members, ..
+            bounded, members, ..
         } = &mut *world;
-        let Watched {
-            numbers, starts, ..
-        } = watched;
-        read(numbers, members, &bodies.bodies, starts);
+        let starts = &mut bounded.starts;
+        read_poses(&bounded.members, members, &bodies.bodies, starts);
     }
 }
 
-/// Finds out who met in a step, and makes those stick that do.
-pub(super) fn watch_meetings(
+/// Finds the collisions of a step and joins molecules that stick.
+pub(super) fn track_collisions(
     rule: Res<CollisionRule>,
     mut worlds: Query<(
         Entity,
@@ -227,7 +209,7 @@ pub(super) fn watch_meetings(
         &RapierRigidBodySet,
         &mut RapierContextJoints,
     )>,
-    answers: Query<&CollisionOutcome>,
+    outcomes: Query<&CollisionOutcome>,
     diffusing: Query<(), With<BrownianMotion>>,
 ) {
     for (context, mut world, bodies, mut joints) in &mut worlds {
@@ -235,60 +217,57 @@ pub(super) fn watch_meetings(
         let Some(dt) = world.substep.filter(|dt| *dt > 0.0) else {
             continue;
         };
-        let Watched {
-            watch: Some(watch),
-            numbers,
+        let BoundedMolecules {
+            detector: Some(detector),
+            members,
             starts,
             ends,
             ..
-        } = &mut world.watched
+        } = &mut world.bounded
         else {
             continue;
         };
-        read(numbers, &world.members, &bodies.bodies, ends);
-        let met = match watch.step(f64::from(dt), starts, ends) {
-            Ok(met) => met,
+        read_poses(members, &world.members, &bodies.bodies, ends);
+        let collisions = match detector.step(f64::from(dt), starts, ends) {
+            Ok(collisions) => collisions,
             Err(error) => {
-                error!("molecules of context {context} are watched anew: {error}");
-                world.watched.collected = false;
+                error!("restarting collision detection in context {context}: {error}");
+                world.bounded.collected = false;
                 continue;
             }
         };
-        for meeting in met {
-            let [one, other] =
-                [meeting.a, meeting.b].map(|index| world.members[numbers[index as usize] as usize]);
-            // Meetings of those that diffuse have been told already.
-            if [one, other]
-                .iter()
-                .any(|member| diffusing.contains(member.entity))
-            {
+        for collision in collisions {
+            let pair =
+                [collision.a, collision.b].map(|index| world.members[members[index as usize]]);
+            // The Brownian step has already reported these.
+            if pair.iter().any(|member| diffusing.contains(member.entity)) {
                 continue;
             }
-            let [a, b] = [one, other].map(|member| answers.get(member.entity).copied());
+            let [a, b] = pair.map(|member| outcomes.get(member.entity).copied());
             let mut decided = rule.decide(MoleculeCollision {
-                molecule: one.entity,
-                other: other.entity,
-                time: meeting.time,
+                molecule: pair[0].entity,
+                other: pair[1].entity,
+                time: collision.time,
                 outcome: a.unwrap_or_default().of_both(b.unwrap_or_default()),
             });
             match decided.outcome {
                 CollisionOutcome::Bounce => {}
-                // The solver has stopped them already.
+                // The solver has already separated them.
                 CollisionOutcome::Pass => decided.outcome = CollisionOutcome::Bounce,
-                CollisionOutcome::Stick => stick(one, other, &bodies.bodies, &mut joints),
+                CollisionOutcome::Stick => join(pair, &bodies.bodies, &mut joints),
             }
-            world.meetings.push(decided);
+            world.collisions.push(decided);
         }
     }
 }
 
-/// Joins two bodies as they are, once.
-fn stick(one: Member, other: Member, bodies: &RigidBodySet, joints: &mut RapierContextJoints) {
+/// Connects two bodies by a fixed joint, unless they have a joint already.
+fn join([one, other]: [Member; 2], bodies: &RigidBodySet, joints: &mut RapierContextJoints) {
     let (Some(a), Some(b)) = (bodies.get(one.body), bodies.get(other.body)) else {
         return;
     };
-    let joined = joints.impulse_joints.joints_between(one.body, other.body);
-    if joined.count() > 0 {
+    let existing = joints.impulse_joints.joints_between(one.body, other.body);
+    if existing.count() > 0 {
         return;
     }
     let joint = FixedJointBuilder::new()

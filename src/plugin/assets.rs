@@ -1,10 +1,7 @@
 //! Structure files as Bevy assets.
 
 use bevy::asset::io::Reader;
-use bevy::asset::{
-    Asset, AssetApp, AssetLoadFailedEvent, AssetLoader, AssetTrackingSystems, LoadContext,
-    UntypedAssetId, VisitAssetDependencies,
-};
+use bevy::asset::{AssetApp, AssetLoadFailedEvent, AssetLoader, AssetTrackingSystems, LoadContext};
 use bevy::prelude::*;
 use bevy::reflect::TypePath;
 use thiserror::Error;
@@ -12,46 +9,18 @@ use thiserror::Error;
 use super::components::Molecule;
 use crate::molecule::{LoadOptions, MoleculeError, MoleculeTemplate, read_bytes};
 
-impl Asset for MoleculeTemplate {}
-
-impl VisitAssetDependencies for MoleculeTemplate {
-    fn visit_dependencies(&self, _visit: &mut impl FnMut(UntypedAssetId)) {}
-}
-
-impl TypePath for MoleculeTemplate {
-    fn type_path() -> &'static str {
-        "bevy_rapier_molecules::molecule::MoleculeTemplate"
-    }
-
-    fn short_type_path() -> &'static str {
-        "MoleculeTemplate"
-    }
-
-    fn type_ident() -> Option<&'static str> {
-        Some("MoleculeTemplate")
-    }
-
-    fn crate_name() -> Option<&'static str> {
-        Some("bevy_rapier_molecules")
-    }
-
-    fn module_path() -> Option<&'static str> {
-        Some("bevy_rapier_molecules::molecule")
-    }
-}
-
-/// Reads PDB, mmCIF and `BinaryCIF` files, plain or gzipped, as one rigid body each.
+/// Loads PDB, mmCIF and `BinaryCIF` files, plain or gzipped, as one rigid body each.
 ///
-/// What is taken from the file and how large atoms are is set by [`LoadOptions`]:
+/// [`LoadOptions`] select the atoms and set their radii:
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-///     let dry = |options: &mut LoadOptions| options.hydrogens = false;
+///     let without_hydrogens = |options: &mut LoadOptions| options.hydrogens = false;
 ///     let template = assets
 ///         .load_builder()
-///         .with_settings(dry)
+///         .with_settings(without_hydrogens)
 ///         .load("molecules/1ubq.cif");
 ///     commands.spawn(Molecule(template));
 /// }
@@ -59,14 +28,14 @@ impl TypePath for MoleculeTemplate {
 #[derive(Clone, Copy, Debug, Default, TypePath)]
 pub struct MoleculeLoader;
 
-/// Why a structure file could not become an asset.
+/// Why a structure file failed to load.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MoleculeLoaderError {
-    /// The file cannot be read.
-    #[error("cannot be read: {0}")]
+    /// The file is not readable.
+    #[error("failed to read the file: {0}")]
     Io(#[from] std::io::Error),
-    /// The file does not say what a structure file should.
+    /// The file is not a valid structure file.
     #[error(transparent)]
     Molecule(#[from] MoleculeError),
 }
@@ -100,47 +69,34 @@ impl AssetLoader for MoleculeLoader {
     }
 }
 
-/// A molecule's file is missing or broken. The molecule stays without a collider and a
-/// mass; the app goes on. The log says the same.
+/// The file of a molecule is missing or invalid. The molecule has no collider and no mass.
+/// The error is also logged.
 ///
 /// ```
 /// # use std::{thread::sleep, time::Duration};
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
+#[doc = include_str!("doctest_setup.txt")]
 /// #[derive(Resource, Default)]
-/// struct Heard(Vec<MoleculeLoadFailed>);
-/// app.init_resource::<Heard>();
+/// struct Failures(Vec<MoleculeLoadFailed>);
+/// app.init_resource::<Failures>();
 /// app.add_systems(
 ///     Update,
-///     |mut failures: MessageReader<MoleculeLoadFailed>, mut heard: ResMut<Heard>| {
-///         heard.0.extend(failures.read().cloned());
+///     |mut messages: MessageReader<MoleculeLoadFailed>, mut failures: ResMut<Failures>| {
+///         failures.0.extend(messages.read().cloned());
 ///     },
 /// );
 /// let missing = app.world().resource::<AssetServer>().load("molecules/none.pdb");
 /// let molecule = app.world_mut().spawn(Molecule(missing)).id();
 /// # for _ in 0..2000 {
 /// #     app.update();
-/// #     if !app.world().resource::<Heard>().0.is_empty() {
+/// #     if !app.world().resource::<Failures>().0.is_empty() {
 /// #         break;
 /// #     }
 /// #     sleep(Duration::from_millis(1));
 /// # }
 ///
-/// // A few frames later it is known that there is no such file.
-/// let [failure] = &app.world().resource::<Heard>().0[..] else {
-///     return Err("it is not told once".into());
+/// // The failure is reported a few frames later.
+/// let [failure] = &app.world().resource::<Failures>().0[..] else {
+///     return Err("expected one failure".into());
 /// };
 /// assert_eq!(failure.molecule, molecule);
 /// assert_eq!(failure.path, "molecules/none.pdb");
@@ -154,13 +110,13 @@ pub struct MoleculeLoadFailed {
     pub molecule: Entity,
     /// The file.
     pub path: String,
-    /// What is wrong with it, in a sentence.
+    /// The error message.
     pub error: String,
 }
 
-/// Makes [`MoleculeTemplate`] an asset and reports files that fail. Part of
-/// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `AssetPlugin` if the app has
-/// none: `DefaultPlugins` have to be added before it.
+/// Registers [`MoleculeTemplate`] as an asset and reports files that fail to load. Part of
+/// [`MoleculePlugins`](super::MoleculePlugins). Adds Bevy's `AssetPlugin` unless the app has
+/// it already, so add `DefaultPlugins` first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeAssetPlugin;
 
@@ -177,7 +133,7 @@ impl Plugin for MoleculeAssetPlugin {
     }
 }
 
-/// Tells each molecule of a file that failed.
+/// Reports the failure of a file for each of its molecules.
 fn report_failures(
     mut failures: MessageReader<AssetLoadFailedEvent<MoleculeTemplate>>,
     molecules: Query<(Entity, &Molecule)>,
@@ -185,7 +141,7 @@ fn report_failures(
 ) {
     for failure in failures.read() {
         error!(
-            "the molecule {} could not be loaded: {}",
+            "failed to load molecule {}: {}",
             failure.path, failure.error
         );
         for (molecule, Molecule(handle)) in &molecules {

@@ -1,229 +1,211 @@
-//! Who finds and solves the contacts of crowds, and what happens when it fails.
+//! The backend of the contact solver, and the fallback to the CPU.
 //!
-//! A GPU finds and solves them as the processor does, and only one impulse for each
-//! molecule comes back, with a list of who touches whom. It may take over, or fail, at any
-//! substep: contacts go on with what they carry. As a solver it rounds in its own way;
-//! where it only searches, no bit of what follows depends on who does it.
+//! A GPU finds and solves contacts like the CPU; only one impulse per molecule and a list of
+//! touching pairs are read back. The backend may change, or a GPU fail, at any substep:
+//! contacts keep their accumulated impulses. As a solver, a GPU rounds differently from the
+//! CPU. As a search only, it gives bit-for-bit the results of the CPU.
 
 use bevy::prelude::*;
 
-use super::device::{DeviceSlot, Lender};
+use super::device::{DeviceSlot, RendererDevice};
 use super::molecule_world::{ContactModel, MoleculeWorld};
-use crate::backend::Backend;
-use crate::backend::DeviceError;
+use crate::backend::{Backend, DeviceError};
 use crate::dynamics::{DeviceSolver, GroupSearch};
 use crate::search::AutoGrid;
 
-/// Spheres of a context from which on [`Backend::Auto`] takes a GPU: the processor has
-/// searched fewer before a GPU has answered.
-const AUTO_SPHERES: usize = 20_000;
+/// Number of spheres of a context from which [`Backend::Auto`] uses a GPU. Below, the CPU
+/// finishes before a GPU responds.
+const AUTO_MIN_SPHERES: usize = 20_000;
 
-/// Contexts that shrink are given back to the processor at this share of
-/// [`AUTO_SPHERES`], so that those around the limit do not change hands in each frame.
-const AUTO_KEPT: usize = AUTO_SPHERES / 2;
+/// Number of spheres below which [`Backend::Auto`] returns a context to the CPU. It is lower
+/// than [`AUTO_MIN_SPHERES`] so that a context near the limit does not alternate.
+const AUTO_KEEP_SPHERES: usize = AUTO_MIN_SPHERES / 2;
 
-/// Who finds and solves the contacts in [`ContactModel::Crowd`].
+/// The backend that finds and solves the contacts in [`ContactModel::Crowd`].
 ///
-/// Set [`wanted`](Self::wanted) at any time; in the next frame
-/// [`chosen`](Self::chosen) says who it is.
+/// Set [`requested`](Self::requested) at any time. From the next frame on,
+/// [`active`](Self::active) returns the backend in use.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
 ///
 /// let backend = MoleculeBackend::new(Backend::Gpu);
-/// assert_eq!(backend.wanted, Backend::Gpu);
-/// // Nobody has looked for one yet.
-/// assert_eq!(backend.chosen(), Backend::Cpu);
+/// assert_eq!(backend.requested, Backend::Gpu);
+/// // The plugin has not created a device yet.
+/// assert_eq!(backend.active(), Backend::Cpu);
 /// assert!(backend.adapter().is_none());
 /// ```
 #[derive(Debug, Default, Resource, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct MoleculeBackend {
-    /// Who is to do it.
+    /// The requested backend.
     ///
     /// Default: [`Backend::Auto`].
-    pub wanted: Backend,
-    /// A GPU only finds the pairs, and the processor solves the contacts: the run has the
-    /// same bits as on the processor, and more comes back from the device.
+    pub requested: Backend,
+    /// Whether a GPU only finds the pairs, and the CPU solves the contacts. The results are
+    /// then bit for bit those of the CPU, but more data is read back.
     ///
     /// Default: `false`.
     pub search_only: bool,
-    /// A GPU that also solves does not tell who touches whom: there are no touch events
-    /// then, nobody is [`Colliding`](super::Colliding), and as little as possible comes back
-    /// from the device. Contacts are as always; since nobody knows who rested on a molecule
-    /// that is gone, all sleepers of its context wake.
+    /// Whether a GPU that solves contacts does not report which molecules touch. There are
+    /// then no contact events, no molecule is [`Colliding`](super::Colliding), and as little
+    /// as possible is read back. When a molecule is despawned, all sleeping molecules of its
+    /// context wake, since its neighbors are unknown.
     ///
     /// Default: `false`.
     pub skip_touches: bool,
-    /// The device of the GPU, if it is one that does it.
-    adapter: Option<MoleculeAdapter>,
-    /// Whether to look for a device even if nothing has changed.
-    again: bool,
-    /// What was wanted when a device was last looked for.
+    /// Description of the adapter in use.
+    adapter: Option<String>,
+    /// Whether to choose a device again even if nothing has changed.
+    retry: bool,
+    /// The settings that a device was last chosen with.
     #[reflect(ignore)]
-    tried: Option<(Backend, [bool; 2])>,
-    /// How often a device was chosen, so that contexts notice.
-    choice: u32,
+    chosen_with: Option<(Backend, [bool; 2])>,
+    /// Number of times that a device was chosen, so that contexts notice.
+    generation: u32,
     #[reflect(ignore)]
     pub(super) slot: DeviceSlot,
 }
 
-/// A graphics adapter, for logs and reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Reflect)]
-#[reflect(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct MoleculeAdapter {
-    /// Its name.
-    pub name: String,
-    /// Name, kind, graphics interface and driver in one line.
-    pub description: String,
-    /// Whether it is one in software: the processor does its work.
-    pub software: bool,
-}
-
-/// A GPU could not find the contacts, and the processor does it instead: within the same
-/// substep, so that nothing is lost. The log says the same in a sentence.
+/// A GPU failed, and the CPU replaces it. The CPU solves the same substep, so nothing is
+/// lost. The error is also logged.
 #[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeBackendFailed {
-    /// The Rapier context that it happened in; none if it concerns all.
+    /// The Rapier context, or `None` if all contexts are affected.
     pub context: Option<Entity>,
     /// Why the GPU failed.
     pub error: DeviceError,
 }
 
-/// What a device does for a context.
+/// The work of a device for a context.
 #[cfg_attr(
     not(feature = "gpu"),
-    expect(dead_code, reason = "there is no device that would do it")
+    expect(dead_code, reason = "constructed by `device` only")
 )]
 pub(super) enum DeviceWork {
-    /// It finds the pairs.
+    /// The device finds the pairs.
     Search(Box<dyn GroupSearch>),
-    /// It also solves the contacts.
+    /// The device also solves the contacts.
     Contacts(Box<dyn DeviceSolver>),
 }
 
-/// Who searches a context.
+/// The backend of a context.
 #[derive(Debug, Default)]
-pub(super) struct Searcher {
-    on_gpu: bool,
-    /// The [`MoleculeBackend::choice`] that it follows.
-    choice: u32,
-    /// When a GPU failed here.
-    gave_up: Option<GaveUp>,
+pub(super) struct ContextBackend {
+    is_gpu: bool,
+    /// The [`MoleculeBackend::generation`] in use.
+    generation: u32,
+    /// The last failure of a GPU in this context.
+    failure: Option<GpuFailure>,
 }
 
 #[derive(Debug)]
-struct GaveUp {
-    /// Spheres at that time.
+struct GpuFailure {
     spheres: usize,
-    /// Whether fewer might have fitted.
-    too_large: bool,
+    /// Whether fewer spheres might have fitted.
+    out_of_space: bool,
 }
 
 impl MoleculeBackend {
-    /// A backend that is wanted, with the defaults for the rest.
+    /// Requests a backend, with the defaults for the rest.
     #[must_use]
-    pub fn new(wanted: Backend) -> Self {
+    pub fn new(requested: Backend) -> Self {
         Self {
-            wanted,
+            requested,
             ..Self::default()
         }
     }
 
-    /// Who finds the contacts: [`Backend::Cpu`] or [`Backend::Gpu`], never
-    /// [`Backend::Auto`].
+    /// The backend in use: [`Backend::Cpu`] or [`Backend::Gpu`].
     ///
-    /// Contexts for which the GPU is too small, or which are too small for it to be worth
-    /// while, are the processor's nevertheless: see [`MoleculeWorld::backend`].
+    /// Contexts that are too large for the GPU, or too small to benefit from it, use the CPU:
+    /// see [`MoleculeWorld::backend`].
     #[must_use]
-    pub fn chosen(&self) -> Backend {
+    pub fn active(&self) -> Backend {
         match self.adapter {
             Some(_) => Backend::Gpu,
             None => Backend::Cpu,
         }
     }
 
-    /// The adapter of the GPU that finds contacts; none if the processor does.
+    /// Description of the GPU adapter in use: name, kind, graphics API and driver.
     #[must_use]
-    pub fn adapter(&self) -> Option<&MoleculeAdapter> {
-        self.adapter.as_ref()
+    pub fn adapter(&self) -> Option<&str> {
+        self.adapter.as_deref()
     }
 
-    /// Looks for a device once more in the next frame, after one was lost or was too small.
+    /// Chooses a device again in the next frame, after one was lost or too small.
     pub fn retry(&mut self) {
-        self.again = true;
+        self.retry = true;
     }
 
-    /// What a device is looked for with.
-    fn wish(&self) -> (Backend, [bool; 2]) {
-        (self.wanted, [self.search_only, self.skip_touches])
+    fn settings(&self) -> (Backend, [bool; 2]) {
+        (self.requested, [self.search_only, self.skip_touches])
     }
 
-    /// Whether a GPU may search a context of so many spheres that it searches already, or
-    /// not.
-    fn suits(&self, spheres: usize, already: bool) -> bool {
-        let least = match (self.wanted, already) {
-            (Backend::Auto, false) => AUTO_SPHERES,
-            (Backend::Auto, true) => AUTO_KEPT,
+    /// Whether a context of this many spheres uses the GPU.
+    fn prefers_gpu(&self, spheres: usize, is_on_gpu: bool) -> bool {
+        let min_spheres = match (self.requested, is_on_gpu) {
+            (Backend::Auto, false) => AUTO_MIN_SPHERES,
+            (Backend::Auto, true) => AUTO_KEEP_SPHERES,
             _ => 0,
         };
-        self.adapter.is_some() && spheres >= least
+        self.adapter.is_some() && spheres >= min_spheres
     }
 
-    /// The device is gone. Returns whether that is news.
-    fn lose_device(&mut self) -> bool {
+    /// Drops a lost device. Returns whether there was one.
+    fn drop_device(&mut self) -> bool {
         self.slot.clear();
         self.adapter.take().is_some()
     }
 }
 
-impl Searcher {
-    pub fn is_on_gpu(&self) -> bool {
-        self.on_gpu
+impl ContextBackend {
+    pub fn is_gpu(&self) -> bool {
+        self.is_gpu
     }
 
-    fn give_up(&mut self, spheres: usize, error: &DeviceError) {
-        self.on_gpu = false;
-        self.gave_up = Some(GaveUp {
+    fn record_failure(&mut self, spheres: usize, error: &DeviceError) {
+        self.is_gpu = false;
+        self.failure = Some(GpuFailure {
             spheres,
-            too_large: error.is_out_of_space(),
+            out_of_space: error.is_out_of_space(),
         });
     }
 
-    /// Whether a failure in the past speaks against a GPU.
-    fn is_barred(&self, spheres: usize) -> bool {
-        let barred = |past: &GaveUp| !past.too_large || spheres >= past.spheres;
-        self.gave_up.as_ref().is_some_and(barred)
+    /// Whether a GPU that has failed would fail again.
+    fn would_fail(&self, spheres: usize) -> bool {
+        self.failure
+            .as_ref()
+            .is_some_and(|failure| !failure.out_of_space || spheres >= failure.spheres)
     }
 }
 
-/// Looks for a device when another backend is wanted, or a renderer has a new device.
+/// Chooses a device after the request has changed or the renderer has a new device.
 pub(super) fn choose_device(
     model: Res<ContactModel>,
     mut backend: ResMut<MoleculeBackend>,
-    lender: Lender,
+    renderer: RendererDevice,
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
-    let renewed = lender.is_new() && backend.slot.may_borrow();
-    let decided = backend.tried == Some(backend.wish()) && !backend.again && !renewed;
-    if *model != ContactModel::Crowd || decided {
+    let renewed = renderer.is_new() && backend.slot.uses_renderer();
+    let unchanged = backend.chosen_with == Some(backend.settings()) && !backend.retry && !renewed;
+    if unchanged || *model != ContactModel::Crowd {
         return;
     }
     let backend = &mut *backend;
-    backend.tried = Some(backend.wish());
-    backend.again = false;
-    backend.choice = backend.choice.wrapping_add(1);
-    let chosen = backend.slot.choose(backend.wanted, &lender);
-    backend.adapter = match chosen {
+    backend.chosen_with = Some(backend.settings());
+    backend.retry = false;
+    backend.generation = backend.generation.wrapping_add(1);
+    backend.adapter = match backend.slot.choose(backend.requested, &renderer) {
         Ok(adapter) => adapter,
-        Err(error) if backend.wanted == Backend::Auto => {
-            info!("no GPU is used for contacts: {error}");
+        Err(error) if backend.requested == Backend::Auto => {
+            info!("no GPU for contacts: {error}");
             None
         }
         Err(error) => {
-            warn!("contacts are found by the processor, not by a GPU: {error}");
+            warn!("the CPU replaces the requested GPU: {error}");
             failures.write(MoleculeBackendFailed {
                 context: None,
                 error,
@@ -231,97 +213,75 @@ pub(super) fn choose_device(
             None
         }
     };
-    match &backend.adapter {
-        Some(adapter) => info!("contacts are found by {}", adapter.description),
-        None => info!("contacts are found by the processor"),
-    }
+    let name = backend.adapter.as_deref().unwrap_or("the CPU");
+    info!("contacts are computed on {name}");
 }
 
-/// Gives each context its search.
-pub(super) fn assign_searches(
+/// Assigns a backend to each context.
+pub(super) fn assign_backends(
     mut backend: ResMut<MoleculeBackend>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
         let spheres = world.contacts.spheres().len();
-        let renewed = world.searcher.choice != backend.choice;
-        let searcher = &world.searcher;
-        let barred = !renewed && searcher.is_barred(spheres);
-        let gpu = !barred && backend.suits(spheres, searcher.on_gpu);
-        if !renewed && gpu == searcher.on_gpu {
+        let renewed = world.backend.generation != backend.generation;
+        let was_gpu = world.backend.is_gpu;
+        let would_fail = !renewed && world.backend.would_fail(spheres);
+        let is_gpu = !would_fail && backend.prefers_gpu(spheres, was_gpu);
+        if !renewed && is_gpu == was_gpu {
             continue;
         }
         let world = &mut *world;
-        let was_on_gpu = world.searcher.on_gpu;
-        world.searcher = Searcher {
-            on_gpu: gpu,
-            choice: backend.choice,
-            gave_up: world.searcher.gave_up.take().filter(|_| !renewed),
+        world.backend = ContextBackend {
+            is_gpu,
+            generation: backend.generation,
+            failure: world.backend.failure.take().filter(|_| !renewed),
         };
         let search_only = backend.search_only;
-        let work = gpu.then(|| backend.slot.work(search_only)).flatten();
+        let work = is_gpu.then(|| backend.slot.work(search_only)).flatten();
         match work {
             Some(Ok(DeviceWork::Search(search))) => world.contacts.set_group_search(search),
-            Some(Ok(DeviceWork::Contacts(engine))) => {
-                world
-                    .contacts
-                    .set_device_solver(engine, !backend.skip_touches);
+            Some(Ok(DeviceWork::Contacts(solver))) => {
+                let report_touches = !backend.skip_touches;
+                world.contacts.set_device_solver(solver, report_touches);
             }
             Some(Err(error)) => {
                 world.contacts.set_search(Box::new(AutoGrid::new()));
-                let failed = MoleculeBackendFailed {
-                    context: Some(context),
-                    error,
-                };
-                accept_failure(failed, world, &mut backend, &mut failures);
+                report_device_error(context, error, world, &mut backend, &mut failures);
             }
-            None if was_on_gpu => world.contacts.set_search(Box::new(AutoGrid::new())),
+            None if was_gpu => world.contacts.set_search(Box::new(AutoGrid::new())),
             None => {}
         }
     }
 }
 
-/// Takes down that the GPU failed in a search, after which the processor did it.
-pub(super) fn accept_device_error(
+/// Reports that the GPU failed in a context, after which the CPU replaced it.
+pub(super) fn report_device_error(
     context: Entity,
     error: DeviceError,
     world: &mut MoleculeWorld,
     backend: &mut MoleculeBackend,
     failures: &mut MessageWriter<MoleculeBackendFailed>,
 ) {
-    let failed = MoleculeBackendFailed {
+    let spheres = world.contacts.spheres().len();
+    world.backend.record_failure(spheres, &error);
+    if error.is_lost() {
+        // Other contexts use the same device: report it once for all of them.
+        if backend.drop_device() {
+            warn!("the CPU replaces the GPU in all contexts: {error}");
+            failures.write(MoleculeBackendFailed {
+                context: None,
+                error,
+            });
+        }
+        return;
+    }
+    warn!("the CPU replaces the GPU in context {context}: {error}");
+    failures.write(MoleculeBackendFailed {
         context: Some(context),
         error,
-    };
-    accept_failure(failed, world, backend, failures);
-}
-
-/// Says that the GPU failed in the context of `world`, and remembers it.
-fn accept_failure(
-    mut failed: MoleculeBackendFailed,
-    world: &mut MoleculeWorld,
-    backend: &mut MoleculeBackend,
-    failures: &mut MessageWriter<MoleculeBackendFailed>,
-) {
-    world
-        .searcher
-        .give_up(world.contacts.spheres().len(), &failed.error);
-    if failed.error.is_lost() {
-        // The other contexts had the same device: it is said once for all of them.
-        failed.context = None;
-        if !backend.lose_device() {
-            return;
-        }
-    }
-    let error = &failed.error;
-    match failed.context {
-        Some(context) => {
-            warn!("the processor finds the contacts of context {context} now: {error}");
-        }
-        None => warn!("the processor finds all contacts now: {error}"),
-    }
-    failures.write(failed);
+    });
 }
 
 #[cfg(test)]
@@ -329,27 +289,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn auto_leaves_small_contexts_to_the_processor() {
+    fn auto_keeps_small_contexts_on_the_cpu() {
         let mut backend = MoleculeBackend::default();
-        assert!(!backend.suits(usize::MAX, false));
-        backend.adapter = Some(MoleculeAdapter::default());
-        assert!(!backend.suits(AUTO_SPHERES - 1, false));
-        assert!(backend.suits(AUTO_SPHERES, false));
-        assert!(backend.suits(AUTO_SPHERES - 1, true));
-        assert!(!backend.suits(AUTO_KEPT - 1, true));
-        backend.wanted = Backend::Gpu;
-        assert!(backend.suits(0, false));
+        assert!(!backend.prefers_gpu(usize::MAX, false));
+        backend.adapter = Some(String::new());
+        assert!(!backend.prefers_gpu(AUTO_MIN_SPHERES - 1, false));
+        assert!(backend.prefers_gpu(AUTO_MIN_SPHERES, false));
+        assert!(backend.prefers_gpu(AUTO_MIN_SPHERES - 1, true));
+        assert!(!backend.prefers_gpu(AUTO_KEEP_SPHERES - 1, true));
+        backend.requested = Backend::Gpu;
+        assert!(backend.prefers_gpu(0, false));
     }
 
     #[test]
-    fn a_context_that_was_too_large_is_tried_again_when_it_is_smaller() {
-        let mut searcher = Searcher::default();
-        assert!(!searcher.is_barred(1000));
-        searcher.give_up(1000, &DeviceError::OutOfMemory);
-        assert!(searcher.is_barred(1000));
-        assert!(!searcher.is_barred(999));
+    fn a_context_that_was_too_large_is_retried_when_it_shrinks() {
+        let mut context = ContextBackend::default();
+        assert!(!context.would_fail(1000));
+        context.record_failure(1000, &DeviceError::OutOfMemory);
+        assert!(context.would_fail(1000));
+        assert!(!context.would_fail(999));
         let message = String::new();
-        searcher.give_up(1000, &DeviceError::Rejected { message });
-        assert!(searcher.is_barred(1));
+        context.record_failure(1000, &DeviceError::Rejected { message });
+        assert!(context.would_fail(1));
     }
 }

@@ -1,66 +1,59 @@
-//! Molecules that diffuse.
+//! Brownian motion of molecules.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
-use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
+use bevy_rapier3d::rapier::dynamics::RigidBodySet;
+use bevy_rapier3d::rapier::math::Pose as RapierPose;
 
+use super::collisions::{CollisionRule, MoleculeCollision};
+use super::compartment::{CompartmentSurface, InCompartment};
+use super::compartment_springs::ValidConfinement;
 use super::components::Molecule;
 use super::molecule_world::{Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
+use super::rapier_body::finite_body_pose;
+use super::state_errors::ReportedEntities;
+use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
-use crate::motion::MotionError;
-use crate::motion::brownian::{BrownianMolecule, BrownianMolecules, Medium, hydrodynamic_radius};
+use crate::motion::brownian::{
+    BrownianMolecule, BrownianMolecules, Medium, MoveRules, hydrodynamic_radius,
+};
+use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
+use crate::search::Pair;
 
-/// A molecule that diffuses: in each substep it is displaced and turned at random, and goes
-/// back if it would overlap another molecule by an atom, or leave its
-/// [`Compartment`](super::Compartment). Those that meet are told by
+/// A molecule that diffuses. Each substep it makes a random translation and rotation, unless
+/// an atom would overlap another molecule or it would leave its
+/// [`Compartment`](super::Compartment). Collisions are reported as
 /// [`MoleculeCollision`](super::MoleculeCollision).
 ///
-/// In water a molecule forgets its velocity within picoseconds. So it has none from substep
-/// to substep: contacts, springs and forces move it for the substep that they act in, and no
-/// longer. It does not fall, unless it has a [`GravityScale`] of its own.
+/// In water a molecule loses its velocity within picoseconds. Its velocity is therefore
+/// zeroed each substep: contacts, springs and forces move it only in the substep in which
+/// they act. It does not fall unless it has its own [`GravityScale`].
 ///
-/// How long a second takes in the molecules' world is said by [`BrownianMotionConfig`].
-/// Coefficients that are not numbers of at least zero keep a molecule where it is, and the
-/// log says so.
+/// [`BrownianMotionConfig`] sets the time scale. If a coefficient is negative or not finite,
+/// the molecule does not diffuse and an error is logged.
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// app.insert_resource(BrownianMotionConfig { seed: 7, ..default() });
 /// let diffusing = (Molecule(lipid.clone()), BrownianMotion::default());
 /// let diffusing = app.world_mut().spawn(diffusing).id();
-/// // Another one at rest is in its way, and does not diffuse.
-/// let at = Transform::from_xyz(6.0, 0.0, 0.0);
-/// let resting = (Molecule(lipid), GravityScale(0.0), at);
-/// let resting = app.world_mut().spawn(resting).id();
+/// // A molecule without the component rests.
+/// let transform = Transform::from_xyz(6.0, 0.0, 0.0);
+/// let resting = app.world_mut().spawn((Molecule(lipid), GravityScale(0.0), transform)).id();
 /// for _ in 0..30 {
 ///     app.update();
 /// }
-/// let place = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
-/// let way = place(diffusing).ok_or("it is gone")?.length();
-/// assert!(way > 0.01 && way < 5.0, "{way} nm in half a second");
-/// assert_eq!(place(resting), Some(at.translation));
-/// // It went there without a velocity.
-/// let velocity = app.world().get::<Velocity>(diffusing).ok_or("it has none")?;
+/// let position = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
+/// let displacement = position(diffusing).ok_or("no transform")?.length();
+/// assert!(displacement > 0.01 && displacement < 5.0, "{displacement} nm in 0.5 s");
+/// assert_eq!(position(resting), Some(transform.translation));
+/// let velocity = app.world().get::<Velocity>(diffusing).ok_or("no velocity")?;
 /// assert_eq!(velocity.linear, Vec3::ZERO);
 /// # Ok(())
 /// # }
@@ -69,18 +62,23 @@ use crate::pose::Pose;
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(Molecule, GravityScale(0.0))]
 pub struct BrownianMotion {
-    /// Diffusion coefficient, nm²/s. Default: that of a sphere of `radius`, after Stokes
-    /// and Einstein.
+    /// Diffusion coefficient, nm²/s.
+    ///
+    /// Default: that of a sphere of `radius` (Stokes-Einstein).
     pub diffusion: Option<f64>,
-    /// Rotational diffusion coefficient, rad²/s. Default: that of a sphere of `radius`.
+    /// Rotational diffusion coefficient, rad²/s.
+    ///
+    /// Default: that of a sphere of `radius`.
     pub rotational_diffusion: Option<f64>,
-    /// Radius of the sphere that is dragged as much, nm. Default: that of a globular
-    /// protein of the molecule's mass with its shell of water.
+    /// Hydrodynamic radius, nm.
+    ///
+    /// Default: that of a hydrated globular protein of the same mass.
     pub radius: Option<f64>,
 }
 
 impl BrownianMotion {
-    /// Both coefficients, nm²/s and rad²/s, of a molecule of `mass` Da in a medium.
+    /// Translational (nm²/s) and rotational (rad²/s) diffusion coefficients of a molecule of
+    /// `mass` Da in a medium.
     #[must_use]
     pub fn coefficients(&self, mass: f64, medium: &Medium) -> [f64; 2] {
         let radius = self.radius.unwrap_or_else(|| hydrodynamic_radius(mass));
@@ -93,20 +91,26 @@ impl BrownianMotion {
     }
 }
 
-/// What molecules with [`BrownianMotion`] diffuse in, and how fast it is shown. May be
-/// changed at any time.
+/// Medium and time scale of [`BrownianMotion`]. May change at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct BrownianMotionConfig {
-    /// Temperature and viscosity. Default: water at 298 K.
+    /// Temperature and viscosity.
+    ///
+    /// Default: water at 298 K.
     pub medium: Medium,
-    /// Time that molecules diffuse for in each second of the physics world, s; zero is a
-    /// pause. Default: 1e-9, in which a small protein comes a nanometer far.
+    /// Diffusion time per second of physics time, s; zero pauses.
+    ///
+    /// Default: 1e-9, in which a small protein diffuses about 1 nm.
     pub pace: f64,
-    /// Seed of all steps. Default: 1.
+    /// Seed of the random steps.
+    ///
+    /// Default: 1.
     pub seed: u64,
-    /// A substep in which molecules could jump through each other is split into up to so
-    /// many steps; what is left then is not simulated, and the log says so. Default: 64.
+    /// Maximum number of steps per substep. A substep is split so that molecules do not jump
+    /// through each other; time beyond this limit is skipped and a warning is logged.
+    ///
+    /// Default: 64.
     pub max_steps: u32,
 }
 
@@ -121,28 +125,26 @@ impl Default for BrownianMotionConfig {
     }
 }
 
-/// The molecules of a context, as those that diffuse see them.
+/// The Brownian motion of a context.
 #[derive(Default)]
-pub(super) struct Diffusing {
-    /// Whether these are the members of the context as they are now.
+pub(super) struct Diffusion {
+    /// Whether `crowd` and `members` are up to date.
     pub collected: bool,
-    /// All members: those that do not diffuse are in the way of those that do. None if
-    /// nobody does.
-    pub crowd: Option<BrownianMolecules>,
-    /// Who they are, in the order of the crowd, and whether they diffuse.
-    pub members: Vec<(Member, bool)>,
-    /// Members of the context that pass through each other in this substep.
-    pub passing: Vec<[u32; 2]>,
+    /// All members, since molecules at rest are obstacles. `None` if no molecule
+    /// diffuses.
+    crowd: Option<BrownianMolecules>,
+    /// The members in the order of the crowd, and whether they diffuse.
+    members: Vec<(Member, bool)>,
+    /// Members that pass through each other in this substep.
+    pub passing: Vec<[MemberIndex; 2]>,
     templates: Vec<Arc<MoleculeTemplate>>,
-    /// Molecules of which has been said that their coefficients cannot be.
-    complaints: HashSet<Entity>,
-    /// Whether it has been said that time is short, and that a step failed.
-    pub said: [bool; 2],
+    invalid_coefficients: ReportedEntities,
+    time_limit_logged: bool,
+    step_error_logged: bool,
 }
 
-impl Diffusing {
-    /// Takes the members of the context as they are now. Those that stuck together still
-    /// do.
+impl Diffusion {
+    /// Rebuilds the crowd from the members of the context. Clusters persist.
     fn rebuild(
         &mut self,
         members: &[Member],
@@ -151,7 +153,7 @@ impl Diffusing {
         config: &BrownianMotionConfig,
     ) -> Result<(), MotionError> {
         let clusters = self.clusters();
-        let before = self.crowd.take();
+        let previous = self.crowd.take();
         self.members.clear();
         if !members.iter().any(|member| {
             let found = molecules.get(member.entity);
@@ -159,7 +161,7 @@ impl Diffusing {
         }) {
             return Ok(());
         }
-        let mut crowd = match before {
+        let mut crowd = match previous {
             Some(crowd) => crowd,
             None => {
                 self.templates.clear();
@@ -172,13 +174,10 @@ impl Diffusing {
             let Ok((prepared, brownian)) = molecules.get(member.entity) else {
                 continue;
             };
-            let template = prepared.shared().template();
-            let known = self
-                .templates
-                .iter()
-                .position(|known| Arc::ptr_eq(known, template));
-            let number = match known {
-                Some(number) => number as u32,
+            let template = prepared.template();
+            let mut known = self.templates.iter();
+            let template_index = match known.position(|known| Arc::ptr_eq(known, template)) {
+                Some(index) => index as u32,
                 None => {
                     self.templates.push(template.clone());
                     crowd.add_template(template.clone())?
@@ -188,25 +187,22 @@ impl Diffusing {
             let mut coefficients = brownian.map_or([0.0; 2], |brownian| {
                 brownian.coefficients(mass, &config.medium)
             });
-            if !coefficients
-                .iter()
-                .all(|one| one.is_finite() && *one >= 0.0)
-            {
-                let entity = member.entity;
-                if self.complaints.insert(entity) {
-                    error!(
-                        "molecule {entity} stays: its diffusion coefficients {coefficients:?} \
-                         (nm²/s and rad²/s) have to be numbers of at least zero"
-                    );
-                }
+            let is_valid = |value: &f64| value.is_finite() && *value >= 0.0;
+            let invalid = !coefficients.iter().all(is_valid);
+            if self.invalid_coefficients.is_new(member.entity, invalid) {
+                error!(
+                    "molecule {} does not diffuse: its diffusion coefficients {coefficients:?} (nm²/s \
+                     and rad²/s) must be finite and not negative",
+                    member.entity
+                );
+            }
+            if invalid {
                 coefficients = [0.0; 2];
-            } else {
-                self.complaints.remove(&member.entity);
             }
             let [diffusion, rotational_diffusion] = coefficients;
             list.push(BrownianMolecule {
-                template: number,
-                pose: pose(bodies.get(member.body)).unwrap_or_default(),
+                template: template_index,
+                pose: finite_body_pose(bodies.get(member.body)).unwrap_or_default(),
                 diffusion,
                 rotational_diffusion,
             });
@@ -214,21 +210,21 @@ impl Diffusing {
         }
         crowd.set_molecules(&list)?;
         let find = |entity: &Entity| {
-            let known = |(member, _): &(Member, bool)| member.entity;
-            let found = self.members.binary_search_by_key(entity, known);
-            found.ok().map(|at| at as u32)
+            let key = |(member, _): &(Member, bool)| member.entity;
+            let index = self.members.binary_search_by_key(entity, key);
+            index.ok().map(|index| index as u32)
         };
         for cluster in &clusters {
-            let mut left = cluster.iter().filter_map(find);
-            if let Some(first) = left.next() {
-                left.try_for_each(|other| crowd.join(first, other))?;
+            let mut remaining = cluster.iter().filter_map(find);
+            if let Some(first) = remaining.next() {
+                remaining.try_for_each(|other| crowd.join(first, other))?;
             }
         }
         self.crowd = Some(crowd);
         Ok(())
     }
 
-    /// Who sticks to whom: clusters of two and more.
+    /// Clusters of two or more molecules.
     pub fn clusters(&self) -> Vec<Vec<Entity>> {
         let clusters = self.crowd.iter().flat_map(BrownianMolecules::clusters);
         clusters
@@ -241,14 +237,7 @@ impl Diffusing {
     }
 }
 
-/// Where a body is, if that is a place.
-pub(super) fn pose(body: Option<&RigidBody>) -> Option<Pose> {
-    let position = body?.position();
-    let pose = Pose::new(position.translation, position.rotation);
-    pose.is_finite().then_some(pose)
-}
-
-/// Collects the molecules that diffuse when something about them has changed.
+/// Updates the diffusing molecules of each context after a change.
 pub(super) fn collect_diffusing(
     config: Res<BrownianMotionConfig>,
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
@@ -256,26 +245,168 @@ pub(super) fn collect_diffusing(
     changed: Query<(), (With<PreparedMolecule>, Changed<BrownianMotion>)>,
     mut removed: RemovedComponents<BrownianMotion>,
 ) {
-    let any = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
+    let outdated = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
     if config.is_changed() && (config.pace.is_nan() || config.pace < 0.0) {
         error!(
-            "nothing diffuses: the pace of BrownianMotionConfig, {}, has to be a number of at \
-             least zero",
+            "no molecule diffuses: the pace of BrownianMotionConfig is {}, but must not be \
+             negative",
             config.pace
         );
     }
     for (context, mut world, bodies) in &mut worlds {
-        if world.diffusing.collected && !any {
+        if world.diffusion.collected && !outdated {
             continue;
         }
         let MoleculeWorld {
-            diffusing, members, ..
+            diffusion, members, ..
         } = &mut *world;
-        diffusing.collected = true;
-        diffusing.said = [false; 2];
-        if let Err(error) = diffusing.rebuild(members, &bodies.bodies, &molecules, &config) {
-            error!("the molecules of context {context} do not diffuse: {error}");
-            diffusing.crowd = None;
+        diffusion.collected = true;
+        diffusion.time_limit_logged = false;
+        diffusion.step_error_logged = false;
+        if let Err(error) = diffusion.rebuild(members, &bodies.bodies, &molecules, &config) {
+            error!("molecules of context {context} do not diffuse: {error}");
+            diffusion.crowd = None;
         }
+    }
+}
+
+/// A molecule in a Brownian step.
+struct StepMolecule<'a> {
+    entity: Entity,
+    /// Whether it moves.
+    diffuses: bool,
+    confinement: Option<(&'a ValidConfinement, &'a CompartmentSurface)>,
+    outcome: CollisionOutcome,
+}
+
+/// The rules of a Brownian step, and the collisions so far.
+struct StepRules<'a> {
+    molecules: Vec<StepMolecule<'a>>,
+    rule: &'a CollisionRule,
+    time: f64,
+    /// One collision per pair and substep, regardless of the number of steps.
+    collisions: BTreeMap<[u32; 2], MoleculeCollision>,
+}
+
+impl MoveRules for StepRules<'_> {
+    fn collide(&mut self, pair: Pair) -> CollisionOutcome {
+        let Self {
+            molecules,
+            rule,
+            time,
+            collisions,
+        } = self;
+        let collision = collisions.entry([pair.a, pair.b]).or_insert_with(|| {
+            let [one, other] = [pair.a, pair.b].map(|index| &molecules[index as usize]);
+            let mut collision = rule.decide(MoleculeCollision {
+                molecule: one.entity,
+                other: other.entity,
+                time: *time,
+                outcome: one.outcome.of_both(other.outcome),
+            });
+            if collision.outcome == CollisionOutcome::Stick && !(one.diffuses && other.diffuses) {
+                collision.outcome = CollisionOutcome::Bounce;
+            }
+            collision
+        });
+        collision.outcome
+    }
+
+    fn may_move(&self, molecule: u32, from: &Pose, to: &Pose) -> bool {
+        let molecule = &self.molecules[molecule as usize];
+        let allowed = |(confinement, surface): (&ValidConfinement, &CompartmentSurface)| {
+            confinement.allows(surface, from, to)
+        };
+        molecule.diffuses && molecule.confinement.is_none_or(allowed)
+    }
+}
+
+/// Moves the diffusing molecules.
+pub(super) fn diffuse(
+    config: Res<BrownianMotionConfig>,
+    rule: Res<CollisionRule>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
+    confinements: Query<(&InCompartment, &ValidConfinement)>,
+    surfaces: Query<&CompartmentSurface>,
+    outcomes: Query<&CollisionOutcome>,
+) {
+    for (context, mut world, mut bodies) in &mut worlds {
+        let world = &mut *world;
+        let (Some(dt), Some(crowd)) = (world.substep, &mut world.diffusion.crowd) else {
+            continue;
+        };
+        let start = Instant::now();
+        let mut molecules = Vec::new();
+        for (&(member, diffuses), index) in world.diffusion.members.iter().zip(0..) {
+            let entity = member.entity;
+            let body = bodies.bodies.get(member.body);
+            let has_pose =
+                finite_body_pose(body).is_some_and(|pose| crowd.set_pose(index, pose).is_ok());
+            let is_movable = body.is_some_and(|body| body.is_dynamic() && body.is_enabled());
+            let confinement = confinements
+                .get(entity)
+                .ok()
+                .and_then(|(held, confinement)| {
+                    let surface = surfaces.get(held.compartment).ok()?;
+                    Some((confinement, surface))
+                });
+            molecules.push(StepMolecule {
+                entity,
+                diffuses: diffuses && has_pose && is_movable,
+                confinement,
+                outcome: outcomes.get(entity).copied().unwrap_or_default(),
+            });
+        }
+        let mut time = f64::from(dt) * config.pace;
+        let max_time = f64::from(config.max_steps.max(1)) * crowd.longest_step();
+        if time > max_time {
+            time = max_time;
+            if !std::mem::replace(&mut world.diffusion.time_limit_logged, true) {
+                warn!(
+                    "molecules of context {context} diffuse slower than requested: a substep \
+                     of {dt} s needs more than {} steps; lower the pace of \
+                     BrownianMotionConfig or raise its max_steps",
+                    config.max_steps
+                );
+            }
+        }
+        if time > 0.0 {
+            let mut rules = StepRules {
+                molecules,
+                rule: &rule,
+                time: world.clock,
+                collisions: BTreeMap::new(),
+            };
+            match crowd.advance(time, &mut rules) {
+                Ok(_) => world.diffusion.step_error_logged = false,
+                Err(error) => {
+                    if !std::mem::replace(&mut world.diffusion.step_error_logged, true) {
+                        error!("molecules of context {context} do not diffuse: {error}");
+                    }
+                }
+            }
+            molecules = rules.molecules;
+            let passing = rules.collisions.iter().filter_map(|(pair, collision)| {
+                let bodies = pair.map(|index| world.diffusion.members[index as usize].0.body);
+                let passes = collision.outcome == CollisionOutcome::Pass;
+                world.members.pair_of_bodies(bodies).filter(|_| passes)
+            });
+            world.diffusion.passing = passing.collect();
+            world.collisions.extend(rules.collisions.into_values());
+        }
+        let members = world.diffusion.members.iter();
+        for ((molecule, moved), (member, _)) in molecules.iter().zip(crowd.molecules()).zip(members)
+        {
+            if !molecule.diffuses {
+                continue;
+            }
+            if let Some(body) = bodies.bodies.get_mut(member.body) {
+                let Pose { position, rotation } = moved.pose;
+                body.set_linvel(Vec3::ZERO, false);
+                body.set_angvel(Vec3::ZERO, false);
+                body.set_position(RapierPose::from_parts(position, rotation), true);
+            }
+        }
+        world.times.diffuse += start.elapsed();
     }
 }

@@ -1,42 +1,45 @@
-//! Molecules that meet in time: what it does, and who is told.
+//! Collisions with a time of impact, and their outcome.
 
 use std::fmt;
 
 use bevy::prelude::*;
 
 use super::molecule_world::MoleculeWorld;
+
 pub use crate::motion::CollisionOutcome;
 
-/// Two molecules met: atoms of theirs touch, or would have.
+/// Two molecules collided: their atoms touch, or would have touched. Reported for molecules
+/// with [`BrownianMotion`](super::BrownianMotion) or
+/// [`AccelerationBound`](super::AccelerationBound).
 ///
-/// Written once as a message, with `molecule` before `other` in the order of `Entity`, and
-/// triggered as an event on either entity. In each context the order is that of the
-/// substeps, then of time, then of the entities: the same from run to run.
+/// Written once as a message, with the smaller entity as `molecule`, and triggered as an
+/// event on both entities. In each context, messages are sorted by substep, time and
+/// entities, the same from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeCollision {
     /// The molecule that the event is about.
     #[event_target]
     pub molecule: Entity,
-    /// The molecule that it met.
+    /// The molecule that it collided with.
     pub other: Entity,
-    /// When, s on the [clock](MoleculeWorld::clock) of their Rapier context. For molecules
-    /// that diffuse, the beginning of the substep.
+    /// Time of impact, s on the [clock](MoleculeWorld::clock) of the Rapier context. For
+    /// Brownian molecules, the start of the substep.
     pub time: f64,
-    /// What they do.
+    /// The outcome for both.
     pub outcome: CollisionOutcome,
 }
 
-/// Decides what molecules do that meet. The meeting already says what their [`CollisionOutcome`]s
-/// would have them do.
+/// Decides the outcome of a collision. The outcome in the argument is the one that follows
+/// from the [`CollisionOutcome`] components of the two molecules.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
 /// # let mut app = App::new();
-/// // Molecules stick in the first ten seconds only.
-/// app.insert_resource(CollisionRule::new(|meeting| match meeting.outcome {
-///     CollisionOutcome::Stick if meeting.time > 10.0 => CollisionOutcome::Bounce,
+/// // Molecules stick only in the first ten seconds.
+/// app.insert_resource(CollisionRule::new(|collision| match collision.outcome {
+///     CollisionOutcome::Stick if collision.time > 10.0 => CollisionOutcome::Bounce,
 ///     outcome => outcome,
 /// }));
 /// ```
@@ -44,7 +47,7 @@ pub struct MoleculeCollision {
 pub struct CollisionRule(Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>);
 
 impl CollisionRule {
-    /// A rule. It is asked once for each meeting, in the order of the messages.
+    /// A rule, called once per collision in the order of the messages.
     #[must_use]
     pub fn new(
         rule: impl Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync + 'static,
@@ -52,17 +55,17 @@ impl CollisionRule {
         Self(Box::new(rule))
     }
 
-    /// The meeting with its outcome decided.
-    pub(super) fn decide(&self, mut meeting: MoleculeCollision) -> MoleculeCollision {
-        meeting.outcome = (self.0)(&meeting);
-        meeting
+    /// The collision with its outcome decided.
+    pub(super) fn decide(&self, mut collision: MoleculeCollision) -> MoleculeCollision {
+        collision.outcome = (self.0)(&collision);
+        collision
     }
 }
 
 impl Default for CollisionRule {
-    /// As the components say.
+    /// The outcome that follows from the components.
     fn default() -> Self {
-        Self::new(|meeting| meeting.outcome)
+        Self::new(|collision| collision.outcome)
     }
 }
 
@@ -72,31 +75,31 @@ impl fmt::Debug for CollisionRule {
     }
 }
 
-/// Tells the world who met in this frame.
-pub(super) fn publish_meetings(
+/// Writes the messages and triggers the events of this frame's collisions.
+pub(super) fn publish_collisions(
     mut commands: Commands,
     mut worlds: Query<&mut MoleculeWorld>,
     mut messages: MessageWriter<MoleculeCollision>,
 ) {
     for mut world in &mut worlds {
-        if world.meetings.is_empty() {
+        if world.collisions.is_empty() {
             continue;
         }
-        for meeting in std::mem::take(&mut world.meetings) {
+        for collision in world.collisions.drain(..) {
             let MoleculeCollision {
                 molecule, other, ..
-            } = meeting;
+            } = collision;
             for (molecule, other) in [(molecule, other), (other, molecule)] {
-                // Whoever is gone by now is not told.
+                // The molecule may have been despawned.
                 if commands.get_entity(molecule).is_ok() {
                     commands.trigger(MoleculeCollision {
                         molecule,
                         other,
-                        ..meeting
+                        ..collision
                     });
                 }
             }
-            messages.write(meeting);
+            messages.write(collision);
         }
     }
 }

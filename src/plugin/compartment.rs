@@ -1,54 +1,62 @@
-//! Compartments as entities, and molecules that belong in them.
+//! Compartments as entities, and the molecules confined to them.
 
+use std::sync::Arc;
+
+use bevy::mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology, VertexAttributeValues};
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
+use thiserror::Error;
 
-use super::prepared_molecule::PreparedMolecule;
-use crate::compartment::{Confinement, Leaflet, Placement, bilayer_depth, up_and_head};
+use crate::compartment::{
+    CompartmentError, Confinement, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
+    bilayer_depth, up_and_head,
+};
 use crate::force::SpringLaw;
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
 
-/// A surface or volume that holds molecules, at the entity's [`Transform`]. Lengths
-/// are nm, in the frame of the entity; the scale of the transform is ignored.
+/// A surface or volume that molecules are confined to, at the [`Transform`] of its entity.
+/// Lengths are nm, in the frame of the entity; the scale of the transform is ignored.
 ///
-/// It acts on molecules that name it in [`InCompartment`], and is no obstacle to
-/// others. A compartment that cannot be, because a length is not positive or a mesh is not
-/// closed, holds nothing, and the log says why. Default: a sphere of 10 nm.
+/// It acts on molecules that refer to it in [`InCompartment`] and does not collide with
+/// others. If it is invalid, because a length is not positive or a mesh is not closed, it
+/// confines nothing and an error is logged.
 #[derive(Clone, Debug, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
 #[non_exhaustive]
 pub enum Compartment {
-    /// The surface of a sphere: a vesicle.
+    /// The surface of a sphere, such as a vesicle. Default, with a radius of 10 nm.
     SphereShell {
         /// Radius, nm.
         radius: f32,
     },
     /// A box.
     Box {
-        /// Half its extents, nm.
+        /// Half extents, nm.
         half_extents: Vec3,
     },
-    /// A capsule along y: a rod-shaped bacterium.
+    /// A capsule along y, such as a rod-shaped bacterium.
     Capsule {
         /// Half the distance between the centers of its ends, nm.
         half_height: f32,
         /// Radius, nm.
         radius: f32,
     },
-    /// Any parry shape.
+    /// A parry shape.
     Shape(ParryShape),
-    /// The surface of a closed triangle mesh, when it is loaded.
+    /// The surface of a closed triangle mesh, once it is loaded.
     Mesh(Handle<Mesh>),
 }
 
 impl Default for Compartment {
-    /// A sphere of 10 nm.
     fn default() -> Self {
         Self::SphereShell { radius: 10.0 }
     }
 }
 
-/// A parry shape that can be reflected. Default: a ball of 1 nm.
+/// A parry shape that implements `Reflect`. Default: a ball of 1 nm.
 #[derive(Clone, Debug, Reflect, Deref)]
 #[reflect(opaque)]
 #[reflect(Clone, Debug, Default)]
@@ -60,7 +68,7 @@ impl Default for ParryShape {
     }
 }
 
-/// Which part of a compartment a molecule belongs in.
+/// The region of a compartment that a molecule is confined to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -70,35 +78,20 @@ pub enum CompartmentRegion {
     OuterLeaflet,
     /// In the surface, head inwards: the inner leaflet of a bilayer.
     InnerLeaflet,
-    /// Inside, any way round.
+    /// Inside, with any orientation.
     Inside,
-    /// Outside, any way round.
+    /// Outside, with any orientation.
     Outside,
 }
 
-/// Ties a molecule to a [`Compartment`]: a spring acts when it leaves its place (section 4.3
-/// of the thesis, and a damped one of ours).
+/// Confines a molecule to a [`Compartment`] by a spring that acts when the molecule leaves
+/// its region (section 4.3 of the thesis, plus a damped spring).
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// let world = app.world_mut();
 /// let vesicle = world.spawn(Compartment::SphereShell { radius: 8.0 }).id();
-/// // A lipid far outside of its leaflet.
+/// // A lipid far outside its leaflet.
 /// let lipid = world.spawn((
 ///     Molecule(lipid),
 ///     GravityScale(0.0),
@@ -112,36 +105,46 @@ pub enum CompartmentRegion {
 /// for _ in 0..60 {
 ///     app.update();
 /// }
-/// // A second later it is back, within its leeway.
-/// let place = app.world().get::<Transform>(lipid).ok_or("it is gone")?.translation;
-/// assert!((place.length() - 9.0).abs() < 0.15, "{place}");
+/// // After one second it is back.
+/// let position = app.world().get::<Transform>(lipid).ok_or("no transform")?.translation;
+/// assert!((position.length() - 9.0).abs() < 0.15, "{position}");
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// A molecule whose compartment is gone floats free, and the log says so.
+/// If the compartment does not exist, the molecule is free and a warning is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct InCompartment {
-    /// The entity with the [`Compartment`]. Default: a placeholder, which holds nothing.
+    /// The entity with the [`Compartment`].
+    ///
+    /// Default: `Entity::PLACEHOLDER`, which confines nothing.
     #[entities]
     pub compartment: Entity,
-    /// Which part of it. Default: the outer leaflet.
-    pub place: CompartmentRegion,
-    /// In a leaflet: how far the center of mass may leave its depth before the spring
-    /// acts, nm. Inside and outside: how close the molecule may come to the surface,
-    /// nm. Default: 0.1 nm.
+    /// The region of the compartment.
+    ///
+    /// Default: the outer leaflet.
+    pub region: CompartmentRegion,
+    /// In a leaflet: how far the center of mass may leave its depth before the spring acts,
+    /// nm. Inside and outside: minimum gap between molecule and surface, nm.
+    ///
+    /// Default: 0.1 nm.
     pub leeway: f32,
-    /// In a leaflet: how far the head may lean before the spring acts, radian.
+    /// In a leaflet: how far the molecule may tilt before the spring acts, radians.
+    ///
     /// Default: 0.2.
     pub tilt_leeway: f32,
-    /// In a leaflet: distance of the center of mass from the surface, nm. Default:
-    /// such that the tails of two leaflets meet.
+    /// In a leaflet: distance of the center of mass from the surface, nm.
+    ///
+    /// Default: such that the tails of two leaflets touch.
     pub depth: Option<f32>,
-    /// In a leaflet: direction from tail to head in the body frame. Default: along the
-    /// longest axis to the end with the phosphorus, or the polar atoms.
+    /// In a leaflet: direction from tail to head in the body frame.
+    ///
+    /// Default: along the longest axis, towards the end with phosphorus or polar atoms.
     pub up: Option<Vec3>,
-    /// The spring. Default: critically damped, 2 Hz.
+    /// The spring.
+    ///
+    /// Default: critically damped, 2 Hz.
     pub spring: SpringLaw,
 }
 
@@ -152,12 +155,12 @@ impl Default for InCompartment {
 }
 
 impl InCompartment {
-    /// A molecule in `place` of `compartment`, with the default leeways and spring.
+    /// Confines to a `region` of a `compartment`, with the default leeways and spring.
     #[must_use]
-    pub fn new(compartment: Entity, place: CompartmentRegion) -> Self {
+    pub fn new(compartment: Entity, region: CompartmentRegion) -> Self {
         Self {
             compartment,
-            place,
+            region,
             leeway: 0.1,
             tilt_leeway: 0.2,
             depth: None,
@@ -166,11 +169,10 @@ impl InCompartment {
         }
     }
 
-    /// Where the molecule belongs, from what is given and what its atoms say.
-    pub(super) fn belonging(&self, prepared: &PreparedMolecule) -> Confinement {
-        let template = prepared.shared().template();
+    /// The confinement of a molecule with this template.
+    pub(super) fn confinement(&self, template: &MoleculeTemplate) -> Confinement {
         let distance = self.leeway + template.bounding_radius();
-        let leaflet = match self.place {
+        let leaflet = match self.region {
             CompartmentRegion::Inside => return Confinement::Inside { distance },
             CompartmentRegion::Outside => return Confinement::Outside { distance },
             CompartmentRegion::OuterLeaflet => Leaflet::Outer,
@@ -184,4 +186,163 @@ impl InCompartment {
             tilt_leeway: self.tilt_leeway,
         })
     }
+}
+
+/// The surface of a valid [`Compartment`]. Inserted by the plugin.
+#[derive(Clone, Debug, Component)]
+pub struct CompartmentSurface {
+    /// In the frame of the entity.
+    local: Arc<dyn Surface>,
+    /// In the world frame.
+    world: Arc<dyn Surface>,
+    shape: SharedShape,
+}
+
+impl CompartmentSurface {
+    /// The surface as a parry shape in the frame of the entity, for drawing or for a
+    /// collider. A mesh is closed and welded.
+    #[must_use]
+    pub fn shape(&self) -> &SharedShape {
+        &self.shape
+    }
+
+    /// The surface in the world frame.
+    #[must_use]
+    pub fn surface(&self) -> &dyn Surface {
+        &*self.world
+    }
+}
+
+/// Builds the surfaces of new and changed compartments.
+pub(super) fn build_surfaces(
+    mut commands: Commands,
+    compartments: Query<(Entity, Ref<Compartment>)>,
+    meshes: Option<Res<Assets<Mesh>>>,
+    mut mesh_events: MessageReader<AssetEvent<Mesh>>,
+) {
+    let changed_meshes: HashSet<AssetId<Mesh>> = mesh_events
+        .read()
+        .filter_map(|event| match event {
+            AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
+            _ => None,
+        })
+        .collect();
+    for (entity, compartment) in &compartments {
+        let mesh = match &*compartment {
+            Compartment::Mesh(handle) => Some(handle),
+            _ => None,
+        };
+        let mesh_changed = mesh.is_some_and(|mesh| changed_meshes.contains(&mesh.id()));
+        if !(compartment.is_changed() || mesh_changed) {
+            continue;
+        }
+        let Some(built) = build_surface(&compartment, meshes.as_deref()) else {
+            continue;
+        };
+        match built {
+            Ok((local, shape)) => {
+                commands.entity(entity).try_insert(CompartmentSurface {
+                    world: local.clone(),
+                    local,
+                    shape,
+                });
+            }
+            Err(error) => {
+                error!("compartment {entity} is invalid and confines nothing: {error}");
+                commands.entity(entity).try_remove::<CompartmentSurface>();
+            }
+        }
+    }
+}
+
+/// Removes the surface of a removed compartment.
+pub(super) fn remove_surface(removed: On<Remove, Compartment>, mut commands: Commands) {
+    if let Ok(mut entity) = commands.get_entity(removed.entity) {
+        entity.try_remove::<CompartmentSurface>();
+    }
+}
+
+/// Moves the surfaces with their entities.
+pub(super) fn move_surfaces(
+    mut surfaces: Query<
+        (Entity, &GlobalTransform, &mut CompartmentSurface),
+        Or<(Changed<GlobalTransform>, Changed<CompartmentSurface>)>,
+    >,
+) {
+    for (entity, transform, mut surface) in &mut surfaces {
+        let (_, rotation, position) = transform.to_scale_rotation_translation();
+        match surface.local.with_pose(&Pose::new(position, rotation)) {
+            Ok(world) => surface.bypass_change_detection().world = world,
+            Err(error) => error!("compartment {entity} does not move: {error}"),
+        }
+    }
+}
+
+/// A surface and its shape.
+type SurfaceAndShape = (Arc<dyn Surface>, SharedShape);
+
+/// Why a compartment has no surface.
+#[derive(Debug, Error)]
+enum SurfaceError {
+    /// The shape is invalid.
+    #[error(transparent)]
+    Shape(#[from] CompartmentError),
+    /// The mesh is only in the render world.
+    #[error("{0}; create the mesh with RenderAssetUsages::MAIN_WORLD")]
+    MeshAccess(#[from] MeshAccessError),
+    /// The mesh is not a list of triangles.
+    #[error("the mesh is a {0:?}, but must be a TriangleList")]
+    Topology(PrimitiveTopology),
+}
+
+/// Builds the surface of a compartment, or returns `None` while its mesh is not loaded.
+fn build_surface(
+    compartment: &Compartment,
+    meshes: Option<&Assets<Mesh>>,
+) -> Option<Result<SurfaceAndShape, SurfaceError>> {
+    let solid = match compartment {
+        Compartment::SphereShell { radius } => {
+            let shell = SphereShell::new(Vec3::ZERO, *radius).map_err(SurfaceError::from);
+            return Some(shell.map(|shell| (Arc::new(shell) as _, SharedShape::ball(*radius))));
+        }
+        Compartment::Box { half_extents } => {
+            ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY).map_err(Into::into)
+        }
+        Compartment::Capsule {
+            half_height,
+            radius,
+        } => ShapeCompartment::capsule(*half_height, *radius, Pose::IDENTITY).map_err(Into::into),
+        Compartment::Shape(shape) => {
+            ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY).map_err(Into::into)
+        }
+        Compartment::Mesh(handle) => mesh_compartment(meshes?.get(handle)?),
+    };
+    Some(solid.map(|solid| {
+        let shape = solid.shape().clone();
+        (Arc::new(solid) as _, shape)
+    }))
+}
+
+fn mesh_compartment(mesh: &Mesh) -> Result<ShapeCompartment, SurfaceError> {
+    let topology = mesh.primitive_topology();
+    if topology != PrimitiveTopology::TriangleList {
+        return Err(SurfaceError::Topology(topology));
+    }
+    let vertices: Vec<Vec3> = match mesh.try_attribute_option(Mesh::ATTRIBUTE_POSITION)? {
+        Some(VertexAttributeValues::Float32x3(positions)) => {
+            positions.iter().copied().map(Vec3::from).collect()
+        }
+        _ => Vec::new(),
+    };
+    let indices: Vec<u32> = match mesh.try_indices_option()? {
+        Some(Indices::U16(indices)) => indices.iter().map(|index| u32::from(*index)).collect(),
+        Some(Indices::U32(indices)) => indices.clone(),
+        None => (0..vertices.len() as u32).collect(),
+    };
+    let (triangles, _) = indices.as_chunks::<3>();
+    Ok(ShapeCompartment::mesh(
+        &vertices,
+        triangles,
+        Pose::IDENTITY,
+    )?)
 }

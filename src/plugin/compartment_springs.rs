@@ -1,37 +1,49 @@
-//! The springs of molecules that are out of their place.
+//! Springs that pull molecules back into their compartment.
 
 use std::time::Instant;
 
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodySet};
+use bevy_rapier3d::prelude::RapierRigidBodySet;
 
-use super::compartment::InCompartment;
-use super::compartment_surface::CompartmentSurface;
-use super::contact_systems::moving_body;
+use super::compartment::{CompartmentSurface, InCompartment};
 use super::molecule_world::MoleculeWorld;
 use super::prepared_molecule::PreparedMolecule;
+use super::rapier_body::moving_body;
+use super::state_errors::ReportedEntities;
 use crate::compartment::{Confinement, Excess};
 use crate::dynamics::{Impulse, MovingBody};
 use crate::force::{Body, SpringLaw, Velocity, precession_damping_impulse, spring_impulse};
 use crate::pose::Pose;
 
-/// Where a molecule belongs, checked; made by the plugin from [`InCompartment`].
+/// The validated confinement of a molecule, made from its [`InCompartment`].
 #[derive(Clone, Copy, Debug, Component)]
-pub(super) struct CheckedPlace {
-    belonging: Confinement,
-    law: SpringLaw,
+pub(super) struct ValidConfinement {
+    confinement: Confinement,
+    spring: SpringLaw,
 }
 
-impl CheckedPlace {
-    /// By how much a molecule at `pose` is out of place.
-    pub(super) fn excess(&self, surface: &CompartmentSurface, pose: &Pose) -> Excess {
-        self.belonging.excess(surface.surface(), pose)
+impl ValidConfinement {
+    fn new(
+        in_compartment: &InCompartment,
+        molecule: &PreparedMolecule,
+    ) -> Result<Self, Box<dyn std::error::Error>> {
+        let confinement = in_compartment.confinement(molecule.template()).checked()?;
+        let spring = in_compartment.spring;
+        spring.check()?;
+        Ok(Self {
+            confinement,
+            spring,
+        })
     }
 
-    /// Whether a molecule may move like that: it is in place afterwards, or no further out
-    /// of it than before.
-    pub(super) fn allows(&self, surface: &CompartmentSurface, from: &Pose, to: &Pose) -> bool {
+    /// How far a molecule at `pose` is outside its region.
+    pub fn excess(&self, surface: &CompartmentSurface, pose: &Pose) -> Excess {
+        self.confinement.excess(surface.surface(), pose)
+    }
+
+    /// Whether a molecule may make this move: it ends in its region, or no further outside
+    /// than before.
+    pub fn allows(&self, surface: &CompartmentSurface, from: &Pose, to: &Pose) -> bool {
         let after = self.excess(surface, to);
         if after.is_in_place() {
             return true;
@@ -41,8 +53,8 @@ impl CheckedPlace {
     }
 }
 
-/// Checks where molecules belong when they are told so.
-pub(super) fn check_places(
+/// Validates the confinement of molecules after a change.
+pub(super) fn validate_confinements(
     mut commands: Commands,
     changed: Query<
         (Entity, &InCompartment, &PreparedMolecule),
@@ -50,98 +62,78 @@ pub(super) fn check_places(
     >,
     mut removed: RemovedComponents<InCompartment>,
 ) {
-    for (entity, place, prepared) in &changed {
-        let law = place.spring;
-        let checked = place
-            .belonging(prepared)
-            .checked()
-            .map_err(|error| error.to_string())
-            .and_then(|belonging| match law.check() {
-                Ok(()) => Ok(CheckedPlace { belonging, law }),
-                Err(error) => Err(error.to_string()),
-            });
-        match checked {
-            Ok(place) => {
-                commands.entity(entity).try_insert(place);
+    for (entity, in_compartment, molecule) in &changed {
+        match ValidConfinement::new(in_compartment, molecule) {
+            Ok(confinement) => {
+                commands.entity(entity).try_insert(confinement);
             }
             Err(error) => {
-                error!("molecule {entity} is not held by its compartment: {error}");
-                commands.entity(entity).try_remove::<CheckedPlace>();
+                error!("molecule {entity} is not confined to its compartment: {error}");
+                commands.entity(entity).try_remove::<ValidConfinement>();
             }
         }
     }
     for entity in removed.read() {
         if let Ok(mut entity) = commands.get_entity(entity) {
-            entity.try_remove::<CheckedPlace>();
+            entity.try_remove::<ValidConfinement>();
         }
     }
 }
 
-/// Computes what the springs of this substep do.
-pub(super) fn pull_springs(
+/// Computes the spring impulses of this substep.
+pub(super) fn compute_springs(
     mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>,
-    held: Query<(
-        Entity,
-        &InCompartment,
-        &CheckedPlace,
-        &RapierContextEntityLink,
-    )>,
+    confined: Query<(&InCompartment, &ValidConfinement)>,
     surfaces: Query<&CompartmentSurface>,
-    mut orphans: Local<HashSet<Entity>>,
+    mut without_compartment: Local<ReportedEntities>,
 ) {
-    if held.is_empty() {
+    if confined.is_empty() {
         return;
     }
-    let begin = Instant::now();
-    for (entity, place, checked, link) in &held {
-        let Ok((mut world, bodies)) = worlds.get_mut(link.0) else {
-            continue;
-        };
+    for (mut world, bodies) in &mut worlds {
         let Some(dt) = world.substep.filter(|dt| *dt > 0.0) else {
             continue;
         };
-        let Ok(surface) = surfaces.get(place.compartment) else {
-            if orphans.insert(entity) {
+        let start = Instant::now();
+        let world = &mut *world;
+        for (index, member) in world.members.indexed() {
+            let Ok((in_compartment, confinement)) = confined.get(member.entity) else {
+                continue;
+            };
+            let surface = surfaces.get(in_compartment.compartment);
+            if without_compartment.is_new(member.entity, surface.is_err()) {
                 warn!(
-                    "molecule {entity} floats free: {} has no Compartment, or one that is not \
-                     ready",
-                    place.compartment
+                    "molecule {} is not confined: {} has no valid Compartment",
+                    member.entity, in_compartment.compartment
                 );
             }
-            continue;
-        };
-        orphans.remove(&entity);
-        let members = &world.members;
-        let Ok(at) = members.binary_search_by_key(&entity, |member| member.entity) else {
-            continue;
-        };
-        let body = bodies.bodies.get(members[at].body);
-        let Some(body) = body.and_then(|body| moving_body(body, Vec3::ZERO)) else {
-            continue;
-        };
-        if !body.is_finite() || !body.is_movable() {
-            continue;
+            let body = bodies.bodies.get(member.body);
+            let body = body.and_then(|body| moving_body(body, Vec3::ZERO));
+            if let (Ok(surface), Some(body)) = (surface, body)
+                && let Some(impulse) = spring(confinement, surface, &body, dt)
+            {
+                world.springs.push((index, impulse));
+            }
         }
-        let pose = Pose::new(body.center, body.pose.rotation);
-        let excess = checked.excess(surface, &pose);
-        if body.asleep && excess.is_in_place() {
-            continue;
-        }
-        if let Some(impulse) = spring(checked, &body, &excess, dt) {
-            world.springs.push((at as u32, impulse));
-        }
-    }
-    let took = begin.elapsed();
-    for (mut world, _) in &mut worlds {
-        if world.substep.is_some() {
-            world.times.respond += took;
-            break;
-        }
+        world.times.respond += start.elapsed();
     }
 }
 
-/// What a spring gives a body that is out of its place.
-fn spring(place: &CheckedPlace, moving: &MovingBody, excess: &Excess, dt: f32) -> Option<Impulse> {
+/// The spring impulse on a body, if any.
+fn spring(
+    confinement: &ValidConfinement,
+    surface: &CompartmentSurface,
+    moving: &MovingBody,
+    dt: f32,
+) -> Option<Impulse> {
+    if !moving.is_finite() || !moving.is_movable() {
+        return None;
+    }
+    let pose = Pose::new(moving.center, moving.pose.rotation);
+    let excess = confinement.excess(surface, &pose);
+    if moving.asleep && excess.is_in_place() {
+        return None;
+    }
     let body = Body {
         center: moving.center,
         inverse_mass: moving.inverse_mass.max_element(),
@@ -151,12 +143,12 @@ fn spring(place: &CheckedPlace, moving: &MovingBody, excess: &Excess, dt: f32) -
         linear: moving.velocity,
         angular: moving.angular_velocity,
     };
-    let pull = spring_impulse(&place.law, &body, &velocity, excess, dt);
+    let pull = spring_impulse(&confinement.spring, &body, &velocity, &excess, dt);
     let after = pull.apply(&body, &velocity);
-    let steadied = precession_damping_impulse(&place.law, &body, &after, excess, dt);
+    let damping = precession_damping_impulse(&confinement.spring, &body, &after, &excess, dt);
     let impulse = Impulse {
-        linear: pull.linear + steadied.linear,
-        angular: pull.angular + steadied.angular,
+        linear: pull.linear + damping.linear,
+        angular: pull.angular + damping.angular,
     };
     (!impulse.is_zero()).then_some(impulse)
 }

@@ -1,4 +1,4 @@
-//! What an entity needs to be a molecule.
+//! The components of a molecule.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Group, RigidBody, Velocity};
@@ -6,25 +6,11 @@ use bevy_rapier3d::prelude::{Group, RigidBody, Velocity};
 use crate::dynamics::{ContactMaterial, InteractionGroups};
 use crate::molecule::MoleculeTemplate;
 
-/// A rigid molecule. This one component is enough to spawn:
+/// A rigid molecule. This component is enough to spawn one:
 ///
 /// ```
 /// # use std::{thread::sleep, time::Duration};
-/// # use bevy_rapier_molecules::plugin::PreparedMolecule;
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
+#[doc = include_str!("doctest_setup.txt")]
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     commands.spawn((
 ///         Molecule(assets.load("molecules/popc.pdb")),
@@ -43,20 +29,20 @@ use crate::molecule::MoleculeTemplate;
 ///
 /// // A few frames later the file is loaded, and the body has its mass.
 /// let (molecule, mass) = loaded.single(app.world())?;
-/// let template = molecule.shared().template();
-/// assert_eq!(template.atom_count(), 134);
+/// assert_eq!(molecule.template().atom_count(), 134);
 /// assert!(matches!(mass, AdditionalMassProperties::MassProperties(body)
-///     if body.mass == template.mass()));
+///     if body.mass == molecule.template().mass()));
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// The entity's [`Transform`] is the pose of the molecule's center of mass, 1 unit =
-/// 1 nm. Until the file is loaded the body has no mass and stays where it is; then it
-/// gets a collider, its mass (Da) and its inertia (Da·nm²). Another handle may be given at
-/// any time: the old body stays until the new file is loaded. Without this component it has
-/// neither collider nor mass of a molecule, and touches none. The scale of the transform must
-/// be 1. Default: no file.
+/// The entity's [`Transform`] is the pose of the center of mass, in nm; its scale must be 1.
+/// Until the file is loaded, the body has no mass and does not move. Then it gets a
+/// collider, its mass (Da) and its inertia (Da·nm²). The handle may change at any time: the
+/// old body stays until the new file is loaded. Removing the component removes the collider
+/// and the mass.
+///
+/// Default: no file.
 #[derive(Clone, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
 #[require(
@@ -70,49 +56,34 @@ use crate::molecule::MoleculeTemplate;
 )]
 pub struct Molecule(pub Handle<MoleculeTemplate>);
 
-/// Surface of a molecule.
+/// Contact material and collision groups of a molecule.
 ///
-/// Friction and restitution act on everything the molecule touches; frequency and
-/// damping on other molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd).
-/// May be changed at any time. Impossible numbers are answered by the default, and the log
-/// says so once for each change.
+/// Friction and restitution apply to all contacts; frequency and damping to contacts with
+/// other molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd). May change at any
+/// time. If a value is invalid, the default material is used and an error is logged once per
+/// change.
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
-/// // Two lipids in nearly the same place, of a group that does not touch itself.
-/// let ghost = MoleculeMaterial {
+#[doc = include_str!("doctest_setup.txt")]
+/// // Two overlapping lipids of a group that does not collide with itself.
+/// let material = MoleculeMaterial {
 ///     restitution: 0.8,
 ///     memberships: Group::GROUP_2,
 ///     filter: Group::ALL.difference(Group::GROUP_2),
 ///     ..default()
 /// };
-/// let ghosts = [0.0, 0.2].map(|x| {
-///     let at = Transform::from_xyz(x, 0.0, 0.0);
-///     app.world_mut().spawn((Molecule(lipid.clone()), ghost, at)).id()
+/// let lipids = [0.0, 0.2].map(|x| {
+///     let transform = Transform::from_xyz(x, 0.0, 0.0);
+///     app.world_mut().spawn((Molecule(lipid.clone()), material, transform)).id()
 /// });
 /// for _ in 0..4 {
 ///     app.update();
 /// }
-/// for ghost in ghosts {
-///     let world = app.world();
-///     assert!(!world.get::<Colliding>(ghost).ok_or("it is gone")?.any());
-///     // The surface is also that of the Rapier collider.
-///     let restitution = world.get::<Restitution>(ghost).ok_or("it has none")?;
+/// for lipid in lipids {
+///     let lipid = app.world().entity(lipid);
+///     assert!(!lipid.get::<Colliding>().ok_or("no state")?.any());
+///     // The Rapier collider has the same restitution.
+///     let restitution = lipid.get::<Restitution>().ok_or("no restitution")?;
 ///     assert_eq!(restitution.coefficient, 0.8);
 /// }
 /// # Ok(())
@@ -121,20 +92,32 @@ pub struct Molecule(pub Handle<MoleculeTemplate>);
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
-    /// Fraction of the approach speed that is given back, from 0 to 1. Default: 0.
+    /// Ratio of separation speed to approach speed, from 0 to 1.
+    ///
+    /// Default: 0.
     pub restitution: f32,
-    /// Coulomb's coefficient of friction. Default: 0.5.
+    /// Coulomb friction coefficient.
+    ///
+    /// Default: 0.5.
     pub friction: f32,
-    /// Frequency of the contact spring, Hz: how fast overlaps are pushed apart.
-    /// Limited to a quarter of the substep rate. Default: 60 Hz.
+    /// Frequency of the contact spring, Hz: how fast overlaps are resolved. Limited to a
+    /// quarter of the substep rate.
+    ///
+    /// Default: 60 Hz.
     pub frequency_hz: f32,
-    /// Damping ratio of the contact spring: 1 is critical. Default: 10.
+    /// Damping ratio of the contact spring; 1 is critical.
+    ///
+    /// Default: 10.
     pub damping_ratio: f32,
-    /// Groups that the molecule is in. Unless this and `filter` are all groups, they
-    /// are also the [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups) of its
-    /// collider. Default: all.
+    /// Groups that the molecule belongs to. Unless `memberships` and `filter` are both
+    /// `Group::ALL`, they are also the
+    /// [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups) of the collider.
+    ///
+    /// Default: all.
     pub memberships: Group,
-    /// Groups that it touches. Default: all.
+    /// Groups that the molecule collides with.
+    ///
+    /// Default: all.
     pub filter: Group,
 }
 
@@ -158,7 +141,7 @@ impl Default for MoleculeMaterial {
 }
 
 impl MoleculeMaterial {
-    /// The numbers of the contact as they are given, possible or not.
+    /// The contact material, which may be invalid.
     pub(super) fn contact_material(&self) -> ContactMaterial {
         ContactMaterial {
             restitution: self.restitution,
@@ -168,7 +151,7 @@ impl MoleculeMaterial {
         }
     }
 
-    /// What the contact solver needs to know; impossible numbers become the default.
+    /// The contact material, or the default if it is invalid, and the groups.
     pub(super) fn surface(&self) -> (ContactMaterial, InteractionGroups) {
         let material = self.contact_material();
         let material = match material.check() {
@@ -183,26 +166,11 @@ impl MoleculeMaterial {
     }
 }
 
-/// A molecule that nothing moves: a receptor, a wall. Its body is [`RigidBody::Fixed`]
-/// as long as it has this component, and dynamic again when it is removed.
+/// A molecule that does not move, such as a receptor or a wall. Its body is
+/// [`RigidBody::Fixed`] while it has this component, and dynamic after its removal.
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// let receptor = app.world_mut().spawn((Molecule(lipid), StaticMolecule)).id();
 /// for _ in 0..10 {
 ///     app.update();
@@ -210,7 +178,7 @@ impl MoleculeMaterial {
 /// let height = |app: &App| app.world().get::<Transform>(receptor).map(|at| at.translation.y);
 /// assert_eq!(height(&app), Some(0.0));
 ///
-/// // Without it the molecule falls like any other.
+/// // Without the component the molecule falls.
 /// app.world_mut().entity_mut(receptor).remove::<StaticMolecule>();
 /// for _ in 0..10 {
 ///     app.update();
@@ -224,34 +192,19 @@ impl MoleculeMaterial {
 #[require(Molecule)]
 pub struct StaticMolecule;
 
-/// A molecule without a Rapier collider: it collides with other molecules in
-/// [`ContactModel::Crowd`](super::ContactModel::Crowd), and with nothing else.
+/// A molecule without a Rapier collider: in
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd) it collides with other molecules, and
+/// with nothing else.
 ///
-/// For crowds of ten thousand molecules in scenes without ordinary colliders: Rapier's
-/// broad phase then has nothing to do. Insert it together with the [`Molecule`].
+/// For crowds of ten thousand molecules in scenes without ordinary colliders, where it
+/// saves Rapier's broad phase. Insert it together with the [`Molecule`].
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// let molecule = app.world_mut().spawn((Molecule(lipid), CrowdOnly)).id();
 /// for _ in 0..4 {
 ///     app.update();
 /// }
-/// // It has a body, which falls, and nothing that others of Rapier could meet.
 /// let molecule = app.world().entity(molecule);
 /// assert!(molecule.contains::<RapierRigidBodyHandle>());
 /// assert!(!molecule.contains::<Collider>());
@@ -262,49 +215,32 @@ pub struct StaticMolecule;
 #[reflect(Component, Clone, Debug, Default)]
 pub struct CrowdOnly;
 
-/// Which spheres stand for a molecule among other molecules in
-/// [`ContactModel::Crowd`](super::ContactModel::Crowd). The fewer, the faster.
-/// Ordinary colliders and queries always meet the atoms. May be changed at any time.
-/// Default: atoms.
+/// Which spheres represent a molecule in contacts with other molecules, in
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd). Fewer spheres are faster. Contacts
+/// with ordinary colliders and queries always use the atoms. May change at any time.
 ///
 /// ```
-/// # use bevy_rapier_molecules::plugin::MoleculeWorld;
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
-/// /// How many spheres stand for all molecules.
-/// fn spheres(app: &mut App) -> Result<usize, Box<dyn std::error::Error>> {
+#[doc = include_str!("doctest_setup.txt")]
+/// /// Number of spheres of all molecules.
+/// fn sphere_count(app: &mut App) -> Result<usize, Box<dyn std::error::Error>> {
 ///     let mut worlds = app.world_mut().query::<&MoleculeWorld>();
 ///     Ok(worlds.single(app.world())?.contacts().spheres().len())
 /// }
 ///
-/// // Nine spheres in the place of 134 atoms.
+/// // Nine spheres instead of 134 atoms.
 /// let molecule = app.world_mut().spawn((Molecule(lipid), MoleculeDetail::Proxies(9))).id();
 /// for _ in 0..4 {
 ///     app.update();
 /// }
-/// assert_eq!(spheres(&mut app)?, 9);
+/// assert_eq!(sphere_count(&mut app)?, 9);
 ///
 /// app.world_mut().entity_mut(molecule).insert(MoleculeDetail::Atoms);
 /// app.update();
-/// assert_eq!(spheres(&mut app)?, 134);
+/// assert_eq!(sphere_count(&mut app)?, 134);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Component, Reflect)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum MoleculeDetail {
@@ -313,21 +249,23 @@ pub enum MoleculeDetail {
     Atoms,
     /// One sphere around each residue.
     Residues,
-    /// So many [proxies](crate::proxy); as many as there are atoms, or more, are the atoms.
-    /// Zero counts as one.
+    /// This many [proxies](crate::proxy), at least one. If the molecule has no more atoms
+    /// than that, its atoms.
     Proxies(u32),
     /// One sphere around the whole molecule.
     Whole,
 }
 
-/// Whether a molecule touches others at the moment: the red and green of the thesis.
+/// How many other molecules a molecule touches: the red and green of the thesis.
 ///
-/// Written by the plugin, and only when it changes, so `Changed<Colliding>` is a cheap
-/// filter. [`TouchingMolecules`](super::TouchingMolecules) tells whom it touches.
+/// Written by the plugin only when it changes, so `Changed<Colliding>` is a cheap filter.
+/// [`TouchingMolecules`](super::TouchingMolecules) lists the other molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct Colliding {
-    /// Number of molecules that it touches. Default: 0.
+    /// Number of molecules that it touches.
+    ///
+    /// Default: 0.
     pub molecules: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Who touches whom: messages, entity events, and the state per molecule.
+//! Start and end of contacts between molecules: messages, entity events and state.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -7,62 +7,46 @@ use bevy_rapier3d::prelude::RapierContextEntityLink;
 use super::components::{Colliding, Molecule};
 use super::molecule_world::MoleculeWorld;
 
-/// Two molecules began to touch: atoms of theirs overlap.
+/// Two molecules started to touch: atoms of theirs overlap.
 ///
-/// Written once as a message, with `molecule` before `other` in the order of `Entity`,
-/// and triggered as an event on either entity. In each frame the order is that of the
-/// substeps, then of the entities: the same from run to run.
+/// Written once as a message, with the smaller entity as `molecule`, and triggered as an
+/// event on both entities. In each frame, messages are sorted by substep and entities, the
+/// same from run to run.
 ///
 /// ```
 /// # use bevy::ecs::system::RunSystemOnce;
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// #[derive(Resource, Default)]
-/// struct Heard {
+/// struct Received {
 ///     messages: Vec<MoleculeContactStarted>,
 ///     events: Vec<Entity>,
 /// }
-/// app.init_resource::<Heard>();
+/// app.init_resource::<Received>();
 ///
-/// // Messages tell of all molecules, each pair once.
+/// // Messages report all pairs.
 /// app.add_systems(
 ///     Last,
-///     |mut started: MessageReader<MoleculeContactStarted>, mut heard: ResMut<Heard>| {
-///         heard.messages.extend(started.read());
+///     |mut started: MessageReader<MoleculeContactStarted>, mut received: ResMut<Received>| {
+///         received.messages.extend(started.read());
 ///     },
 /// );
 /// let one = app.world_mut().spawn(Molecule(lipid.clone())).id();
 /// let other = (Molecule(lipid), Transform::from_xyz(0.3, 0.0, 0.0));
 /// let other = app.world_mut().spawn(other).id();
-/// // Events of an entity tell of that one.
+/// // Entity events report the contacts of one molecule.
 /// app.world_mut().entity_mut(other).observe(
-///     |started: On<MoleculeContactStarted>, mut heard: ResMut<Heard>| {
-///         heard.events.push(started.other);
+///     |started: On<MoleculeContactStarted>, mut received: ResMut<Received>| {
+///         received.events.push(started.other);
 ///     },
 /// );
 /// for _ in 0..3 {
 ///     app.update();
 /// }
 ///
-/// let heard = app.world().resource::<Heard>();
+/// let received = app.world().resource::<Received>();
 /// let (first, second) = (one.min(other), one.max(other));
-/// assert_eq!(heard.messages, [MoleculeContactStarted { molecule: first, other: second }]);
-/// assert_eq!(heard.events, [one]);
-/// // State and queries say the same.
+/// assert_eq!(received.messages, [MoleculeContactStarted { molecule: first, other: second }]);
+/// assert_eq!(received.events, [one]);
 /// assert_eq!(app.world().get::<Colliding>(one), Some(&Colliding { molecules: 1 }));
 /// let touching = move |touching: TouchingMolecules| touching.contains(one, other);
 /// assert!(matches!(app.world_mut().run_system_once(touching), Ok(true)));
@@ -79,7 +63,7 @@ pub struct MoleculeContactStarted {
     pub other: Entity,
 }
 
-/// Two molecules no longer touch, or one of them is gone, or their Rapier context. See
+/// Two molecules stopped touching, or one of them or their Rapier context was despawned. See
 /// [`MoleculeContactStarted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
@@ -94,17 +78,16 @@ pub struct MoleculeContactStopped {
 /// Two molecules that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
-pub struct Touching {
-    /// The first of the two in the order of `Entity`.
+pub struct TouchingPair {
+    /// The smaller entity.
     pub a: Entity,
-    /// The second.
+    /// The larger entity.
     pub b: Entity,
     /// Deepest overlap of two of their atoms, nm.
     pub penetration: f32,
 }
 
-impl Touching {
-    /// Two molecules in order.
+impl TouchingPair {
     pub(super) fn new(one: Entity, other: Entity, penetration: f32) -> Self {
         Self {
             a: one.min(other),
@@ -118,45 +101,61 @@ impl Touching {
     }
 }
 
-/// Which molecules of a context touch, and what has changed in this frame.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TouchLedger {
-    /// Sorted by entities.
-    touching: Vec<Touching>,
-    /// Changes of this frame: begun or ended.
-    changes: Vec<(bool, Entity, Entity)>,
+/// The start or the end of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ContactChange {
+    started: bool,
+    a: Entity,
+    b: Entity,
 }
 
-impl TouchLedger {
-    pub fn touching(&self) -> &[Touching] {
-        &self.touching
+/// The touching pairs of a context, and their changes in this frame. The buffers are reused.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TouchingPairs {
+    /// Sorted by entities.
+    current: Vec<TouchingPair>,
+    next: Vec<TouchingPair>,
+    changes: Vec<ContactChange>,
+}
+
+impl TouchingPairs {
+    pub fn pairs(&self) -> &[TouchingPair] {
+        &self.current
     }
 
-    /// Takes down who touches now.
-    pub fn update(&mut self, mut now: Vec<Touching>) {
-        now.sort_by_key(Touching::key);
-        let (mut old, mut new) = (self.touching.iter().peekable(), now.iter().peekable());
+    /// Replaces the pairs and records the changes.
+    pub fn update(&mut self, pairs: impl Iterator<Item = TouchingPair>) {
+        self.next.clear();
+        self.next.extend(pairs);
+        self.next.sort_by_key(TouchingPair::key);
+        let mut old = self.current.iter().peekable();
+        let mut new = self.next.iter().peekable();
         loop {
-            let (a, b) = match (old.peek(), new.peek()) {
+            let (take_old, take_new) = match (old.peek(), new.peek()) {
                 (None, None) => break,
                 (Some(_), None) => (true, false),
                 (None, Some(_)) => (false, true),
                 (Some(old), Some(new)) => (old.key() <= new.key(), new.key() <= old.key()),
             };
-            let ended = if a { old.next() } else { None };
-            let begun = if b { new.next() } else { None };
-            match (ended, begun) {
-                (Some(pair), None) => self.changes.push((false, pair.a, pair.b)),
-                (None, Some(pair)) => self.changes.push((true, pair.a, pair.b)),
-                _ => {}
-            }
+            let stopped = if take_old { old.next() } else { None };
+            let started = if take_new { new.next() } else { None };
+            let (pair, started) = match (stopped, started) {
+                (Some(pair), None) => (pair, false),
+                (None, Some(pair)) => (pair, true),
+                _ => continue,
+            };
+            self.changes.push(ContactChange {
+                started,
+                a: pair.a,
+                b: pair.b,
+            });
         }
-        self.touching = now;
+        std::mem::swap(&mut self.current, &mut self.next);
     }
 
     /// Molecules that touch `molecule`.
     pub fn partners(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
-        self.touching.iter().filter_map(move |pair| {
+        self.current.iter().filter_map(move |pair| {
             if pair.a == molecule {
                 Some(pair.b)
             } else if pair.b == molecule {
@@ -168,14 +167,14 @@ impl TouchLedger {
     }
 }
 
-/// Tells who touches whom, as of the last substep.
+/// Which molecules touch each other, as of the last substep.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
 /// fn report(touching: TouchingMolecules, molecules: Query<Entity, With<Molecule>>) {
 ///     for molecule in &molecules {
-///         for other in touching.of(molecule) {
+///         for other in touching.partners(molecule) {
 ///             info!("{molecule} touches {other}");
 ///         }
 ///     }
@@ -188,83 +187,88 @@ pub struct TouchingMolecules<'w, 's> {
 }
 
 impl TouchingMolecules<'_, '_> {
-    /// Every two molecules that touch, sorted within each Rapier context.
-    pub fn iter(&self) -> impl Iterator<Item = &Touching> {
-        self.worlds.iter().flat_map(|world| world.ledger.touching())
+    /// All pairs that touch, sorted within each Rapier context.
+    pub fn iter(&self) -> impl Iterator<Item = &TouchingPair> {
+        self.worlds.iter().flat_map(|world| world.touching.pairs())
     }
 
-    /// Molecules that touch `molecule`, in the order of entities.
-    pub fn of(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
+    /// Molecules that touch `molecule`, sorted by entity.
+    pub fn partners(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
         let link = self.links.get(molecule).ok();
         let world = link.and_then(|link| self.worlds.get(link.0).ok());
         world
             .into_iter()
-            .flat_map(move |world| world.ledger.partners(molecule))
+            .flat_map(move |world| world.touching.partners(molecule))
     }
 
     /// Whether two molecules touch.
     #[must_use]
     pub fn contains(&self, one: Entity, other: Entity) -> bool {
-        self.of(one).any(|partner| partner == other)
+        self.partners(one).any(|partner| partner == other)
     }
 }
 
-/// All who are told of a change.
+/// Everything that a contact change is published to.
 #[derive(SystemParam)]
-pub(super) struct Listeners<'w, 's> {
+pub(super) struct ContactPublisher<'w, 's> {
     commands: Commands<'w, 's>,
     started: MessageWriter<'w, MoleculeContactStarted>,
     stopped: MessageWriter<'w, MoleculeContactStopped>,
     colliding: Query<'w, 's, &'static mut Colliding>,
 }
 
-impl Listeners<'_, '_> {
-    /// Tells what has begun and ended, in order.
-    fn tell(&mut self, changes: Vec<(bool, Entity, Entity)>) {
-        for (begun, molecule, other) in changes {
-            for (molecule, other) in [(molecule, other), (other, molecule)] {
+impl ContactPublisher<'_, '_> {
+    /// Publishes the changes of a context and clears them.
+    fn publish(&mut self, touching: &mut TouchingPairs) {
+        for change in touching.changes.drain(..) {
+            let ContactChange { started, a, b } = change;
+            for (molecule, other) in [(a, b), (b, a)] {
                 let Ok(mut state) = self.colliding.get_mut(molecule) else {
                     continue;
                 };
-                if begun {
+                if started {
                     state.molecules += 1;
-                    let started = MoleculeContactStarted { molecule, other };
-                    self.commands.trigger(started);
+                    let event = MoleculeContactStarted { molecule, other };
+                    self.commands.trigger(event);
                 } else {
                     state.molecules = state.molecules.saturating_sub(1);
-                    let stopped = MoleculeContactStopped { molecule, other };
-                    self.commands.trigger(stopped);
+                    let event = MoleculeContactStopped { molecule, other };
+                    self.commands.trigger(event);
                 }
             }
-            if begun {
-                let started = MoleculeContactStarted { molecule, other };
-                self.started.write(started);
+            let (molecule, other) = (a, b);
+            if started {
+                let message = MoleculeContactStarted { molecule, other };
+                self.started.write(message);
             } else {
-                let stopped = MoleculeContactStopped { molecule, other };
-                self.stopped.write(stopped);
+                let message = MoleculeContactStopped { molecule, other };
+                self.stopped.write(message);
             }
         }
     }
 }
 
-/// Tells the world what has changed in this frame.
-pub(super) fn publish_changes(mut worlds: Query<&mut MoleculeWorld>, mut listeners: Listeners) {
+/// Publishes the contact changes of this frame.
+pub(super) fn publish_contacts(
+    mut worlds: Query<&mut MoleculeWorld>,
+    mut publisher: ContactPublisher,
+) {
     for mut world in &mut worlds {
-        if !world.ledger.changes.is_empty() {
-            listeners.tell(std::mem::take(&mut world.ledger.changes));
+        if !world.touching.changes.is_empty() {
+            publisher.publish(&mut world.touching);
         }
     }
 }
 
-/// Ends the contacts of a Rapier context that goes: its molecules may outlive it.
+/// Ends the contacts of a removed Rapier context, whose molecules may persist.
 pub(super) fn end_contacts(
     removed: On<Remove, MoleculeWorld>,
     mut worlds: Query<&mut MoleculeWorld>,
-    mut listeners: Listeners,
+    mut publisher: ContactPublisher,
 ) {
     if let Ok(mut world) = worlds.get_mut(removed.entity) {
-        world.ledger.update(Vec::new());
-        listeners.tell(std::mem::take(&mut world.ledger.changes));
+        world.touching.update(std::iter::empty());
+        publisher.publish(&mut world.touching);
     }
 }
 
@@ -273,18 +277,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ledger_tells_beginnings_and_ends_in_order() {
+    fn contact_changes_are_recorded_in_order() {
         let [a, b, c] = [3, 2, 1].map(|index| Entity::from_raw_u32(index).unwrap());
-        let pair = |one, other| Touching::new(one, other, 0.01);
-        let mut ledger = TouchLedger::default();
-        ledger.update(vec![pair(c, a), pair(a, b)]);
-        assert_eq!(ledger.changes, [(true, a, b), (true, a, c)]);
-        ledger.changes.clear();
-        ledger.update(vec![pair(b, c), pair(a, c)]);
-        assert_eq!(ledger.changes, [(false, a, b), (true, b, c)]);
-        assert_eq!(ledger.partners(c).collect::<Vec<_>>(), [a, b]);
-        ledger.changes.clear();
-        ledger.update(Vec::new());
-        assert_eq!(ledger.changes, [(false, a, c), (false, b, c)]);
+        let pair = |one, other| TouchingPair::new(one, other, 0.01);
+        let mut touching = TouchingPairs::default();
+        let mut changes = |pairs: &[TouchingPair]| {
+            touching.update(pairs.iter().copied());
+            let changes = touching.changes.drain(..);
+            let changes: Vec<_> = changes.map(|one| (one.started, one.a, one.b)).collect();
+            (changes, touching.partners(c).collect::<Vec<_>>())
+        };
+        let (first, _) = changes(&[pair(c, a), pair(a, b)]);
+        assert_eq!(first, [(true, a, b), (true, a, c)]);
+        let (second, partners) = changes(&[pair(b, c), pair(a, c)]);
+        assert_eq!(second, [(false, a, b), (true, b, c)]);
+        assert_eq!(partners, [a, b]);
+        let (third, _) = changes(&[]);
+        assert_eq!(third, [(false, a, c), (false, b, c)]);
+    }
+
+    #[test]
+    fn updates_reuse_their_buffers() {
+        let [a, b] = [1, 2].map(|index| Entity::from_raw_u32(index).unwrap());
+        let mut touching = TouchingPairs::default();
+        let mut buffer = || {
+            touching.update([TouchingPair::new(a, b, 0.01)].into_iter());
+            touching.pairs().as_ptr()
+        };
+        let (first, second) = (buffer(), buffer());
+        assert_eq!([buffer(), buffer()], [first, second]);
     }
 }

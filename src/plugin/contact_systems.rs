@@ -1,4 +1,4 @@
-//! The systems of a substep: gather, detect, respond, apply.
+//! The contact systems: collect members, gather, detect, respond, apply.
 
 use std::time::Instant;
 
@@ -7,19 +7,18 @@ use bevy_rapier3d::prelude::{
     RapierConfiguration, RapierContextColliders, RapierContextEntityLink, RapierContextJoints,
     RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet,
 };
-use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
+use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 
-use super::backend::{MoleculeBackend, MoleculeBackendFailed, accept_device_error};
+use super::backend::{MoleculeBackend, MoleculeBackendFailed, report_device_error};
 use super::components::{MoleculeDetail, MoleculeMaterial};
-use super::contact_events::Touching;
-use super::joints::for_each_exempt;
-use super::molecule_world::{ContactModel, Member, MoleculeWorld};
+use super::contact_events::TouchingPair;
+use super::molecule_world::{ContactModel, Member, Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
+use super::rapier_body::moving_body;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, Exclusion, MemberIndex, MovingBody};
-use crate::pose::Pose;
+use crate::dynamics::{ContactMember, ContactSolverConfig, CrowdContacts, Exclusion, Impulse};
 
-/// What makes the members of a context change.
+/// Changes after which the members of a context are collected again.
 type MemberChange = Or<(
     Changed<PreparedMolecule>,
     Changed<MoleculeDetail>,
@@ -27,7 +26,7 @@ type MemberChange = Or<(
     Changed<RapierContextEntityLink>,
 )>;
 
-/// Collects the molecules of each context when some have come, gone or changed.
+/// Collects the molecules of each context after some were added, removed or changed.
 pub(super) fn collect_members(
     mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
     molecules: Query<(
@@ -39,84 +38,75 @@ pub(super) fn collect_members(
         &RapierContextEntityLink,
     )>,
     changed: Query<(), (With<PreparedMolecule>, MemberChange)>,
-    mut removed: RemovedComponents<PreparedMolecule>,
-    mut freed: RemovedComponents<RapierRigidBodyHandle>,
+    mut removed_molecules: RemovedComponents<PreparedMolecule>,
+    mut removed_bodies: RemovedComponents<RapierRigidBodyHandle>,
 ) {
-    let gone = removed.read().count() + freed.read().count();
-    let outdated = !changed.is_empty() || gone > 0;
+    let removed = removed_molecules.read().count() + removed_bodies.read().count();
+    let outdated = !changed.is_empty() || removed > 0;
     for (context, mut world, mut bodies) in &mut worlds {
-        if world.collected && !outdated {
+        if world.members_collected && !outdated {
             continue;
         }
-        world.collected = true;
-        world.diffusing.collected = false;
-        world.watched.collected = false;
+        world.members_collected = true;
+        world.diffusion.collected = false;
+        world.bounded.collected = false;
         let mut found: Vec<_> = molecules
             .iter()
             .filter(|(.., link)| link.0 == context)
             .collect();
-        // A fixed order, however the entities lie in memory.
+        // The query order is not deterministic.
         found.sort_unstable_by_key(|(entity, ..)| *entity);
-        let members: Vec<Member> = found
-            .iter()
-            .map(|(entity, .., handle, _)| Member {
-                entity: *entity,
-                body: handle.0,
-            })
-            .collect();
-        wake_bereaved(&world, &members, &mut bodies.bodies);
-        world.member_of = members.iter().map(|member| member.body).zip(0..).collect();
+        let members = found.iter().map(|(entity, .., handle, _)| Member {
+            entity: *entity,
+            body: handle.0,
+        });
+        let members = Members::new(members.collect());
+        wake_neighbors_of_removed(&world, &members, &mut bodies.bodies);
         world.members = members;
-        let contacts = found
+        let contact_members = found
             .iter()
             .map(|(entity, prepared, detail, material, ..)| {
                 let (material, groups) = material.surface();
                 ContactMember {
                     id: entity.to_bits(),
-                    spheres: prepared.0.spheres(**detail),
+                    spheres: prepared.spheres(**detail),
                     material,
                     groups,
                 }
             });
-        let contacts = contacts.collect();
-        if let Err(error) = world.contacts.set_members(contacts) {
-            error!("the molecules of context {context} cannot touch each other: {error}");
-            world.members.clear();
-            world.member_of.clear();
+        if let Err(error) = world.contacts.set_members(contact_members.collect()) {
+            error!("molecules of context {context} do not collide with each other: {error}");
+            world.members = Members::default();
         }
     }
 }
 
-/// Wakes molecules that touched one that is gone, or all where nobody knows who did.
-fn wake_bereaved(world: &MoleculeWorld, members: &[Member], bodies: &mut RigidBodySet) {
-    let find = |entity| {
-        let at = members.binary_search_by_key(&entity, |member| member.entity);
-        at.ok().map(|at| members[at].body)
-    };
+/// Wakes molecules that touched one that was removed, or all if touches are not reported.
+fn wake_neighbors_of_removed(world: &MoleculeWorld, members: &Members, bodies: &mut RigidBodySet) {
+    let find = |entity| members.index_of(entity).map(|index| members[index].body);
     if !world.contacts.reports_touches() {
-        if world.members.iter().any(|one| find(one.entity).is_none()) {
-            for member in members {
-                if let Some(body) = bodies.get_mut(member.body) {
-                    body.wake_up(true);
-                }
+        if world.molecules().any(|entity| find(entity).is_none()) {
+            for member in members.iter() {
+                wake_up(bodies, member.body);
             }
         }
         return;
     }
-    for pair in world.ledger.touching() {
-        match (find(pair.a), find(pair.b)) {
-            (Some(left), None) | (None, Some(left)) => {
-                if let Some(body) = bodies.get_mut(left) {
-                    body.wake_up(true);
-                }
-            }
-            _ => {}
+    for pair in world.touching.pairs() {
+        if let (Some(neighbor), None) | (None, Some(neighbor)) = (find(pair.a), find(pair.b)) {
+            wake_up(bodies, neighbor);
         }
     }
 }
 
-/// Passes changed surfaces on to the crowd.
-pub(super) fn update_surfaces(
+fn wake_up(bodies: &mut RigidBodySet, handle: RigidBodyHandle) {
+    if let Some(body) = bodies.get_mut(handle) {
+        body.wake_up(true);
+    }
+}
+
+/// Applies changed materials to the contact solver.
+pub(super) fn update_contact_materials(
     mut worlds: Query<&mut MoleculeWorld>,
     changed: Query<
         (Entity, &MoleculeMaterial, &RapierContextEntityLink),
@@ -124,47 +114,13 @@ pub(super) fn update_surfaces(
     >,
 ) {
     for (entity, material, link) in &changed {
-        let Ok(mut world) = worlds.get_mut(link.0) else {
-            continue;
-        };
-        let at = world
-            .members
-            .binary_search_by_key(&entity, |member| member.entity);
-        if let Ok(at) = at {
+        if let Ok(mut world) = worlds.get_mut(link.0)
+            && let Some(index) = world.members.index_of(entity)
+        {
             let (material, groups) = material.surface();
-            let member = MemberIndex(at as u32);
-            world.contacts.set_surface(member, material, groups);
+            world.contacts.set_surface(index, material, groups);
         }
     }
-}
-
-/// The body of a molecule as the contact solver sees it; none if it is disabled.
-pub(super) fn moving_body(body: &RigidBody, gravity: Vec3) -> Option<MovingBody> {
-    if !body.is_enabled() {
-        return None;
-    }
-    let position = body.position();
-    let mass = body.mass_properties();
-    let mut moving = MovingBody {
-        pose: Pose::new(position.translation, position.rotation),
-        center: mass.world_com,
-        velocity: body.linvel(),
-        angular_velocity: body.angvel(),
-        asleep: body.is_sleeping(),
-        ..MovingBody::default()
-    };
-    if body.is_dynamic() {
-        let inertia = &mass.effective_world_inv_inertia;
-        moving.inverse_mass = mass.effective_inv_mass;
-        moving.inverse_inertia = Mat3::from_cols(
-            Vec3::new(inertia.m11, inertia.m12, inertia.m13),
-            Vec3::new(inertia.m12, inertia.m22, inertia.m23),
-            Vec3::new(inertia.m13, inertia.m23, inertia.m33),
-        );
-        moving.acceleration =
-            gravity * body.gravity_scale() + body.user_force() * mass.effective_inv_mass;
-    }
-    Some(moving)
 }
 
 /// Reads the bodies and moves the spheres with them.
@@ -177,52 +133,77 @@ pub(super) fn gather(
         &RapierContextJoints,
         &RapierConfiguration,
     )>,
-    mut faults: MessageWriter<MoleculeStateError>,
+    mut errors: MessageWriter<MoleculeStateError>,
 ) {
     for (context, mut world, bodies, joints, config) in &mut worlds {
         if world.substep.is_none() || *model != ContactModel::Crowd {
             continue;
         }
-        let begin = Instant::now();
+        let start = Instant::now();
         let world = &mut *world;
         world.contacts.set_ignored_pairs(|ignored| {
-            let passing = world.diffusing.passing.drain(..);
-            ignored.extend(passing.map(|pair| pair.map(MemberIndex)));
-            for_each_exempt(joints, |one, other| {
-                let [one, other] = [one, other].map(|body| world.member_of.get(&body).copied());
-                if let (Some(one), Some(other)) = (one, other) {
-                    ignored.push([MemberIndex(one), MemberIndex(other)]);
-                }
+            ignored.append(&mut world.diffusion.passing);
+            for_each_joint_without_contacts(joints, |bodies| {
+                ignored.extend(world.members.pair_of_bodies(bodies));
             });
         });
-        let before = world.contacts.excluded().count();
+        let excluded_before = world.contacts.excluded().count();
         let (members, bodies) = (&world.members, &bodies.bodies);
         let gathered = world.contacts.gather(|member| {
-            let body = bodies.get(members[member.index()].body)?;
+            let body = bodies.get(members[member].body)?;
             moving_body(body, config.gravity)
         });
         match gathered {
-            Ok(true) if world.contacts.excluded().count() > before => {
-                report_set_aside(world, &mut faults);
-            }
-            Ok(_) => {}
-            Err(error) => error!("the molecules of context {context} cannot be gathered: {error}"),
+            Ok(true) => report_new_exclusions(world, excluded_before, &mut errors),
+            Ok(false) => {}
+            Err(error) => error!("failed to gather the molecules of context {context}: {error}"),
         }
-        world.times.gather += begin.elapsed();
+        world.times.gather += start.elapsed();
     }
 }
 
-/// Says which molecules take no part in contacts, and why.
-fn report_set_aside(world: &MoleculeWorld, faults: &mut MessageWriter<MoleculeStateError>) {
-    for (member, reason) in world.contacts.excluded() {
-        let reason = match reason {
+/// Visits every two bodies with a joint whose contacts are disabled, by the same rules as
+/// Rapier.
+pub(super) fn for_each_joint_without_contacts(
+    joints: &RapierContextJoints,
+    mut visit: impl FnMut([RigidBodyHandle; 2]),
+) {
+    for (_, joint) in joints.impulse_joints.iter() {
+        if !joint.data.contacts_enabled {
+            visit([joint.body1(), joint.body2()]);
+        }
+    }
+    for (_, _, multibody, link) in joints.multibody_joints.iter() {
+        if !multibody.self_contacts_enabled() {
+            for other in multibody.links() {
+                visit([link.rigid_body_handle(), other.rigid_body_handle()]);
+            }
+        } else if !link.joint.data.contacts_enabled
+            && let Some(parent) = link.parent_id().and_then(|parent| multibody.link(parent))
+        {
+            visit([parent.rigid_body_handle(), link.rigid_body_handle()]);
+        }
+    }
+}
+
+/// Reports the molecules excluded from contacts if there are more than `before`.
+fn report_new_exclusions(
+    world: &MoleculeWorld,
+    before: usize,
+    errors: &mut MessageWriter<MoleculeStateError>,
+) {
+    if world.contacts.excluded().count() <= before {
+        return;
+    }
+    for (member, exclusion) in world.contacts.excluded() {
+        let kind = match exclusion {
             Exclusion::Absent => continue,
             Exclusion::NotFinite => StateErrorKind::NotFinite,
             Exclusion::Crowded => StateErrorKind::Crowded,
         };
-        let molecule = world.members[member.index()].entity;
-        error!("molecule {molecule} takes no part in contacts: {reason}");
-        faults.write(MoleculeStateError { molecule, reason });
+        let molecule = world.members[member].entity;
+        error!("molecule {molecule} is excluded from contacts: {kind}");
+        errors.write(MoleculeStateError { molecule, kind });
     }
 }
 
@@ -237,76 +218,72 @@ pub(super) fn detect(
     )>,
     molecules: Query<(), With<PreparedMolecule>>,
     mut backend: ResMut<MoleculeBackend>,
-    mut faults: MessageWriter<MoleculeStateError>,
-    mut backend_failures: MessageWriter<MoleculeBackendFailed>,
+    mut errors: MessageWriter<MoleculeStateError>,
+    mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world, simulation, colliders) in &mut worlds {
         if world.substep.is_none() {
             continue;
         }
-        let begin = Instant::now();
+        let start = Instant::now();
         let world = &mut *world;
-        let touching = match *model {
+        match *model {
             ContactModel::Crowd => {
-                let before = world.contacts.excluded().count();
+                let excluded_before = world.contacts.excluded().count();
                 match world.contacts.detect() {
-                    Ok(_) => world.failing = false,
-                    Err(error) if !world.failing => {
-                        world.failing = true;
-                        error!("the molecules of context {context} cannot touch: {error}");
+                    Ok(_) => world.search_failed = false,
+                    Err(error) if !world.search_failed => {
+                        world.search_failed = true;
+                        error!("failed to find contacts in context {context}: {error}");
                     }
                     Err(_) => {}
                 }
-                if world.contacts.excluded().count() > before {
-                    report_set_aside(world, &mut faults);
-                }
+                report_new_exclusions(world, excluded_before, &mut errors);
                 if let Some(error) = world.contacts.take_device_error() {
-                    accept_device_error(context, error, world, &mut backend, &mut backend_failures);
+                    report_device_error(context, error, world, &mut backend, &mut failures);
                 }
-                touching_in_crowd(world)
+                let touching = crowd_touches(&world.contacts, &world.members);
+                world.touching.update(touching);
             }
             ContactModel::Rapier => {
-                touching_in_solver(simulation, colliders, |entity| molecules.contains(entity))
+                let is_molecule = |entity| molecules.contains(entity);
+                let touching = rapier_touches(simulation, colliders, is_molecule);
+                world.touching.update(touching);
             }
-        };
-        world.ledger.update(touching);
-        world.times.detect += begin.elapsed();
+        }
+        world.times.detect += start.elapsed();
     }
 }
 
-fn touching_in_crowd(world: &MoleculeWorld) -> Vec<Touching> {
-    let touches = world.contacts.touches().iter();
-    touches
-        .filter(|touch| touch.overlaps > 0)
-        .map(|touch| {
-            let [a, b] = [touch.a, touch.b].map(|member| world.members[member.index()].entity);
-            Touching::new(a, b, touch.penetration)
-        })
-        .collect()
+fn crowd_touches(
+    contacts: &CrowdContacts,
+    members: &Members,
+) -> impl Iterator<Item = TouchingPair> {
+    let touches = contacts.touches().iter();
+    touches.filter(|touch| touch.overlaps > 0).map(|touch| {
+        let [a, b] = [touch.a, touch.b].map(|member| members[member].entity);
+        TouchingPair::new(a, b, touch.penetration)
+    })
 }
 
-fn touching_in_solver(
+fn rapier_touches(
     simulation: &RapierContextSimulation,
     colliders: &RapierContextColliders,
     is_molecule: impl Fn(Entity) -> bool,
-) -> Vec<Touching> {
+) -> impl Iterator<Item = TouchingPair> {
     simulation
         .narrow_phase
         .contact_pairs()
-        .filter_map(|pair| {
+        .filter_map(move |pair| {
             let [a, b] = [pair.collider1, pair.collider2].map(|handle| {
                 let entity = colliders.collider_entity(handle);
                 entity.filter(|entity| is_molecule(*entity))
             });
             let (a, b) = (a?, b?);
-            let gaps = pair
-                .manifolds
-                .iter()
-                .flat_map(|manifold| manifold.points.iter().map(|point| point.dist));
-            let gap = gaps.fold(f32::INFINITY, f32::min);
-            (gap < 0.0).then(|| Touching::new(a, b, -gap))
+            let points = pair.manifolds.iter().flat_map(|manifold| &manifold.points);
+            let gap = points.map(|point| point.dist).fold(f32::INFINITY, f32::min);
+            (gap < 0.0).then(|| TouchingPair::new(a, b, -gap))
         })
-        .collect()
 }
 
 /// Solves the contacts.
@@ -314,29 +291,29 @@ pub(super) fn respond(
     model: Res<ContactModel>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
     mut backend: ResMut<MoleculeBackend>,
-    mut backend_failures: MessageWriter<MoleculeBackendFailed>,
+    mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
         let Some(substep) = world.substep else {
             continue;
         };
-        if *model == ContactModel::Crowd {
-            let begin = Instant::now();
-            if let Err(error) = world.contacts.config.check() {
-                error!("contacts of context {context} are solved by the default: {error}");
-                *world.contact_config_mut() = ContactSolverConfig::default();
-            }
-            world.contacts.respond(substep);
-            if let Some(error) = world.contacts.take_device_error() {
-                let world = &mut *world;
-                accept_device_error(context, error, world, &mut backend, &mut backend_failures);
-            }
-            world.times.respond += begin.elapsed();
+        if *model != ContactModel::Crowd {
+            continue;
         }
+        let start = Instant::now();
+        if let Err(error) = world.contacts.config.check() {
+            error!("context {context} uses the default contact solver configuration: {error}");
+            *world.contact_config_mut() = ContactSolverConfig::default();
+        }
+        world.contacts.respond(substep);
+        if let Some(error) = world.contacts.take_device_error() {
+            report_device_error(context, error, &mut world, &mut backend, &mut failures);
+        }
+        world.times.respond += start.elapsed();
     }
 }
 
-/// Gives the bodies their impulses.
+/// Applies the impulses of contacts and springs to the bodies.
 pub(super) fn apply(
     model: Res<ContactModel>,
     mut worlds: Query<(&mut MoleculeWorld, &mut RapierRigidBodySet)>,
@@ -345,43 +322,43 @@ pub(super) fn apply(
         if world.substep.is_none() {
             continue;
         }
-        let begin = Instant::now();
+        let start = Instant::now();
         let world = &mut *world;
+        let bodies = &mut bodies.bodies;
         if *model == ContactModel::Crowd {
             for &member in world.contacts.to_wake() {
-                let handle = world.members[member.index()].body;
-                if bodies
-                    .bodies
-                    .get(handle)
-                    .is_some_and(RigidBody::is_sleeping)
-                    && let Some(body) = bodies.bodies.get_mut(handle)
-                {
-                    body.wake_up(true);
+                let handle = world.members[member].body;
+                if bodies.get(handle).is_some_and(RigidBody::is_sleeping) {
+                    wake_up(bodies, handle);
                 }
             }
-            let members = world.contacts.impulses();
-            let members =
-                members.map(|(member, impulse)| (world.members[member.index()].body, impulse));
-            let obstacles = world
-                .obstacles
-                .iter()
-                .zip(world.contacts.external_impulses());
-            let obstacles = obstacles.filter_map(|(body, impulse)| Some(((*body)?, impulse)));
-            for (handle, impulse) in members.chain(obstacles) {
-                if !impulse.is_zero()
-                    && let Some(body) = bodies.bodies.get_mut(handle)
-                {
-                    body.apply_impulse(impulse.linear, false);
-                    body.apply_torque_impulse(impulse.angular, false);
+            let impulses = world.contacts.impulses();
+            let impulses = impulses.map(|(member, impulse)| (world.members[member].body, impulse));
+            let external = world.contacts.external_impulses();
+            let external = world.external_contacts.bodies().zip(external);
+            let external = external.filter_map(|(body, impulse)| Some((body?, impulse)));
+            for (handle, impulse) in impulses.chain(external) {
+                if !impulse.is_zero() {
+                    apply_impulse(bodies, handle, &impulse, false);
                 }
             }
         }
         for (member, impulse) in world.springs.drain(..) {
-            if let Some(body) = bodies.bodies.get_mut(world.members[member as usize].body) {
-                body.apply_impulse(impulse.linear, true);
-                body.apply_torque_impulse(impulse.angular, true);
-            }
+            let handle = world.members[member].body;
+            apply_impulse(bodies, handle, &impulse, true);
         }
-        world.times.apply += begin.elapsed();
+        world.times.apply += start.elapsed();
+    }
+}
+
+fn apply_impulse(
+    bodies: &mut RigidBodySet,
+    handle: RigidBodyHandle,
+    impulse: &Impulse,
+    wake_up: bool,
+) {
+    if let Some(body) = bodies.get_mut(handle) {
+        body.apply_impulse(impulse.linear, wake_up);
+        body.apply_torque_impulse(impulse.angular, wake_up);
     }
 }

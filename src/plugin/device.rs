@@ -1,4 +1,4 @@
-//! The device that contacts are found on: the app's, the renderer's or one of our own.
+//! The GPU device of the contact solver: the app's, the renderer's or a new one.
 
 use std::sync::Arc;
 
@@ -7,43 +7,32 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::backend::{DeviceWork, MoleculeAdapter, MoleculeBackend};
-use crate::backend::Backend;
-use crate::backend::DeviceError;
-use crate::gpu::{AdapterSummary, GpuContactSolver, GpuDevice, GpuGroups, GpuOptions};
+use super::backend::{DeviceWork, MoleculeBackend};
+use crate::backend::{Backend, DeviceError};
+use crate::gpu::{GpuContactSolver, GpuDevice, GpuGroups, GpuOptions};
 
-impl From<&AdapterSummary> for MoleculeAdapter {
-    fn from(summary: &AdapterSummary) -> Self {
-        Self {
-            name: summary.name.clone(),
-            description: summary.to_string(),
-            software: summary.is_software(),
-        }
-    }
-}
-
-/// The device in use, and where others would come from.
+/// The device in use, and how to obtain another one.
 #[derive(Debug, Default)]
 pub(super) struct DeviceSlot {
     options: GpuOptions,
-    /// What the app lends.
-    lent: Option<Arc<GpuDevice>>,
+    /// The device that the app shares.
+    shared: Option<Arc<GpuDevice>>,
     device: Option<Arc<GpuDevice>>,
 }
 
-/// The renderer, which may lend its device.
+/// The device of the renderer, if there is one.
 #[derive(SystemParam)]
-pub(super) struct Lender<'w> {
+pub(super) struct RendererDevice<'w> {
     #[cfg(feature = "render")]
     device: Option<Res<'w, RenderDevice>>,
     #[cfg(feature = "render")]
     queue: Option<Res<'w, RenderQueue>>,
     #[cfg(not(feature = "render"))]
-    nothing: std::marker::PhantomData<&'w ()>,
+    marker: std::marker::PhantomData<&'w ()>,
 }
 
-impl Lender<'_> {
-    /// Whether the renderer has a device that it did not have when this was last asked.
+impl RendererDevice<'_> {
+    /// Whether the renderer has a new device since the system last ran.
     pub fn is_new(&self) -> bool {
         #[cfg(feature = "render")]
         return self.device.as_ref().is_some_and(DetectChanges::is_changed);
@@ -51,8 +40,7 @@ impl Lender<'_> {
         false
     }
 
-    /// The renderer's device, if there is one.
-    fn borrow(&self) -> Option<Result<GpuDevice, DeviceError>> {
+    fn get(&self) -> Option<Result<GpuDevice, DeviceError>> {
         #[cfg(feature = "render")]
         if let (Some(device), Some(queue)) = (&self.device, &self.queue) {
             let queue: &wgpu::Queue = &queue.0;
@@ -66,75 +54,74 @@ impl Lender<'_> {
 }
 
 impl DeviceSlot {
-    /// Takes the device that `wanted` asks for; none if the processor is to do it.
+    /// Chooses a device for the requested backend. Returns a description of its adapter, or
+    /// `None` for the CPU.
     pub fn choose(
         &mut self,
-        wanted: Backend,
-        lender: &Lender,
-    ) -> Result<Option<MoleculeAdapter>, DeviceError> {
+        requested: Backend,
+        renderer: &RendererDevice,
+    ) -> Result<Option<String>, DeviceError> {
         self.device = None;
-        if wanted == Backend::Cpu {
+        if requested == Backend::Cpu {
             return Ok(None);
         }
-        let offered = match &self.lent {
+        let offered = match &self.shared {
             Some(device) => Some(Ok(Arc::clone(device))),
-            None => lender.borrow().map(|device| device.map(Arc::new)),
+            None => renderer.get().map(|device| device.map(Arc::new)),
         };
         let device = match offered {
             Some(device) => Some(device?),
-            None => GpuDevice::for_backend(wanted, &self.options)?,
+            None => GpuDevice::for_backend(requested, &self.options)?,
         };
-        let real = |device: &Arc<GpuDevice>| !device.summary().is_software();
-        self.device = device.filter(|device| wanted == Backend::Gpu || real(device));
+        let is_hardware = |device: &Arc<GpuDevice>| !device.summary().is_software();
+        self.device = device.filter(|device| requested == Backend::Gpu || is_hardware(device));
         let device = self.device.as_ref();
-        Ok(device.map(|device| device.summary().into()))
+        Ok(device.map(|device| device.summary().to_string()))
     }
 
-    /// Whether a device that the renderer has would be used.
-    pub fn may_borrow(&self) -> bool {
-        self.lent.is_none()
+    /// Whether the device of the renderer would be used.
+    pub fn uses_renderer(&self) -> bool {
+        self.shared.is_none()
     }
 
-    /// What finds contacts on the device, if there is one, and solves them unless it is to
-    /// search only.
+    /// Creates a search or a contact solver on the device, if there is one.
     pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
         let device = Arc::clone(self.device.as_ref()?);
-        let work = if search_only {
+        Some(if search_only {
             GpuGroups::new(device).map(|search| DeviceWork::Search(Box::new(search)))
         } else {
-            GpuContactSolver::new(device).map(|engine| DeviceWork::Contacts(Box::new(engine)))
-        };
-        Some(work)
+            GpuContactSolver::new(device).map(|solver| DeviceWork::Contacts(Box::new(solver)))
+        })
     }
 
-    /// Lets go of the device, which is lost.
+    /// Drops a lost device.
     pub fn clear(&mut self) {
         let lost = self.device.take();
-        if let (Some(lost), Some(lent)) = (&lost, &self.lent)
-            && Arc::ptr_eq(lost, lent)
+        if let (Some(lost), Some(shared)) = (&lost, &self.shared)
+            && Arc::ptr_eq(lost, shared)
         {
-            self.lent = None;
+            self.shared = None;
         }
     }
 }
 
 /// With the feature `gpu`.
 impl MoleculeBackend {
-    /// The device that contacts are found on, if it is a GPU that does it.
+    /// The device in use, if the backend is a GPU.
     #[must_use]
     pub fn device(&self) -> Option<&Arc<GpuDevice>> {
         self.slot.device.as_ref()
     }
 
-    /// Lends a device, which is used from the next frame on in place of the renderer's or
-    /// one of our own, if a GPU is [wanted](Self::wanted).
-    pub fn lend_device(&mut self, device: Arc<GpuDevice>) {
-        self.slot.lent = Some(device);
+    /// Shares a device with the app. From the next frame on, it is used instead of the
+    /// device of the renderer or a new one, if a GPU is [requested](Self::requested).
+    pub fn share_device(&mut self, device: Arc<GpuDevice>) {
+        self.slot.shared = Some(device);
         self.retry();
     }
 
-    /// How a device of our own is chosen where nobody lends one, and how much of it is
-    /// used. Takes effect in the next frame.
+    /// Sets how a new device is chosen and how much of it is used. Takes effect in the next
+    /// frame.
     pub fn set_options(&mut self, options: GpuOptions) {
         self.slot.options = options;
         self.retry();

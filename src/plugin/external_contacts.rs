@@ -1,4 +1,4 @@
-//! Rapier's contacts of molecules with everything else, for the crowd to know.
+//! Rapier's contacts between molecules and ordinary colliders, for the contact solver.
 
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
@@ -11,16 +11,16 @@ use bevy_rapier3d::rapier::geometry::{
 };
 use bevy_rapier3d::rapier::math::Pose;
 
-use super::contact_systems::moving_body;
-use super::molecule_world::{ContactModel, MoleculeWorld};
+use super::molecule_world::{ContactModel, Members, MoleculeWorld};
+use super::rapier_body::moving_body;
 use crate::dynamics::{ContactSide, ExternalBody, ExternalContact, MemberIndex, MovingBody};
 
-/// Tells the crowd what its molecules lean on.
+/// Collects the contacts of molecules with ordinary colliders for the contact solver.
 ///
-/// The contacts are those of Rapier's last step, brought to where the bodies are now.
-/// Bodies that molecules touch take part with their mass; what those touch in turn is
-/// taken as immovable.
-pub(super) fn find_supports(
+/// The contacts are those of Rapier's last step, moved to the current poses. Bodies in
+/// direct contact with molecules have their mass; bodies that these touch in turn are
+/// treated as immovable.
+pub(super) fn collect_external_contacts(
     model: Res<ContactModel>,
     mut worlds: Query<(
         &mut MoleculeWorld,
@@ -35,113 +35,124 @@ pub(super) fn find_supports(
             continue;
         }
         let world = &mut *world;
-        let mut survey = Survey {
+        let context = Context {
             colliders: &colliders.colliders,
             bodies: &bodies.bodies,
-            members: &world.member_of,
-            reach: world.contacts.config.prediction_distance,
+            members: &world.members,
+            max_gap: world.contacts.config.prediction_distance,
             gravity: config.gravity,
-            obstacles: Vec::new(),
-            handles: Vec::new(),
-            known: HashMap::default(),
-            supports: Vec::new(),
         };
-        survey.look_at(&simulation.narrow_phase);
-        let Survey {
-            obstacles,
-            handles,
-            supports,
-            ..
-        } = survey;
-        world.obstacles = handles;
+        let external = &mut world.external_contacts;
+        external.collect(&context, &simulation.narrow_phase);
         world
             .contacts
-            .set_external_contacts(&obstacles, supports.into_iter());
+            .set_external_contacts(&external.bodies, external.contacts.iter().copied());
     }
 }
 
-/// Obstacles and supports, as they are found.
-struct Survey<'a> {
+/// The part of a Rapier context that contacts are collected from.
+struct Context<'a> {
     colliders: &'a ColliderSet,
     bodies: &'a RigidBodySet,
-    members: &'a HashMap<RigidBodyHandle, u32>,
-    /// Contacts that are further apart do not count, nm.
-    reach: f32,
+    members: &'a Members,
+    /// Contacts with a larger gap are ignored, nm.
+    max_gap: f32,
     gravity: Vec3,
-    obstacles: Vec<ExternalBody>,
-    /// Bodies of the obstacles, if they have one.
-    handles: Vec<Option<RigidBodyHandle>>,
-    known: HashMap<u64, u32>,
-    supports: Vec<ExternalContact>,
 }
 
-impl Survey<'_> {
-    fn look_at(&mut self, contacts: &NarrowPhase) {
-        let touching = || {
-            let pairs = contacts.contact_pairs();
-            pairs.filter(|pair| !pair.manifolds.is_empty())
-        };
-        for pair in touching() {
-            let sides = [pair.collider1, pair.collider2].map(|handle| self.member(handle));
-            match sides {
-                [Some(member), None] => {
-                    let obstacle = self.obstacle(pair.collider2, true);
-                    self.add(
-                        pair,
-                        [Some(ContactSide::Member(MemberIndex(member))), obstacle],
-                    );
-                }
-                [None, Some(member)] => {
-                    let obstacle = self.obstacle(pair.collider1, true);
-                    self.add(
-                        pair,
-                        [obstacle, Some(ContactSide::Member(MemberIndex(member)))],
-                    );
-                }
-                _ => {}
-            }
-        }
-        // What the ordinary bodies among them lean on.
-        let direct = self.obstacles.len();
-        for pair in touching() {
-            let handles = [pair.collider1, pair.collider2];
-            let leans = handles.map(|handle| {
-                let known = self.known.get(&self.id(handle)?)?;
-                let obstacle = self.obstacles.get(*known as usize)?;
-                ((*known as usize) < direct && obstacle.body.is_movable()).then_some(*known)
-            });
-            let no_member = handles.iter().all(|handle| self.member(*handle).is_none());
-            if no_member && leans != [None, None] {
-                let sides = handles.map(|handle| self.obstacle(handle, false));
-                self.add(pair, sides);
-            }
-        }
-    }
-
-    fn member(&self, handle: ColliderHandle) -> Option<u32> {
+impl Context<'_> {
+    /// The molecule that a collider belongs to.
+    fn member(&self, handle: ColliderHandle) -> Option<MemberIndex> {
         let parent = self.colliders.get(handle)?.parent()?;
-        self.members.get(&parent).copied()
+        self.members.index_of_body(parent)
     }
 
-    /// What tells an obstacle from others: its body, or its collider if it has none.
-    fn id(&self, handle: ColliderHandle) -> Option<u64> {
+    /// Id of an external body: its rigid body, or its collider if it has none.
+    fn external_id(&self, handle: ColliderHandle) -> Option<u64> {
         let raw = |(index, generation): (u32, u32)| u64::from(index) << 24 | u64::from(generation);
         Some(match self.colliders.get(handle)?.parent() {
             Some(body) => raw(body.into_raw_parts()),
             None => 1 << 63 | raw(handle.into_raw_parts()),
         })
     }
+}
 
-    /// The obstacle that a collider belongs to; a new one may be `movable` or not.
-    fn obstacle(&mut self, handle: ColliderHandle, movable: bool) -> Option<ContactSide> {
-        let id = self.id(handle)?;
-        if let Some(known) = self.known.get(&id) {
-            return Some(ContactSide::External(*known));
+/// The external contacts of a substep. The buffers are reused.
+#[derive(Default)]
+pub(super) struct ExternalContacts {
+    bodies: Vec<ExternalBody>,
+    /// Rigid bodies of `bodies`; `None` for immovable ones.
+    handles: Vec<Option<RigidBodyHandle>>,
+    /// Index into `bodies` by id.
+    index_of: HashMap<u64, u32>,
+    contacts: Vec<ExternalContact>,
+}
+
+impl ExternalContacts {
+    /// Rigid bodies of the external bodies; `None` for immovable ones.
+    pub fn bodies(&self) -> impl Iterator<Item = Option<RigidBodyHandle>> + '_ {
+        self.handles.iter().copied()
+    }
+
+    fn collect(&mut self, context: &Context, narrow_phase: &NarrowPhase) {
+        self.bodies.clear();
+        self.handles.clear();
+        self.index_of.clear();
+        self.contacts.clear();
+        let touching = || {
+            let pairs = narrow_phase.contact_pairs();
+            pairs.filter(|pair| !pair.manifolds.is_empty())
+        };
+        for pair in touching() {
+            let members = [pair.collider1, pair.collider2].map(|handle| context.member(handle));
+            match members {
+                [Some(member), None] => {
+                    let external = self.external_side(context, pair.collider2, true);
+                    self.add(context, pair, [Some(ContactSide::Member(member)), external]);
+                }
+                [None, Some(member)] => {
+                    let external = self.external_side(context, pair.collider1, true);
+                    self.add(context, pair, [external, Some(ContactSide::Member(member))]);
+                }
+                _ => {}
+            }
         }
-        let parent = self.colliders.get(handle)?.parent();
-        let body = parent.and_then(|body| self.bodies.get(body));
-        let mut body = match body {
-            Some(body) => moving_body(body, self.gravity)?,
+        // The other contacts of movable bodies that molecules touch.
+        let direct = self.bodies.len();
+        for pair in touching() {
+            let handles = [pair.collider1, pair.collider2];
+            let any_movable = handles.iter().any(|handle| {
+                let id = context.external_id(*handle);
+                let index = id.and_then(|id| self.index_of.get(&id));
+                index.is_some_and(|&index| {
+                    let index = index as usize;
+                    index < direct && self.bodies[index].body.is_movable()
+                })
+            });
+            let no_member = handles
+                .iter()
+                .all(|handle| context.member(*handle).is_none());
+            if no_member && any_movable {
+                let sides = handles.map(|handle| self.external_side(context, handle, false));
+                self.add(context, pair, sides);
+            }
+        }
+    }
+
+    /// The external body of a collider. A new one is immovable unless `movable`.
+    fn external_side(
+        &mut self,
+        context: &Context,
+        handle: ColliderHandle,
+        movable: bool,
+    ) -> Option<ContactSide> {
+        let id = context.external_id(handle)?;
+        if let Some(index) = self.index_of.get(&id) {
+            return Some(ContactSide::External(*index));
+        }
+        let parent = context.colliders.get(handle)?.parent();
+        let mut body = match parent.and_then(|body| context.bodies.get(body)) {
+            Some(body) => moving_body(body, context.gravity)?,
             None => MovingBody::default(),
         };
         if !movable {
@@ -150,33 +161,35 @@ impl Survey<'_> {
         if !body.is_finite() {
             return None;
         }
-        let index = self.obstacles.len() as u32;
-        self.obstacles.push(ExternalBody { id, body });
+        let index = self.bodies.len() as u32;
+        self.bodies.push(ExternalBody { id, body });
         self.handles.push(parent.filter(|_| body.is_movable()));
-        self.known.insert(id, index);
+        self.index_of.insert(id, index);
         Some(ContactSide::External(index))
     }
 
     /// Adds the contacts of a pair.
-    fn add(&mut self, pair: &ContactPair, sides: [Option<ContactSide>; 2]) {
-        let [Some(a), Some(b)] = sides else {
+    fn add(&mut self, context: &Context, pair: &ContactPair, sides: [Option<ContactSide>; 2]) {
+        let handles = [pair.collider1, pair.collider2];
+        let colliders = handles.map(|handle| context.colliders.get(handle));
+        let ([Some(a), Some(b)], [Some(collider_a), Some(collider_b)]) = (sides, colliders) else {
             return;
         };
-        let colliders = [pair.collider1, pair.collider2].map(|handle| self.colliders.get(handle));
-        let [Some(one), Some(two)] = colliders else {
-            return;
-        };
-        // Few enough bits of each to tell contacts apart from substep to substep.
-        let numbers = [pair.collider1, pair.collider2].map(|handle| handle.into_raw_parts().0);
-        let key = u64::from(numbers[0]) << 40 | u64::from(numbers[1]) << 16;
-        for (manifold, number) in pair.manifolds.iter().zip(0_u64..) {
-            let points = contact_points(manifold, one, two);
-            for ((point, gap), order) in points.zip(0_u64..) {
-                if point.is_finite() && manifold.data.normal.is_normalized() && gap < self.reach {
-                    self.supports.push(ExternalContact {
+        // Identifies a contact from substep to substep: 24 bits of each collider index, then
+        // 8 bits each of the manifold and the point.
+        let [index_a, index_b] = handles.map(|handle| u64::from(handle.into_raw_parts().0));
+        let pair_key = index_a << 40 | index_b << 16;
+        for (manifold, manifold_index) in pair.manifolds.iter().zip(0_u64..) {
+            let points = contact_points(manifold, collider_a, collider_b);
+            for ((point, gap), point_index) in points.zip(0_u64..) {
+                if point.is_finite()
+                    && manifold.data.normal.is_normalized()
+                    && gap < context.max_gap
+                {
+                    self.contacts.push(ExternalContact {
                         a,
                         b,
-                        key: key | (number & 0xff) << 8 | (order & 0xff),
+                        key: pair_key | (manifold_index & 0xff) << 8 | (point_index & 0xff),
                         normal: manifold.data.normal,
                         point,
                         gap,
@@ -189,24 +202,78 @@ impl Survey<'_> {
     }
 }
 
-/// Points of a manifold and the distances of the surfaces there, where the colliders are
-/// now.
+/// Points of a manifold and the gaps between the surfaces, at the current poses.
 fn contact_points<'a>(
     manifold: &'a ContactManifold,
-    one: &Collider,
-    two: &Collider,
+    a: &Collider,
+    b: &Collider,
 ) -> impl Iterator<Item = (Vec3, f32)> + 'a {
-    let pose_one = placed(one, manifold.subshape_pos1());
-    let pose_two = placed(two, manifold.subshape_pos2());
+    let pose_a = subshape_pose(a, manifold.subshape_pos1());
+    let pose_b = subshape_pose(b, manifold.subshape_pos2());
     manifold.points.iter().map(move |point| {
-        let on_one = pose_one * point.local_p1;
-        let on_two = pose_two * point.local_p2;
-        let middle: Vec3 = 0.5 * (on_one + on_two);
-        (middle, (on_two - on_one).dot(manifold.data.normal))
+        let on_a = pose_a * point.local_p1;
+        let on_b = pose_b * point.local_p2;
+        let middle: Vec3 = 0.5 * (on_a + on_b);
+        (middle, (on_b - on_a).dot(manifold.data.normal))
     })
 }
 
-/// Pose in the world of a part of a collider.
-fn placed(collider: &Collider, part: Option<&Pose>) -> Pose {
+/// World pose of a part of a collider.
+fn subshape_pose(collider: &Collider, part: Option<&Pose>) -> Pose {
     part.map_or(*collider.position(), |part| *collider.position() * *part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::molecule_world::Member;
+    use bevy_rapier3d::rapier::prelude::{
+        BroadPhaseBvh, ColliderBuilder, CollisionPipeline, IslandManager, RigidBodyBuilder,
+    };
+
+    /// A ball, taken as a molecule, on a box on a floor.
+    #[test]
+    fn buffers_are_reused_in_the_next_substep() {
+        let (mut bodies, mut colliders) = (RigidBodySet::new(), ColliderSet::new());
+        let mut narrow_phase = NarrowPhase::new();
+        let [ball, cube] =
+            [1.5, 0.5].map(|y| bodies.insert(RigidBodyBuilder::dynamic().translation(Vec3::Y * y)));
+        colliders.insert_with_parent(ColliderBuilder::ball(0.51), ball, &mut bodies);
+        let cuboid = ColliderBuilder::cuboid(0.5, 0.51, 0.5);
+        colliders.insert_with_parent(cuboid, cube, &mut bodies);
+        colliders.insert(ColliderBuilder::cuboid(5.0, 1.0, 5.0).translation(Vec3::NEG_Y));
+        CollisionPipeline::new().step(
+            0.01,
+            &mut IslandManager::new(),
+            &mut BroadPhaseBvh::new(),
+            &mut narrow_phase,
+            &mut bodies,
+            &mut colliders,
+            &(),
+            &(),
+        );
+        let members = Members::new(vec![Member {
+            entity: Entity::PLACEHOLDER,
+            body: ball,
+        }]);
+        let context = Context {
+            colliders: &colliders,
+            bodies: &bodies,
+            members: &members,
+            max_gap: 0.1,
+            gravity: Vec3::ZERO,
+        };
+        let mut external = ExternalContacts::default();
+        external.collect(&context, &narrow_phase);
+        assert_eq!(external.handles, [Some(cube), None]);
+        assert!(external.contacts.len() >= 5);
+        let buffers = |external: &ExternalContacts| {
+            let (bodies, contacts) = (external.bodies.as_ptr(), external.contacts.as_ptr());
+            (bodies, external.handles.as_ptr(), contacts)
+        };
+        let (before, contacts) = (buffers(&external), external.contacts.clone());
+        external.collect(&context, &narrow_phase);
+        assert_eq!(buffers(&external), before);
+        assert_eq!(external.contacts, contacts);
+    }
 }

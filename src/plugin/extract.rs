@@ -1,4 +1,4 @@
-//! Molecules of the physics world among those that the renderer draws.
+//! Extraction of the molecules of the physics world for rendering.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use super::prepared_molecule::PreparedMolecule;
 use crate::pose::Pose;
 use crate::render::{ExtractedInstanceSets, InstanceSource, MoleculeInstance};
 
-/// A molecule that the plugin does not draw: the app does so itself, or not at all.
+/// Excludes a molecule from rendering by the plugin, for apps that draw it themselves.
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
 pub struct NoMoleculeRendering;
 
-/// Draws every [`Molecule`] whose file is loaded, atom by atom, at its
-/// [`GlobalTransform`], unless it is hidden or [`NoMoleculeRendering`]. Part of
-/// [`MoleculePlugins`](super::MoleculePlugins) with the feature `draw`.
+/// Draws the atoms of every loaded [`Molecule`] at its [`GlobalTransform`], unless it is
+/// hidden or has [`NoMoleculeRendering`]. Part of [`MoleculePlugins`](super::MoleculePlugins)
+/// with the feature `draw`.
 ///
 /// [`ColorMode::Collision`](crate::render::ColorMode::Collision) shows [`Colliding`],
-/// [`ColorMode::Group`](crate::render::ColorMode::Group) the compartment and the
-/// leaflet, and [`ColorMode::Penetration`](crate::render::ColorMode::Penetration) the
-/// deepest of [`TouchingMolecules`].
+/// [`ColorMode::Group`](crate::render::ColorMode::Group) the compartment and its region, and
+/// [`ColorMode::Penetration`](crate::render::ColorMode::Penetration) the deepest overlap in
+/// [`TouchingMolecules`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeExtractPlugin;
 
@@ -35,32 +35,32 @@ impl Plugin for MoleculeExtractPlugin {
         app.register_type::<NoMoleculeRendering>();
     }
 
-    /// The renderer may have been added after this.
+    /// The render app may have been added after this plugin.
     fn finish(&self, app: &mut App) {
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
         render_app
             .init_resource::<ExtractedInstanceSets>()
-            .add_systems(ExtractSchedule, gather_molecules);
+            .add_systems(ExtractSchedule, extract_molecules);
     }
 }
 
-/// A compartment and a place in it.
+/// A compartment and a region of it.
 type GroupKey = (Entity, u8);
 
-fn group_key(held: &InCompartment) -> GroupKey {
-    let place = match held.place {
+fn group_key(confined: &InCompartment) -> GroupKey {
+    let region = match confined.region {
         CompartmentRegion::OuterLeaflet => 0,
         CompartmentRegion::InnerLeaflet => 1,
         CompartmentRegion::Inside => 2,
         CompartmentRegion::Outside => 3,
     };
-    (held.compartment, place)
+    (confined.compartment, region)
 }
 
-/// Extracts the drawn molecules, in one set per combination of render layers.
-fn gather_molecules(
+/// Extracts all molecules, in one instance set per combination of render layers.
+fn extract_molecules(
     mut extracted: ResMut<ExtractedInstanceSets>,
     molecules: Extract<
         Query<
@@ -88,17 +88,17 @@ fn gather_molecules(
     deepest.clear();
     for pair in touching.iter() {
         for entity in [pair.a, pair.b] {
-            let known = deepest.entry(entity).or_default();
-            *known = known.max(pair.penetration);
+            let depth = deepest.entry(entity).or_default();
+            *depth = depth.max(pair.penetration);
         }
     }
-    let held = molecules.iter().filter_map(|(.., held, _)| held);
-    let mut groups: BTreeMap<GroupKey, u32> = held.map(|held| (group_key(held), 0)).collect();
+    let confined = molecules.iter().filter_map(|(.., confined, _)| confined);
+    let mut groups: BTreeMap<GroupKey, u32> = confined.map(|one| (group_key(one), 0)).collect();
     for (index, group) in (0..).zip(groups.values_mut()) {
         *group = index;
     }
     let no_group = groups.len() as u32;
-    for (entity, prepared, transform, colliding, visibility, held, layers) in &molecules {
+    for (entity, prepared, transform, colliding, visibility, confined, layers) in &molecules {
         let (_, rotation, position) = transform.to_scale_rotation_translation();
         let pose = Pose::new(position, rotation);
         if !visibility.get() || !pose.is_finite() {
@@ -110,13 +110,13 @@ fn gather_molecules(
         set.layers = layers;
         set.opacity = 1.0;
         set.visible = true;
-        let template = set.template_index(prepared.shared().template());
+        let template = set.template_index(prepared.template());
         set.push(
             entity.index_u32(),
             &MoleculeInstance {
                 template,
                 pose,
-                group: held.map_or(no_group, |held| groups[&group_key(held)]),
+                group: confined.map_or(no_group, |confined| groups[&group_key(confined)]),
                 colliding: colliding.any(),
                 penetration: deepest.get(&entity).copied().unwrap_or(0.0),
             },

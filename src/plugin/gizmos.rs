@@ -1,4 +1,4 @@
-//! Draws what is otherwise not seen: cells, contacts, spheres, compartments, springs.
+//! Gizmos: cells, contacts, spheres, compartments, springs.
 
 use bevy::gizmos::GizmoPlugin;
 use bevy::platform::collections::HashSet;
@@ -7,9 +7,8 @@ use bevy_rapier3d::prelude::{
     PhysicsSet, RapierContextColliders, RapierContextEntityLink, RapierContextSimulation,
 };
 
-use super::compartment::InCompartment;
-use super::compartment_springs::CheckedPlace;
-use super::compartment_surface::CompartmentSurface;
+use super::compartment::{CompartmentSurface, InCompartment};
+use super::compartment_springs::ValidConfinement;
 use super::components::{Colliding, MoleculeDetail};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
@@ -18,10 +17,10 @@ use super::shape_outline::outline;
 use crate::dynamics::MemberSpheres;
 use crate::pose::Pose;
 
-/// Sides of the circles that stand for a sphere.
+/// Number of sides of the circles of a sphere.
 const SPHERE_SIDES: u32 = 12;
 
-/// What is drawn of the molecules, and how. Everything is off at first:
+/// The gizmo config group of molecules. Everything is off by default:
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -33,37 +32,34 @@ const SPHERE_SIDES: u32 = 12;
 /// }
 /// ```
 ///
-/// The group is there if Bevy's `GizmoPlugin` is, which is one of `DefaultPlugins`.
-/// Line width, depth and layers are those of the group's [`GizmoConfig`]. Where there
-/// is more to draw than a limit, the rest is left out.
+/// The group exists if Bevy's `GizmoPlugin`, one of `DefaultPlugins`, is added. Its
+/// [`GizmoConfig`] sets line width, depth and layers. Gizmos beyond a limit are not drawn.
 #[derive(Clone, Debug, PartialEq, Reflect, GizmoConfigGroup)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub struct MoleculeGizmos {
-    /// Draws the cells of the search that have spheres in them, in
-    /// [`ContactModel::Crowd`]. Default: false.
+    /// Draws the occupied cells of the search in [`ContactModel::Crowd`]. Default: false.
     pub cells: bool,
-    /// Draws a line along the normal of each contact of a molecule, colored by its
-    /// depth; where the last substep found it. Default: false.
+    /// Draws a line along the normal of each contact of a molecule, colored by depth, as of
+    /// the last substep. Default: false.
     pub contacts: bool,
-    /// Draws the spheres that stand for the molecules in the search. Default: false.
+    /// Draws the spheres of the molecules in the search. Default: false.
     pub spheres: bool,
-    /// Draws this many proxies of each molecule, whatever stands for it in the search; none
-    /// if 0. Default: 0.
+    /// Draws this many proxies of each molecule, whatever its [`MoleculeDetail`]. Default: 0.
     pub proxies: u32,
     /// Draws the surfaces of compartments. Default: false.
     pub compartments: bool,
-    /// Draws a line from each molecule that is out of its place to where it belongs,
-    /// and from its head to where that should be. Default: false.
+    /// Draws a line from each molecule outside its region to its target, and from its head to
+    /// the target of the head. Default: false.
     pub springs: bool,
     /// Color of cells. Default: gray.
     pub cell_color: Color,
-    /// Color of contacts that just touch. Default: green.
+    /// Color of contacts of zero depth. Default: green.
     pub touch_color: Color,
-    /// Color of contacts as deep as `deep`. Default: red.
+    /// Color of contacts of at least the depth `deep`. Default: red.
     pub deep_color: Color,
     /// Color of spheres. Default: blue.
     pub sphere_color: Color,
-    /// Color of proxies of molecules that touch nobody. Default: green.
+    /// Color of proxies of molecules that touch no other. Default: green.
     pub proxy_color: Color,
     /// Color of proxies of molecules that overlap others. Default: red.
     pub colliding_proxy_color: Color,
@@ -71,17 +67,17 @@ pub struct MoleculeGizmos {
     pub compartment_color: Color,
     /// Color of springs. Default: orange.
     pub spring_color: Color,
-    /// Overlap from which on contacts have `deep_color`, nm. Default: 0.05 nm.
+    /// Overlap from which contacts have `deep_color`, nm. Default: 0.05 nm.
     pub deep: f32,
     /// Length of the line at a contact, nm. Default: 0.3 nm.
     pub contact_length: f32,
-    /// Most cells drawn; 12 lines each. Default: 4000.
+    /// Maximum number of cells, with 12 lines each. Default: 4000.
     pub max_cells: usize,
-    /// Most contacts drawn. Default: 20,000.
+    /// Maximum number of contacts. Default: 20,000.
     pub max_contacts: usize,
-    /// Most spheres drawn, and most proxies; 36 lines each. Default: 2000.
+    /// Maximum number of spheres, and of proxies, with 36 lines each. Default: 2000.
     pub max_spheres: usize,
-    /// Most lines drawn for one compartment. Default: 50,000.
+    /// Maximum number of lines per compartment. Default: 50,000.
     pub max_compartment_lines: usize,
 }
 
@@ -112,59 +108,61 @@ impl Default for MoleculeGizmos {
     }
 }
 
-/// Draws what [`MoleculeGizmos`] asks for. Part of
-/// [`MoleculePlugins`](super::MoleculePlugins) with the feature `gizmos`.
+/// Draws [`MoleculeGizmos`]. Part of [`MoleculePlugins`](super::MoleculePlugins) with the
+/// feature `gizmos`.
 ///
-/// Without Bevy's `GizmoPlugin` it does nothing; it needs no render app.
+/// Does nothing without Bevy's `GizmoPlugin`. Needs no render app.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeGizmoPlugin;
 
-/// Whether the systems are in the app.
+/// Marks that the systems are added.
 #[derive(Resource)]
-struct Drawing;
+struct SystemsAdded;
 
 impl Plugin for MoleculeGizmoPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<MoleculeGizmos>();
-        draw_if_possible(app);
+        add_systems(app);
     }
 
-    /// Bevy's plugin may have been added after ours.
+    /// Bevy's plugin may have been added after this one.
     fn finish(&self, app: &mut App) {
-        draw_if_possible(app);
+        add_systems(app);
     }
 }
 
-fn draw_if_possible(app: &mut App) {
-    if !app.is_plugin_added::<GizmoPlugin>() || app.world().contains_resource::<Drawing>() {
+fn add_systems(app: &mut App) {
+    if !app.is_plugin_added::<GizmoPlugin>() || app.world().contains_resource::<SystemsAdded>() {
         return;
     }
-    app.insert_resource(Drawing)
+    app.insert_resource(SystemsAdded)
         .init_gizmo_group::<MoleculeGizmos>()
         .add_systems(
             PostUpdate,
             (
-                draw_cells.run_if(shown(|group| group.cells)),
-                draw_contacts.run_if(shown(|group| group.contacts)),
-                draw_spheres.run_if(shown(|group| group.spheres)),
-                draw_proxies.run_if(shown(|group| group.proxies > 0)),
-                draw_compartments.run_if(shown(|group| group.compartments)),
-                draw_springs.run_if(shown(|group| group.springs)),
+                draw_cells.run_if(enabled(|group| group.cells)),
+                draw_contacts.run_if(enabled(|group| group.contacts)),
+                draw_spheres.run_if(enabled(|group| group.spheres)),
+                draw_proxies.run_if(enabled(|group| group.proxies > 0)),
+                draw_compartments.run_if(enabled(|group| group.compartments)),
+                draw_springs.run_if(enabled(|group| group.springs)),
             )
                 .after(PhysicsSet::Writeback)
                 .after(TransformSystems::Propagate),
         );
 }
 
-/// Whether the group is enabled and one of its switches is on.
-fn shown(switch: fn(&MoleculeGizmos) -> bool) -> impl Fn(Option<Res<GizmoConfigStore>>) -> bool {
+/// Whether the group is enabled and `condition` holds.
+fn enabled(
+    condition: fn(&MoleculeGizmos) -> bool,
+) -> impl Fn(Option<Res<GizmoConfigStore>>) -> bool {
     move |store| {
         let group = store.as_ref().and_then(|store| store.get_config());
-        group.is_some_and(|(config, group)| config.enabled && switch(group))
+        group.is_some_and(|(config, group)| config.enabled && condition(group))
     }
 }
 
-/// What stands for each molecule in the search.
+/// The data of a molecule's spheres in the search.
 type Spheres<'w, 's> = Query<
     'w,
     's,
@@ -193,7 +191,7 @@ fn draw_cells(
         let (Ok(world), Some(pose)) = (worlds.get(link.0), molecules.pose(molecule)) else {
             continue;
         };
-        for &center in &prepared.0.spheres(*detail).centers {
+        for &center in &prepared.spheres(*detail).centers {
             if drawn.len() >= group.max_cells {
                 return;
             }
@@ -201,9 +199,9 @@ fn draw_cells(
             if let Some(cell) = cell
                 && drawn.insert((link.0, cell.number))
             {
-                let middle = Vec3::splat(0.5 * cell.width);
-                let place = Transform::from_translation(cell.low + middle).with_scale(2.0 * middle);
-                gizmos.cube(place, group.cell_color);
+                let half = Vec3::splat(0.5 * cell.width);
+                let cube = Transform::from_translation(cell.low + half).with_scale(2.0 * half);
+                gizmos.cube(cube, group.cell_color);
             }
         }
     }
@@ -211,54 +209,55 @@ fn draw_cells(
 
 fn draw_spheres(mut gizmos: Gizmos<MoleculeGizmos>, spheres: Spheres, molecules: MoleculeQueries) {
     let group = gizmos.config_ext;
-    let mut left = group.max_spheres;
+    let mut remaining = group.max_spheres;
     for (molecule, prepared, detail, _) in &spheres {
-        let Some(pose) = molecules.pose(molecule) else {
-            continue;
-        };
-        let spheres = prepared.0.spheres(*detail);
-        draw_balls(&mut gizmos, &spheres, &pose, group.sphere_color, &mut left);
+        if let Some(pose) = molecules.pose(molecule) {
+            let spheres = prepared.spheres(*detail);
+            let color = group.sphere_color;
+            draw_molecule(&mut gizmos, &spheres, &pose, color, &mut remaining);
+        }
     }
 }
 
-/// Draws spheres of a molecule, as many as are left.
-fn draw_balls(
+/// Draws the spheres of a molecule, up to the remaining number.
+fn draw_molecule(
     gizmos: &mut Gizmos<MoleculeGizmos>,
     spheres: &MemberSpheres,
     pose: &Pose,
     color: Color,
-    left: &mut usize,
+    remaining: &mut usize,
 ) {
-    for (&center, &radius) in spheres.centers.iter().zip(&spheres.radii).take(*left) {
-        let place = Isometry3d::from_translation(pose.transform_point(center));
-        gizmos.sphere(place, radius, color).resolution(SPHERE_SIDES);
+    for (&center, &radius) in spheres.centers.iter().zip(&spheres.radii).take(*remaining) {
+        let isometry = Isometry3d::from_translation(pose.transform_point(center));
+        gizmos
+            .sphere(isometry, radius, color)
+            .resolution(SPHERE_SIDES);
     }
-    *left = left.saturating_sub(spheres.len());
+    *remaining = remaining.saturating_sub(spheres.len());
 }
 
-/// Proxies in the colors of the thesis: red where their molecule collides, else green.
+/// Draws proxies in the colors of the thesis: red if the molecule collides, else green.
 fn draw_proxies(
     mut gizmos: Gizmos<MoleculeGizmos>,
     proxies: Query<(Entity, &PreparedMolecule, Option<&Colliding>)>,
     molecules: MoleculeQueries,
 ) {
     let group = gizmos.config_ext;
-    let mut left = group.max_spheres;
+    let mut remaining = group.max_spheres;
     for (molecule, prepared, colliding) in &proxies {
         let Some(pose) = molecules.pose(molecule) else {
             continue;
         };
-        let detail = MoleculeDetail::Proxies(group.proxies);
-        let spheres = prepared.0.spheres(detail);
+        let spheres = prepared.spheres(MoleculeDetail::Proxies(group.proxies));
         let color = match colliding {
             Some(colliding) if colliding.any() => group.colliding_proxy_color,
             _ => group.proxy_color,
         };
-        draw_balls(&mut gizmos, &spheres, &pose, color, &mut left);
+        draw_molecule(&mut gizmos, &spheres, &pose, color, &mut remaining);
     }
 }
 
-/// Contacts of the crowd, and those of Rapier with a molecule on either side.
+/// Draws the contacts of the crowd, and Rapier's contacts of molecules.
 fn draw_contacts(
     mut gizmos: Gizmos<MoleculeGizmos>,
     model: Option<Res<ContactModel>>,
@@ -270,14 +269,13 @@ fn draw_contacts(
     molecules: Query<(), With<PreparedMolecule>>,
 ) {
     let group = gizmos.config_ext;
-    let mut left = group.max_contacts;
+    let mut remaining = group.max_contacts;
     let mut draw = |point: Vec3, normal: Vec3, gap: f32| {
         let half = normal * (0.5 * group.contact_length);
-        let color = group
-            .touch_color
-            .mix(&group.deep_color, depth(gap, group.deep));
-        if left > 0 && (point + half).is_finite() {
-            left -= 1;
+        let depth = relative_depth(gap, group.deep);
+        let color = group.touch_color.mix(&group.deep_color, depth);
+        if remaining > 0 && (point + half).is_finite() {
+            remaining -= 1;
             gizmos.line(point - half, point + half, color);
         }
     };
@@ -306,16 +304,16 @@ fn draw_contacts(
             for manifold in &pair.manifolds {
                 let normal = first.rotation() * manifold.local_n1;
                 for point in &manifold.points {
-                    let place = first.position().transform_point(point.local_p1);
-                    draw(place, normal, point.dist);
+                    let position = first.position().transform_point(point.local_p1);
+                    draw(position, normal, point.dist);
                 }
             }
         }
     }
 }
 
-/// How deep a contact is, from 0 (touches) to 1 (as deep as `deep`, nm, or deeper).
-fn depth(gap: f32, deep: f32) -> f32 {
+/// Depth of a contact relative to `deep` (nm), from 0 to 1.
+fn relative_depth(gap: f32, deep: f32) -> f32 {
     if gap < 0.0 && deep > 0.0 {
         (-gap / deep).min(1.0)
     } else if gap < 0.0 {
@@ -331,44 +329,44 @@ fn draw_compartments(
 ) {
     let group = gizmos.config_ext;
     for (surface, transform) in &surfaces {
-        let (_, rotation, position) = transform.to_scale_rotation_translation();
-        let place = Isometry3d::new(position, rotation);
         if !transform.affine().is_finite() {
             continue;
         }
+        let (_, rotation, position) = transform.to_scale_rotation_translation();
+        let isometry = Isometry3d::new(position, rotation);
         let (points, lines) = outline(&*surface.shape().0);
         for line in lines.iter().take(group.max_compartment_lines) {
             let [Some(a), Some(b)] = line.map(|index| points.get(index as usize)) else {
                 continue;
             };
-            gizmos.line(place * *a, place * *b, group.compartment_color);
+            gizmos.line(isometry * *a, isometry * *b, group.compartment_color);
         }
     }
 }
 
 fn draw_springs(
     mut gizmos: Gizmos<MoleculeGizmos>,
-    held: Query<(Entity, &InCompartment, &CheckedPlace, &PreparedMolecule)>,
+    confined: Query<(Entity, &InCompartment, &ValidConfinement, &PreparedMolecule)>,
     surfaces: Query<&CompartmentSurface>,
     molecules: MoleculeQueries,
 ) {
-    let group = gizmos.config_ext;
-    for (molecule, place, checked, prepared) in &held {
-        let (Ok(surface), Some(pose)) = (surfaces.get(place.compartment), molecules.pose(molecule))
+    let color = gizmos.config_ext.spring_color;
+    for (molecule, held, confinement, prepared) in &confined {
+        let (Ok(surface), Some(pose)) = (surfaces.get(held.compartment), molecules.pose(molecule))
         else {
             continue;
         };
-        let excess = checked.excess(surface, &pose);
+        let excess = confinement.excess(surface, &pose);
         if !pose.is_finite() || excess.is_in_place() {
             continue;
         }
-        let belongs = pose.position - excess.normal * excess.height;
-        gizmos.line(pose.position, belongs, group.spring_color);
+        let target = pose.position - excess.normal * excess.height;
+        gizmos.line(pose.position, target, color);
         if excess.tilt > 0.0 {
-            let head = excess.up * prepared.shared().template().bounding_radius();
+            let head = excess.up * prepared.template().bounding_radius();
             let upright = Quat::from_scaled_axis(excess.axis * excess.tilt) * head;
-            gizmos.line(pose.position, pose.position + head, group.spring_color);
-            gizmos.line(pose.position + head, belongs + upright, group.spring_color);
+            gizmos.line(pose.position, pose.position + head, color);
+            gizmos.line(pose.position + head, target + upright, color);
         }
     }
 }

@@ -1,124 +1,122 @@
-//! Molecules as citizens of a Bevy + Rapier world.
+//! Bevy plugins for molecules in a Rapier world.
 //!
-//! Add [`MoleculePlugins`] beside Rapier's plugin, and spawn [`Molecule`]s. They fall, turn
-//! and collide by their atoms, with each other and with ordinary colliders.
+//! Add [`MoleculePlugins`] after Rapier's plugin and spawn [`Molecule`]s. They fall, rotate
+//! and collide atom by atom, with each other and with ordinary colliders.
 //!
-//! # What goes in, what comes out
+//! # Components, resources, messages
 //!
-//! | component | in or out | what it says |
+//! | component | written by | content |
 //! |---|---|---|
-//! | [`Molecule`] | in | the structure file; brings all that a body needs |
-//! | `Transform` | both | pose of the center of mass, world frame, nm; its scale must be 1 |
-//! | `Velocity` (Rapier) | both | nm/s and radian/s |
-//! | [`MoleculeMaterial`] | in | restitution, friction, stiffness, groups |
-//! | [`MoleculeDetail`] | in | which spheres stand for the molecule among others: atoms, residues, proxies, one |
-//! | [`StaticMolecule`], [`CrowdOnly`] | in | nothing moves it; it has no Rapier collider |
-//! | [`Compartment`], [`InCompartment`] | in | what holds molecules, and who is held where |
-//! | [`BrownianMotion`] | in | it diffuses |
-//! | [`AccelerationBound`] | in | it is watched, and told when it meets another |
-//! | [`CollisionOutcome`] | in | what it does then: bounce, stick or pass |
-//! | [`Colliding`] | out | how many molecules it touches: red or green |
-//! | [`PreparedMolecule`] | out | its file is loaded: template, shape, proxies |
-//! | [`CompartmentSurface`] | out | the surface of a compartment where it is now |
-//! | [`MoleculeWorld`] | out | on each Rapier context: its contacts, clock and times |
+//! | [`Molecule`] | app | the structure file; requires all other components of a body |
+//! | `Transform` | both | pose of the center of mass, world frame, nm; the scale must be 1 |
+//! | `Velocity` (Rapier) | both | nm/s and rad/s |
+//! | [`MoleculeMaterial`] | app | restitution, friction, stiffness, collision groups |
+//! | [`MoleculeDetail`] | app | spheres used in contacts with other molecules: atoms, residues, proxies, one |
+//! | [`StaticMolecule`] | app | a molecule with a fixed body |
+//! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
+//! | [`Compartment`], [`InCompartment`] | app | a surface or volume, and the molecules confined to it |
+//! | [`BrownianMotion`] | app | the molecule diffuses |
+//! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
+//! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`Colliding`] | plugin | number of molecules that it touches |
+//! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
+//! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
+//! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
-//! Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`],
-//! [`CollisionRule`]. Messages, in the same order from run to run:
-//! [`MoleculeContactStarted`], [`MoleculeContactStopped`] and [`MoleculeCollision`], which are
-//! entity events as well; [`MoleculeLoadFailed`], [`MoleculeStateError`] and
-//! [`MoleculeBackendFailed`] where something is wrong. To ask: [`TouchingMolecules`] tells
-//! who touches whom, [`MoleculeQueries`] which atom a ray or a moving shape meets and which
-//! is near a point.
+//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`],
+//!   [`CollisionRule`].
+//! - Messages that are also entity events, in a deterministic order:
+//!   [`MoleculeContactStarted`], [`MoleculeContactStopped`], [`MoleculeCollision`].
+//! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
+//!   [`MoleculeBackendFailed`].
+//! - System parameters: [`TouchingMolecules`] lists touching molecules; [`MoleculeQueries`]
+//!   finds atoms by rays, moving shapes and points.
 //!
-//! One unit of length is a nanometer, masses are dalton, times seconds, angles radian:
-//! Rapier's gravity of 9.81 then is 9.81 nm/s².
+//! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then
+//! 9.81 nm/s².
 //!
-//! # One frame
+//! # System sets
 //!
-//! Rapier's sets and ours, from top to bottom, in the schedule that Rapier runs in:
+//! The sets of [`MoleculeSystems`] and Rapier run in this order, in the schedule of Rapier:
 //!
 //! ```text
-//! MoleculeSystems::Prepare     files that have arrived → bodies and colliders
-//! PhysicsSet::SyncBackend      bodies and colliders from components   (Rapier)
-//! MoleculeSystems::Collect     the molecules of each context, in the order of entities
-//! PhysicsSet::StepSimulation   for each substep: schedule MoleculeSubstep, see below
+//! MoleculeSystems::Prepare     completes the bodies of loaded molecules
+//! PhysicsSet::SyncBackend      components to bodies and colliders     (Rapier)
+//! MoleculeSystems::Collect     collects the molecules of each context
+//! PhysicsSet::StepSimulation   runs the schedule MoleculeSubstep for each substep
 //! MoleculeSystems::Publish     messages, entity events, Colliding
-//! PhysicsSet::Writeback        components from bodies                 (Rapier)
+//! PhysicsSet::Writeback        bodies to components                   (Rapier)
 //! ```
 //!
-//! The plugin takes the place of Rapier's own step system, so that contacts are
-//! fresh in every substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode),
-//! in every context, and in whatever schedule Rapier was put.
+//! The plugin replaces Rapier's step system, so that contacts are up to date in every
+//! substep, for every [`TimestepMode`](bevy_rapier3d::prelude::TimestepMode), in every
+//! context and whatever the schedule of Rapier.
 //!
-//! # One substep
-//!
-//! The sets of [`MoleculeSubstep`] run one after the other; systems of an app may stand
-//! before, between and after them:
+//! The sets of [`MoleculeSubstep`] run in this order. Systems of the app may run before,
+//! between and after them:
 //!
 //! ```text
-//!              Rapier's bodies: poses, velocities, masses
-//!                │                                   ▲
-//!  Diffuse       │ those with BrownianMotion ────────┤ new poses ──────▶ MoleculeCollision
-//!                ▼                                   │
-//!  Gather     world-space spheres, one array         │
-//!                ▼                                   │
-//!  Detect     pairs of spheres, by molecule ─────────┼────────▶ TouchingMolecules,
-//!                ▼                                   │          MoleculeContactStarted
-//!  Respond    contacts, what they lean on, springs   │
-//!                ▼                                   │
-//!  Apply      one impulse for each molecule ─────────┤
-//!                                                    │
-//!  Step       Rapier: its own contacts, joints, time ┘
-//!                ▼
-//!  Watch      those with an AccelerationBound, before and after ──▶ MoleculeCollision
+//!                   Rapier bodies: poses, velocities, masses
+//!                     │                                   ▲
+//!  Diffuse            │ Brownian steps ───────────────────┤ poses ─▶ MoleculeCollision
+//!                     ▼                                   │
+//!  Gather          world-space spheres                    │
+//!                     ▼                                   │
+//!  Detect          pairs of spheres ──────────────────────┼───▶ TouchingMolecules,
+//!                     ▼                                   │     MoleculeContactStarted
+//!  Respond         contacts, external contacts, springs   │
+//!                     ▼                                   │
+//!  Apply           one impulse per molecule ──────────────┤
+//!                                                         │
+//!  Step            Rapier: its contacts, joints, motion ──┘
+//!                     ▼
+//!  TrackCollisions molecules with an AccelerationBound ───▶ MoleculeCollision
 //! ```
 //!
-//! In [`ContactModel::Rapier`] Rapier finds and solves contacts between molecules itself, in
-//! `Step`; `Gather`, `Respond` and `Apply` then have only springs to see to.
+//! In [`ContactModel::Rapier`], Rapier finds and solves contacts between molecules in `Step`;
+//! `Gather`, `Respond` and `Apply` then handle only springs.
 //!
-//! # Who does the work
+//! # Backends
 //!
-//! [`MoleculeBackend`] says whether the processor or a GPU finds and solves the contacts of
-//! crowds. To a GPU go the bodies, from it come one impulse for each and who touches whom;
-//! atoms, pairs and contacts stay there. A GPU that fails costs nothing but its speed: the
-//! processor solves the same substep, and a [`MoleculeBackendFailed`] tells.
+//! [`MoleculeBackend`] selects the CPU or a GPU for contacts. A GPU receives the bodies and
+//! returns one impulse per molecule and the touching pairs; atoms, pairs and contacts stay on
+//! the device. If a GPU fails, the CPU solves the same substep and a
+//! [`MoleculeBackendFailed`] is written.
 //!
-//! # Words
+//! # Contacts and collisions
 //!
-//! Two molecules *touch* while atoms of theirs overlap; each such overlap is a *contact*.
-//! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] tell the beginning and the end,
-//! as of the substep, and a molecule that touches others is [`Colliding`]. They *meet* at a
-//! time: [`MoleculeCollision`] tells when, for those that diffuse or are watched. A *member* is a
-//! molecule as its Rapier context knows it, a *fault* something that is wrong and was put
-//! right as well as can be.
+//! Two molecules *touch* while atoms of theirs overlap; each overlap is a *contact*.
+//! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
+//! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
+//! molecules with [`BrownianMotion`] or an [`AccelerationBound`].
 //!
 //! # Determinism
 //!
-//! The same app gives the same bits on any number of threads, messages included: members
-//! are sorted by entity, pairs by members. A GPU gives the same from run to run; where it
-//! [only searches](MoleculeBackend::search_only), the same as the processor.
+//! Results and messages are bit for bit the same on any number of threads: molecules are
+//! sorted by entity and pairs by molecule. A GPU gives the same results from run to run; as a
+//! [search only](MoleculeBackend::search_only), those of the CPU.
 //!
-//! # Bad input
+//! # Errors
 //!
-//! Nothing here panics, and nothing takes others along. A file that is missing or broken
-//! leaves its molecules without bodies ([`MoleculeLoadFailed`]); poses and velocities that
-//! are not finite are put back, scales are ignored, and heaps in one point take no part in
-//! contacts ([`MoleculeStateError`]); impossible numbers in a component or a resource are
-//! answered by the default or by leaving it out, and the log says so once.
+//! Nothing panics, and an invalid molecule does not affect others. Molecules whose file is
+//! missing or invalid have no body ([`MoleculeLoadFailed`]). Non-finite poses and velocities
+//! are reset, scales are ignored, and molecules piled up in one place are excluded from
+//! contacts ([`MoleculeStateError`]). Invalid values in a component or resource are replaced
+//! by the default or ignored, and an error is logged once.
 //!
 //! # Papers
 //!
-//! Springs that hold molecules in their compartment, and red and green for those that
-//! collide and those that do not, are those of J. Pauschenwein's thesis (*Real-Time
-//! Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien,
-//! 2022, chapters 3 and 4); contacts are solved by [`dynamics`](crate::dynamics). Diffusion
-//! and meetings come from [`motion`](crate::motion), which names its own.
+//! The springs of compartments and the red and green of colliding molecules are from
+//! J. Pauschenwein's thesis (*Real-Time Collision Detection and Handling of Molecules for
+//! Animation and Modelling*, TU Wien, 2022, chapters 3 and 4). For contacts see
+//! [`dynamics`](crate::dynamics), for Brownian motion and collisions
+//! [`motion`](crate::motion).
 //!
-//! # Seeing
+//! # Rendering
 //!
 //! With the feature `gizmos`, the config group `MoleculeGizmos` shows cells, contacts,
-//! spheres, compartments and springs. With the feature `draw` molecules are drawn atom by
-//! atom, and `MoleculePicker` tells which atom is under the cursor.
+//! spheres, compartments and springs. With the feature `draw`, molecules are drawn atom by
+//! atom, and `MoleculePicker` finds the atom under the cursor.
 
 mod acceleration_bound;
 mod assets;
@@ -127,28 +125,24 @@ mod brownian_motion;
 mod collisions;
 mod compartment;
 mod compartment_springs;
-mod compartment_surface;
 mod components;
 mod contact_events;
 mod contact_systems;
-#[cfg_attr(not(feature = "gpu"), path = "no_device.rs")]
+#[cfg_attr(not(feature = "gpu"), path = "device_stub.rs")]
 mod device;
 mod diagnostics;
-mod diffusion;
 mod external_contacts;
 #[cfg(feature = "draw")]
 mod extract;
 #[cfg(feature = "gizmos")]
 mod gizmos;
-mod hooks;
-mod joints;
 mod molecule_world;
 #[cfg(feature = "draw")]
 mod picking;
 mod plugins;
 mod prepared_molecule;
 mod queries;
-mod query_results;
+mod rapier_body;
 #[cfg(feature = "gizmos")]
 mod shape_outline;
 mod state_errors;
@@ -157,16 +151,17 @@ mod substep_loop;
 pub use crate::molecule::AtomLabel;
 pub use acceleration_bound::AccelerationBound;
 pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
-pub use backend::{MoleculeAdapter, MoleculeBackend, MoleculeBackendFailed};
+pub use backend::{MoleculeBackend, MoleculeBackendFailed};
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
-pub use compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};
-pub use compartment_surface::CompartmentSurface;
+pub use compartment::{
+    Compartment, CompartmentRegion, CompartmentSurface, InCompartment, ParryShape,
+};
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
 pub use contact_events::{
-    MoleculeContactStarted, MoleculeContactStopped, Touching, TouchingMolecules,
+    MoleculeContactStarted, MoleculeContactStopped, TouchingMolecules, TouchingPair,
 };
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 #[cfg(feature = "draw")]
@@ -177,40 +172,39 @@ pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
 #[cfg(feature = "draw")]
 pub use picking::{MoleculePicker, PickedAtom};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
-pub use prepared_molecule::{PreparedMolecule, PreparedTemplate};
-pub use queries::MoleculeQueries;
-pub use query_results::{MoleculeAtom, MoleculeHit, MoleculeQueryFilter, NearestAtom};
+pub use prepared_molecule::PreparedMolecule;
+pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
 pub use state_errors::{MoleculeStateError, StateErrorKind};
 pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;
 
-/// Stages of the molecules in a frame, in their order, among the sets of Rapier
-/// ([`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)). The [module](self) page has a
-/// picture.
+/// The system sets of molecules, in their order. `Prepare`, `Collect` and `Publish` run in
+/// the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
+/// others run in [`MoleculeSubstep`]. See the [module docs](self) for a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
-    /// In Rapier's schedule, before `PhysicsSet::SyncBackend`: gives loaded molecules
-    /// their bodies, and compartments their surfaces.
+    /// Completes the bodies of loaded molecules and builds the surfaces of compartments.
+    /// Before `PhysicsSet::SyncBackend`.
     Prepare,
-    /// In Rapier's schedule, after `PhysicsSet::SyncBackend` and before
-    /// `PhysicsSet::StepSimulation`: collects the molecules of each context.
+    /// Collects the molecules of each context. After `PhysicsSet::SyncBackend` and before
+    /// `PhysicsSet::StepSimulation`.
     Collect,
-    /// In [`MoleculeSubstep`]: moves the molecules with [`BrownianMotion`].
+    /// In [`MoleculeSubstep`]: moves molecules with [`BrownianMotion`].
     Diffuse,
-    /// In [`MoleculeSubstep`]: reads the Rapier bodies, moves the spheres with them.
+    /// In [`MoleculeSubstep`]: reads the Rapier bodies and moves the spheres with them.
     Gather,
     /// In [`MoleculeSubstep`]: finds the molecules that touch.
     Detect,
-    /// In [`MoleculeSubstep`]: turns contacts and springs into impulses.
+    /// In [`MoleculeSubstep`]: computes the impulses of contacts and springs.
     Respond,
-    /// In [`MoleculeSubstep`]: gives the impulses to the Rapier bodies.
+    /// In [`MoleculeSubstep`]: applies the impulses to the Rapier bodies.
     Apply,
-    /// In [`MoleculeSubstep`]: one step of Rapier.
+    /// In [`MoleculeSubstep`]: runs one step of Rapier.
     Step,
-    /// In [`MoleculeSubstep`]: finds out which molecules with an [`AccelerationBound`] met.
+    /// In [`MoleculeSubstep`]: finds collisions of molecules with an [`AccelerationBound`].
     TrackCollisions,
-    /// In Rapier's schedule, after `PhysicsSet::StepSimulation` and before
-    /// `PhysicsSet::Writeback`: messages, entity events, [`Colliding`].
+    /// Writes messages, triggers entity events and updates [`Colliding`]. After
+    /// `PhysicsSet::StepSimulation` and before `PhysicsSet::Writeback`.
     Publish,
 }

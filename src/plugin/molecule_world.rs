@@ -1,6 +1,7 @@
-//! The molecules of one Rapier context.
+//! The state of the molecules in one Rapier context.
 
 use std::fmt;
+use std::ops::Index;
 use std::time::Duration;
 
 use bevy::ecs::lifecycle::Add;
@@ -11,54 +12,40 @@ use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, Ra
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use bevy_rapier3d::rapier::geometry::NarrowPhase;
 
-use super::acceleration_bound::Watched;
-use super::backend::Searcher;
-use super::brownian_motion::Diffusing;
+use super::acceleration_bound::BoundedMolecules;
+use super::backend::ContextBackend;
+use super::brownian_motion::Diffusion;
 use super::collisions::MoleculeCollision;
-use super::contact_events::TouchLedger;
+use super::contact_events::TouchingPairs;
+use super::external_contacts::ExternalContacts;
 use crate::backend::Backend;
-use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse};
+use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse, MemberIndex};
 use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
 
-/// How molecules collide with each other. Both ways find the same contacts, and in both
-/// molecules collide with ordinary colliders through Rapier.
+/// How molecules collide with each other. Both models find the same contacts, and in both
+/// Rapier handles collisions of molecules with ordinary colliders.
 ///
-/// May be changed at any time. Default: [`Crowd`](Self::Crowd).
+/// May change at any time.
 ///
 /// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
-/// // Two lipids that overlap part, whoever solves their contacts.
+#[doc = include_str!("doctest_setup.txt")]
+/// // Two overlapping lipids separate in both models.
 /// let [one, other] = [-0.2, 0.2].map(|x| {
 ///     let lipid = Molecule(lipid.clone());
 ///     let bundle = (lipid, GravityScale(0.0), Transform::from_xyz(x, 0.0, 0.0));
 ///     app.world_mut().spawn(bundle).id()
 /// });
-/// let mut before = 0.4;
+/// let mut previous = 0.4;
 /// for model in [ContactModel::Crowd, ContactModel::Rapier] {
 ///     app.insert_resource(model);
 ///     for _ in 0..10 {
 ///         app.update();
 ///     }
-///     let place = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
-///     let [one, other] = [one, other].map(place);
-///     let apart = one.ok_or("it is gone")?.distance(other.ok_or("it is gone")?);
-///     assert!(apart > before, "{model:?}: from {before} to {apart} nm");
-///     before = apart;
+///     let position = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
+///     let distance = position(one).zip(position(other)).map(|(a, b)| a.distance(b));
+///     let distance = distance.ok_or("no transform")?;
+///     assert!(distance > previous, "{model:?}: from {previous} to {distance} nm");
+///     previous = distance;
 /// }
 /// # Ok(())
 /// # }
@@ -66,51 +53,101 @@ use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub enum ContactModel {
-    /// Our search finds the pairs of atoms, and our solver answers them with impulses
-    /// on the Rapier bodies in each substep. For crowds. Default.
+    /// The crate's search finds pairs of atoms, and its solver applies impulses to the
+    /// Rapier bodies in each substep. For crowds. Default.
     #[default]
     Crowd,
-    /// Each molecule is a shape for Rapier, whose broad phase and solver do the rest.
-    /// For up to some thousand molecules, and where stacks and joints matter most.
+    /// Each molecule is a Rapier shape, and Rapier's broad phase and solver handle contacts.
+    /// For up to a few thousand molecules, and for scenes dominated by stacks and joints.
     Rapier,
 }
 
-/// A molecule as a context knows it.
+/// A molecule of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub entity: Entity,
     pub body: RigidBodyHandle,
 }
 
-/// The molecules of one Rapier context, and what they are doing. Every entity with a
-/// [`RapierContextSimulation`] has one, made and kept by the plugin.
+/// The molecules of a context, sorted by entity.
+#[derive(Default, Deref)]
+pub(super) struct Members {
+    #[deref]
+    sorted: Vec<Member>,
+    by_body: HashMap<RigidBodyHandle, MemberIndex>,
+}
+
+impl Members {
+    /// The members must be sorted by entity.
+    pub fn new(sorted: Vec<Member>) -> Self {
+        Self {
+            by_body: sorted
+                .iter()
+                .map(|member| member.body)
+                .zip((0..).map(MemberIndex))
+                .collect(),
+            sorted,
+        }
+    }
+
+    /// The members with their indices.
+    pub fn indexed(&self) -> impl Iterator<Item = (MemberIndex, &Member)> {
+        (0..).map(MemberIndex).zip(&self.sorted)
+    }
+
+    /// Index of a molecule.
+    pub fn index_of(&self, entity: Entity) -> Option<MemberIndex> {
+        self.sorted
+            .binary_search_by_key(&entity, |member| member.entity)
+            .ok()
+            .map(|index| MemberIndex(index as u32))
+    }
+
+    /// Index of the molecule with this body.
+    pub fn index_of_body(&self, body: RigidBodyHandle) -> Option<MemberIndex> {
+        self.by_body.get(&body).copied()
+    }
+
+    /// Indices of the molecules with these bodies, if both are molecules.
+    pub fn pair_of_bodies(&self, bodies: [RigidBodyHandle; 2]) -> Option<[MemberIndex; 2]> {
+        let [one, other] = bodies.map(|body| self.index_of_body(body));
+        Some([one?, other?])
+    }
+}
+
+impl Index<MemberIndex> for Members {
+    type Output = Member;
+
+    fn index(&self, member: MemberIndex) -> &Member {
+        &self.sorted[member.index()]
+    }
+}
+
+/// The molecules of one Rapier context. The plugin adds it to every entity with a
+/// [`RapierContextSimulation`].
 #[derive(Default, Component)]
 pub struct MoleculeWorld {
     pub(super) contacts: CrowdContacts,
-    pub(super) members: Vec<Member>,
-    /// Member of each body.
-    pub(super) member_of: HashMap<RigidBodyHandle, u32>,
-    /// Ordinary bodies that molecules touch in this substep; none for those that nothing
-    /// moves.
-    pub(super) obstacles: Vec<Option<RigidBodyHandle>>,
-    /// Whether the members are those of now.
-    pub(super) collected: bool,
-    /// Length of the substep that is running, s; none if this context rests.
+    pub(super) members: Members,
+    /// Whether `members` is up to date.
+    pub(super) members_collected: bool,
+    pub(super) external_contacts: ExternalContacts,
+    /// Length of the current substep, s; `None` if this context does not step.
     pub(super) substep: Option<f32>,
-    /// Impulses of springs in this substep, by member.
-    pub(super) springs: Vec<(u32, Impulse)>,
-    pub(super) ledger: TouchLedger,
-    pub(super) filter: MoleculePairFilter,
+    /// Spring impulses of the current substep, by member.
+    pub(super) springs: Vec<(MemberIndex, Impulse)>,
+    pub(super) touching: TouchingPairs,
+    pub(super) pair_filter: MoleculePairFilter,
     pub(super) times: MoleculeTimes,
-    /// Whether the last search failed: said once, not every substep.
-    pub(super) failing: bool,
-    pub(super) searcher: Searcher,
-    /// Time that has been simulated, s.
+    /// Whether the search failed in the previous substep; logged once.
+    pub(super) search_failed: bool,
+    pub(super) backend: ContextBackend,
+    /// Simulated time, s.
     pub(super) clock: f64,
-    pub(super) diffusing: Diffusing,
-    pub(super) watched: Watched,
-    /// Who met in this frame.
-    pub(super) meetings: Vec<MoleculeCollision>,
+    pub(super) diffusion: Diffusion,
+    pub(super) bounded: BoundedMolecules,
+    /// Collisions of the current frame.
+    pub(super) collisions: Vec<MoleculeCollision>,
 }
 
 impl fmt::Debug for MoleculeWorld {
@@ -118,7 +155,7 @@ impl fmt::Debug for MoleculeWorld {
         f.debug_struct("MoleculeWorld")
             .field("molecules", &self.members.len())
             .field("spheres", &self.contacts.spheres().len())
-            .field("touching", &self.ledger.touching().len())
+            .field("touching", &self.touching.pairs().len())
             .field("backend", &self.backend())
             .field("clock", &self.clock)
             .field("times", &self.times)
@@ -127,71 +164,70 @@ impl fmt::Debug for MoleculeWorld {
 }
 
 impl MoleculeWorld {
-    /// The crowd, with its contacts in the last substep; it has no contacts in
-    /// [`ContactModel::Rapier`].
+    /// The contacts of the last substep; empty in [`ContactModel::Rapier`]. Member indices
+    /// are those of [`molecules`](Self::molecules).
     #[must_use]
     pub fn contacts(&self) -> &CrowdContacts {
         &self.contacts
     }
 
-    /// How contacts of the crowd are solved; may be changed at any time.
+    /// The configuration of the contact solver; may change at any time.
     ///
-    /// Impossible numbers are answered in the next substep by the default, and the log says
-    /// so.
+    /// If a value is invalid, the next substep resets the configuration to the default and
+    /// logs an error.
     pub fn contact_config_mut(&mut self) -> &mut ContactSolverConfig {
         &mut self.contacts.config
     }
 
-    /// Who finds and solves the contacts of this context in [`ContactModel::Crowd`]:
-    /// [`Backend::Cpu`] or [`Backend::Gpu`]. See
-    /// [`MoleculeBackend`](super::MoleculeBackend).
+    /// The backend of this context in [`ContactModel::Crowd`]: [`Backend::Cpu`] or
+    /// [`Backend::Gpu`]. See [`MoleculeBackend`](super::MoleculeBackend).
     #[must_use]
     pub fn backend(&self) -> Backend {
-        if self.searcher.is_on_gpu() {
+        if self.backend.is_gpu() {
             Backend::Gpu
         } else {
             Backend::Cpu
         }
     }
 
-    /// Time that the stages took in the last frame, all substeps together.
+    /// Time spent in each stage in the last frame, summed over its substeps.
     #[must_use]
     pub fn times(&self) -> MoleculeTimes {
         self.times
     }
 
-    /// Length of the substep that is running, s. None between substeps, and for a
-    /// context that takes no step now.
+    /// Length of the current substep, s. `None` between substeps, and for a context that
+    /// does not step.
     #[must_use]
     pub fn substep(&self) -> Option<f32> {
         self.substep
     }
 
-    /// Time that has been simulated in this context, s.
+    /// Simulated time of this context, s.
     #[must_use]
     pub fn clock(&self) -> f64 {
         self.clock
     }
 
-    /// Molecules that diffuse as one because they stick to each other: clusters of two and
-    /// more, each in the order of entities. See [`CollisionOutcome`](super::CollisionOutcome).
+    /// Clusters of two or more Brownian molecules that stick together, each in the order of
+    /// entities. See [`CollisionOutcome::Stick`](super::CollisionOutcome::Stick).
     #[must_use]
     pub fn clusters(&self) -> Vec<Vec<Entity>> {
-        self.diffusing.clusters()
+        self.diffusion.clusters()
     }
 
-    /// The molecules, in the order of the crowd's members.
+    /// The molecules, sorted by entity.
     pub fn molecules(&self) -> impl ExactSizeIterator<Item = Entity> + '_ {
         self.members.iter().map(|member| member.entity)
     }
 }
 
-/// Time that the stages of a frame took, all substeps together.
+/// Time spent in each stage of a frame, summed over its substeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MoleculeTimes {
-    /// Moving the molecules that diffuse.
+    /// Brownian motion.
     pub diffuse: Duration,
     /// Reading the bodies and moving the spheres.
     pub gather: Duration,
@@ -199,43 +235,43 @@ pub struct MoleculeTimes {
     pub detect: Duration,
     /// Contacts and springs.
     pub respond: Duration,
-    /// Writing the impulses to the bodies.
+    /// Applying the impulses to the bodies.
     pub apply: Duration,
-    /// Rapier's own step.
+    /// Rapier's step.
     pub step: Duration,
     /// Number of substeps.
     pub substeps: u32,
 }
 
-/// How contacts are solved in new contexts.
+/// Contact solver configuration of new contexts.
 #[derive(Resource)]
-pub(super) struct ContactConfigAtStart(pub ContactSolverConfig);
+pub(super) struct InitialContactConfig(pub ContactSolverConfig);
 
-/// Gives every new context our narrow phase, before the first body exists.
-pub(super) fn adopt_context(
+/// Installs the [`MoleculeDispatcher`] in a new context, before it has bodies.
+pub(super) fn install_dispatcher(
     added: On<Add, RapierContextSimulation>,
     mut contexts: Query<(&mut RapierContextSimulation, &mut MoleculeWorld)>,
-    config: Res<ContactConfigAtStart>,
+    config: Res<InitialContactConfig>,
 ) {
-    let Ok((mut simulation, mut molecules)) = contexts.get_mut(added.entity) else {
+    let Ok((mut simulation, mut world)) = contexts.get_mut(added.entity) else {
         return;
     };
-    *molecules.contact_config_mut() = config.0;
+    *world.contact_config_mut() = config.0;
     if simulation.narrow_phase.contact_pairs().next().is_some() {
         warn!(
-            "the Rapier context {} already has contacts: molecules in it fall back to \
-             parry's own contacts, which are slow. Spawn it without any",
+            "Rapier context {} already has contacts, so molecules in it use parry's slow \
+             contact manifolds; spawn the context without contacts",
             added.entity
         );
         return;
     }
     let dispatcher =
-        MoleculeDispatcher::new(molecules.filter.clone()).chain(DefaultQueryDispatcher);
+        MoleculeDispatcher::new(world.pair_filter.clone()).chain(DefaultQueryDispatcher);
     simulation.narrow_phase = NarrowPhase::with_query_dispatcher(dispatcher);
 }
 
-/// Passes a change of the [`ContactModel`] on to the narrow phases.
-pub(super) fn switch_model(
+/// Applies a change of the [`ContactModel`] to the narrow phases.
+pub(super) fn apply_contact_model(
     model: Res<ContactModel>,
     mut contexts: Query<(
         &mut MoleculeWorld,
@@ -245,19 +281,19 @@ pub(super) fn switch_model(
 ) {
     let crowd = *model == ContactModel::Crowd;
     for (mut world, mut colliders, mut bodies) in &mut contexts {
-        if world.filter.is_excluded() == crowd {
+        if world.pair_filter.is_excluded() == crowd {
             continue;
         }
-        world.filter.set_excluded(crowd);
-        world.collected = false;
+        world.pair_filter.set_excluded(crowd);
+        world.members_collected = false;
         if !crowd {
-            // A substep of no length forgets the contacts: they would be answered once more
-            // when the crowd is back, wherever the molecules are by then.
+            // A substep of zero length clears the contacts, which would be stale if the
+            // model changes back.
             world.contacts.respond(0.0);
         }
-        // Rapier keeps the contacts of shapes that have not moved: a new shape and
-        // being woken make it look again.
-        for member in &world.members {
+        // Rapier keeps the contacts of unchanged shapes. Setting the shape again and waking
+        // the body makes it update them.
+        for member in world.members.iter() {
             let Some(body) = bodies.bodies.get_mut(member.body) else {
                 continue;
             };

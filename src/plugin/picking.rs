@@ -1,45 +1,45 @@
-//! Which atom is under the cursor.
+//! Picking of the atom under the cursor.
 
 use bevy::ecs::system::SystemParam;
 use bevy::math::Ray3d;
 use bevy::prelude::*;
 
-use super::queries::MoleculeQueries;
-use super::query_results::MoleculeQueryFilter;
+use super::queries::{MoleculeQueries, MoleculeQueryFilter};
 use crate::molecule::AtomLabel;
 use crate::render::{InstancedMolecules, MoleculeStyle};
 
-/// An atom that a ray meets. World frame.
+/// An atom hit by a ray. World frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PickedAtom {
     /// The entity with the [`Molecule`](super::Molecule) or the [`InstancedMolecules`].
     pub entity: Entity,
-    /// Index of the molecule in the crowd; none for a [`Molecule`](super::Molecule).
+    /// Index of the molecule in the [`InstancedMolecules`]; `None` for a
+    /// [`Molecule`](super::Molecule).
     pub molecule: Option<usize>,
-    /// Index of the atom in its template, from 0.
+    /// Index of the atom in its template.
     pub atom: usize,
-    /// Way from the ray's origin, nm.
+    /// Distance from the origin of the ray, nm.
     pub distance: f32,
-    /// Where the atom is hit, nm.
+    /// Point of the hit, nm.
     pub point: Vec3,
-    /// Outward unit normal of the atom there.
+    /// Outward unit normal of the atom at the hit.
     pub normal: Vec3,
-    /// What it is called: element, atom, residue, chain.
+    /// Element, atom, residue and chain.
     pub label: AtomLabel,
 }
 
-/// Finds the atom under the cursor, among molecules of the physics world and crowds that
-/// are only drawn.
+/// Finds the atom under the cursor, among molecules of the physics world and
+/// [`InstancedMolecules`].
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
-/// fn name(picker: MoleculePicker, cameras: Query<(&Camera, &GlobalTransform)>) {
-///     let Ok((camera, at)) = cameras.single() else {
+/// fn print_atom(picker: MoleculePicker, cameras: Query<(&Camera, &GlobalTransform)>) {
+///     let Ok((camera, transform)) = cameras.single() else {
 ///         return;
 ///     };
 ///     let cursor = Vec2::new(320.0, 240.0);
-///     if let Ok(ray) = camera.viewport_to_world(at, cursor)
+///     if let Ok(ray) = camera.viewport_to_world(transform, cursor)
 ///         && let Some(atom) = picker.pick(ray)
 ///     {
 ///         info!("{}, {} nm away", atom.label, atom.distance);
@@ -50,7 +50,7 @@ pub struct PickedAtom {
 pub struct MoleculePicker<'w, 's> {
     molecules: MoleculeQueries<'w, 's>,
     visibility: Query<'w, 's, &'static InheritedVisibility>,
-    crowds: Query<
+    instanced: Query<
         'w,
         's,
         (
@@ -59,23 +59,26 @@ pub struct MoleculePicker<'w, 's> {
             &'static GlobalTransform,
         ),
     >,
-    look: Option<Res<'w, MoleculeStyle>>,
+    style: Option<Res<'w, MoleculeStyle>>,
 }
 
 impl MoleculePicker<'_, '_> {
-    /// The first atom that a ray meets. What is hidden is passed.
+    /// The first visible atom that a ray hits.
     ///
-    /// Atoms of crowds have the size that [`MoleculeStyle`] gives them; those of
-    /// molecules of the physics world that by which they collide.
+    /// Atoms of [`InstancedMolecules`] have the size set by [`MoleculeStyle`]; atoms of the
+    /// physics world have their collision radius.
     #[must_use]
     pub fn pick(&self, ray: Ray3d) -> Option<PickedAtom> {
-        let scale = self.look.as_ref().map_or(1.0, |look| look.radius_scale);
-        let seen = |entity| self.visibility.get(entity).is_ok_and(|it| it.get());
-        let crowds = self.crowds.iter().filter(|(entity, ..)| seen(*entity));
-        let in_crowds = crowds.filter_map(|(entity, crowd, transform)| {
-            let hit = crowd.pick(transform, ray, scale)?;
-            let molecule = crowd.molecules.get(hit.molecule)?;
-            let template = crowd.templates.get(molecule.template as usize)?;
+        let scale = self.style.as_ref().map_or(1.0, |style| style.radius_scale);
+        let is_visible = |entity| self.visibility.get(entity).is_ok_and(|it| it.get());
+        let visible = self
+            .instanced
+            .iter()
+            .filter(|(entity, ..)| is_visible(*entity));
+        let instanced = visible.filter_map(|(entity, instances, transform)| {
+            let hit = instances.pick(transform, ray, scale)?;
+            let molecule = instances.molecules.get(hit.molecule)?;
+            let template = instances.templates.get(molecule.template as usize)?;
             Some(PickedAtom {
                 entity,
                 molecule: Some(hit.molecule),
@@ -86,13 +89,13 @@ impl MoleculePicker<'_, '_> {
                 label: AtomLabel::new(template, hit.atom)?,
             })
         });
-        in_crowds
-            .chain(self.pick_molecule(ray, &seen))
+        instanced
+            .chain(self.pick_molecule(ray, &is_visible))
             .min_by(|one, other| one.distance.total_cmp(&other.distance))
     }
 
-    fn pick_molecule(&self, ray: Ray3d, seen: &dyn Fn(Entity) -> bool) -> Option<PickedAtom> {
-        let filter = MoleculeQueryFilter::default().matching(seen);
+    fn pick_molecule(&self, ray: Ray3d, is_visible: &dyn Fn(Entity) -> bool) -> Option<PickedAtom> {
+        let filter = MoleculeQueryFilter::default().matching(is_visible);
         let hit = self
             .molecules
             .cast_ray(ray.origin, *ray.direction, f32::MAX, &filter)?;
@@ -103,7 +106,7 @@ impl MoleculePicker<'_, '_> {
             distance: hit.distance,
             point: hit.point,
             normal: hit.normal,
-            label: self.molecules.describe(hit)?,
+            label: self.molecules.atom_label(hit)?,
         })
     }
 }

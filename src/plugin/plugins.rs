@@ -1,4 +1,4 @@
-//! What an app adds: the group, and the plugin of the physics world.
+//! The plugin group, and the plugin of the physics world.
 
 use bevy::app::PluginGroupBuilder;
 use bevy::asset::AssetEventSystems;
@@ -11,33 +11,49 @@ use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
 };
 
-#[cfg(feature = "draw")]
-use super::MoleculeExtractPlugin;
 #[cfg(feature = "gizmos")]
 use super::MoleculeGizmoPlugin;
-use super::{
-    AccelerationBound, BrownianMotion, BrownianMotionConfig, Colliding, CollisionOutcome,
-    CollisionRule, Compartment, ContactModel, CrowdOnly, InCompartment, Molecule,
-    MoleculeAssetPlugin, MoleculeAtom, MoleculeBackend, MoleculeBackendFailed, MoleculeCollision,
-    MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail, MoleculeDiagnosticsPlugin,
-    MoleculeHit, MoleculeMaterial, MoleculeStateError, MoleculeSubstep, MoleculeSystems,
-    MoleculeTimes, MoleculeWorld, NearestAtom, StaticMolecule, Touching,
+use super::MoleculeSystems;
+use super::acceleration_bound::{
+    AccelerationBound, collect_bounded, store_start_poses, track_collisions,
 };
-use super::{
-    acceleration_bound, backend, brownian_motion, collisions, compartment_springs,
-    compartment_surface, contact_events, contact_systems, diffusion, external_contacts,
-    molecule_world, prepared_molecule, state_errors, substep_loop,
+use super::assets::MoleculeAssetPlugin;
+use super::backend::{MoleculeBackend, MoleculeBackendFailed, assign_backends, choose_device};
+use super::brownian_motion::{BrownianMotion, BrownianMotionConfig, collect_diffusing, diffuse};
+use super::collisions::{CollisionOutcome, CollisionRule, MoleculeCollision, publish_collisions};
+use super::compartment::{
+    Compartment, InCompartment, build_surfaces, move_surfaces, remove_surface,
 };
+use super::compartment_springs::{compute_springs, validate_confinements};
+use super::components::{
+    Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
+};
+use super::contact_events::{
+    MoleculeContactStarted, MoleculeContactStopped, TouchingPair, end_contacts, publish_contacts,
+};
+use super::contact_systems::{
+    apply, collect_members, detect, gather, respond, update_contact_materials,
+};
+use super::diagnostics::MoleculeDiagnosticsPlugin;
+use super::external_contacts::collect_external_contacts;
+use super::molecule_world::{
+    ContactModel, InitialContactConfig, MoleculeTimes, MoleculeWorld, apply_contact_model,
+    install_dispatcher,
+};
+use super::prepared_molecule::{
+    PreparedTemplates, apply_materials, fix_static, free_static, prepare_molecules, remove_body,
+};
+use super::queries::{MoleculeAtom, MoleculeHit, NearestAtom};
+use super::state_errors::{MoleculeStateError, guard_transforms, guard_velocities};
+use super::substep_loop::{MoleculeSubstep, add_substep_schedule, replace_rapier_step};
 use crate::backend::Backend;
 use crate::dynamics::ContactSolverConfig;
 
-/// Everything that molecules need, beside Rapier's own plugin. An app that has
-/// `DefaultPlugins` adds those first.
+/// All plugins for molecules, to be added after Rapier's plugin and `DefaultPlugins`.
 ///
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_rapier3d::prelude::*;
-/// use bevy_rapier_molecules::plugin::MoleculeWorld;
 /// use bevy_rapier_molecules::prelude::*;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,7 +62,7 @@ use crate::dynamics::ContactSolverConfig;
 ///     MinimalPlugins,
 ///     TransformPlugin,
 ///     RapierPhysicsPlugin::<NoUserData>::default(),
-///     // Each of these may be left out.
+///     // Each of these is optional.
 ///     MoleculePlugins::default()
 ///         .with_hooks::<NoUserData>()
 ///         .with_contacts(ContactModel::Crowd)
@@ -54,21 +70,21 @@ use crate::dynamics::ContactSolverConfig;
 ///         .with_backend(Backend::Cpu),
 /// ));
 /// app.insert_resource(TimestepMode::Fixed { dt: 0.1, substeps: 4 });
-/// // A runner does this before the first frame.
+/// // A runner calls these before the first frame.
 /// app.finish();
 /// app.cleanup();
 ///
-/// // Mostly `assets.load("molecules/popc.pdb")`; here without waiting for the file.
+/// // Usually `assets.load("molecules/popc.pdb")`; here the file is loaded at once.
 /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
-/// let start = Transform::from_xyz(0.0, 8.0, 0.0);
-/// let molecule = app.world_mut().spawn((Molecule(lipid), start)).id();
+/// let transform = Transform::from_xyz(0.0, 8.0, 0.0);
+/// let molecule = app.world_mut().spawn((Molecule(lipid), transform)).id();
 /// for _ in 0..10 {
 ///     app.update();
 /// }
 ///
-/// let now = app.world().get::<Transform>(molecule).ok_or("it is gone")?;
-/// assert!(now.translation.y < 7.0, "it has not fallen: {now:?}");
+/// let transform = app.world().get::<Transform>(molecule).ok_or("no transform")?;
+/// assert!(transform.translation.y < 7.0, "it has not fallen: {transform:?}");
 /// let mut worlds = app.world_mut().query::<&MoleculeWorld>();
 /// let molecules = worlds.single(app.world())?;
 /// assert_eq!(molecules.backend(), Backend::Cpu);
@@ -78,7 +94,7 @@ use crate::dynamics::ContactSolverConfig;
 /// # }
 /// ```
 ///
-/// Parts that an app does not want are left out as of any plugin group:
+/// Disable a plugin as in any group:
 /// `MoleculePlugins::default().build().disable::<MoleculeDiagnosticsPlugin>()`.
 #[derive(Clone, Copy, Debug)]
 pub struct MoleculePlugins {
@@ -86,54 +102,60 @@ pub struct MoleculePlugins {
 }
 
 impl Default for MoleculePlugins {
-    /// For Rapier without hooks, as `RapierPhysicsPlugin::<NoUserData>`.
+    /// For `RapierPhysicsPlugin::<NoUserData>`.
     fn default() -> Self {
         Self {
             physics: MoleculePhysicsPlugin {
                 model: ContactModel::default(),
                 contact_config: ContactSolverConfig::default(),
                 backend: Backend::default(),
-                add_schedule: substep_loop::add_substep_schedule::<()>,
-                replace_step: substep_loop::replace_rapier_step::<()>,
+                add_schedule: add_substep_schedule::<()>,
+                replace_step: replace_rapier_step::<()>,
             },
         }
     }
 }
 
 impl MoleculePlugins {
-    /// For a `RapierPhysicsPlugin::<Hooks>`: it has to be the same `Hooks`, or molecules do
-    /// not move, and the log says so. Default: none.
+    /// For a `RapierPhysicsPlugin::<Hooks>`. The `Hooks` must be the same; otherwise
+    /// molecules do not move and an error is logged.
+    ///
+    /// Default: none.
     #[must_use]
     pub fn with_hooks<Hooks>(mut self) -> Self
     where
         Hooks: 'static + BevyPhysicsHooks,
         for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
     {
-        self.physics.add_schedule = substep_loop::add_substep_schedule::<Hooks>;
-        self.physics.replace_step = substep_loop::replace_rapier_step::<Hooks>;
+        self.physics.add_schedule = add_substep_schedule::<Hooks>;
+        self.physics.replace_step = replace_rapier_step::<Hooks>;
         self
     }
 
-    /// How molecules collide with each other at the start; the resource [`ContactModel`]
-    /// changes it. Default: [`ContactModel::Crowd`].
+    /// Sets the initial [`ContactModel`].
+    ///
+    /// Default: [`ContactModel::Crowd`].
     #[must_use]
     pub fn with_contacts(mut self, model: ContactModel) -> Self {
         self.physics.model = model;
         self
     }
 
-    /// How contacts are solved in [`ContactModel::Crowd`]: more iterations for tall
-    /// piles, fewer for a crowd that floats. Each context starts with it, and
-    /// [`MoleculeWorld::contact_config_mut`] changes it. Default:
-    /// [`ContactSolverConfig::default`].
+    /// Sets the initial configuration of the contact solver in [`ContactModel::Crowd`]. Use
+    /// more iterations for tall piles, fewer for floating crowds. Change it later with
+    /// [`MoleculeWorld::contact_config_mut`].
+    ///
+    /// Default: [`ContactSolverConfig::default`].
     #[must_use]
     pub fn with_contact_config(mut self, config: ContactSolverConfig) -> Self {
         self.physics.contact_config = config;
         self
     }
 
-    /// Who finds and solves contacts in [`ContactModel::Crowd`] at the start; [`MoleculeBackend`]
-    /// changes it. Default: [`Backend::Auto`], a GPU if there is a real one.
+    /// Sets the initial backend in [`ContactModel::Crowd`]. Change it later in
+    /// [`MoleculeBackend`].
+    ///
+    /// Default: [`Backend::Auto`], a hardware GPU if there is one.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.physics.backend = backend;
@@ -152,13 +174,13 @@ impl PluginGroup for MoleculePlugins {
         #[cfg(feature = "draw")]
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
-            .add(MoleculeExtractPlugin);
+            .add(super::MoleculeExtractPlugin);
         plugins
     }
 }
 
-/// Molecules in the physics world: components, sets, the schedule of a substep. Part of
-/// [`MoleculePlugins`], which makes it.
+/// Molecules in the physics world: components, system sets and the substep schedule. Part of
+/// [`MoleculePlugins`].
 #[derive(Clone, Copy, Debug)]
 pub struct MoleculePhysicsPlugin {
     model: ContactModel,
@@ -193,11 +215,11 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<MoleculeHit>()
             .register_type::<NearestAtom>()
             .register_type::<MoleculeTimes>()
-            .register_type::<Touching>()
+            .register_type::<TouchingPair>()
             .insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
-            .insert_resource(molecule_world::ContactConfigAtStart(self.contact_config))
-            .init_resource::<prepared_molecule::PreparedTemplates>()
+            .insert_resource(InitialContactConfig(self.contact_config))
+            .init_resource::<PreparedTemplates>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
             .add_message::<AssetEvent<Mesh>>()
@@ -206,31 +228,27 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeCollision>()
             .add_message::<MoleculeStateError>()
             .add_message::<MoleculeBackendFailed>()
-            .add_observer(molecule_world::adopt_context)
-            .add_observer(contact_events::end_contacts)
-            .add_observer(prepared_molecule::drop_body)
-            .add_observer(prepared_molecule::fix_static)
-            .add_observer(prepared_molecule::free_static)
-            .add_observer(compartment_surface::drop_surface);
+            .add_observer(install_dispatcher)
+            .add_observer(end_contacts)
+            .add_observer(remove_body)
+            .add_observer(fix_static)
+            .add_observer(free_static)
+            .add_observer(remove_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         (self.add_schedule)(app);
         app.add_systems(
             MoleculeSubstep,
             (
-                diffusion::diffuse.in_set(MoleculeSystems::Diffuse),
-                (acceleration_bound::note_starts, contact_systems::gather)
+                diffuse.in_set(MoleculeSystems::Diffuse),
+                (store_start_poses, gather)
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                contact_systems::detect.in_set(MoleculeSystems::Detect),
-                (
-                    external_contacts::find_supports,
-                    contact_systems::respond,
-                    compartment_springs::pull_springs,
-                )
+                detect.in_set(MoleculeSystems::Detect),
+                (collect_external_contacts, respond, compute_springs)
                     .chain()
                     .in_set(MoleculeSystems::Respond),
-                contact_systems::apply.in_set(MoleculeSystems::Apply),
-                acceleration_bound::watch_meetings.in_set(MoleculeSystems::TrackCollisions),
+                apply.in_set(MoleculeSystems::Apply),
+                track_collisions.in_set(MoleculeSystems::TrackCollisions),
             ),
         );
     }
@@ -238,15 +256,14 @@ impl Plugin for MoleculePhysicsPlugin {
     fn finish(&self, app: &mut App) {
         if !(self.replace_step)(app) {
             error!(
-                "molecules will not move: Rapier's step was not found. Add \
-                 RapierPhysicsPlugin to the app; if it has hooks, give the same to \
-                 MoleculePlugins::with_hooks"
+                "molecules will not move because Rapier's step system was not found: add \
+                 RapierPhysicsPlugin, and pass its hooks to MoleculePlugins::with_hooks"
             );
         }
     }
 }
 
-/// Adds what runs once a frame to the schedule that Rapier runs in.
+/// Adds the systems that run once per frame to the schedule of Rapier.
 pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLabel>) {
     app.configure_sets(
         schedule,
@@ -266,37 +283,31 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
         schedule,
         (
             (
-                prepared_molecule::prepare_molecules,
-                prepared_molecule::apply_materials,
-                compartment_surface::make_surfaces,
-                compartment_springs::check_places,
+                prepare_molecules,
+                apply_materials,
+                build_surfaces,
+                validate_confinements,
             )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
-            (
-                state_errors::guard_transforms,
-                state_errors::guard_velocities,
-            )
+            (guard_transforms, guard_velocities)
                 .chain()
                 .in_set(PhysicsSet::SyncBackend)
                 .after(RapierTransformPropagateSet)
                 .before(on_add_entity_with_parent),
             (
-                molecule_world::switch_model,
-                contact_systems::collect_members,
-                backend::choose_device,
-                backend::assign_searches,
-                contact_systems::update_surfaces,
-                compartment_surface::place_surfaces,
-                brownian_motion::collect_diffusing,
-                acceleration_bound::collect_watched,
+                apply_contact_model,
+                collect_members,
+                choose_device,
+                assign_backends,
+                update_contact_materials,
+                move_surfaces,
+                collect_diffusing,
+                collect_bounded,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),
-            (
-                contact_events::publish_changes,
-                collisions::publish_meetings,
-            )
+            (publish_contacts, publish_collisions)
                 .chain()
                 .in_set(MoleculeSystems::Publish),
         ),

@@ -1,6 +1,6 @@
-//! From a loaded file to a body: collider, mass, surface.
+//! Preparation of molecules whose file is loaded: collider, mass, material.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
@@ -17,17 +17,13 @@ use crate::molecule::MoleculeTemplate;
 use crate::proxy::ProxyCache;
 use crate::rapier::MoleculeShape;
 
-/// What all molecules of one file share.
+/// The data that all molecules of one file share.
 #[derive(Debug)]
-pub struct PreparedTemplate {
+struct PreparedTemplate {
     template: Arc<MoleculeTemplate>,
     shape: MoleculeShape,
-    atoms: OnceLock<Arc<MemberSpheres>>,
-    residues: OnceLock<Arc<MemberSpheres>>,
-    whole: OnceLock<Arc<MemberSpheres>>,
     proxies: ProxyCache,
-    /// What stands for molecules with so many proxies.
-    by_proxies: Mutex<HashMap<u32, Arc<MemberSpheres>>>,
+    spheres: Mutex<HashMap<MoleculeDetail, Arc<MemberSpheres>>>,
 }
 
 impl PreparedTemplate {
@@ -36,98 +32,74 @@ impl PreparedTemplate {
         Self {
             shape: MoleculeShape::new(template.clone()),
             proxies: ProxyCache::new(template.clone()),
-            by_proxies: Mutex::default(),
+            spheres: Mutex::default(),
             template,
-            atoms: OnceLock::new(),
-            residues: OnceLock::new(),
-            whole: OnceLock::new(),
         }
     }
 
-    /// The template.
-    #[must_use]
-    pub fn template(&self) -> &Arc<MoleculeTemplate> {
-        &self.template
-    }
-
-    /// The shape that Rapier and queries see.
-    #[must_use]
-    pub fn shape(&self) -> &MoleculeShape {
-        &self.shape
-    }
-
-    /// Its proxies: made when they are first asked for, and kept.
-    #[must_use]
-    pub fn proxies(&self) -> &ProxyCache {
-        &self.proxies
-    }
-
-    fn by_proxies(&self, count: u32) -> Arc<MemberSpheres> {
-        let count = count.max(1);
-        let mut known = self
-            .by_proxies
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let make = || {
-            let spheres = match self.proxies.get(count as usize) {
+    fn build_spheres(&self, detail: MoleculeDetail) -> MemberSpheres {
+        let template = &self.template;
+        match detail {
+            MoleculeDetail::Atoms => MemberSpheres::atoms(template),
+            MoleculeDetail::Residues => MemberSpheres::residues(template),
+            MoleculeDetail::Whole => MemberSpheres::whole(template),
+            MoleculeDetail::Proxies(count) => match self.proxies.get(count.max(1) as usize) {
                 Ok(set) => MemberSpheres {
                     centers: set.centers().to_vec(),
                     radii: set.radii().to_vec(),
                 },
                 Err(error) => {
-                    let name = self.template.name();
-                    error!("{name} is one sphere, since it has no proxies: {error}");
-                    MemberSpheres::whole(&self.template)
+                    let name = template.name();
+                    error!("failed to build proxies of {name}, using one sphere: {error}");
+                    MemberSpheres::whole(template)
                 }
-            };
-            Arc::new(spheres)
-        };
-        known.entry(count).or_insert_with(make).clone()
-    }
-
-    /// The spheres of one detail.
-    pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<MemberSpheres> {
-        let make = |cell: &OnceLock<Arc<MemberSpheres>>, build: fn(&MoleculeTemplate) -> _| {
-            cell.get_or_init(|| Arc::new(build(&self.template))).clone()
-        };
-        match detail {
-            MoleculeDetail::Atoms => make(&self.atoms, MemberSpheres::atoms),
-            MoleculeDetail::Residues => make(&self.residues, MemberSpheres::residues),
-            MoleculeDetail::Proxies(count) => self.by_proxies(count),
-            MoleculeDetail::Whole => make(&self.whole, MemberSpheres::whole),
+            },
         }
     }
 
-    fn mass_properties(&self) -> MassProperties {
-        MassProperties {
+    fn mass_properties(&self) -> AdditionalMassProperties {
+        AdditionalMassProperties::MassProperties(MassProperties {
             local_center_of_mass: Vec3::ZERO,
             mass: self.template.mass(),
             principal_inertia_local_frame: self.template.principal_axes(),
             principal_inertia: self.template.principal_inertia(),
-        }
+        })
     }
 }
 
-/// A molecule whose file is loaded and whose body is made. Added by the plugin.
+/// A molecule whose file is loaded and whose body is complete. Inserted by the plugin.
 #[derive(Clone, Debug, Component)]
-pub struct PreparedMolecule(pub(super) Arc<PreparedTemplate>);
+pub struct PreparedMolecule(Arc<PreparedTemplate>);
 
 impl PreparedMolecule {
-    /// What it shares with all molecules of its file.
+    /// The template, shared by all molecules of its file.
     #[must_use]
-    pub fn shared(&self) -> &PreparedTemplate {
-        &self.0
+    pub fn template(&self) -> &Arc<MoleculeTemplate> {
+        &self.0.template
+    }
+
+    /// The shape that Rapier and queries use.
+    pub(super) fn shape(&self) -> &MoleculeShape {
+        &self.0.shape
+    }
+
+    /// The spheres of a level of detail; built on first use and cached.
+    pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<MemberSpheres> {
+        let cache = self.0.spheres.lock();
+        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
+        let build = || Arc::new(self.0.build_spheres(detail));
+        cache.entry(detail).or_insert_with(build).clone()
     }
 }
 
-/// One [`PreparedTemplate`] for each file.
+/// One [`PreparedTemplate`] per file.
 #[derive(Default, Resource)]
 pub(super) struct PreparedTemplates(HashMap<AssetId<MoleculeTemplate>, Arc<PreparedTemplate>>);
 
-/// Gives molecules whose file has arrived, or has changed, their body.
+/// Completes the bodies of molecules whose file has been loaded or has changed.
 pub(super) fn prepare_molecules(
     mut commands: Commands,
-    mut prepared: ResMut<PreparedTemplates>,
+    mut templates: ResMut<PreparedTemplates>,
     assets: Res<Assets<MoleculeTemplate>>,
     mut events: MessageReader<AssetEvent<MoleculeTemplate>>,
     waiting: Query<
@@ -136,65 +108,65 @@ pub(super) fn prepare_molecules(
     >,
     all: Query<(Entity, &Molecule, &PreparedMolecule, Has<CrowdOnly>)>,
 ) {
-    let mut stale = HashSet::new();
+    let mut changed = HashSet::new();
     for event in events.read() {
         match event {
-            // A molecule may have been given another file before that was loaded.
+            // The handle of a molecule may have changed before the file was loaded.
             AssetEvent::Added { id } => {
-                stale.insert(*id);
+                changed.insert(*id);
             }
             AssetEvent::Modified { id } => {
-                prepared.0.remove(id);
-                stale.insert(*id);
+                templates.0.remove(id);
+                changed.insert(*id);
             }
             AssetEvent::Removed { id } => {
-                prepared.0.remove(id);
+                templates.0.remove(id);
             }
             _ => {}
         }
     }
-    let mut equip =
-        |entity: Entity, molecule: &Molecule, body: Option<&PreparedMolecule>, crowd_only: bool| {
+    let mut prepare =
+        |entity: Entity, molecule: &Molecule, old: Option<&PreparedMolecule>, crowd_only: bool| {
             let id = molecule.0.id();
             let Some(template) = assets.get(id) else {
                 return;
             };
-            let ready: &Arc<PreparedTemplate> = prepared
+            let template: &Arc<PreparedTemplate> = templates
                 .0
                 .entry(id)
                 .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
-            if body.is_some_and(|body| Arc::ptr_eq(&body.0, ready)) {
+            if old.is_some_and(|old| Arc::ptr_eq(&old.0, template)) {
                 return;
             }
             let mut entity = commands.entity(entity);
             entity.try_insert((
-                PreparedMolecule(ready.clone()),
-                AdditionalMassProperties::MassProperties(ready.mass_properties()),
+                PreparedMolecule(template.clone()),
+                template.mass_properties(),
             ));
             if !crowd_only {
                 entity.try_insert((
-                    Collider::from(SharedShape::new(ready.shape.clone())),
-                    // The body has the molecule's mass; its shape adds none.
+                    Collider::from(SharedShape::new(template.shape.clone())),
+                    // The body already has the mass of the molecule.
                     ColliderMassProperties::Density(0.0),
                     ColliderScale::Absolute(Vec3::ONE),
                 ));
             }
         };
     for (entity, molecule, crowd_only) in &waiting {
-        equip(entity, molecule, None, crowd_only);
+        prepare(entity, molecule, None, crowd_only);
     }
-    if !stale.is_empty() {
-        for (entity, molecule, body, crowd_only) in &all {
-            if stale.contains(&molecule.0.id()) {
-                equip(entity, molecule, Some(body), crowd_only);
+    if !changed.is_empty() {
+        for (entity, molecule, old, crowd_only) in &all {
+            if changed.contains(&molecule.0.id()) {
+                prepare(entity, molecule, Some(old), crowd_only);
             }
         }
     }
 }
 
-/// Takes back what a molecule was given for its body when it is one no more. What the app
-/// has put in the place of it stays.
-pub(super) fn drop_body(
+/// Removes what the plugin inserted when a [`Molecule`] component is removed. A collider or
+/// mass that the app has inserted instead stays.
+pub(super) fn remove_body(
     removed: On<Remove, Molecule>,
     mut commands: Commands,
     molecules: Query<(
@@ -204,7 +176,7 @@ pub(super) fn drop_body(
     )>,
     mut contexts: Query<&mut RapierRigidBodySet>,
 ) {
-    let Ok((PreparedMolecule(shared), collider, mass)) = molecules.get(removed.entity) else {
+    let Ok((prepared, collider, mass)) = molecules.get(removed.entity) else {
         return;
     };
     let Ok(mut entity) = commands.get_entity(removed.entity) else {
@@ -212,15 +184,14 @@ pub(super) fn drop_body(
     };
     entity.try_remove::<PreparedMolecule>();
     let shape = collider.and_then(|collider| collider.raw.as_shape::<MoleculeShape>());
-    if shape.is_some_and(|shape| Arc::ptr_eq(shape.template(), shared.template())) {
+    if shape.is_some_and(|shape| Arc::ptr_eq(shape.template(), prepared.template())) {
         entity.try_remove::<(Collider, ColliderMassProperties, ColliderScale)>();
     }
-    let given = AdditionalMassProperties::MassProperties(shared.mass_properties());
-    if mass != Some(&given) {
+    if mass != Some(&prepared.0.mass_properties()) {
         return;
     }
     entity.try_remove::<AdditionalMassProperties>();
-    // Rapier does not look at a mass that is removed.
+    // Rapier ignores the removal of the component.
     for mut context in &mut contexts {
         let handle = context.entity2body().get(&removed.entity).copied();
         if let Some(body) = handle.and_then(|handle| context.bodies.get_mut(handle)) {
@@ -229,14 +200,14 @@ pub(super) fn drop_body(
     }
 }
 
-/// Passes a molecule's surface on to its collider, and says when it is an impossible one.
+/// Applies the material of a molecule to its collider, and logs an invalid one.
 pub(super) fn apply_materials(
     mut commands: Commands,
     changed: Query<(Entity, &MoleculeMaterial), (Changed<MoleculeMaterial>, With<Molecule>)>,
 ) {
     for (entity, material) in &changed {
         if let Err(error) = material.contact_material().check() {
-            error!("molecule {entity} has the default material: {error}");
+            error!("molecule {entity} uses the default material: {error}");
         }
         let (surface, _) = material.surface();
         let mut entity = commands.entity(entity);
@@ -244,7 +215,7 @@ pub(super) fn apply_materials(
             Friction::coefficient(surface.friction),
             Restitution::coefficient(surface.restitution),
         ));
-        // Whoever leaves the groups alone may have set Rapier's.
+        // The app may have inserted `CollisionGroups` itself.
         if material.memberships != Group::ALL || material.filter != Group::ALL {
             entity.try_insert(CollisionGroups::new(material.memberships, material.filter));
         }
@@ -258,7 +229,7 @@ pub(super) fn fix_static(added: On<Insert, StaticMolecule>, mut bodies: Query<&m
     }
 }
 
-/// Frees the bodies of molecules that are static no more.
+/// Makes the bodies of formerly static molecules dynamic.
 pub(super) fn free_static(
     removed: On<Remove, StaticMolecule>,
     mut bodies: Query<&mut RigidBody, With<Molecule>>,

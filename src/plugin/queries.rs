@@ -1,4 +1,6 @@
-//! Rays, points, balls and moving shapes against molecules, down to the atom.
+//! Scene queries: rays, points, balls and moving shapes against the atoms of molecules.
+
+use std::fmt;
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -9,70 +11,174 @@ use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierRigidBodyHandle, Rap
 
 use super::components::Molecule;
 use super::prepared_molecule::PreparedMolecule;
-use super::query_results::{MoleculeAtom, MoleculeHit, MoleculeQueryFilter, NearestAtom};
+use super::rapier_body::body_pose;
 use crate::compartment::direction as unit;
 use crate::molecule::{AtomLabel, MoleculeTemplate};
 use crate::pose::Pose;
 use crate::rapier::MoleculeShape;
 
-/// By how much bounding spheres are too large, as a fraction of the lengths at hand:
-/// rounding must not hide a molecule.
+/// Relative enlargement of bounding spheres, so that rounding does not hide a molecule.
 const SLACK: f32 = 4.0e-6;
 
-/// Asks which atom is where.
+/// Selects the molecules that a query considers.
+#[derive(Clone, Copy, Default)]
+pub struct MoleculeQueryFilter<'a> {
+    /// A molecule to ignore.
+    ///
+    /// Default: none.
+    pub exclude: Option<Entity>,
+    /// The Rapier context of the molecules.
+    ///
+    /// Default: any.
+    pub context: Option<Entity>,
+    /// Ignores molecules for which it returns `false`.
+    ///
+    /// Default: none.
+    pub predicate: Option<&'a dyn Fn(Entity) -> bool>,
+}
+
+impl<'a> MoleculeQueryFilter<'a> {
+    /// Sets the molecule to ignore.
+    #[must_use]
+    pub fn excluding(self, molecule: Entity) -> Self {
+        Self {
+            exclude: Some(molecule),
+            ..self
+        }
+    }
+
+    /// Restricts the query to one Rapier context.
+    #[must_use]
+    pub fn in_context(self, context: Entity) -> Self {
+        Self {
+            context: Some(context),
+            ..self
+        }
+    }
+
+    /// Restricts the query to molecules for which `predicate` returns `true`.
+    #[must_use]
+    pub fn matching(self, predicate: &'a dyn Fn(Entity) -> bool) -> Self {
+        Self {
+            predicate: Some(predicate),
+            ..self
+        }
+    }
+
+    fn accepts(&self, molecule: Entity, context: Option<Entity>) -> bool {
+        self.exclude != Some(molecule)
+            && (self.context.is_none() || self.context == context)
+            && self.predicate.is_none_or(|predicate| predicate(molecule))
+    }
+}
+
+impl fmt::Debug for MoleculeQueryFilter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MoleculeQueryFilter")
+            .field("exclude", &self.exclude)
+            .field("context", &self.context)
+            .field("predicate", &self.predicate.map(|_| ".."))
+            .finish()
+    }
+}
+
+/// An atom of a molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Reflect)]
+#[reflect(Clone, Debug, PartialEq, Hash)]
+pub struct MoleculeAtom {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template.
+    pub atom: usize,
+}
+
+/// Where a ray or a moving shape hits a molecule. World frame.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, PartialEq)]
+pub struct MoleculeHit {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template.
+    pub atom: usize,
+    /// Distance along the ray or the motion, nm; zero if it starts inside an atom.
+    pub distance: f32,
+    /// Point of the hit, nm: on the surface of the atom, or the origin of a ray that starts
+    /// inside it.
+    pub point: Vec3,
+    /// Outward unit normal of the atom at the hit.
+    pub normal: Vec3,
+}
+
+/// The atom nearest to a point. World frame.
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, PartialEq)]
+pub struct NearestAtom {
+    /// The entity with the [`Molecule`](super::Molecule).
+    pub molecule: Entity,
+    /// Index of the atom in its template.
+    pub atom: usize,
+    /// Distance from the surface of the atom, nm; negative inside.
+    pub distance: f32,
+    /// The nearest point on the surface of the atom, nm.
+    pub point: Vec3,
+}
+
+impl From<(Entity, usize)> for MoleculeAtom {
+    fn from((molecule, atom): (Entity, usize)) -> Self {
+        Self { molecule, atom }
+    }
+}
+
+impl From<MoleculeHit> for MoleculeAtom {
+    fn from(hit: MoleculeHit) -> Self {
+        Self::from((hit.molecule, hit.atom))
+    }
+}
+
+impl From<NearestAtom> for MoleculeAtom {
+    fn from(found: NearestAtom) -> Self {
+        Self::from((found.molecule, found.atom))
+    }
+}
+
+/// Scene queries against the atoms of molecules.
 ///
-/// Finds all molecules whose file is loaded, with a Rapier collider or
-/// [`CrowdOnly`](super::CrowdOnly), static or asleep, in every Rapier context. Each is
-/// where its body is, which is where the last physics step left it; a molecule that
-/// has no body yet is at its [`GlobalTransform`]. Nothing has to be up to date but
-/// that: every query passes all molecules, and looks at the atoms of those whose
-/// bounding sphere is in the way.
+/// Queries consider all loaded molecules, with a Rapier collider or
+/// [`CrowdOnly`](super::CrowdOnly), static or asleep, in all Rapier contexts. A molecule is
+/// at the pose of its body after the last physics step, or at its [`GlobalTransform`] if it
+/// has no body yet. A query visits all molecules and tests the atoms of those whose bounding
+/// sphere it hits.
 ///
-/// Lengths are nm, in the world frame. Numbers that are not finite find nothing. Where
-/// two molecules are equally near, that whose entity sorts first is the answer.
+/// Lengths are nm, world frame. Non-finite arguments give no result. Of two equally near
+/// molecules, the one with the smaller entity is returned.
 ///
 /// ```
 /// # use bevy::ecs::system::RunSystemOnce;
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// # let lipid = app.world_mut().spawn((Molecule(lipid), GravityScale(0.0))).id();
 /// # for _ in 0..2 {
 /// #     app.update();
 /// # }
-/// fn look(molecules: MoleculeQueries) -> Option<(NearestAtom, MoleculeHit, String)> {
+/// fn query(molecules: MoleculeQueries) -> Option<(NearestAtom, MoleculeHit, String)> {
 ///     let all = MoleculeQueryFilter::default();
-///     let eye = Vec3::new(0.0, 20.0, 0.0);
-///     // The atom that is nearest to the eye, and what a ray towards it hits.
-///     let near = molecules.nearest_atom(eye, f32::MAX, &all)?;
-///     let (center, _radius) = molecules.atom(near)?;
-///     let hit = molecules.cast_ray(eye, center - eye, f32::MAX, &all)?;
-///     let label = molecules.describe(hit)?;
-///     Some((near, hit, label.to_string()))
+///     let origin = Vec3::new(0.0, 20.0, 0.0);
+///     // The atom nearest to the origin, and the hit of a ray towards it.
+///     let nearest = molecules.nearest_atom(origin, f32::MAX, &all)?;
+///     let (center, _radius) = molecules.atom(nearest)?;
+///     let hit = molecules.cast_ray(origin, center - origin, f32::MAX, &all)?;
+///     let label = molecules.atom_label(hit)?;
+///     Some((nearest, hit, label.to_string()))
 /// }
-/// let seen = app.world_mut().run_system_once(look).ok().flatten();
-/// let (near, hit, label) = seen.ok_or("there is nothing")?;
-/// assert_eq!((hit.molecule, hit.atom), (lipid, near.atom));
-/// assert!((hit.distance - near.distance).abs() < 1.0e-4);
+/// let result = app.world_mut().run_system_once(query).ok().flatten();
+/// let (nearest, hit, label) = result.ok_or("no hit")?;
+/// assert_eq!((hit.molecule, hit.atom), (lipid, nearest.atom));
+/// assert!((hit.distance - nearest.distance).abs() < 1.0e-4);
 /// assert!(label.starts_with("POP 1 A"), "{label}");
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// For the atom under the cursor there is `MoleculePicker`, with the feature `draw`.
+/// With the feature `draw`, `MoleculePicker` finds the atom under the cursor.
 #[derive(SystemParam)]
 pub struct MoleculeQueries<'w, 's> {
     molecules: Query<'w, 's, MoleculeData, With<Molecule>>,
@@ -87,7 +193,7 @@ type MoleculeData = (
     Option<&'static RapierContextEntityLink>,
 );
 
-/// A molecule that a query looks at.
+/// A molecule that a query considers.
 struct Candidate<'a> {
     entity: Entity,
     shape: &'a MoleculeShape,
@@ -95,19 +201,19 @@ struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Radius of the sphere about its position that holds all atoms, nm.
+    /// Radius of the bounding sphere around its position, nm.
     fn radius(&self) -> f32 {
         self.shape.template().bounding_radius()
     }
 
-    /// Center in the body frame and radius of an atom, nm.
+    /// Body-frame center and radius of an atom, nm.
     fn atom(&self, index: usize) -> Option<(Vec3, f32)> {
         let template = self.shape.template();
         let center = template.positions().get(index)?;
         Some((*center, *template.radii().get(index)?))
     }
 
-    /// A hit from what is known in the body frame.
+    /// A hit from its body-frame point and normal.
     fn hit(&self, atom: usize, distance: f32, point: Vec3, normal: Vec3) -> MoleculeHit {
         MoleculeHit {
             molecule: self.entity,
@@ -118,19 +224,19 @@ impl Candidate<'_> {
         }
     }
 
-    /// The atom that a ray hits within `most` nm, and the way to it. The ray begins at
-    /// `origin` in the body frame and has a unit direction.
-    fn hit_by_ray(&self, origin: Vec3, direction: Vec3, most: f32) -> Option<(usize, f32)> {
+    /// The atom that a body-frame ray with a unit direction hits within `max_distance` nm,
+    /// and the distance.
+    fn hit_by_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<(usize, f32)> {
         if let Some((atom, _)) = self.shape.nearest_atom_within(origin, 0.0_f32.next_up()) {
             return Some((atom as usize, 0.0));
         }
         let ray = Ray::new(origin, direction);
         let hit = self
             .shape
-            .atom_hit_by_ray(&ray, most.max(0.0).next_up(), true)?;
+            .atom_hit_by_ray(&ray, max_distance.max(0.0).next_up(), true)?;
         let (center, radius) = self.atom(hit.atom as usize)?;
-        // Once more with the way to the atom's nearest point: the difference of two
-        // squares that parry takes loses digits in large molecules.
+        // Recompute the distance: parry's difference of two squares is inaccurate in large
+        // molecules.
         let arm = center - origin;
         let along = arm.dot(direction);
         let aside = (arm - direction * along).length_squared();
@@ -139,33 +245,33 @@ impl Candidate<'_> {
     }
 }
 
-/// The straight way of a query: from `origin` along a unit vector, at most `length`.
+/// The path of a query: from `origin` along a unit vector, at most `length`.
 #[derive(Clone, Copy)]
-struct Way {
+struct Path {
     origin: Vec3,
     direction: Vec3,
     length: f32,
 }
 
-impl Way {
-    /// A place on the way, nm from the origin, before which nothing within `reach` of
-    /// `center` is met; none if nothing is met before `most` nm.
-    fn entry(&self, center: Vec3, reach: f32, most: f32) -> Option<f32> {
+impl Path {
+    /// Lower bound on the distance (nm) at which the path enters the sphere of `radius`
+    /// around `center`; `None` if it does not within `max_distance` nm.
+    fn entry(&self, center: Vec3, radius: f32, max_distance: f32) -> Option<f32> {
         let arm = center - self.origin;
         let along = arm.dot(self.direction);
         let aside = (arm - self.direction * along).length();
-        let reach = reach + SLACK * (reach + arm.length());
-        let meets = aside <= reach && along + reach >= 0.0 && along - reach <= most;
-        meets.then(|| (along - reach).max(0.0))
+        let radius = radius + SLACK * (radius + arm.length());
+        let hits = aside <= radius && along + radius >= 0.0 && along - radius <= max_distance;
+        hits.then(|| (along - radius).max(0.0))
     }
 }
 
 impl MoleculeQueries<'_, '_> {
-    /// The first atom that a ray meets within `max_distance` nm.
+    /// The first atom that a ray hits within `max_distance` nm.
     ///
-    /// The direction need not have unit length; distances are nm whatever its length.
-    /// A ray that begins inside of an atom hits at distance 0 the atom that it begins
-    /// deepest in. None if the direction is zero.
+    /// The direction need not be normalized; distances are nm in any case. A ray that starts
+    /// inside atoms hits the one in which it is deepest, at distance 0. Returns `None` if the
+    /// direction is zero.
     #[must_use]
     pub fn cast_ray(
         &self,
@@ -175,31 +281,29 @@ impl MoleculeQueries<'_, '_> {
         filter: &MoleculeQueryFilter,
     ) -> Option<MoleculeHit> {
         let direction = unit(direction)?;
-        let way = Way {
+        let path = Path {
             origin,
             direction,
             length: max_distance,
         };
-        self.first_on_way(&way, 0.0, filter, |candidate, skip, most| {
-            // Begins near the molecule, where 32 bits tell more.
+        self.first_hit(&path, 0.0, filter, |candidate, skip, max_distance| {
+            // Start near the molecule, where `f32` is more accurate.
             let start = origin + direction * skip;
             let local = candidate.pose.inverse_transform_point(start);
-            let turned = candidate.pose.rotation.inverse() * direction;
-            let (atom, time) = candidate.hit_by_ray(local, turned, most - skip)?;
+            let local_direction = candidate.pose.rotation.inverse() * direction;
+            let (atom, time) = candidate.hit_by_ray(local, local_direction, max_distance - skip)?;
             let (center, _) = candidate.atom(atom)?;
-            let point = local + turned * time;
-            let normal = (point - center).normalize_or(-turned);
+            let point = local + local_direction * time;
+            let normal = (point - center).normalize_or(-local_direction);
             Some(candidate.hit(atom, skip + time, point, normal))
         })
     }
 
-    /// The first atom that a shape meets on its way from `pose` to `pose` + `motion`
-    /// (nm), without turning. `distance` of the hit is the way that the shape has gone,
-    /// nm.
+    /// The first atom that a shape hits on its path from `pose` to `pose` + `motion` (nm),
+    /// without rotating. The distance of the hit is that of the shape along its path, nm.
     ///
-    /// Takes any shape of parry: that of a collider is `&*collider.raw.0`. A shape that
-    /// overlaps molecules at the start, or does not move, hits at distance 0 one of the
-    /// atoms that it overlaps.
+    /// The shape is any parry shape, such as `&*collider.raw.0` of a collider. A shape that
+    /// overlaps atoms at the start hits one of them at distance 0.
     #[must_use]
     pub fn cast_shape(
         &self,
@@ -213,33 +317,38 @@ impl MoleculeQueries<'_, '_> {
         }
         let bounds = shape.compute_local_bounding_sphere();
         let direction = unit(motion).unwrap_or(Vec3::ZERO);
-        let way = Way {
+        let path = Path {
             origin: pose.transform_point(bounds.center),
             direction,
             length: motion.dot(direction),
         };
-        self.first_on_way(&way, bounds.radius, filter, |candidate, skip, most| {
-            let inverse = candidate.pose.rotation.inverse();
-            let start = candidate
-                .pose
-                .inverse_transform_point(pose.position + direction * skip);
-            let seen = Pose3::from_parts(start, (inverse * pose.rotation).normalize());
-            let hit = candidate.shape.atom_hit_by_shape(
-                shape,
-                &seen,
-                inverse * direction,
-                (most - skip).max(0.0),
-            )?;
-            let (center, radius) = candidate.atom(hit.atom as usize)?;
-            let point = center + hit.normal * radius;
-            let distance = skip + hit.time;
-            Some(candidate.hit(hit.atom as usize, distance, point, hit.normal))
-        })
+        self.first_hit(
+            &path,
+            bounds.radius,
+            filter,
+            |candidate, skip, max_distance| {
+                let inverse = candidate.pose.rotation.inverse();
+                let start = candidate
+                    .pose
+                    .inverse_transform_point(pose.position + direction * skip);
+                let local_pose = Pose3::from_parts(start, (inverse * pose.rotation).normalize());
+                let hit = candidate.shape.atom_hit_by_shape(
+                    shape,
+                    &local_pose,
+                    inverse * direction,
+                    (max_distance - skip).max(0.0),
+                )?;
+                let (center, radius) = candidate.atom(hit.atom as usize)?;
+                let point = center + hit.normal * radius;
+                let distance = skip + hit.time;
+                Some(candidate.hit(hit.atom as usize, distance, point, hit.normal))
+            },
+        )
     }
 
-    /// The atom whose surface is nearest to `point`, no further than `max_distance` nm.
+    /// The atom whose surface is nearest to `point`, within `max_distance` nm.
     ///
-    /// A point inside of atoms belongs to the one it is deepest in.
+    /// Inside several atoms, this is the one in which the point is deepest.
     #[must_use]
     pub fn nearest_atom(
         &self,
@@ -252,14 +361,14 @@ impl MoleculeQueries<'_, '_> {
         }
         let mut best: Option<NearestAtom> = None;
         for candidate in self.candidates(filter) {
-            let most = best.map_or(max_distance, |best| best.distance);
+            let max_distance = best.map_or(max_distance, |best| best.distance);
             let (center, radius) = (candidate.pose.position, candidate.radius());
-            let way = center.distance(point);
-            if way - radius > most + SLACK * (way + radius) {
+            let distance = center.distance(point);
+            if distance - radius > max_distance + SLACK * (distance + radius) {
                 continue;
             }
             let local = candidate.pose.inverse_transform_point(point);
-            let limit = most.next_up().min(f32::MAX);
+            let limit = max_distance.next_up().min(f32::MAX);
             let Some((atom, distance)) = candidate.shape.nearest_atom_within(local, limit) else {
                 continue;
             };
@@ -282,8 +391,8 @@ impl MoleculeQueries<'_, '_> {
         best
     }
 
-    /// All atoms that touch or overlap a ball around `center` with `radius` (nm), sorted
-    /// by molecule and index. With radius 0, the atoms that hold a point.
+    /// All atoms that touch or overlap a ball (nm), sorted by molecule and index. With radius
+    /// 0, the atoms that contain a point.
     #[must_use]
     pub fn atoms_in_ball(
         &self,
@@ -296,13 +405,14 @@ impl MoleculeQueries<'_, '_> {
             return found;
         }
         for candidate in self.candidates(filter) {
-            let (way, reach) = (candidate.pose.position.distance(center), candidate.radius());
-            let slack = SLACK * (way + reach);
-            if way > radius + reach + slack {
+            let distance = candidate.pose.position.distance(center);
+            let bounding_radius = candidate.radius();
+            let slack = SLACK * (distance + bounding_radius);
+            if distance > radius + bounding_radius + slack {
                 continue;
             }
-            // No larger than what holds the whole molecule.
-            let radius = radius.min(way + reach + slack);
+            // No larger than a ball that contains the whole molecule.
+            let radius = radius.min(distance + bounding_radius + slack);
             let local = candidate.pose.inverse_transform_point(center);
             let atoms = candidate.shape.atoms_touching_ball(local, radius);
             let atom = |atom: u32| MoleculeAtom::from((candidate.entity, atom as usize));
@@ -312,22 +422,22 @@ impl MoleculeQueries<'_, '_> {
         found
     }
 
-    /// Where a molecule is: its center of mass (nm) and rotation. None if it is gone or
-    /// not loaded.
+    /// The pose of a molecule, centered on its center of mass (nm). `None` if it does not
+    /// exist or is not loaded.
     #[must_use]
     pub fn pose(&self, molecule: Entity) -> Option<Pose> {
         let (_, _, transform, body, link) = self.molecules.get(molecule).ok()?;
         Some(self.pose_of(transform, body, link))
     }
 
-    /// The template of a molecule. None if it is gone or not loaded.
+    /// The template of a molecule. `None` if it does not exist or is not loaded.
     #[must_use]
     pub fn template(&self, molecule: Entity) -> Option<&MoleculeTemplate> {
         let (_, prepared, ..) = self.molecules.get(molecule).ok()?;
-        Some(prepared.shared().template())
+        Some(prepared.template())
     }
 
-    /// Center in the world and radius of an atom, nm. None if there is no such atom.
+    /// World-frame center and radius of an atom, nm. `None` if it does not exist.
     #[must_use]
     pub fn atom(&self, atom: impl Into<MoleculeAtom>) -> Option<(Vec3, f32)> {
         let MoleculeAtom { molecule, atom } = atom.into();
@@ -337,34 +447,34 @@ impl MoleculeQueries<'_, '_> {
         Some((self.pose(molecule)?.transform_point(center), radius))
     }
 
-    /// What an atom is called: `HIS 68 A ND1`. None if there is no such atom.
+    /// The label of an atom, such as `HIS 68 A ND1`. `None` if it does not exist.
     #[must_use]
-    pub fn describe(&self, atom: impl Into<MoleculeAtom>) -> Option<AtomLabel> {
+    pub fn atom_label(&self, atom: impl Into<MoleculeAtom>) -> Option<AtomLabel> {
         let MoleculeAtom { molecule, atom } = atom.into();
         AtomLabel::new(self.template(molecule)?, atom)
     }
 
-    /// The first of what `meet` finds in the molecules along a way, given the candidate,
-    /// a place on the way where to begin and one where to end, nm. `reach` is how far
-    /// what moves extends from the way.
-    fn first_on_way(
+    /// The first hit along a path. `margin` (nm) is the radius of what moves along it.
+    /// `cast` finds the hit with one molecule, given the distances (nm) on the path at which
+    /// to start and to stop.
+    fn first_hit(
         &self,
-        way: &Way,
-        reach: f32,
+        path: &Path,
+        margin: f32,
         filter: &MoleculeQueryFilter,
-        meet: impl Fn(&Candidate, f32, f32) -> Option<MoleculeHit>,
+        cast: impl Fn(&Candidate, f32, f32) -> Option<MoleculeHit>,
     ) -> Option<MoleculeHit> {
-        if !(way.origin.is_finite() && way.length >= 0.0) {
+        if !(path.origin.is_finite() && path.length >= 0.0) {
             return None;
         }
-        let length = way.length.min(f32::MAX);
+        let length = path.length.min(f32::MAX);
         let mut best: Option<MoleculeHit> = None;
         for candidate in self.candidates(filter) {
-            let most = best.map_or(length, |best| best.distance);
-            let radius = candidate.radius() + reach;
-            let found = way
-                .entry(candidate.pose.position, radius, most)
-                .and_then(|skip| meet(&candidate, skip, most))
+            let max_distance = best.map_or(length, |best| best.distance);
+            let radius = candidate.radius() + margin;
+            let found = path
+                .entry(candidate.pose.position, radius, max_distance)
+                .and_then(|skip| cast(&candidate, skip, max_distance))
                 .filter(|hit| hit.distance <= length);
             if let Some(hit) = found
                 && best.is_none_or(|best| {
@@ -377,17 +487,17 @@ impl MoleculeQueries<'_, '_> {
         best
     }
 
-    /// The molecules that a filter lets through, at poses that are finite.
+    /// The molecules that a filter accepts and whose poses are finite.
     fn candidates<'a>(
         &'a self,
         filter: &'a MoleculeQueryFilter,
     ) -> impl Iterator<Item = Candidate<'a>> {
         self.molecules
             .iter()
-            .filter(|(entity, .., link)| filter.takes(*entity, link.map(|link| link.0)))
+            .filter(|(entity, .., link)| filter.accepts(*entity, link.map(|link| link.0)))
             .map(|(entity, prepared, transform, body, link)| Candidate {
                 entity,
-                shape: prepared.shared().shape(),
+                shape: prepared.shape(),
                 pose: self.pose_of(transform, body, link),
             })
             .filter(|candidate| candidate.pose.is_finite())
@@ -399,16 +509,16 @@ impl MoleculeQueries<'_, '_> {
         body: Option<&RapierRigidBodyHandle>,
         link: Option<&RapierContextEntityLink>,
     ) -> Pose {
-        let position = body.zip(link).and_then(|(body, link)| {
+        let body = body.zip(link).and_then(|(body, link)| {
             let bodies = &self.contexts.get(link.0).ok()?.bodies;
-            Some(bodies.get(body.0)?.position())
+            bodies.get(body.0)
         });
-        match position {
-            Some(position) => Pose::new(position.translation, position.rotation),
-            None => {
+        body.map_or_else(
+            || {
                 let (_, rotation, position) = transform.to_scale_rotation_translation();
                 Pose::new(position, rotation)
-            }
-        }
+            },
+            body_pose,
+        )
     }
 }

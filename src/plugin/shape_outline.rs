@@ -1,18 +1,18 @@
-//! The edges of parry shapes, for drawing.
+//! The edges of parry shapes, for gizmos.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::shape::{Shape, TypedShape};
 
-/// Sides of a circle that stands for something round.
+/// Number of sides of circles.
 const SIDES: u32 = 32;
 
-/// Sides of the quarter circle of a rounded edge.
+/// Number of sides of the quarter circle of a rounded edge.
 const BORDER_SIDES: u32 = 5;
 
-/// Points (nm) in the frame of a shape, and which two of them each line joins.
+/// Points (nm) in the frame of a shape, and the indices of the two ends of each line.
 ///
-/// Of a mesh, all edges; of other solids, edges and circles. Empty for shapes that
-/// cannot be a compartment.
+/// These are all edges of a mesh, and edges and circles of other solids. Empty for shapes
+/// that are not supported as compartments.
 pub(super) fn outline(shape: &dyn Shape) -> (Vec<Vec3>, Vec<[u32; 2]>) {
     match shape.as_typed_shape() {
         TypedShape::Ball(ball) => ball.to_outline(SIDES),
@@ -43,8 +43,8 @@ pub(super) fn outline(shape: &dyn Shape) -> (Vec<Vec3>, Vec<[u32; 2]>) {
     }
 }
 
-/// The edges of a face whose first vertex has the smaller index. In a closed surface,
-/// the face on the other side of an edge runs along it the other way.
+/// The edges of a face whose first vertex has the smaller index. In a closed surface, the
+/// face on the other side of an edge has it in the opposite direction.
 fn edges_once(face: &[u32]) -> impl Iterator<Item = [u32; 2]> + '_ {
     let next = face.iter().cycle().skip(1);
     let edges = face.iter().zip(next).map(|(a, b)| [*a, *b]);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn every_edge_is_there_once() {
+    fn each_edge_is_listed_once() {
         let hull = SharedShape::convex_hull(&corners()).unwrap();
         assert_eq!(outline(&*hull.0).1.len(), 12);
         let (vertices, triangles) = hull.as_convex_polyhedron().unwrap().to_trimesh();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn all_solids_have_lines_within_their_points() {
+    fn outlines_of_all_solids_are_valid_and_within_their_bounds() {
         let hull = SharedShape::round_convex_hull(&corners(), 0.2).unwrap();
         for shape in [
             SharedShape::ball(2.0),
@@ -90,8 +90,8 @@ mod tests {
             assert!(lines.len() >= 12);
             let last = lines.as_flattened().iter().max().unwrap();
             assert!((*last as usize) < points.len());
-            let reach = shape.compute_local_bounding_sphere().radius * 1.01;
-            assert!(points.iter().all(|point| point.length() <= reach));
+            let max_radius = shape.compute_local_bounding_sphere().radius * 1.01;
+            assert!(points.iter().all(|point| point.length() <= max_radius));
         }
     }
 }

@@ -1,79 +1,55 @@
-//! Molecules that cannot be simulated as they are: said once, and kept from harm.
+//! Errors in the state of a molecule: non-finite poses and velocities, scales.
 
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     ColliderScale, RapierContextEntityLink, RapierRigidBodyHandle, RapierRigidBodySet, Velocity,
 };
+use thiserror::Error;
 
 use super::components::Molecule;
 
-/// What is wrong with a molecule.
-#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+/// What is wrong with the state of a molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Error, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StateErrorKind {
-    /// Its pose or velocity is not finite: it is put back, or stopped.
+    /// The pose or velocity is not finite. The pose is restored, and the velocity is zeroed.
+    #[error("its pose or velocity is not finite")]
     NotFinite,
-    /// It lies where so many others lie that contacts cannot be computed: it takes no part
-    /// in them until it lies elsewhere.
+    /// Too many molecules are in one place to compute contacts. The molecule is excluded from
+    /// contacts until it is elsewhere.
+    #[error("too many molecules are in the same place; spawn them apart")]
     Crowded,
-    /// Its transform has a scale other than 1, which is ignored.
+    /// The transform has a scale other than 1, which is ignored.
+    #[error("its scale is {scale}, but must be 1; set the size of atoms in LoadOptions")]
     Scaled {
         /// The scale.
         scale: Vec3,
     },
 }
 
-impl std::fmt::Display for StateErrorKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NotFinite => write!(f, "its pose or velocity is not a number"),
-            Self::Crowded => write!(f, "too many others lie in the same place; spawn them apart"),
-            Self::Scaled { scale } => write!(
-                f,
-                "its scale is {scale} and must be 1; its atoms have the size of the LoadOptions"
-            ),
-        }
-    }
-}
-
-/// A molecule cannot be simulated as it is. The log says the same in a sentence.
+/// The state of a molecule is invalid. The error is also logged.
 ///
 /// ```
-/// # use bevy_rapier_molecules::plugin::StateErrorKind;
-/// # use bevy::prelude::*;
-/// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((
-/// #     MinimalPlugins,
-/// #     TransformPlugin,
-/// #     RapierPhysicsPlugin::<NoUserData>::default(),
-/// #     MoleculePlugins::default().with_backend(Backend::Cpu),
-/// # ));
-/// # app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 2 });
-/// # app.finish();
-/// # app.cleanup();
-/// # let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// # let lipid = app.world_mut().resource_mut::<Assets<MoleculeTemplate>>().add(lipid);
+#[doc = include_str!("doctest_setup.txt")]
 /// #[derive(Resource, Default)]
-/// struct Heard(Vec<MoleculeStateError>);
-/// app.init_resource::<Heard>();
+/// struct Errors(Vec<MoleculeStateError>);
+/// app.init_resource::<Errors>();
 /// app.add_systems(
 ///     Last,
-///     |mut faults: MessageReader<MoleculeStateError>, mut heard: ResMut<Heard>| {
-///         heard.0.extend(faults.read());
+///     |mut messages: MessageReader<MoleculeStateError>, mut errors: ResMut<Errors>| {
+///         errors.0.extend(messages.read());
 ///     },
 /// );
-/// // A molecule has the size it has: a scale is ignored, and told once.
+/// // A scale is ignored and reported once.
 /// let scaled = Transform::from_scale(Vec3::splat(2.0));
 /// let molecule = app.world_mut().spawn((Molecule(lipid), scaled)).id();
 /// for _ in 0..3 {
 ///     app.update();
 /// }
-/// let reason = StateErrorKind::Scaled { scale: Vec3::splat(2.0) };
-/// assert_eq!(app.world().resource::<Heard>().0, [MoleculeStateError { molecule, reason }]);
+/// let kind = StateErrorKind::Scaled { scale: Vec3::splat(2.0) };
+/// assert_eq!(app.world().resource::<Errors>().0, [MoleculeStateError { molecule, kind }]);
 /// # Ok(())
 /// # }
 /// ```
@@ -83,17 +59,32 @@ pub struct MoleculeStateError {
     /// The molecule.
     pub molecule: Entity,
     /// What is wrong with it.
-    pub reason: StateErrorKind,
+    pub kind: StateErrorKind,
 }
 
-/// How far a scale may be from 1: rounding of nested transforms.
+/// Entities with a reported problem, so that each is logged once until it is fixed.
+#[derive(Debug, Default)]
+pub(super) struct ReportedEntities(HashSet<Entity>);
+
+impl ReportedEntities {
+    /// Records whether an entity has the problem. Returns whether the problem is new.
+    pub fn is_new(&mut self, entity: Entity, has_problem: bool) -> bool {
+        if has_problem {
+            self.0.insert(entity)
+        } else {
+            self.0.remove(&entity);
+            false
+        }
+    }
+}
+
+/// Maximum deviation of a scale from 1, for rounding in nested transforms.
 const SCALE_TOLERANCE: f32 = 1.0e-3;
 
-/// Keeps impossible transforms of molecules away from Rapier.
+/// Keeps invalid transforms of molecules from Rapier.
 ///
-/// A pose that is not finite is put back to where the body is; a scale is ignored,
-/// since molecules have a size of their own. Runs after the transforms of this frame
-/// are propagated and before Rapier reads them.
+/// A non-finite pose is reset to that of the body, and a scale is ignored. Runs after the
+/// propagation of transforms and before Rapier reads them.
 pub(super) fn guard_transforms(
     mut molecules: Query<
         (
@@ -106,10 +97,10 @@ pub(super) fn guard_transforms(
         (With<Molecule>, Changed<GlobalTransform>),
     >,
     contexts: Query<&RapierRigidBodySet>,
-    mut scaled: Local<bevy::platform::collections::HashSet<Entity>>,
-    mut faults: MessageWriter<MoleculeStateError>,
+    mut scaled: Local<ReportedEntities>,
+    mut errors: MessageWriter<MoleculeStateError>,
 ) {
-    for (molecule, mut transform, mut global, scale, body) in &mut molecules {
+    for (molecule, mut transform, mut global, collider_scale, body) in &mut molecules {
         if !global.affine().is_finite() {
             let position = body.and_then(|(handle, link)| {
                 let bodies = contexts.get(link.0).ok()?;
@@ -122,25 +113,23 @@ pub(super) fn guard_transforms(
                 })
                 .filter(Transform::is_finite)
                 .unwrap_or_default();
-            let reason = StateErrorKind::NotFinite;
+            let kind = StateErrorKind::NotFinite;
             error!(
-                "molecule {molecule} was moved to {}: {reason}; it is put back",
+                "molecule {molecule} was moved to {} and is put back: {kind}",
                 global.translation()
             );
-            faults.write(MoleculeStateError { molecule, reason });
+            errors.write(MoleculeStateError { molecule, kind });
             *transform = restored;
             *global = restored.into();
         }
-        let found = global.scale();
-        let is_one = (found - Vec3::ONE).abs().max_element() < SCALE_TOLERANCE;
-        if is_one {
-            scaled.remove(&molecule);
-        } else if scaled.insert(molecule) {
-            let reason = StateErrorKind::Scaled { scale: found };
-            error!("molecule {molecule} keeps its own size: {reason}");
-            faults.write(MoleculeStateError { molecule, reason });
+        let scale = global.scale();
+        let is_one = (scale - Vec3::ONE).abs().max_element() < SCALE_TOLERANCE;
+        if scaled.is_new(molecule, !is_one) {
+            let kind = StateErrorKind::Scaled { scale };
+            error!("the scale of molecule {molecule} is ignored: {kind}");
+            errors.write(MoleculeStateError { molecule, kind });
         }
-        if let Some(mut scale) = scale
+        if let Some(mut scale) = collider_scale
             && *scale != ColliderScale::Absolute(Vec3::ONE)
         {
             *scale = ColliderScale::Absolute(Vec3::ONE);
@@ -148,16 +137,16 @@ pub(super) fn guard_transforms(
     }
 }
 
-/// Keeps impossible velocities of molecules away from Rapier: they become zero.
+/// Zeroes non-finite velocities of molecules before Rapier reads them.
 pub(super) fn guard_velocities(
     mut molecules: Query<(Entity, &mut Velocity), (With<Molecule>, Changed<Velocity>)>,
-    mut faults: MessageWriter<MoleculeStateError>,
+    mut errors: MessageWriter<MoleculeStateError>,
 ) {
     for (molecule, mut velocity) in &mut molecules {
         if !(velocity.linear.is_finite() && velocity.angular.is_finite()) {
-            let reason = StateErrorKind::NotFinite;
-            error!("molecule {molecule} is stopped: {reason}");
-            faults.write(MoleculeStateError { molecule, reason });
+            let kind = StateErrorKind::NotFinite;
+            error!("the velocity of molecule {molecule} is zeroed: {kind}");
+            errors.write(MoleculeStateError { molecule, kind });
             *velocity = Velocity::default();
         }
     }

@@ -1,40 +1,44 @@
-//! Drives the substeps, so that contacts are fresh in each.
+//! The substep loop, which replaces Rapier's step system.
 //!
-//! Rapier runs all substeps of a [`TimestepMode`] in one call, with no way to look in
-//! between. Here each substep is one run of the schedule [`MoleculeSubstep`], whose
-//! set `Step` is one step of Rapier.
+//! Rapier runs all substeps of a [`TimestepMode`] in one call. Here each substep is one run
+//! of the schedule [`MoleculeSubstep`], whose set `Step` is one step of Rapier, so that
+//! contacts are up to date in every substep.
 
 use std::time::Instant;
 
 use bevy::ecs::intern::Interned;
 use bevy::ecs::schedule::{ScheduleCleanupPolicy, ScheduleLabel, SingleThreadedExecutor};
-use bevy::ecs::system::{StaticSystemParam, SystemParamItem};
+use bevy::ecs::system::{StaticSystemParam, SystemParamItem, SystemState};
 use bevy::prelude::*;
 use bevy_rapier3d::plugin::systems::step_simulation;
 use bevy_rapier3d::prelude::{
-    BevyPhysicsHooks, CollisionEvent, ContactForceEvent, PhysicsSet, RapierConfiguration,
-    RapierContextColliders, RapierContextJoints, RapierContextSimulation, RapierRigidBodyHandle,
+    BevyPhysicsHooks, CollisionEvent, ContactForceEvent, ContactModificationContextView,
+    PairFilterContextView, PhysicsSet, RapierConfiguration, RapierContextColliders,
+    RapierContextEntityLink, RapierContextJoints, RapierContextSimulation, RapierRigidBodyHandle,
     RapierRigidBodySet, SimulationToRenderTime, TimestepMode, TransformInterpolation,
+};
+use bevy_rapier3d::rapier::geometry::SolverFlags;
+use bevy_rapier3d::rapier::pipeline::{
+    ContactModificationContext, PairFilterContext, PhysicsHooks,
 };
 
 use super::MoleculeSystems;
-use super::hooks::RapierHooks;
 use super::molecule_world::{MoleculeTimes, MoleculeWorld};
 use super::plugins::add_frame_systems;
 
-/// One substep of all Rapier contexts. Runs as often as the [`TimestepMode`] says,
-/// inside [`PhysicsSet::StepSimulation`].
+/// One substep of all Rapier contexts. Runs inside [`PhysicsSet::StepSimulation`], as often
+/// as the [`TimestepMode`] requires.
 ///
-/// Systems added here see and change the bodies in every substep. Their order among the
-/// molecules' own is told by [`MoleculeSystems`]; [`MoleculeWorld::substep`] tells how long
-/// the substep is, and that a context takes part in it.
+/// Systems in this schedule can read and change the bodies in every substep. Order them
+/// with [`MoleculeSystems`]. [`MoleculeWorld::substep`] is the length of the substep, or
+/// `None` if a context does not step.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_rapier3d::prelude::*;
 /// # use bevy_rapier_molecules::prelude::*;
 /// # let mut app = App::new();
-/// // A wind along x, felt by all bodies in each substep.
+/// // A wind along x acts on all bodies in each substep.
 /// fn blow(mut contexts: Query<&mut RapierRigidBodySet>) {
 ///     for mut context in &mut contexts {
 ///         for (_, body) in context.bodies.iter_mut() {
@@ -47,26 +51,52 @@ use super::plugins::add_frame_systems;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ScheduleLabel)]
 pub struct MoleculeSubstep;
 
-/// Steps that one context takes in a frame.
-struct Plan {
+/// The steps of one context in a frame.
+struct StepPlan {
     context: Entity,
-    /// Steps of the simulation, each of `substeps` substeps.
+    /// Number of steps, each of `substeps` substeps.
     steps: usize,
     substeps: usize,
     /// Length of a substep, s.
     substep: f32,
-    /// What Rapier's parameters say between frames, s.
+    /// Timestep in Rapier's integration parameters between frames, s.
     total: f32,
 }
 
-/// Prepares the schedule of substeps, with Rapier's step at its end.
+impl StepPlan {
+    fn substep_count(&self) -> usize {
+        self.steps * self.substeps
+    }
+}
+
+/// Lets Rapier call hooks that are a system parameter.
+struct RapierHooks<Hooks>(Hooks);
+
+impl<Hooks: BevyPhysicsHooks> PhysicsHooks for RapierHooks<Hooks> {
+    fn filter_contact_pair(&self, context: &PairFilterContext<'_>) -> Option<SolverFlags> {
+        let view = PairFilterContextView { raw: context };
+        self.0.filter_contact_pair(view)
+    }
+
+    fn filter_intersection_pair(&self, context: &PairFilterContext<'_>) -> bool {
+        let view = PairFilterContextView { raw: context };
+        self.0.filter_intersection_pair(view)
+    }
+
+    fn modify_solver_contacts(&self, context: &mut ContactModificationContext<'_>) {
+        let view = ContactModificationContextView { raw: context };
+        self.0.modify_solver_contacts(view);
+    }
+}
+
+/// Adds the schedule of a substep, including Rapier's step.
 pub(super) fn add_substep_schedule<Hooks>(app: &mut App)
 where
     Hooks: 'static + BevyPhysicsHooks,
     for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
 {
     let mut schedule = Schedule::new(MoleculeSubstep);
-    // Few and short systems, some of which use all threads by themselves.
+    // There are few short systems, some of which use all threads themselves.
     schedule.set_executor(SingleThreadedExecutor::new());
     app.add_schedule(schedule)
         .configure_sets(
@@ -88,8 +118,8 @@ where
         );
 }
 
-/// Puts our driver in the place of Rapier's own step, in whatever schedule it is.
-/// Returns whether there was one.
+/// Replaces Rapier's step system by the substep loop, in whatever schedule it is. Returns
+/// whether Rapier's system was found.
 pub(super) fn replace_rapier_step<Hooks>(app: &mut App) -> bool
 where
     Hooks: 'static + BevyPhysicsHooks,
@@ -114,23 +144,23 @@ where
         );
         if matches!(removed, Ok(count) if count > 0) {
             found = true;
-            app.add_systems(label, drive_substeps.in_set(PhysicsSet::StepSimulation));
+            app.add_systems(label, run_substeps.in_set(PhysicsSet::StepSimulation));
             add_frame_systems(app, label);
         }
     }
     found
 }
 
-/// Runs [`MoleculeSubstep`] as often as the timestep mode asks for.
-fn drive_substeps(world: &mut World) {
+/// Runs [`MoleculeSubstep`] as often as the timestep mode requires.
+fn run_substeps(world: &mut World) {
     let mode = *world.resource::<TimestepMode>();
     let elapsed = world.resource::<Time>().delta_secs();
-    let plans = make_plans(world, mode, elapsed);
-    let most = |plan: &Plan| plan.steps * plan.substeps;
-    for turn in 0..plans.iter().map(most).max().unwrap_or(0) {
+    let plans = plan_steps(world, mode, elapsed);
+    let count = plans.iter().map(StepPlan::substep_count).max();
+    for substep in 0..count.unwrap_or(0) {
         for plan in &plans {
-            let active = turn < most(plan);
-            let last_step = active && turn == (plan.steps - 1) * plan.substeps;
+            let active = substep < plan.substep_count();
+            let last_step = active && substep == (plan.steps - 1) * plan.substeps;
             if last_step && matches!(mode, TimestepMode::Interpolated { .. }) {
                 begin_interpolation(world, plan.context);
             }
@@ -150,8 +180,8 @@ fn drive_substeps(world: &mut World) {
     }
 }
 
-/// Decides how many substeps each context takes, by the same rules as Rapier.
-fn make_plans(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<Plan> {
+/// Computes the number of substeps of each context, by the same rules as Rapier.
+fn plan_steps(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<StepPlan> {
     let mut contexts = world.query::<(
         Entity,
         &RapierConfiguration,
@@ -186,7 +216,7 @@ fn make_plans(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<Plan> 
             } => {
                 ahead.diff += elapsed;
                 let mut steps = 0;
-                // A step of no length would never catch up.
+                // A step of zero length would loop forever.
                 while ahead.diff > 0.0 && dt > 0.0 {
                     ahead.diff -= dt;
                     steps += 1;
@@ -194,7 +224,7 @@ fn make_plans(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<Plan> 
                 (steps, substeps, dt / substeps as f32 * time_scale, dt)
             }
         };
-        plans.push(Plan {
+        plans.push(StepPlan {
             context,
             steps,
             substeps,
@@ -205,33 +235,35 @@ fn make_plans(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<Plan> 
     plans
 }
 
-/// Remembers where the bodies of a context are before its last step.
+/// Stores the start poses of a context's bodies for interpolation, before its last step.
 fn begin_interpolation(world: &mut World, context: Entity) {
-    let mut bodies = world.query::<(
-        &RapierRigidBodyHandle,
-        &bevy_rapier3d::prelude::RapierContextEntityLink,
-        &mut TransformInterpolation,
-    )>();
-    let mut starts = Vec::new();
-    if let Some(set) = world.get::<RapierRigidBodySet>(context) {
-        starts.extend(
-            set.bodies
-                .iter()
-                .map(|(handle, body)| (handle, *body.position())),
-        );
-    }
-    let starts: bevy::platform::collections::HashMap<_, _> = starts.into_iter().collect();
-    for (handle, link, mut interpolation) in bodies.iter_mut(world) {
+    type Bodies<'w, 's> = Query<
+        'w,
+        's,
+        (
+            &'static RapierRigidBodyHandle,
+            &'static RapierContextEntityLink,
+            &'static mut TransformInterpolation,
+        ),
+    >;
+    let mut state = SystemState::<(Query<&RapierRigidBodySet>, Bodies)>::new(world);
+    let Ok((contexts, mut bodies)) = state.get_mut(world) else {
+        return;
+    };
+    let Ok(set) = contexts.get(context) else {
+        return;
+    };
+    for (handle, link, mut interpolation) in &mut bodies {
         if link.0 == context
-            && let Some(start) = starts.get(&handle.0)
+            && let Some(body) = set.bodies.get(handle.0)
         {
-            interpolation.start = Some(*start);
+            interpolation.start = Some(*body.position());
             interpolation.end = None;
         }
     }
 }
 
-/// One step of Rapier in each context that takes part in this substep.
+/// Runs one step of Rapier in each context that takes part in this substep.
 fn step_rapier<Hooks>(
     mut contexts: Query<(
         &mut RapierContextSimulation,
@@ -251,13 +283,13 @@ fn step_rapier<Hooks>(
     for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
 {
     let hooks = RapierHooks(hooks.into_inner());
-    for (mut simulation, mut colliders, mut joints, mut bodies, config, mut ahead, mut molecules) in
+    for (mut simulation, mut colliders, mut joints, mut bodies, config, mut ahead, mut world) in
         &mut contexts
     {
-        let Some(substep) = molecules.substep else {
+        let Some(substep) = world.substep else {
             continue;
         };
-        let begin = Instant::now();
+        let start = Instant::now();
         simulation.step_simulation(
             &mut colliders,
             &mut joints,
@@ -274,8 +306,8 @@ fn step_rapier<Hooks>(
             None,
         );
         simulation.send_bevy_events(&mut collisions, &mut forces);
-        molecules.times.step += begin.elapsed();
-        molecules.times.substeps += 1;
-        molecules.clock += f64::from(substep);
+        world.times.step += start.elapsed();
+        world.times.substeps += 1;
+        world.clock += f64::from(substep);
     }
 }

@@ -175,5 +175,5 @@ fn a_bound_that_is_no_number_leaves_out_its_own_molecule_only() {
     // One that comes later makes all be collected anew.
     fly(&mut app, &template, Vec3::Y * 60.0, Vec3::ZERO);
     run(&mut app, 3);
-    assert_eq!(log::count(&["its AccelerationBound, NaN"]), 1);
+    assert_eq!(log::count(&["its AccelerationBound is NaN"]), 1);
 }

@@ -23,7 +23,7 @@ fn wait_for(app: &mut App, done: impl Fn(&mut World) -> bool) {
 
 fn atoms_of(app: &App, molecule: Entity) -> usize {
     let prepared = app.world().get::<PreparedMolecule>(molecule).unwrap();
-    prepared.shared().template().atom_count()
+    prepared.template().atom_count()
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn the_backend_can_be_switched_in_mid_run() {
     };
     let places = paths(&mut app, FRAMES, |app, frame| {
         let mut backend = backend_mut(app);
-        backend.wanted = [Backend::Gpu, Backend::Cpu][frame / 3 % 2];
+        backend.requested = [Backend::Gpu, Backend::Cpu][frame / 3 % 2];
         backend.search_only = frame / 6 % 2 == 1;
     });
     assert_as_on_the_processor(&places);
@@ -159,7 +159,7 @@ fn a_device_lost_between_frames_costs_no_frame() {
     };
     let places = paths(&mut app, FRAMES, |app, frame| match frame {
         8 => {
-            assert_eq!(backend(app).chosen(), Backend::Gpu);
+            assert_eq!(backend(app).active(), Backend::Gpu);
             device.raw().destroy();
         }
         9 => assert_eq!(searches(app), ["auto-grid"]),
@@ -168,7 +168,7 @@ fn a_device_lost_between_frames_costs_no_frame() {
     assert_as_on_the_processor(&places);
     assert_eq!(told(&app).len(), 1);
     assert!(told(&app)[0].error.is_lost());
-    assert_eq!(backend(&app).chosen(), Backend::Cpu);
+    assert_eq!(backend(&app).active(), Backend::Cpu);
 }
 
 #[test]

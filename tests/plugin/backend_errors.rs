@@ -55,13 +55,13 @@ fn without_an_adapter_the_processor_does_it() {
         matches!(fault.error, DeviceError::NoAdapter { .. }),
         "{fault:?}"
     );
-    assert_eq!(backend(&app).chosen(), Backend::Cpu);
+    assert_eq!(backend(&app).active(), Backend::Cpu);
     assert_eq!(backend(&app).adapter(), None);
 }
 
 #[test]
 fn an_adapter_that_is_too_small_is_named_and_left_alone() {
-    if crate::common::gpu_device::device().is_none() {
+    if gpu_device::device().is_none() {
         return;
     }
     let mut app = app_on(Backend::Gpu);
@@ -86,13 +86,13 @@ fn a_device_lost_between_frames_costs_no_bit() {
     };
     assert_same_bits(&mut app, 40, |app, frame| match frame {
         20 => {
-            assert_eq!(backend(app).chosen(), Backend::Gpu);
+            assert_eq!(backend(app).active(), Backend::Gpu);
             device.raw().destroy();
         }
-        21 => assert_eq!(backend(app).chosen(), Backend::Cpu),
+        21 => assert_eq!(backend(app).active(), Backend::Cpu),
         // Somebody plugs it in again.
         30 => backend_mut(app).retry(),
-        31 => assert_eq!(backend(app).chosen(), Backend::Gpu),
+        31 => assert_eq!(backend(app).active(), Backend::Gpu),
         _ => {}
     });
     let fault = only_fault(&app);
@@ -116,7 +116,7 @@ fn a_device_lost_between_substeps_costs_no_bit() {
         } else {
             Backend::Gpu
         };
-        assert!(frame == 0 || backend(app).chosen() == expected, "{frame}");
+        assert!(frame == 0 || backend(app).active() == expected, "{frame}");
     });
     assert!(only_fault(&app).error.is_lost());
 }
@@ -169,7 +169,7 @@ fn a_context_too_large_for_the_device_is_the_processors_until_it_shrinks() {
     };
     assert_eq!(searched_by(&app, context), Backend::Cpu);
     assert_eq!(searched_by(&app, other), Backend::Gpu);
-    assert_eq!(backend(&app).chosen(), Backend::Gpu);
+    assert_eq!(backend(&app).active(), Backend::Gpu);
     for &bar in &heap[..8] {
         app.world_mut().despawn(bar);
     }

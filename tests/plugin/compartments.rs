@@ -197,7 +197,7 @@ fn assert_mesh_is_refused(mesh: Mesh, why: &str) {
     run(&mut app, 3);
     let holds = |compartment| app.world().get::<CompartmentSurface>(compartment).is_some();
     assert!(!holds(bad) && holds(good));
-    let who = format!("compartment {bad} holds nothing");
+    let who = format!("compartment {bad} is invalid");
     assert_eq!(log::count(&[&who, why]), 1, "{why}");
 }
 

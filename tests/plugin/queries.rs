@@ -308,7 +308,7 @@ fn molecules_that_are_gone_are_not_found() {
         ask(app, |molecules| {
             assert_eq!(
                 molecules.template(molecule).is_some(),
-                molecules.describe((molecule, 0)).is_some()
+                molecules.atom_label((molecule, 0)).is_some()
             );
             let hit = molecules.cast_ray(Vec3::Y * 3.0, Vec3::NEG_Y, 9.0, &default());
             hit.map(|hit| hit.molecule)
@@ -375,10 +375,10 @@ fn an_atom_tells_its_name() {
         let found = molecules.nearest_atom(center, 0.0, &default()).unwrap();
         assert_eq!(found.atom, wanted);
         assert!((found.distance + radius).abs() < 1.0e-5);
-        let label = molecules.describe(found).unwrap();
+        let label = molecules.atom_label(found).unwrap();
         assert_eq!(label.to_string(), "HIS 68 A ND1");
         assert_eq!(label.element.symbol(), "N");
-        assert_eq!(molecules.describe((molecule, 1_000_000)), None);
+        assert_eq!(molecules.atom_label((molecule, 1_000_000)), None);
         assert_eq!(molecules.atom((molecule, 1_000_000)), None);
         assert_eq!(molecules.pose(molecule).unwrap().position, Vec3::Y);
     });

@@ -60,10 +60,10 @@ fn a_scale_is_refused_and_the_molecule_keeps_its_size() {
     let scaled = Transform::from_scale(Vec3::splat(2.0));
     let molecule = app.world_mut().spawn((Molecule(template), scaled)).id();
     run(&mut app, 10);
-    let reason = StateErrorKind::Scaled {
+    let kind = StateErrorKind::Scaled {
         scale: Vec3::splat(2.0),
     };
-    assert_eq!(faults(&app), [MoleculeStateError { molecule, reason }]);
+    assert_eq!(faults(&app), [MoleculeStateError { molecule, kind }]);
     assert!(position(&app, molecule).y < 0.0, "it falls nevertheless");
     // A scale that comes later is told again.
     for scale in [Vec3::ONE, Vec3::new(1.0, 3.0, 1.0)] {
@@ -86,8 +86,8 @@ fn a_pose_that_is_no_number_is_put_back() {
         run(&mut app, 3);
         let after = position(&app, molecule);
         assert!(after.distance(before) < 0.1, "{after}");
-        let reason = StateErrorKind::NotFinite;
-        assert_eq!(faults(&app), [MoleculeStateError { molecule, reason }]);
+        let kind = StateErrorKind::NotFinite;
+        assert_eq!(faults(&app), [MoleculeStateError { molecule, kind }]);
         assert_unharmed(&app, bystander);
     }
 }
@@ -159,7 +159,7 @@ fn molecules_heaped_up_in_one_point_are_set_aside() {
     run(&mut app, 2);
     let crowded = faults(&app)
         .iter()
-        .filter(|fault| fault.reason == StateErrorKind::Crowded);
+        .filter(|fault| fault.kind == StateErrorKind::Crowded);
     assert_eq!(crowded.count(), 1000);
     run(&mut app, 60);
     let apart = position(&app, bystanders[1]) - position(&app, bystanders[0]);
