@@ -1,24 +1,23 @@
-//! Files become molecules, or are reported.
+//! Loading of structure files, and reports of failures.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::test_app::*;
 
-/// Frames that a file may take to arrive.
-const PATIENCE: usize = 2000;
+/// Maximum number of frames to load a file.
+const MAX_FRAMES: usize = 2000;
 
 fn wait_for(app: &mut App, done: impl Fn(&mut World) -> bool) {
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_FRAMES {
         app.update();
         if done(app.world_mut()) {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    panic!("it did not arrive");
+    panic!("timed out");
 }
 
 fn atoms_of(app: &App, molecule: Entity) -> usize {
@@ -27,7 +26,7 @@ fn atoms_of(app: &App, molecule: Entity) -> usize {
 }
 
 #[test]
-fn every_format_is_loaded_by_its_ending() {
+fn all_formats_are_loaded_by_their_extension() {
     let mut app = app(ContactModel::Crowd);
     let server = app.world().resource::<AssetServer>().clone();
     let files = ["popc.pdb", "1ubq.cif", "4hhb.bcif.gz"];
@@ -47,13 +46,13 @@ fn every_format_is_loaded_by_its_ending() {
 }
 
 #[test]
-fn settings_choose_what_is_loaded() {
+fn load_options_select_the_atoms() {
     let mut app = app(ContactModel::Crowd);
     let server = app.world().resource::<AssetServer>().clone();
-    let dry = |options: &mut LoadOptions| options.hydrogens = false;
+    let without_hydrogens = |options: &mut LoadOptions| options.hydrogens = false;
     let template = server
         .load_builder()
-        .with_settings(dry)
+        .with_settings(without_hydrogens)
         .load("assets/molecules/popc.pdb");
     let molecule = app.world_mut().spawn(Molecule(template)).id();
     wait_for(&mut app, |world| {
@@ -66,7 +65,7 @@ fn settings_choose_what_is_loaded() {
 struct Failures(Vec<MoleculeLoadFailed>);
 
 #[test]
-fn missing_and_broken_files_are_reported_and_the_app_goes_on() {
+fn missing_and_invalid_files_are_reported() {
     let mut app = app(ContactModel::Crowd);
     app.init_resource::<Failures>();
     app.add_systems(
@@ -101,11 +100,11 @@ fn missing_and_broken_files_are_reported_and_the_app_goes_on() {
     }
     let height = position(&app, bystander).y;
     run(&mut app, 10);
-    assert!(position(&app, bystander).y < height, "the app goes on");
+    assert!(position(&app, bystander).y < height);
 }
 
 #[test]
-fn a_changed_template_changes_its_molecules() {
+fn a_modified_template_updates_its_molecules() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
@@ -125,7 +124,7 @@ fn a_changed_template_changes_its_molecules() {
 }
 
 #[test]
-fn a_molecule_given_a_file_that_is_still_on_its_way_gets_its_body_when_it_is_there() {
+fn a_new_handle_takes_effect_when_its_file_is_loaded() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
@@ -139,7 +138,7 @@ fn a_molecule_given_a_file_that_is_still_on_its_way_gets_its_body_when_it_is_the
         .entity_mut(molecule)
         .insert(Molecule(later.clone()));
     run(&mut app, 3);
-    assert_eq!(atoms_of(&app, molecule), 7, "the old body stays until then");
+    assert_eq!(atoms_of(&app, molecule), bar().atom_count());
     let other = real("1ubq.cif");
     let (atoms, expected) = (other.atom_count(), other.mass());
     app.world_mut()

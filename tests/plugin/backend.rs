@@ -1,8 +1,7 @@
-//! Who finds the contacts changes nothing about them: the whole run is the same, bit for
-//! bit, on the processor and on a GPU that searches only.
+//! Backends: with a GPU that only searches, results are bit for bit those of the CPU.
 //!
-//! Without an adapter the tests that need one say that they are skipped; with
-//! `REQUIRE_GPU=1` in the environment they fail instead.
+//! Without an adapter, tests that need one print that they are skipped; with `REQUIRE_GPU=1`
+//! in the environment they fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,25 +11,24 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue, WgpuWrapper};
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
-use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 use super::test_app::*;
 use crate::common::gpu_device;
 
-/// What was told of failures.
+/// The reported failures.
 #[derive(Resource, Default)]
-pub struct Told(pub Vec<MoleculeBackendFailed>);
+pub struct Failures(pub Vec<MoleculeBackendFailed>);
 
-/// An app that asks for `backend`, which only searches.
-pub fn app_on(backend: Backend) -> App {
+/// An app on `backend`, where a GPU only searches.
+pub fn search_app_on(backend: Backend) -> App {
     let mut app = solving_app_on(backend);
     backend_mut(&mut app).search_only = true;
     app
 }
 
-/// An app that asks for `backend`.
+/// An app on `backend`.
 pub fn solving_app_on(backend: Backend) -> App {
     let mut app = bare_app();
     app.add_plugins(MoleculePlugins::default().with_backend(backend));
@@ -38,18 +36,18 @@ pub fn solving_app_on(backend: Backend) -> App {
         dt: FRAME,
         substeps: 4,
     });
-    app.init_resource::<Told>().add_systems(
+    app.init_resource::<Failures>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculeBackendFailed>, mut told: ResMut<Told>| {
-            told.0.extend(messages.read().cloned());
+        |mut messages: MessageReader<MoleculeBackendFailed>, mut failures: ResMut<Failures>| {
+            failures.0.extend(messages.read().cloned());
         },
     );
     start(&mut app);
     app
 }
 
-pub fn told(app: &App) -> &[MoleculeBackendFailed] {
-    &app.world().resource::<Told>().0
+pub fn failures(app: &App) -> &[MoleculeBackendFailed] {
+    &app.world().resource::<Failures>().0
 }
 
 pub fn backend(app: &App) -> &MoleculeBackend {
@@ -60,18 +58,18 @@ pub fn backend_mut(app: &mut App) -> Mut<'_, MoleculeBackend> {
     app.world_mut().resource_mut::<MoleculeBackend>()
 }
 
-/// Lends an app a device of its own, to be broken.
+/// Gives an app its own device, which the test may destroy.
 #[track_caller]
-pub fn lend_own_device(app: &mut App, options: &GpuOptions) -> Option<Arc<GpuDevice>> {
+pub fn share_own_device(app: &mut App, options: &GpuOptions) -> Option<Arc<GpuDevice>> {
     let device = gpu_device::unless_required(GpuDevice::headless(options).map(Arc::new))?;
     backend_mut(app).share_device(Arc::clone(&device));
     Some(device)
 }
 
-/// Destroys a device in a substep, with that number from 1, between two sets.
+/// Destroys a device between two sets of the substep with this number, counted from 1.
 ///
-/// The count is not a resource: those are entities, and molecules are worked on in the
-/// order of theirs.
+/// The count is not a resource, since resources are entities and would change the order of
+/// the molecules.
 pub fn destroy_in_substep(
     app: &mut App,
     device: Arc<GpuDevice>,
@@ -87,49 +85,49 @@ pub fn destroy_in_substep(
     app.add_systems(MoleculeSubstep, destroy.after(after).before(before));
 }
 
-/// A heap of bars that falls onto a floor, with surfaces of all kinds.
+/// A heap of bars of different materials that falls onto a floor.
 pub fn spawn_heap(app: &mut App) -> Vec<Entity> {
     spawn_floor(app);
     let template = add(app, bar());
-    let place = |k: u32| {
+    let position = |k: u32| {
         let (x, y, z) = (k % 2, k / 4, k / 2 % 2);
         Vec3::new(x as f32 * 0.5, 0.2 + y as f32 * 0.21, z as f32 * 0.17)
     };
     (0..16)
         .map(|k| {
-            let turned = Transform::from_translation(place(k))
+            let transform = Transform::from_translation(position(k))
                 .with_rotation(Quat::from_rotation_y(0.4 * k as f32));
             let material = MoleculeMaterial {
                 friction: 0.1 * (k % 5) as f32,
                 restitution: 0.2 * (k % 3) as f32,
                 ..default()
             };
-            let molecule = (Molecule(template.clone()), turned, material);
+            let molecule = (Molecule(template.clone()), transform, material);
             app.world_mut().spawn(molecule).id()
         })
         .collect()
 }
 
-/// Every bit of the poses and velocities, and who touches how many.
+/// All bits of the poses and velocities, and the numbers of touching molecules.
 pub fn state(app: &App, molecules: &[Entity]) -> Vec<u32> {
     let mut bits = Vec::new();
     for &molecule in molecules {
         let molecule = app.world().entity(molecule);
-        let place = molecule.get::<Transform>().unwrap();
+        let transform = molecule.get::<Transform>().unwrap();
         let velocity = molecule.get::<Velocity>().unwrap();
-        let numbers = [place.translation, velocity.linear, velocity.angular]
+        let numbers = [transform.translation, velocity.linear, velocity.angular]
             .into_iter()
             .flat_map(|vector| vector.to_array())
-            .chain(place.rotation.to_array());
+            .chain(transform.rotation.to_array());
         bits.extend(numbers.map(f32::to_bits));
         bits.push(molecule.get::<Colliding>().unwrap().molecules);
     }
     bits
 }
 
-/// Runs the heap on the processor, and notes its state after each frame.
-pub fn run_on_the_processor(frames: usize) -> Vec<Vec<u32>> {
-    run_heap(app_on(Backend::Cpu), frames)
+/// Runs the heap on the CPU and returns its state after each frame.
+pub fn run_on_cpu(frames: usize) -> Vec<Vec<u32>> {
+    run_heap(search_app_on(Backend::Cpu), frames)
 }
 
 fn run_heap(mut app: App, frames: usize) -> Vec<Vec<u32>> {
@@ -151,32 +149,32 @@ pub fn searches(app: &mut App) -> Vec<&'static str> {
 }
 
 #[test]
-fn auto_takes_a_real_gpu_only() {
-    let mut app = app_on(Backend::Auto);
+fn auto_uses_hardware_gpus_only() {
+    let mut app = search_app_on(Backend::Auto);
     let template = add(&mut app, bar());
     spawn(&mut app, &template, Vec3::ZERO);
     run(&mut app, 3);
-    let real = GpuDevice::headless(&GpuOptions {
+    let hardware = GpuDevice::headless(&GpuOptions {
         allow_software: false,
         ..default()
     });
-    let expected = match real {
+    let expected = match hardware {
         Ok(_) => Backend::Gpu,
         Err(_) => Backend::Cpu,
     };
     assert_eq!(backend(&app).active(), expected);
     assert_eq!(backend(&app).adapter().is_some(), expected == Backend::Gpu);
-    assert!(told(&app).is_empty(), "it was not asked for");
-    // Seven atoms are not worth a GPU.
+    assert!(failures(&app).is_empty());
+    // Seven atoms stay on the CPU.
     assert_eq!(searches(&mut app), ["auto-grid"]);
 }
 
 #[test]
-fn a_gpu_that_is_asked_for_is_used_and_named() {
+fn a_requested_gpu_is_used() {
     let Some(device) = gpu_device::device() else {
         return;
     };
-    let mut app = app_on(Backend::Gpu);
+    let mut app = search_app_on(Backend::Gpu);
     spawn_heap(&mut app);
     run(&mut app, 2);
     assert_eq!(backend(&app).active(), Backend::Gpu);
@@ -186,17 +184,17 @@ fn a_gpu_that_is_asked_for_is_used_and_named() {
     let store = app.world().resource::<DiagnosticsStore>();
     let diagnostic = store.get(&MoleculeDiagnostics::BACKEND).unwrap();
     assert_eq!(diagnostic.value(), Some(1.0));
-    assert!(told(&app).is_empty());
+    assert!(failures(&app).is_empty());
 }
 
 #[test]
-fn a_run_has_the_same_bits_on_a_gpu() {
+fn a_gpu_search_gives_the_results_of_the_cpu() {
     let Some(device) = gpu_device::device() else {
         return;
     };
     let frames = 60;
-    let expected = run_on_the_processor(frames);
-    let mut app = app_on(Backend::Gpu);
+    let expected = run_on_cpu(frames);
+    let mut app = search_app_on(Backend::Gpu);
     backend_mut(&mut app).share_device(device);
     let heap = spawn_heap(&mut app);
     let mut contacts = 0;
@@ -212,58 +210,51 @@ fn a_run_has_the_same_bits_on_a_gpu() {
 }
 
 #[test]
-fn the_backend_can_be_switched_in_mid_run_and_no_bit_changes() {
+fn the_backend_can_change_without_changing_the_results() {
     let Some(device) = gpu_device::device() else {
         return;
     };
     let frames = 40;
-    let expected = run_on_the_processor(frames);
-    let mut app = app_on(Backend::Cpu);
+    let expected = run_on_cpu(frames);
+    let mut app = search_app_on(Backend::Cpu);
     backend_mut(&mut app).share_device(device);
     let heap = spawn_heap(&mut app);
     for (frame, expected) in expected.iter().enumerate() {
-        let wanted = [Backend::Cpu, Backend::Gpu][frame / 8 % 2];
-        backend_mut(&mut app).requested = wanted;
+        let requested = [Backend::Cpu, Backend::Gpu][frame / 8 % 2];
+        backend_mut(&mut app).requested = requested;
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
-        assert_eq!(backend(&app).active(), wanted);
+        assert_eq!(backend(&app).active(), requested);
         let name = ["auto-grid", "gpu-groups"][frame / 8 % 2];
         assert_eq!(searches(&mut app), [name]);
     }
-    assert!(told(&app).is_empty());
+    assert!(failures(&app).is_empty());
 }
 
 #[test]
-fn each_context_is_searched_on_the_gpu() {
+fn all_contexts_use_the_gpu() {
     let Some(device) = gpu_device::device() else {
         return;
     };
-    let mut app = app_on(Backend::Gpu);
+    let mut app = search_app_on(Backend::Gpu);
     backend_mut(&mut app).share_device(device);
     weightless(&mut app);
-    let (there, molecules) = spawn_second_context(&mut app);
+    let (context, in_second) = spawn_second_context(&mut app);
     let template = add(&mut app, bar());
-    let here = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    let in_first = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
     run(&mut app, 60);
     assert_eq!(searches(&mut app), ["gpu-groups", "gpu-groups"]);
-    let second = app.world().get::<MoleculeWorld>(there).unwrap();
+    let second = app.world().get::<MoleculeWorld>(context).unwrap();
     assert_eq!(second.backend(), Backend::Gpu);
-    for pair in [here, molecules] {
-        let apart = position(&app, pair[1]) - position(&app, pair[0]);
-        assert!(apart.y > 0.195, "{apart}");
+    for pair in [in_first, in_second] {
+        let offset = position(&app, pair[1]) - position(&app, pair[0]);
+        assert!(offset.y > 0.195, "{offset}");
     }
 }
 
-/// A context without gravity, and two molecules in it that overlap.
+/// A context without gravity, and two overlapping molecules in it.
 pub fn spawn_second_context(app: &mut App) -> (Entity, [Entity; 2]) {
-    let context = (
-        RapierContextSimulation::default(),
-        RapierConfiguration {
-            gravity: Vec3::ZERO,
-            ..RapierConfiguration::new(1.0)
-        },
-    );
-    let context = app.world_mut().spawn(context).id();
+    let context = weightless_context(app);
     let template = add(app, bar());
     let molecules = [0.0, 0.15].map(|y| {
         let molecule = spawn(app, &template, Vec3::Y * y);
@@ -276,11 +267,11 @@ pub fn spawn_second_context(app: &mut App) -> (Entity, [Entity; 2]) {
 }
 
 #[test]
-fn where_rapier_solves_no_device_is_looked_for() {
+fn the_rapier_model_uses_no_device() {
     let Some(device) = gpu_device::device() else {
         return;
     };
-    let mut app = app_on(Backend::Gpu);
+    let mut app = search_app_on(Backend::Gpu);
     app.insert_resource(ContactModel::Rapier);
     backend_mut(&mut app).share_device(device);
     spawn_heap(&mut app);
@@ -292,9 +283,9 @@ fn where_rapier_solves_no_device_is_looked_for() {
     assert_eq!(searches(&mut app), ["gpu-groups"]);
 }
 
-/// As Bevy's renderer leaves its device in the world.
+/// Inserts a device as Bevy's renderer does.
 #[cfg(feature = "render")]
-fn render_with(app: &mut App, device: &GpuDevice) {
+fn insert_render_device(app: &mut App, device: &GpuDevice) {
     let queue = WgpuWrapper::new(device.queue().clone());
     app.insert_resource(RenderDevice::from(device.raw().clone()))
         .insert_resource(RenderQueue(Arc::new(queue)));
@@ -302,17 +293,17 @@ fn render_with(app: &mut App, device: &GpuDevice) {
 
 #[test]
 #[cfg(feature = "render")]
-fn the_device_of_the_renderer_is_borrowed_and_so_is_its_next() {
+fn the_device_of_the_renderer_is_used_and_replaced() {
     let options = GpuOptions::default();
     let Some(first) = gpu_device::unless_required(GpuDevice::headless(&options)) else {
         return;
     };
-    // Resources are entities, and a run has the same bits only among the same entities.
-    let mut on_the_processor = app_on(Backend::Cpu);
-    render_with(&mut on_the_processor, &first);
-    let expected = run_heap(on_the_processor, 16);
-    let mut app = app_on(Backend::Gpu);
-    render_with(&mut app, &first);
+    // Resources are entities, and results depend on the order of entities.
+    let mut on_cpu = search_app_on(Backend::Cpu);
+    insert_render_device(&mut on_cpu, &first);
+    let expected = run_heap(on_cpu, 16);
+    let mut app = search_app_on(Backend::Gpu);
+    insert_render_device(&mut app, &first);
     let heap = spawn_heap(&mut app);
     let mut second = None;
     for (frame, expected) in expected.iter().enumerate() {
@@ -323,9 +314,9 @@ fn the_device_of_the_renderer_is_borrowed_and_so_is_its_next() {
             }
             8 => {
                 assert_eq!(backend(&app).active(), Backend::Cpu);
-                // What a renderer does that recovers.
+                // The renderer recovers.
                 let next = GpuDevice::headless(&options).unwrap();
-                render_with(&mut app, &next);
+                insert_render_device(&mut app, &next);
                 second = Some(next);
             }
             12 => {
@@ -338,7 +329,6 @@ fn the_device_of_the_renderer_is_borrowed_and_so_is_its_next() {
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
     }
-    // Whoever destroys the renderer's device destroys ours: it is the same.
     assert_eq!(backend(&app).active(), Backend::Cpu);
-    assert_eq!(told(&app).len(), 2);
+    assert_eq!(failures(&app).len(), 2);
 }

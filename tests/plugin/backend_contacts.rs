@@ -1,5 +1,4 @@
-//! Contacts that a GPU finds and solves: molecules do what they do on the processor, as far
-//! as rounding goes, and a device that fails costs nothing else.
+//! Contacts solved on a GPU: the results of the CPU up to rounding, also when the device fails.
 
 use std::sync::Arc;
 
@@ -11,39 +10,40 @@ use bevy_rapier3d::prelude::Sleeping;
 use super::backend::*;
 use super::test_app::*;
 
-/// Frames in which the heap falls.
+/// Number of simulated frames.
 const FRAMES: usize = 15;
 
-/// What rounding may have grown to by then, nm: a tenth of an atom.
-const CLOSE_NM: f32 = 0.01;
+/// Maximum deviation due to rounding, nm: a tenth of an atom.
+const TOLERANCE_NM: f32 = 0.01;
 
-/// An app whose contacts a device of its own solves, to be broken.
+/// An app with its own device, which the test may destroy.
 fn app_with(options: &GpuOptions) -> Option<(App, Arc<GpuDevice>)> {
     let mut app = solving_app_on(Backend::Gpu);
-    let device = lend_own_device(&mut app, options)?;
+    let device = share_own_device(&mut app, options)?;
     Some((app, device))
 }
 
-/// Where the bars of the heap are after each frame, and how many each touches.
+/// Positions of the bars of the heap after each frame. `before` runs before each frame.
 fn paths(app: &mut App, frames: usize, mut before: impl FnMut(&mut App, usize)) -> Vec<Vec3> {
     let heap = spawn_heap(app);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for frame in 0..frames {
         before(app, frame);
         app.update();
-        places.extend(heap.iter().map(|&bar| position(app, bar)));
+        positions.extend(heap.iter().map(|&bar| position(app, bar)));
     }
-    places
+    positions
 }
 
-/// Compares with the processor.
+/// Asserts that the positions are those on the CPU.
 #[track_caller]
-fn assert_as_on_the_processor(places: &[Vec3]) {
+fn assert_as_on_cpu(positions: &[Vec3]) {
     let mut app = solving_app_on(Backend::Cpu);
     let expected = paths(&mut app, FRAMES, |_, _| {});
-    assert_eq!(places.len(), expected.len());
-    for (place, expected) in places.iter().zip(&expected) {
-        assert!(place.distance(*expected) < CLOSE_NM, "{place} {expected}");
+    assert_eq!(positions.len(), expected.len());
+    for (position, expected) in positions.iter().zip(&expected) {
+        let close = position.distance(*expected) < TOLERANCE_NM;
+        assert!(close, "{position} {expected}");
     }
 }
 
@@ -52,32 +52,32 @@ fn touching(app: &mut App) -> usize {
     let mut colliding = world.query::<&Colliding>();
     colliding
         .iter(world)
-        .map(|own| own.molecules as usize)
+        .map(|one| one.molecules as usize)
         .sum()
 }
 
 #[test]
-fn a_heap_falls_as_on_the_processor() {
+fn a_heap_falls_as_on_the_cpu() {
     let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
         return;
     };
     let mut touches = 0;
-    let places = paths(&mut app, FRAMES, |app, frame| {
+    let positions = paths(&mut app, FRAMES, |app, frame| {
         if frame > 0 {
             assert_eq!(searches(app), ["gpu-contacts"]);
         }
         touches += touching(app);
     });
-    assert_as_on_the_processor(&places);
+    assert_as_on_cpu(&positions);
     assert!(touches > 20, "{touches}");
-    assert!(told(&app).is_empty());
+    assert!(failures(&app).is_empty());
 }
 
-/// Lowest place of a bar, and fastest speed, when a heap has fallen for a second.
-fn fallen(mut app: App) -> [f32; 2] {
+/// Lowest position and highest speed of a bar after one second.
+fn lowest_and_fastest(mut app: App) -> [f32; 2] {
     let heap = spawn_heap(&mut app);
     run(&mut app, 60);
-    assert!(told(&app).is_empty());
+    assert!(failures(&app).is_empty());
     let lowest = heap.iter().map(|&bar| position(&app, bar).y);
     let fastest = heap.iter().map(|&bar| velocity(&app, bar).length());
     [
@@ -87,26 +87,26 @@ fn fallen(mut app: App) -> [f32; 2] {
 }
 
 #[test]
-fn a_heap_ends_up_as_on_the_processor() {
+fn a_heap_comes_to_rest_as_on_the_cpu() {
     let Some((app, _)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    let [lowest, fastest] = fallen(app);
-    let expected = fallen(solving_app_on(Backend::Cpu));
+    let [lowest, fastest] = lowest_and_fastest(app);
+    let expected = lowest_and_fastest(solving_app_on(Backend::Cpu));
     let found = [lowest, fastest];
     assert!(lowest > expected[0] - 0.05, "{found:?} {expected:?}");
     assert!(fastest < 2.0 * expected[1] + 1.0, "{found:?} {expected:?}");
 }
 
 #[test]
-fn who_touches_whom_is_told_unless_nobody_wants_it() {
+fn touches_can_be_skipped() {
     let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
         return;
     };
     backend_mut(&mut app).skip_touches = true;
     let mut touches = 0;
-    let places = paths(&mut app, FRAMES, |app, _| touches += touching(app));
-    assert_as_on_the_processor(&places);
+    let positions = paths(&mut app, FRAMES, |app, _| touches += touching(app));
+    assert_as_on_cpu(&positions);
     assert_eq!(touches, 0);
     backend_mut(&mut app).skip_touches = false;
     run(&mut app, 2);
@@ -114,7 +114,7 @@ fn who_touches_whom_is_told_unless_nobody_wants_it() {
 }
 
 #[test]
-fn sleepers_wake_when_one_of_them_is_gone_though_nobody_knows_who_touched_it() {
+fn without_touches_all_sleeping_molecules_wake_when_one_is_despawned() {
     let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
         return;
     };
@@ -139,25 +139,25 @@ fn sleepers_wake_when_one_of_them_is_gone_though_nobody_knows_who_touched_it() {
 }
 
 #[test]
-fn the_backend_can_be_switched_in_mid_run() {
+fn the_backend_can_change_between_frames() {
     let Some((mut app, _)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    let places = paths(&mut app, FRAMES, |app, frame| {
+    let positions = paths(&mut app, FRAMES, |app, frame| {
         let mut backend = backend_mut(app);
         backend.requested = [Backend::Gpu, Backend::Cpu][frame / 3 % 2];
         backend.search_only = frame / 6 % 2 == 1;
     });
-    assert_as_on_the_processor(&places);
-    assert!(told(&app).is_empty());
+    assert_as_on_cpu(&positions);
+    assert!(failures(&app).is_empty());
 }
 
 #[test]
-fn a_device_lost_between_frames_costs_no_frame() {
+fn a_device_lost_between_frames_is_replaced_by_the_cpu() {
     let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
         return;
     };
-    let places = paths(&mut app, FRAMES, |app, frame| match frame {
+    let positions = paths(&mut app, FRAMES, |app, frame| match frame {
         8 => {
             assert_eq!(backend(app).active(), Backend::Gpu);
             device.raw().destroy();
@@ -165,27 +165,27 @@ fn a_device_lost_between_frames_costs_no_frame() {
         9 => assert_eq!(searches(app), ["auto-grid"]),
         _ => {}
     });
-    assert_as_on_the_processor(&places);
-    assert_eq!(told(&app).len(), 1);
-    assert!(told(&app)[0].error.is_lost());
+    assert_as_on_cpu(&positions);
+    assert_eq!(failures(&app).len(), 1);
+    assert!(failures(&app)[0].error.is_lost());
     assert_eq!(backend(&app).active(), Backend::Cpu);
 }
 
 #[test]
-fn a_device_lost_before_it_answers_costs_no_substep() {
+fn a_device_lost_in_a_substep_is_replaced_by_the_cpu() {
     let Some((mut app, device)) = app_with(&GpuOptions::default()) else {
         return;
     };
     let between = [MoleculeSystems::Detect, MoleculeSystems::Respond];
     destroy_in_substep(&mut app, device, 29, between);
-    let places = paths(&mut app, FRAMES, |_, _| {});
-    assert_as_on_the_processor(&places);
-    assert_eq!(told(&app).len(), 1);
-    assert!(told(&app)[0].error.is_lost());
+    let positions = paths(&mut app, FRAMES, |_, _| {});
+    assert_as_on_cpu(&positions);
+    assert_eq!(failures(&app).len(), 1);
+    assert!(failures(&app)[0].error.is_lost());
 }
 
 #[test]
-fn a_device_without_memory_costs_nothing() {
+fn a_device_without_memory_is_replaced_by_the_cpu() {
     for memory_bytes in [2_000, 20_000, 60_000] {
         let options = GpuOptions {
             memory_bytes: Some(memory_bytes),
@@ -194,11 +194,12 @@ fn a_device_without_memory_costs_nothing() {
         let Some((mut app, _)) = app_with(&options) else {
             return;
         };
-        let places = paths(&mut app, FRAMES, |_, _| {});
-        assert_as_on_the_processor(&places);
-        for fault in told(&app) {
-            assert!(fault.error.is_out_of_space(), "{fault:?}, {memory_bytes}");
+        let positions = paths(&mut app, FRAMES, |_, _| {});
+        assert_as_on_cpu(&positions);
+        for failure in failures(&app) {
+            let out_of_space = failure.error.is_out_of_space();
+            assert!(out_of_space, "{failure:?}, {memory_bytes}");
         }
-        assert_eq!(told(&app).len(), 1, "{memory_bytes}");
+        assert_eq!(failures(&app).len(), 1, "{memory_bytes}");
     }
 }

@@ -1,7 +1,6 @@
-//! Molecules fall, land, and meet each other and the ordinary world, in both models.
+//! Molecules as bodies: gravity, collisions, joints and sleep, in both contact models.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -35,7 +34,7 @@ fn a_molecule_lands_on_a_floor_and_rests() {
 }
 
 #[test]
-fn two_molecules_collide_and_momentum_is_kept() {
+fn collisions_of_molecules_conserve_momentum() {
     for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let mut app = app(model);
         weightless(&mut app);
@@ -58,7 +57,7 @@ fn two_molecules_collide_and_momentum_is_kept() {
 }
 
 #[test]
-fn a_static_molecule_stays_and_is_freed() {
+fn a_static_molecule_does_not_move_until_it_is_freed() {
     for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let mut app = app(model);
         let template = add(&mut app, bar());
@@ -82,7 +81,7 @@ fn a_static_molecule_stays_and_is_freed() {
 }
 
 #[test]
-fn a_molecule_that_was_static_before_it_was_a_molecule_is_fixed() {
+fn the_order_of_static_and_molecule_components_does_not_matter() {
     let mut app = app(ContactModel::Crowd);
     let template = add(&mut app, bar());
     let receptor = app.world_mut().spawn(StaticMolecule).id();
@@ -96,7 +95,7 @@ fn a_molecule_that_was_static_before_it_was_a_molecule_is_fixed() {
     assert_eq!(position(&app, receptor), Vec3::ZERO);
 }
 
-/// The molecules of all contexts, as they know them.
+/// The molecules of all contexts.
 fn members(app: &mut App) -> Vec<Entity> {
     let world = app.world_mut();
     let mut worlds = world.query::<&MoleculeWorld>();
@@ -107,14 +106,14 @@ fn members(app: &mut App) -> Vec<Entity> {
 }
 
 #[test]
-fn what_is_a_molecule_no_more_loses_the_body_of_one_until_it_is_one_again() {
+fn removing_the_molecule_component_removes_its_body() {
     for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let mut app = app(model);
         weightless(&mut app);
         let template = add(&mut app, bar());
-        let [stays, goes] = [0.0, 0.05].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+        let [other, molecule] = [0.0, 0.05].map(|y| spawn(&mut app, &template, Vec3::Y * y));
         let has_body = |app: &App| {
-            let entity = app.world().entity(goes);
+            let entity = app.world().entity(molecule);
             [
                 entity.contains::<PreparedMolecule>(),
                 entity.contains::<Collider>(),
@@ -123,40 +122,40 @@ fn what_is_a_molecule_no_more_loses_the_body_of_one_until_it_is_one_again() {
         };
         run(&mut app, 2);
         assert_eq!(has_body(&app), [true; 3], "{model:?}");
-        assert!(app.world().get::<Colliding>(stays).unwrap().any());
+        assert!(app.world().get::<Colliding>(other).unwrap().any());
 
-        app.world_mut().entity_mut(goes).remove::<Molecule>();
+        app.world_mut().entity_mut(molecule).remove::<Molecule>();
         assert_eq!(has_body(&app), [false; 3], "{model:?}");
         run(&mut app, 2);
-        assert_eq!(members(&mut app), [stays], "{model:?}");
-        for molecule in [stays, goes] {
-            let colliding = app.world().get::<Colliding>(molecule).unwrap();
+        assert_eq!(members(&mut app), [other], "{model:?}");
+        for entity in [other, molecule] {
+            let colliding = app.world().get::<Colliding>(entity).unwrap();
             assert!(!colliding.any(), "{model:?}");
         }
-        assert_eq!(mass_of(&app, goes), 0.0, "{model:?}");
+        assert_eq!(mass_of(&app, molecule), 0.0, "{model:?}");
 
         let again = Molecule(template.clone());
-        app.world_mut().entity_mut(goes).insert(again.clone());
+        app.world_mut().entity_mut(molecule).insert(again.clone());
         run(&mut app, 2);
         assert_eq!(has_body(&app), [true; 3], "{model:?}");
         assert_eq!(members(&mut app).len(), 2, "{model:?}");
-        assert!((mass_of(&app, goes) - bar().mass()).abs() < 0.01);
+        assert!((mass_of(&app, molecule) - bar().mass()).abs() < 0.01);
 
-        // Both between two frames.
+        // Removal and insertion within one frame.
         let mut commands = app.world_mut().commands();
-        commands.entity(goes).remove::<Molecule>().insert(again);
+        commands.entity(molecule).remove::<Molecule>().insert(again);
         run(&mut app, 2);
         assert_eq!(has_body(&app), [true; 3], "{model:?}");
         assert_eq!(members(&mut app).len(), 2, "{model:?}");
 
-        app.world_mut().despawn(goes);
+        app.world_mut().despawn(molecule);
         run(&mut app, 2);
-        assert_eq!(members(&mut app), [stays], "{model:?}");
+        assert_eq!(members(&mut app), [other], "{model:?}");
     }
 }
 
 #[test]
-fn what_is_a_molecule_no_more_keeps_what_the_app_gave_it() {
+fn removing_the_molecule_component_keeps_components_of_the_app() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
@@ -177,7 +176,7 @@ fn what_is_a_molecule_no_more_keeps_what_the_app_gave_it() {
 }
 
 #[test]
-fn a_molecule_hangs_on_a_joint_and_answers_forces() {
+fn a_molecule_on_a_joint_responds_to_forces() {
     let mut app = app(ContactModel::Crowd);
     let anchor = (RigidBody::Fixed, Transform::from_xyz(0.0, 5.0, 0.0));
     let anchor = app.world_mut().spawn(anchor).id();
@@ -190,7 +189,7 @@ fn a_molecule_hangs_on_a_joint_and_answers_forces() {
     run(&mut app, 300);
     let distance = position(&app, molecule).distance(Vec3::Y * 5.0);
     assert!((2.3..2.7).contains(&distance), "{distance}");
-    // A force as large as its weight, sideways, keeps it at 45 degrees.
+    // A horizontal force equal to its weight tilts the joint by 45 degrees.
     let weight = real("1ubq.cif").mass() * 9.81;
     app.world_mut().entity_mut(molecule).insert((
         ExternalForce {
@@ -208,7 +207,7 @@ fn a_molecule_hangs_on_a_joint_and_answers_forces() {
 }
 
 #[test]
-fn a_molecule_answers_the_ray_casts_of_rapier() {
+fn rapier_ray_casts_hit_molecules() {
     #[derive(Resource, Default)]
     struct Hit(Option<(Entity, f32)>);
     let mut app = app(ContactModel::Crowd);
@@ -235,7 +234,7 @@ fn a_molecule_answers_the_ray_casts_of_rapier() {
 }
 
 #[test]
-fn a_heap_falls_asleep_and_is_woken_by_a_hit() {
+fn a_sleeping_heap_wakes_on_impact() {
     let mut app = app(ContactModel::Crowd);
     spawn_floor(&mut app);
     let template = add(&mut app, bar());
@@ -250,17 +249,17 @@ fn a_heap_falls_asleep_and_is_woken_by_a_hit() {
     let asleep = |app: &App, molecule| app.world().get::<Sleeping>(molecule).unwrap().sleeping;
     assert!(asleep(&app, low) && asleep(&app, high));
     let start = position(&app, low) + Vec3::X * -3.0;
-    let hitter = spawn(&mut app, &template, start);
+    let projectile = spawn(&mut app, &template, start);
     app.world_mut()
-        .entity_mut(hitter)
+        .entity_mut(projectile)
         .insert((Velocity::linear(Vec3::X * 8.0), GravityScale(0.0)));
     run(&mut app, 40);
     assert!(position(&app, low).x > 0.05, "{}", position(&app, low));
 }
 
 #[test]
-fn details_stand_for_the_molecule() {
-    for (detail, least) in [
+fn molecules_of_any_detail_separate() {
+    for (detail, min_distance) in [
         (MoleculeDetail::Atoms, 1.9),
         (MoleculeDetail::Residues, 1.9),
         (MoleculeDetail::Proxies(17), 1.9),
@@ -280,7 +279,7 @@ fn details_stand_for_the_molecule() {
             molecule
         });
         run(&mut app, 600);
-        let apart = position(&app, molecules[0]).distance(position(&app, molecules[1]));
-        assert!(apart > least, "{detail:?}: {apart}");
+        let distance = position(&app, molecules[0]).distance(position(&app, molecules[1]));
+        assert!(distance > min_distance, "{detail:?}: {distance}");
     }
 }

@@ -1,9 +1,8 @@
-//! Molecules diffuse, and never overlap by an atom.
+//! Brownian motion of molecules without overlaps.
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::{DockingMolecule, overlapping_atoms};
 use bevy_rapier_molecules::motion::brownian::{Medium, hydrodynamic_radius};
-use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use std::sync::Arc;
@@ -12,33 +11,33 @@ use super::log;
 use super::test_app::*;
 use crate::common::thread_pool::with_threads;
 
-/// Overlap of atoms that rounding may make, nm.
+/// Maximum overlap due to rounding, nm.
 const ROUNDING_NM: f32 = 1.0e-5;
 
-fn settings(app: &mut App, change: impl FnOnce(&mut BrownianMotionConfig)) {
+fn change_config(app: &mut App, change: impl FnOnce(&mut BrownianMotionConfig)) {
     change(&mut app.world_mut().resource_mut::<BrownianMotionConfig>());
 }
 
-/// Ubiquitins in a box that holds them, `along`³ of them.
-fn cell(along: u32, seed: u64) -> (App, Vec<Entity>) {
+/// `side`³ ubiquitins confined to a box.
+fn cell(side: u32, seed: u64) -> (App, Vec<Entity>) {
     let mut app = app(ContactModel::Crowd);
-    // A hundred times as fast as by default: substeps have to be split.
-    settings(&mut app, |settings| {
-        settings.seed = seed;
-        settings.pace = 1.0e-7;
+    // A hundred times the default, so that substeps are split.
+    change_config(&mut app, |config| {
+        config.seed = seed;
+        config.pace = 1.0e-7;
     });
     let template = add(&mut app, real("1ubq.cif"));
     let step = 4.4;
-    let half = 0.5 * along as f32 * step + 0.5;
+    let half = 0.5 * side as f32 * step + 0.5;
     let cell = app.world_mut().spawn(Compartment::Box {
         half_extents: Vec3::splat(half),
     });
-    let place = InCompartment::new(cell.id(), CompartmentRegion::Inside);
-    let molecules = (0..along.pow(3)).map(|k| {
-        let cell = [k % along, k / along % along, k / along / along];
-        let at = cell.map(|k| (k as f32 + 0.5 - 0.5 * along as f32) * step);
-        let molecule = spawn(&mut app, &template, Vec3::from_array(at));
-        let brownian = (BrownianMotion::default(), place, CrowdOnly);
+    let confined = InCompartment::new(cell.id(), CompartmentRegion::Inside);
+    let molecules = (0..side.pow(3)).map(|k| {
+        let cell = [k % side, k / side % side, k / side / side];
+        let position = cell.map(|k| (k as f32 + 0.5 - 0.5 * side as f32) * step);
+        let molecule = spawn(&mut app, &template, Vec3::from_array(position));
+        let brownian = (BrownianMotion::default(), confined, CrowdOnly);
         app.world_mut().entity_mut(molecule).insert(brownian);
         molecule
     });
@@ -55,32 +54,32 @@ fn poses(app: &App, molecules: &[Entity]) -> Vec<Pose> {
 }
 
 #[derive(Resource, Default)]
-struct Met(Vec<MoleculeCollision>);
+struct Collisions(Vec<MoleculeCollision>);
 
-fn listen(app: &mut App) {
-    app.init_resource::<Met>().add_systems(
+fn record_collisions(app: &mut App) {
+    app.init_resource::<Collisions>().add_systems(
         Last,
-        |mut messages: MessageReader<MoleculeCollision>, mut met: ResMut<Met>| {
-            met.0.extend(messages.read());
+        |mut messages: MessageReader<MoleculeCollision>, mut collisions: ResMut<Collisions>| {
+            collisions.0.extend(messages.read());
         },
     );
 }
 
-fn met(app: &App) -> &[MoleculeCollision] {
-    &app.world().resource::<Met>().0
+fn collisions(app: &App) -> &[MoleculeCollision] {
+    &app.world().resource::<Collisions>().0
 }
 
 #[test]
-fn free_molecules_come_as_far_and_turn_as_much_as_einstein_says() {
+fn free_diffusion_follows_the_einstein_relation() {
     let (diffusion, rotational_diffusion) = (1.0e8, 2.0e8);
     let mut app = app(ContactModel::Crowd);
     let pace = 1.0e-12 / f64::from(FRAME);
-    settings(&mut app, |settings| settings.pace = pace);
+    change_config(&mut app, |config| config.pace = pace);
     let template = add(&mut app, bar());
     let molecules: Vec<Entity> = (0..512)
         .map(|k| {
-            let place = [k % 8, k / 8 % 8, k / 64].map(|k| 4.0 * k as f32 - 14.0);
-            let molecule = spawn(&mut app, &template, Vec3::from_array(place));
+            let position = [k % 8, k / 8 % 8, k / 64].map(|k| 4.0 * k as f32 - 14.0);
+            let molecule = spawn(&mut app, &template, Vec3::from_array(position));
             let brownian = BrownianMotion {
                 diffusion: Some(diffusion),
                 rotational_diffusion: Some(rotational_diffusion),
@@ -94,17 +93,17 @@ fn free_molecules_come_as_far_and_turn_as_much_as_einstein_says() {
         .collect();
     run(&mut app, 3);
     let frames = 60;
-    let (mut squares, mut turned) = (0.0, 0.0);
-    let mut before = poses(&app, &molecules);
-    let start = before.clone();
+    let (mut squares, mut decay) = (0.0, 0.0);
+    let mut previous = poses(&app, &molecules);
+    let start = previous.clone();
     for _ in 0..frames {
         run(&mut app, 1);
-        let now = poses(&app, &molecules);
-        for (now, then) in now.iter().zip(&before) {
-            squares += f64::from(now.position.distance_squared(then.position));
-            turned += f64::from(1.0 - (now.rotation * Vec3::X).dot(then.rotation * Vec3::X));
+        let current = poses(&app, &molecules);
+        for (new, old) in current.iter().zip(&previous) {
+            squares += f64::from(new.position.distance_squared(old.position));
+            decay += f64::from(1.0 - (new.rotation * Vec3::X).dot(old.rotation * Vec3::X));
         }
-        before = now;
+        previous = current;
     }
     let samples = f64::from(frames) * molecules.len() as f64;
     let dt = 1.0e-12;
@@ -113,33 +112,33 @@ fn free_molecules_come_as_far_and_turn_as_much_as_einstein_says() {
         6.0 * diffusion * dt,
         1.0 - (-2.0 * rotational_diffusion * dt).exp(),
     ];
-    for (found, expected) in [squares / samples, turned / samples].iter().zip(expected) {
+    for (found, expected) in [squares / samples, decay / samples].iter().zip(expected) {
         let ratio = found / expected;
         assert!((ratio - 1.0).abs() < 0.025, "{ratio}");
     }
-    // The whole way as well, as far as 512 molecules can tell.
-    let ways = before.iter().zip(&start);
-    let ways = ways.map(|(now, then)| f64::from(now.position.distance_squared(then.position)));
-    let ratio = ways.sum::<f64>() / 512.0 / (6.0 * diffusion * dt * f64::from(frames));
+    // The total displacement too, within the statistics of 512 molecules.
+    let total = previous.iter().zip(&start);
+    let total = total.map(|(new, old)| f64::from(new.position.distance_squared(old.position)));
+    let ratio = total.sum::<f64>() / 512.0 / (6.0 * diffusion * dt * f64::from(frames));
     assert!((ratio - 1.0).abs() < 0.12, "{ratio}");
 }
 
 #[test]
-fn coefficients_come_from_the_molecule_unless_they_are_given() {
+fn coefficients_default_to_those_of_the_molecule() {
     let medium = Medium::default();
     let mass = f64::from(real("1ubq.cif").mass());
-    let own = BrownianMotion::default().coefficients(mass, &medium);
+    let default = BrownianMotion::default().coefficients(mass, &medium);
     let radius = hydrodynamic_radius(mass);
     assert_eq!(
-        own,
+        default,
         [medium.translational(radius), medium.rotational(radius)]
     );
-    // 150 µm²/s are measured.
-    assert!((own[0] * 1.0e-6 - 150.0).abs() < 15.0, "{}", own[0]);
+    // The measured value is 150 µm²/s.
+    assert!((default[0] * 1.0e-6 - 150.0).abs() < 15.0, "{}", default[0]);
     let given = BrownianMotion {
         diffusion: Some(3.0),
         radius: Some(1.0),
-        ..default()
+        ..BrownianMotion::default()
     };
     assert_eq!(
         given.coefficients(mass, &medium),
@@ -148,41 +147,42 @@ fn coefficients_come_from_the_molecule_unless_they_are_given() {
 }
 
 #[test]
-fn a_crowd_in_a_compartment_stays_there_and_nothing_overlaps() {
+fn a_confined_crowd_stays_in_its_compartment_without_overlaps() {
     let (mut app, molecules) = cell(3, 1);
-    listen(&mut app);
+    record_collisions(&mut app);
     run(&mut app, 2);
     let start = poses(&app, &molecules);
     let body = DockingMolecule::new(Arc::new(real("1ubq.cif")));
-    let reach = 0.5 * 3.0 * 4.4 + 0.5 - real("1ubq.cif").bounding_radius() - 0.1;
+    let max_coordinate = 0.5 * 3.0 * 4.4 + 0.5 - real("1ubq.cif").bounding_radius() - 0.1;
     for _ in 0..10 {
         run(&mut app, 1);
-        let now = poses(&app, &molecules);
-        for (k, one) in now.iter().enumerate() {
-            assert!(one.position.abs().max_element() < reach + 1.0e-3);
-            for other in &now[k + 1..] {
+        let current = poses(&app, &molecules);
+        for (k, one) in current.iter().enumerate() {
+            assert!(one.position.abs().max_element() < max_coordinate + 1.0e-3);
+            for other in &current[k + 1..] {
                 let deepest = overlapping_atoms(&body, one, &body, other);
                 let deepest = deepest.iter().map(|pair| -pair.gap);
                 assert!(deepest.fold(0.0, f32::max) < ROUNDING_NM);
             }
         }
     }
-    assert!(met(&app).len() > 20, "{}", met(&app).len());
+    let count = collisions(&app).len();
+    assert!(count > 20, "{count}");
     let moved = poses(&app, &molecules).into_iter().zip(&start);
     let moved: f32 = moved
-        .map(|(now, then)| now.position.distance_squared(then.position))
+        .map(|(new, old)| new.position.distance_squared(old.position))
         .sum::<f32>()
         / 27.0;
-    // In 17 ns they would come 15 nm² far alone.
+    // Free molecules would have a mean square displacement of 15 nm² in 17 ns.
     assert!((0.1..14.0).contains(&moved), "{moved}");
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_for_one_thread_and_two() {
+fn a_seed_gives_bit_for_bit_the_same_motion_on_any_number_of_threads() {
     let run = |threads: usize, seed: u64| {
         with_threads(threads, || {
             let (mut app, molecules) = cell(2, seed);
-            listen(&mut app);
+            record_collisions(&mut app);
             run(&mut app, 8);
             let bits = |pose: &Pose| {
                 (
@@ -191,51 +191,50 @@ fn the_same_seed_gives_the_same_bits_for_one_thread_and_two() {
                 )
             };
             let poses: Vec<_> = poses(&app, &molecules).iter().map(bits).collect();
-            (poses, met(&app).to_vec())
+            (poses, collisions(&app).to_vec())
         })
     };
     let one = run(1, 5);
     assert!(!one.1.is_empty());
     assert_eq!(one, run(2, 5));
     assert_ne!(one, run(1, 6));
-    // Substeps follow each other, in each one a pair meets once, and the smaller entity
-    // comes first.
-    let order = |met: &MoleculeCollision| (met.time, met.molecule, met.other);
+    // Sorted by substep; one collision per pair and substep, with the smaller entity first.
+    let order = |one: &MoleculeCollision| (one.time, one.molecule, one.other);
     assert!(one.1.is_sorted_by(|one, other| order(one) < order(other)));
-    assert!(one.1.iter().all(|met| met.molecule < met.other));
+    assert!(one.1.iter().all(|it| it.molecule < it.other));
 }
 
 #[test]
-fn molecules_that_stick_diffuse_as_one() {
+fn sticking_molecules_diffuse_as_one() {
     let (mut app, molecules) = cell(2, 3);
     for molecule in &molecules[..4] {
         app.world_mut()
             .entity_mut(*molecule)
             .insert(CollisionOutcome::Stick);
     }
-    listen(&mut app);
+    record_collisions(&mut app);
     for _ in 0..200 {
         run(&mut app, 1);
         if !clusters(&mut app).is_empty() {
             break;
         }
     }
-    let stuck = |met: &&MoleculeCollision| met.outcome == CollisionOutcome::Stick;
-    let first = met(&app).iter().find(stuck).unwrap();
+    let sticks = |one: &&MoleculeCollision| one.outcome == CollisionOutcome::Stick;
+    let first = collisions(&app).iter().find(sticks).unwrap();
     let pair = [first.molecule, first.other];
     assert!(pair.iter().all(|one| molecules[..4].contains(one)));
     let cluster = clusters(&mut app)[0].clone();
     assert!(pair.iter().all(|one| cluster.contains(one)));
-    // They move, and keep their places to each other; also when someone leaves.
-    let seen = |app: &App| {
+    // The cluster moves and stays rigid, even when another molecule is despawned.
+    let relative_position = |app: &App| {
         let [one, other] = [0, 1].map(|k| poses(app, &pair)[k]);
         one.inverse_transform_point(other.position)
     };
-    let (before, place) = (seen(&app), poses(&app, &pair)[0].position);
+    let (before, start) = (relative_position(&app), poses(&app, &pair)[0].position);
     app.world_mut().entity_mut(molecules[7]).despawn();
     run(&mut app, 20);
-    assert!(seen(&app).distance(before) < 1.0e-3);
-    assert!(poses(&app, &pair)[0].position.distance(place) > 0.05);
+    assert!(relative_position(&app).distance(before) < 1.0e-3);
+    assert!(poses(&app, &pair)[0].position.distance(start) > 0.05);
 }
 
 fn clusters(app: &mut App) -> Vec<Vec<Entity>> {
@@ -245,63 +244,64 @@ fn clusters(app: &mut App) -> Vec<Vec<Entity>> {
 }
 
 #[test]
-fn a_rule_has_the_last_word_and_entities_are_told() {
+fn a_collision_rule_overrides_the_components() {
     #[derive(Resource, Default)]
-    struct Told(u32);
+    struct Events(u32);
     let (mut app, molecules) = cell(2, 3);
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
             .insert(CollisionOutcome::Stick)
-            .observe(|_: On<MoleculeCollision>, mut told: ResMut<Told>| told.0 += 1);
+            .observe(|_: On<MoleculeCollision>, mut events: ResMut<Events>| events.0 += 1);
     }
-    app.init_resource::<Told>()
-        .insert_resource(CollisionRule::new(|meeting| match meeting.outcome {
+    app.init_resource::<Events>()
+        .insert_resource(CollisionRule::new(|collision| match collision.outcome {
             CollisionOutcome::Stick => CollisionOutcome::Bounce,
             other => other,
         }));
-    listen(&mut app);
+    record_collisions(&mut app);
     run(&mut app, 30);
     assert!(clusters(&mut app).is_empty());
-    let told = app.world().resource::<Told>().0;
-    assert!(told > 0 && told as usize == 2 * met(&app).len(), "{told}");
+    let events = app.world().resource::<Events>().0;
+    assert!(events > 0, "{events}");
+    assert_eq!(events as usize, 2 * collisions(&app).len());
 }
 
 #[test]
-fn molecules_that_pass_go_through_each_other_and_nobody_pushes_them() {
+fn passing_molecules_overlap_without_contact_forces() {
     let (mut app, molecules) = cell(2, 3);
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
             .insert(CollisionOutcome::Pass);
     }
-    listen(&mut app);
+    record_collisions(&mut app);
     let body = DockingMolecule::new(Arc::new(real("1ubq.cif")));
     let mut overlapping = 0;
     for _ in 0..20 {
         run(&mut app, 1);
-        let now = poses(&app, &molecules);
-        for (k, one) in now.iter().enumerate() {
-            let others = now[k + 1..].iter();
+        let current = poses(&app, &molecules);
+        for (k, one) in current.iter().enumerate() {
+            let others = current[k + 1..].iter();
             let inside =
                 others.filter(|other| !overlapping_atoms(&body, one, &body, other).is_empty());
             overlapping += inside.count();
         }
         for molecule in &molecules {
             let velocity = app.world().get::<Velocity>(*molecule).unwrap();
-            assert_eq!(velocity.linear, Vec3::ZERO, "somebody pushed");
+            assert_eq!(velocity.linear, Vec3::ZERO);
         }
     }
     assert!(overlapping > 10, "{overlapping}");
     assert!(
-        met(&app)
+        collisions(&app)
             .iter()
-            .all(|met| met.outcome == CollisionOutcome::Pass)
+            .all(|one| one.outcome == CollisionOutcome::Pass)
     );
 }
 
 #[test]
-fn a_static_molecule_is_in_the_way_and_stays() {
+fn a_static_molecule_does_not_diffuse() {
     let (mut app, molecules) = cell(2, 4);
     app.world_mut()
         .entity_mut(molecules[0])
@@ -314,11 +314,11 @@ fn a_static_molecule_is_in_the_way_and_stays() {
 }
 
 #[test]
-fn time_is_cut_short_rather_than_anyone_jumping_through_another() {
+fn excess_time_is_skipped_so_that_molecules_do_not_tunnel() {
     let mut app = app(ContactModel::Crowd);
-    settings(&mut app, |settings| {
-        settings.pace = 1.0;
-        settings.max_steps = 2;
+    change_config(&mut app, |config| {
+        config.pace = 1.0;
+        config.max_steps = 2;
     });
     let template = add(&mut app, real("1ubq.cif"));
     let molecule = spawn(&mut app, &template, Vec3::ZERO);
@@ -332,27 +332,27 @@ fn time_is_cut_short_rather_than_anyone_jumping_through_another() {
         run(&mut app, 1);
         longest = longest.max(position(&app, molecule).distance(before));
     }
-    // Eight steps of about a tenth of a radius each, and not the millimeter of a second.
+    // Eight steps of about a tenth of a radius each, not the millimeter of a full second.
     assert!(longest > 0.05 && longest < 5.0, "{longest}");
 }
 
 #[test]
-fn settings_that_are_none_stop_the_motion_and_not_the_app() {
+fn an_invalid_configuration_stops_the_motion() {
     let (mut app, molecules) = cell(2, 1);
     run(&mut app, 3);
-    settings(&mut app, |settings| settings.medium.viscosity = -1.0);
+    change_config(&mut app, |config| config.medium.viscosity = -1.0);
     run(&mut app, 2);
     let before = poses(&app, &molecules);
     run(&mut app, 2);
     assert_eq!(poses(&app, &molecules), before);
-    settings(&mut app, |settings| *settings = default());
+    change_config(&mut app, |config| *config = default());
     run(&mut app, 2);
     assert_ne!(poses(&app, &molecules), before);
 }
 
 #[test]
-fn impossible_coefficients_are_told_once_for_each_time_that_they_come() {
-    log::listen();
+fn invalid_coefficients_are_logged_once_per_occurrence() {
+    log::capture();
     let mut app = app(ContactModel::Crowd);
     let template = add(&mut app, bar());
     let molecule = spawn(&mut app, &template, Vec3::ZERO);
@@ -365,15 +365,15 @@ fn impossible_coefficients_are_told_once_for_each_time_that_they_come() {
         app.world_mut().entity_mut(molecule).insert(brownian);
         run(app, 3);
     };
-    let told = || log::count(&["diffusion coefficients", "-7.25"]);
+    let logged = || log::count(&["diffusion coefficients", "-7.25"]);
     diffuse(&mut app, -7.25);
     assert_eq!(position(&app, molecule), Vec3::ZERO);
-    // One that comes later makes all be collected anew.
+    // Another molecule triggers a new collection.
     spawn(&mut app, &template, Vec3::Y * 30.0);
     run(&mut app, 3);
-    assert_eq!(told(), 1);
+    assert_eq!(logged(), 1);
     diffuse(&mut app, 1.0e8);
     assert_ne!(position(&app, molecule), Vec3::ZERO);
     diffuse(&mut app, -7.25);
-    assert_eq!(told(), 2);
+    assert_eq!(logged(), 2);
 }

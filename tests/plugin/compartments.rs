@@ -1,4 +1,4 @@
-//! Springs bring molecules back to where they belong.
+//! Springs pull molecules back into their compartments.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::mesh::{PrimitiveTopology, SphereKind, SphereMeshBuilder};
@@ -22,7 +22,7 @@ fn spawn_shell(app: &mut App, radius: f32) -> Entity {
     app.world_mut().spawn(shell).id()
 }
 
-/// A closed mesh: a ball of 5 nm.
+/// A closed mesh: a sphere of 5 nm.
 fn ball() -> Mesh {
     let kind = SphereKind::Ico { subdivisions: 3 };
     Mesh::from(SphereMeshBuilder::new(5.0, kind))
@@ -36,25 +36,25 @@ fn add_mesh(app: &mut App, mesh: Mesh) -> Handle<Mesh> {
 fn spawn_in(
     app: &mut App,
     template: &Handle<MoleculeTemplate>,
-    place: InCompartment,
+    confined: InCompartment,
     position: Vec3,
 ) -> Entity {
     let molecule = spawn(app, template, position);
-    app.world_mut().entity_mut(molecule).insert(place);
+    app.world_mut().entity_mut(molecule).insert(confined);
     molecule
 }
 
 #[test]
-fn a_lipid_finds_its_leaflet_and_stands_upright() {
-    for (place, sign) in [
+fn a_lipid_moves_to_its_leaflet_and_stands_upright() {
+    for (region, sign) in [
         (CompartmentRegion::OuterLeaflet, 1.0),
         (CompartmentRegion::InnerLeaflet, -1.0),
     ] {
         let mut app = weightless_app();
         let template = add(&mut app, real("popc.pdb"));
         let shell = spawn_shell(&mut app, 8.0);
-        let place = InCompartment::new(shell, place);
-        let lipid = spawn_in(&mut app, &template, place, Vec3::new(0.0, 10.0, 0.0));
+        let confined = InCompartment::new(shell, region);
+        let lipid = spawn_in(&mut app, &template, confined, Vec3::new(0.0, 10.0, 0.0));
         run(&mut app, 300);
         let transform = *app.world().get::<Transform>(lipid).unwrap();
         let (up, _) = bevy_rapier_molecules::compartment::up_and_head(&real("popc.pdb"));
@@ -67,7 +67,7 @@ fn a_lipid_finds_its_leaflet_and_stands_upright() {
 }
 
 #[test]
-fn volumes_of_every_shape_keep_molecules_inside() {
+fn compartments_of_all_shapes_keep_molecules_inside() {
     let mut app = weightless_app();
     let ball = add_mesh(&mut app, ball());
     let shapes = [
@@ -90,9 +90,9 @@ fn volumes_of_every_shape_keep_molecules_inside() {
             let center = Vec3::X * 40.0 * k as f32;
             let transform = Transform::from_translation(center);
             let compartment = app.world_mut().spawn((shape.clone(), transform)).id();
-            let place = InCompartment::new(compartment, CompartmentRegion::Inside);
+            let confined = InCompartment::new(compartment, CompartmentRegion::Inside);
             let start = center + Vec3::new(4.0, 0.3, 0.2);
-            let molecule = spawn_in(&mut app, &template, place, start);
+            let molecule = spawn_in(&mut app, &template, confined, start);
             let velocity = Velocity::linear(Vec3::new(3.0, 1.0, 0.5));
             app.world_mut().entity_mut(molecule).insert(velocity);
             (molecule, center, shape)
@@ -101,33 +101,33 @@ fn volumes_of_every_shape_keep_molecules_inside() {
     for frame in 0..300 {
         app.update();
         for (molecule, center, shape) in &molecules {
-            let place = position(&app, *molecule) - *center;
-            assert!(place.is_finite(), "{shape:?}");
+            let offset = position(&app, *molecule) - *center;
+            assert!(offset.is_finite(), "{shape:?}");
             if frame > 120 {
-                assert!(place.abs().max_element() < 8.0, "{shape:?}: {place}");
+                assert!(offset.abs().max_element() < 8.0, "{shape:?}: {offset}");
             }
         }
     }
 }
 
 #[test]
-fn an_excluder_keeps_molecules_out() {
+fn molecules_confined_to_the_outside_leave_the_compartment() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let compartment = spawn_shell(&mut app, 3.0);
-    let place = InCompartment::new(compartment, CompartmentRegion::Outside);
-    let molecule = spawn_in(&mut app, &template, place, Vec3::X * 2.0);
+    let confined = InCompartment::new(compartment, CompartmentRegion::Outside);
+    let molecule = spawn_in(&mut app, &template, confined, Vec3::X * 2.0);
     run(&mut app, 240);
     assert!(position(&app, molecule).length() > 3.0);
 }
 
 #[test]
-fn a_compartment_that_moves_takes_its_molecules_along() {
+fn a_moving_compartment_moves_its_molecules() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let compartment = spawn_shell(&mut app, 3.0);
-    let place = InCompartment::new(compartment, CompartmentRegion::Inside);
-    let molecule = spawn_in(&mut app, &template, place, Vec3::ZERO);
+    let confined = InCompartment::new(compartment, CompartmentRegion::Inside);
+    let molecule = spawn_in(&mut app, &template, confined, Vec3::ZERO);
     run(&mut app, 10);
     app.world_mut()
         .get_mut::<Transform>(compartment)
@@ -135,18 +135,18 @@ fn a_compartment_that_moves_takes_its_molecules_along() {
         .translation
         .x = 20.0;
     run(&mut app, 400);
-    let place = position(&app, molecule);
-    assert!(place.distance(Vec3::X * 20.0) < 3.0, "{place}");
+    let position = position(&app, molecule);
+    assert!(position.distance(Vec3::X * 20.0) < 3.0, "{position}");
 }
 
 #[test]
-fn a_compartment_removed_while_in_use_lets_go() {
+fn removing_a_compartment_frees_its_molecules() {
     for despawn in [true, false] {
         let mut app = weightless_app();
         let template = add(&mut app, bar());
         let compartment = spawn_shell(&mut app, 3.0);
-        let place = InCompartment::new(compartment, CompartmentRegion::Inside);
-        let molecule = spawn_in(&mut app, &template, place, Vec3::X * 6.0);
+        let confined = InCompartment::new(compartment, CompartmentRegion::Inside);
+        let molecule = spawn_in(&mut app, &template, confined, Vec3::X * 6.0);
         run(&mut app, 5);
         assert!(velocity(&app, molecule).x < 0.0);
         if despawn {
@@ -159,25 +159,25 @@ fn a_compartment_removed_while_in_use_lets_go() {
         run(&mut app, 2);
         let before = velocity(&app, molecule);
         run(&mut app, 60);
-        assert_eq!(velocity(&app, molecule), before, "it floats on");
+        assert_eq!(velocity(&app, molecule), before);
     }
 }
 
 #[test]
-fn impossible_compartments_and_places_hold_nothing() {
+fn invalid_compartments_confine_nothing() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let bad = spawn_shell(&mut app, -1.0);
     let good = app.world_mut().spawn(Compartment::default()).id();
     let in_bad = InCompartment::new(bad, CompartmentRegion::Inside);
-    let badly_in_good = InCompartment {
+    let invalid_leeway = InCompartment {
         leeway: f32::NAN,
         ..InCompartment::new(good, CompartmentRegion::Inside)
     };
     let mut height = 0.0;
-    let molecules = [in_bad, badly_in_good, InCompartment::default()].map(|place| {
+    let molecules = [in_bad, invalid_leeway, InCompartment::default()].map(|confined| {
         height += 5.0;
-        spawn_in(&mut app, &template, place, Vec3::new(30.0, height, 0.0))
+        spawn_in(&mut app, &template, confined, Vec3::new(30.0, height, 0.0))
     });
     run(&mut app, 30);
     for molecule in molecules {
@@ -185,68 +185,87 @@ fn impossible_compartments_and_places_hold_nothing() {
     }
 }
 
-/// Spawns a compartment of a mesh that cannot be one, beside one that can, and asks that the
-/// log says `why`.
-fn assert_mesh_is_refused(mesh: Mesh, why: &str) {
-    log::listen();
+/// Asserts that an invalid mesh gives no surface and that its error contains `reason`, while
+/// another compartment is valid.
+fn assert_mesh_is_invalid(mesh: Mesh, reason: &str) {
+    log::capture();
     let mut app = weightless_app();
     let [bad, good] = [mesh, ball()].map(|mesh| {
         let mesh = add_mesh(&mut app, mesh);
         app.world_mut().spawn(Compartment::Mesh(mesh)).id()
     });
     run(&mut app, 3);
-    let holds = |compartment| app.world().get::<CompartmentSurface>(compartment).is_some();
-    assert!(!holds(bad) && holds(good));
-    let who = format!("compartment {bad} is invalid");
-    assert_eq!(log::count(&[&who, why]), 1, "{why}");
+    let is_valid = |compartment| app.world().get::<CompartmentSurface>(compartment).is_some();
+    assert!(!is_valid(bad) && is_valid(good));
+    let message = format!("compartment {bad} is invalid");
+    assert_eq!(log::count(&[&message, reason]), 1, "{reason}");
 }
 
 #[test]
-fn a_mesh_that_only_the_renderer_has_holds_nothing_and_is_told() {
-    let mut taken = ball();
-    taken.asset_usage = RenderAssetUsages::RENDER_WORLD;
-    assert!(taken.take_gpu_data().is_ok());
-    assert_mesh_is_refused(taken, "RenderAssetUsages::MAIN_WORLD");
+fn a_mesh_only_in_the_render_world_is_invalid() {
+    let mut mesh = ball();
+    mesh.asset_usage = RenderAssetUsages::RENDER_WORLD;
+    assert!(mesh.take_gpu_data().is_ok());
+    assert_mesh_is_invalid(mesh, "RenderAssetUsages::MAIN_WORLD");
 }
 
 #[test]
-fn a_mesh_that_is_no_list_of_triangles_holds_nothing_and_is_told() {
+fn a_mesh_that_is_not_a_triangle_list_is_invalid() {
     let ball = ball();
     let positions = ball.attribute(Mesh::ATTRIBUTE_POSITION).unwrap().clone();
     let usage = RenderAssetUsages::default();
     let strip = Mesh::new(PrimitiveTopology::TriangleStrip, usage)
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
         .with_inserted_indices(ball.indices().unwrap().clone());
-    assert_mesh_is_refused(strip, "TriangleStrip");
+    assert_mesh_is_invalid(strip, "TriangleStrip");
 }
 
 #[test]
-fn the_law_of_the_thesis_pulls_too() {
+fn the_spring_of_the_thesis_pulls_molecules_back() {
     let mut app = weightless_app();
     let template = add(&mut app, real("popc.pdb"));
     let shell = spawn_shell(&mut app, 8.0);
-    let place = InCompartment {
+    let confined = InCompartment {
         spring: SpringLaw::Thesis {
             force: 1.0,
             torque: 1.0,
         },
         ..InCompartment::new(shell, CompartmentRegion::OuterLeaflet)
     };
-    let lipid = spawn_in(&mut app, &template, place, Vec3::Y * 12.0);
+    let lipid = spawn_in(&mut app, &template, confined, Vec3::Y * 12.0);
     run(&mut app, 5);
     assert!(velocity(&app, lipid).y < 0.0);
 }
 
 #[test]
-fn springs_let_sleeping_molecules_sleep() {
+fn springs_do_not_wake_molecules_in_place() {
     let mut app = weightless_app();
     let template = add(&mut app, bar());
     let shell = app.world_mut().spawn(Compartment::default()).id();
-    let place = InCompartment::new(shell, CompartmentRegion::Inside);
-    let molecule = spawn_in(&mut app, &template, place, Vec3::ZERO);
+    let confined = InCompartment::new(shell, CompartmentRegion::Inside);
+    let molecule = spawn_in(&mut app, &template, confined, Vec3::ZERO);
     app.world_mut()
         .entity_mut(molecule)
         .insert(Sleeping::default());
     run(&mut app, 240);
     assert!(app.world().get::<Sleeping>(molecule).unwrap().sleeping);
+}
+
+/// In `ContactModel::Rapier` only springs count as response.
+#[test]
+fn the_time_of_springs_is_that_of_their_context() {
+    let mut app = app(ContactModel::Rapier);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    spawn(&mut app, &template, Vec3::ZERO);
+    let second = weightless_context(&mut app);
+    let shell = spawn_shell(&mut app, 3.0);
+    let confined = InCompartment::new(shell, CompartmentRegion::Inside);
+    let molecule = spawn_in(&mut app, &template, confined, Vec3::X * 6.0);
+    app.world_mut()
+        .entity_mut(molecule)
+        .insert(RapierContextEntityLink(second));
+    run(&mut app, 5);
+    let world = app.world().get::<MoleculeWorld>(second).unwrap();
+    assert!(!world.times().respond.is_zero());
 }

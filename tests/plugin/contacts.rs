@@ -1,10 +1,9 @@
-//! Who touches whom: the same in both models, told in order.
+//! Touching molecules: the same pairs in both contact models, reported in order.
 
 use std::collections::BTreeSet;
 
 use bevy::diagnostic::{Diagnostic, DiagnosticsStore};
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -15,23 +14,23 @@ use super::test_app::*;
 #[derive(Resource, Default)]
 struct Pairs(BTreeSet<(Entity, Entity)>);
 
-fn note_pairs(touching: TouchingMolecules, mut pairs: ResMut<Pairs>) {
+fn record_pairs(touching: TouchingMolecules, mut pairs: ResMut<Pairs>) {
     pairs.0 = touching.iter().map(|pair| (pair.a, pair.b)).collect();
 }
 
-/// Fixed molecules at random places, some of which overlap.
+/// Molecules at random poses, some of which overlap.
 fn overlapping_scene(model: ContactModel) -> (App, Vec<Entity>) {
     let mut app = app(model);
-    app.init_resource::<Pairs>().add_systems(Last, note_pairs);
+    app.init_resource::<Pairs>().add_systems(Last, record_pairs);
     weightless(&mut app);
     let templates = [add(&mut app, real("1ubq.cif")), add(&mut app, bar())];
     let mut random = Pcg64Mcg::seed_from_u64(11);
     let molecules = (0..40)
         .map(|k| {
-            let place: [f32; 3] = std::array::from_fn(|_| random.random_range(-5.0..5.0));
-            let turn: [f32; 3] = std::array::from_fn(|_| random.random_range(-3.0..3.0));
-            let transform = Transform::from_translation(place.into())
-                .with_rotation(Quat::from_scaled_axis(turn.into()));
+            let position: [f32; 3] = std::array::from_fn(|_| random.random_range(-5.0..5.0));
+            let rotation: [f32; 3] = std::array::from_fn(|_| random.random_range(-3.0..3.0));
+            let transform = Transform::from_translation(position.into())
+                .with_rotation(Quat::from_scaled_axis(rotation.into()));
             let bundle = (Molecule(templates[k % 2].clone()), transform);
             app.world_mut().spawn(bundle).id()
         })
@@ -82,7 +81,7 @@ fn both_models_find_the_same_touching_pairs() {
         let (mut app, molecules) = overlapping_scene(model);
         let expected = oracle(&app, &molecules);
         assert!(expected.len() > 10);
-        // Nothing may move: the contacts are those of the first poses.
+        // With this timestep the molecules do not move.
         app.insert_resource(TimestepMode::Fixed {
             dt: 1.0e-7,
             substeps: 2,
@@ -96,39 +95,39 @@ fn both_models_find_the_same_touching_pairs() {
 }
 
 #[derive(Resource, Default, PartialEq, Eq, Debug, Clone)]
-struct Heard {
+struct Received {
     started: Vec<(Entity, Entity)>,
     stopped: Vec<(Entity, Entity)>,
     events: Vec<(Entity, Entity)>,
 }
 
-fn listen(app: &mut App) {
-    app.init_resource::<Heard>()
+fn record_messages(app: &mut App) {
+    app.init_resource::<Received>()
         .add_systems(
             Last,
             |mut started: MessageReader<MoleculeContactStarted>,
              mut stopped: MessageReader<MoleculeContactStopped>,
-             mut heard: ResMut<Heard>| {
-                heard
+             mut received: ResMut<Received>| {
+                received
                     .started
                     .extend(started.read().map(|m| (m.molecule, m.other)));
-                heard
+                received
                     .stopped
                     .extend(stopped.read().map(|m| (m.molecule, m.other)));
             },
         )
         .add_observer(
-            |event: On<MoleculeContactStarted>, mut heard: ResMut<Heard>| {
-                heard.events.push((event.molecule, event.other));
+            |event: On<MoleculeContactStarted>, mut received: ResMut<Received>| {
+                received.events.push((event.molecule, event.other));
             },
         );
 }
 
 #[test]
-fn meeting_and_parting_are_told_once() {
+fn contact_start_and_stop_are_reported_once() {
     for model in [ContactModel::Crowd, ContactModel::Rapier] {
         let mut app = app(model);
-        listen(&mut app);
+        record_messages(&mut app);
         weightless(&mut app);
         let template = add(&mut app, bar());
         let left = spawn(&mut app, &template, Vec3::X * -1.0);
@@ -146,65 +145,65 @@ fn meeting_and_parting_are_told_once() {
         for _ in 0..120 {
             app.update();
             let colliding = app.world().get::<Colliding>(left).unwrap().any();
-            let heard = app.world().resource::<Heard>();
-            assert_eq!(colliding, heard.started.len() > heard.stopped.len());
-            touched |= heard.started.len() == 1;
+            let received = app.world().resource::<Received>();
+            assert_eq!(colliding, received.started.len() > received.stopped.len());
+            touched |= received.started.len() == 1;
         }
-        let heard = app.world().resource::<Heard>();
-        // A bounce may be too short to overlap at any substep; if they did, it is told.
+        let received = app.world().resource::<Received>();
+        // A bounce may be too short for an overlap at any substep.
         if touched {
             let (a, b) = (left.min(right), left.max(right));
-            assert_eq!(heard.started, [(a, b)], "{model:?}");
-            assert_eq!(heard.stopped, [(a, b)], "{model:?}");
-            assert_eq!(heard.events, [(a, b), (b, a)], "{model:?}");
+            assert_eq!(received.started, [(a, b)], "{model:?}");
+            assert_eq!(received.stopped, [(a, b)], "{model:?}");
+            assert_eq!(received.events, [(a, b), (b, a)], "{model:?}");
         }
         assert!(velocity(&app, left).x < 0.0, "{model:?}");
     }
 }
 
 #[test]
-fn overlaps_at_the_start_are_told_in_the_order_of_entities() {
-    let hear = |model| {
+fn initial_overlaps_are_reported_in_the_order_of_entities() {
+    let messages = |model| {
         let (mut app, _) = overlapping_scene(model);
-        listen(&mut app);
+        record_messages(&mut app);
         app.insert_resource(TimestepMode::Fixed {
             dt: 1.0e-7,
             substeps: 2,
         });
         run(&mut app, 3);
-        app.world().resource::<Heard>().clone()
+        app.world().resource::<Received>().clone()
     };
-    let heard = hear(ContactModel::Crowd);
-    let mut sorted = heard.started.clone();
+    let received = messages(ContactModel::Crowd);
+    let mut sorted = received.started.clone();
     sorted.sort();
-    assert!(heard.started.len() > 10);
-    assert_eq!(heard.started, sorted);
-    assert_eq!(heard, hear(ContactModel::Crowd));
-    assert_eq!(heard.started, hear(ContactModel::Rapier).started);
+    assert!(received.started.len() > 10);
+    assert_eq!(received.started, sorted);
+    assert_eq!(received, messages(ContactModel::Crowd));
+    assert_eq!(received.started, messages(ContactModel::Rapier).started);
 }
 
 #[test]
-fn a_despawned_molecule_stops_touching() {
+fn despawning_a_molecule_ends_its_contacts() {
     let mut app = app(ContactModel::Crowd);
-    listen(&mut app);
+    record_messages(&mut app);
     weightless(&mut app);
     let template = add(&mut app, bar());
-    let stays = spawn(&mut app, &template, Vec3::ZERO);
-    let goes = spawn(&mut app, &template, Vec3::Y * 0.15);
+    let kept = spawn(&mut app, &template, Vec3::ZERO);
+    let despawned = spawn(&mut app, &template, Vec3::Y * 0.15);
     run(&mut app, 2);
-    assert_eq!(app.world().resource::<Heard>().started.len(), 1);
-    assert!(app.world().get::<Colliding>(stays).unwrap().any());
-    app.world_mut().despawn(goes);
+    assert_eq!(app.world().resource::<Received>().started.len(), 1);
+    assert!(app.world().get::<Colliding>(kept).unwrap().any());
+    app.world_mut().despawn(despawned);
     run(&mut app, 2);
-    let pair = (stays.min(goes), stays.max(goes));
-    assert_eq!(app.world().resource::<Heard>().stopped, [pair]);
-    assert!(!app.world().get::<Colliding>(stays).unwrap().any());
+    let pair = (kept.min(despawned), kept.max(despawned));
+    assert_eq!(app.world().resource::<Received>().stopped, [pair]);
+    assert!(!app.world().get::<Colliding>(kept).unwrap().any());
 }
 
 #[test]
-fn molecules_that_outlive_their_context_touch_no_more() {
+fn despawning_a_context_ends_the_contacts_of_its_molecules() {
     let mut app = app(ContactModel::Crowd);
-    listen(&mut app);
+    record_messages(&mut app);
     weightless(&mut app);
     let context = weightless_context(&mut app);
     let template = add(&mut app, bar());
@@ -215,34 +214,35 @@ fn molecules_that_outlive_their_context_touch_no_more() {
         molecule
     });
     run(&mut app, 2);
-    let touched = |app: &App| molecules.map(|one| app.world().get::<Colliding>(one).unwrap().any());
-    assert_eq!(touched(&app), [true; 2]);
+    let colliding =
+        |app: &App| molecules.map(|one| app.world().get::<Colliding>(one).unwrap().any());
+    assert_eq!(colliding(&app), [true; 2]);
     app.world_mut().despawn(context);
-    assert_eq!(touched(&app), [false; 2]);
-    // They go on in another one, apart from each other.
+    assert_eq!(colliding(&app), [false; 2]);
+    // Move them to another context, apart from each other.
     let world = app.world_mut();
-    let mut home = world.query_filtered::<Entity, With<DefaultRapierContext>>();
-    let home = RapierContextEntityLink(home.single(world).unwrap());
+    let mut default = world.query_filtered::<Entity, With<DefaultRapierContext>>();
+    let default = RapierContextEntityLink(default.single(world).unwrap());
     for (molecule, y) in molecules.into_iter().zip([0.0, 9.0]) {
         world
             .entity_mut(molecule)
-            .insert((home, Transform::from_xyz(0.0, y, 0.0)));
+            .insert((default, Transform::from_xyz(0.0, y, 0.0)));
     }
     run(&mut app, 3);
-    assert_eq!(touched(&app), [false; 2]);
-    let heard = app.world().resource::<Heard>();
+    assert_eq!(colliding(&app), [false; 2]);
+    let received = app.world().resource::<Received>();
     let [one, other] = molecules;
     let pair = (one.min(other), one.max(other));
     assert_eq!(
-        (&heard.started[..], &heard.stopped[..]),
+        (&received.started[..], &received.stopped[..]),
         (&[pair][..], &[pair][..])
     );
 }
 
 #[test]
-fn groups_keep_molecules_apart_from_each_other_in_the_crowd() {
+fn molecules_of_filtered_groups_do_not_touch() {
     let mut app = app(ContactModel::Crowd);
-    app.init_resource::<Pairs>().add_systems(Last, note_pairs);
+    app.init_resource::<Pairs>().add_systems(Last, record_pairs);
     weightless(&mut app);
     let template = add(&mut app, bar());
     let one = spawn(&mut app, &template, Vec3::ZERO);
@@ -262,7 +262,7 @@ fn groups_keep_molecules_apart_from_each_other_in_the_crowd() {
 }
 
 #[test]
-fn the_model_can_be_switched_while_molecules_touch() {
+fn the_contact_model_can_change_while_molecules_touch() {
     let mut app = app(ContactModel::Crowd);
     spawn_floor(&mut app);
     let template = add(&mut app, bar());
@@ -273,30 +273,31 @@ fn the_model_can_be_switched_while_molecules_touch() {
         app.insert_resource(model);
         run(&mut app, 60);
         for molecule in [low, high] {
-            let place = position(&app, molecule);
-            assert!(place.y > 0.05 && place.length() < 2.0, "{model:?}: {place}");
+            let position = position(&app, molecule);
+            let valid = position.y > 0.05 && position.length() < 2.0;
+            assert!(valid, "{model:?}: {position}");
         }
     }
 }
 
 #[test]
-fn contacts_from_before_another_model_are_forgotten() {
+fn a_change_of_the_contact_model_clears_old_contacts() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
     let [low, high] = [0.0, 0.1].map(|y| spawn(&mut app, &template, Vec3::Y * y));
-    let solved = |app: &mut App| {
+    let active_contacts = |app: &mut App| {
         let world = app.world_mut();
         let mut worlds = world.query::<&MoleculeWorld>();
         let contacts = worlds.single(world).unwrap().contacts().contacts();
         contacts.iter().filter(|one| one.is_active()).count()
     };
     run(&mut app, 2);
-    assert!(solved(&mut app) > 0);
+    assert!(active_contacts(&mut app) > 0);
     app.insert_resource(ContactModel::Rapier);
     run(&mut app, 1);
-    assert_eq!(solved(&mut app), 0);
-    // Far from each other, and on the way back: old contacts would stop them.
+    assert_eq!(active_contacts(&mut app), 0);
+    // Far apart and approaching: old contacts would stop them.
     for (molecule, side) in [(low, -1.0), (high, 1.0)] {
         let transform = Transform::from_xyz(0.0, 20.0 * side, 0.0);
         let velocity = Velocity::linear(Vec3::Y * -3.0 * side);
@@ -314,7 +315,7 @@ fn contacts_from_before_another_model_are_forgotten() {
 }
 
 #[test]
-fn candidates_are_counted_while_there_is_a_crowd() {
+fn candidates_are_counted_in_the_crowd_model() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
@@ -333,9 +334,8 @@ fn candidates_are_counted_while_there_is_a_crowd() {
     assert_eq!(candidates(&app), 0.0);
 }
 
-/// As in Rapier: a joint may turn off the contacts between its bodies.
 #[test]
-fn molecules_on_a_joint_without_contacts_overlap_in_peace() {
+fn molecules_with_a_joint_without_contacts_do_not_collide() {
     for model in [ContactModel::Crowd, ContactModel::Rapier] {
         for contacts in [true, false] {
             let mut app = app(model);
@@ -350,8 +350,52 @@ fn molecules_on_a_joint_without_contacts_overlap_in_peace() {
             let state = app.world().get::<Colliding>(one).unwrap();
             assert_eq!(state.molecules > 0, contacts, "{model:?}");
             run(&mut app, 60);
-            let apart = position(&app, one).distance(position(&app, other));
-            assert_eq!(apart > 0.1, contacts, "{model:?}: {apart} nm");
+            let distance = position(&app, one).distance(position(&app, other));
+            assert_eq!(distance > 0.1, contacts, "{model:?}: {distance} nm");
+        }
+    }
+}
+
+/// Overlapping molecules that do not collide, by their groups or by a joint, fall asleep and
+/// stay asleep.
+#[test]
+fn overlapping_molecules_that_do_not_collide_stay_asleep() {
+    for jointed in [false, true] {
+        let mut app = app(ContactModel::Crowd);
+        weightless(&mut app);
+        let template = add(&mut app, bar());
+        let pair = [0.0, 0.05].map(|y| {
+            let molecule = spawn(&mut app, &template, Vec3::Y * y);
+            app.world_mut()
+                .entity_mut(molecule)
+                .insert(Sleeping::default());
+            molecule
+        });
+        if jointed {
+            let mut joint = FixedJointBuilder::new()
+                .local_anchor1(Vec3::Y * 0.05)
+                .build();
+            joint.set_contacts_enabled(false);
+            let joint = ImpulseJoint::new(pair[0], joint);
+            app.world_mut().entity_mut(pair[1]).insert(joint);
+        } else {
+            let material = MoleculeMaterial {
+                memberships: Group::GROUP_1,
+                filter: Group::GROUP_2,
+                ..default()
+            };
+            for molecule in pair {
+                app.world_mut().entity_mut(molecule).insert(material);
+            }
+        }
+        // Rapier puts a body to sleep after two seconds of rest.
+        run(&mut app, 180);
+        for frame in 0..30 {
+            run(&mut app, 1);
+            for molecule in pair {
+                let sleeping = app.world().get::<Sleeping>(molecule).unwrap().sleeping;
+                assert!(sleeping, "jointed: {jointed}, frame {frame}");
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every kind of gizmo makes lines, without a window and without a render app.
+//! Gizmos, without a window or a render app.
 
 use std::any::TypeId;
 
@@ -12,7 +12,7 @@ use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::test_app::*;
 
-/// Vertices of lines that a gizmo group has in this frame, by color.
+/// Line vertices of a color in the gizmo group of this frame.
 fn vertices(app: &App, color: Color) -> Vec<Vec3> {
     let world = app.world();
     let handles = world.resource::<GizmoHandles>().handles();
@@ -26,12 +26,12 @@ fn vertices(app: &App, color: Color) -> Vec<Vec3> {
     let strips = buffer.strip_positions.iter().zip(buffer.strip_colors);
     lists
         .chain(strips)
-        .filter(|(place, found)| **found == color.to_linear() && place.is_finite())
-        .map(|(place, _)| *place)
+        .filter(|(position, found)| **found == color.to_linear() && position.is_finite())
+        .map(|(position, _)| *position)
         .collect()
 }
 
-fn all_on() -> MoleculeGizmos {
+fn all_enabled() -> MoleculeGizmos {
     MoleculeGizmos {
         cells: true,
         contacts: true,
@@ -48,10 +48,10 @@ fn group(app: &mut App) -> Mut<'_, MoleculeGizmos> {
     store.map_unchanged(|store| store.config_mut::<MoleculeGizmos>().1)
 }
 
-/// An app that can draw, with Bevy's gizmos before or after ours.
-fn drawing_app(model: ContactModel, first: bool) -> App {
+/// An app with gizmos, with Bevy's plugin before or after ours.
+fn gizmo_app(model: ContactModel, first: bool) -> App {
     let mut app = bare_app();
-    // Bevy's gizmos of skinned meshes ask for the assets of this one.
+    // Bevy's gizmos of skinned meshes need its assets.
     app.add_plugins(MeshPlugin);
     if first {
         app.add_plugins(GizmoPlugin);
@@ -64,7 +64,7 @@ fn drawing_app(model: ContactModel, first: bool) -> App {
     app
 }
 
-/// Two bars across each other, one that is far from its place, on a floor.
+/// A floor, two crossed bars, and one outside its compartment.
 fn populate(app: &mut App) -> [Entity; 3] {
     weightless(app);
     spawn_floor(app);
@@ -84,16 +84,16 @@ fn populate(app: &mut App) -> [Entity; 3] {
             Transform::from_xyz(0.0, 20.0, 0.0),
         ))
         .id();
-    let astray = spawn(app, &template, Vec3::Y * 30.0);
+    let outside = spawn(app, &template, Vec3::Y * 30.0);
     app.world_mut()
-        .entity_mut(astray)
+        .entity_mut(outside)
         .insert(InCompartment::new(compartment, CompartmentRegion::Inside));
-    [one, two, astray]
+    [one, two, outside]
 }
 
 #[test]
-fn nothing_is_drawn_unless_it_is_asked_for() {
-    let mut app = drawing_app(ContactModel::Crowd, true);
+fn nothing_is_drawn_by_default() {
+    let mut app = gizmo_app(ContactModel::Crowd, true);
     populate(&mut app);
     run(&mut app, 3);
     let handles = app.world().resource::<GizmoHandles>().handles();
@@ -101,77 +101,77 @@ fn nothing_is_drawn_unless_it_is_asked_for() {
         handles.get(&TypeId::of::<MoleculeGizmos>()),
         Some(None)
     ));
-    *group(&mut app) = all_on();
+    *group(&mut app) = all_enabled();
     app.world_mut()
         .resource_mut::<GizmoConfigStore>()
         .config_mut::<MoleculeGizmos>()
         .0
         .enabled = false;
     run(&mut app, 1);
-    assert!(vertices(&app, all_on().cell_color).is_empty());
+    assert!(vertices(&app, all_enabled().cell_color).is_empty());
 }
 
 #[test]
-fn every_kind_makes_lines() {
+fn all_gizmos_draw_lines() {
     for (model, first) in [
         (ContactModel::Crowd, true),
         (ContactModel::Crowd, false),
         (ContactModel::Rapier, true),
     ] {
-        let mut app = drawing_app(model, first);
-        *group(&mut app) = all_on();
-        let [_, _, astray] = populate(&mut app);
+        let mut app = gizmo_app(model, first);
+        *group(&mut app) = all_enabled();
+        let [_, _, outside] = populate(&mut app);
         run(&mut app, 3);
-        let style = all_on();
+        let config = all_enabled();
         // Three molecules of seven atoms, three circles each.
-        let spheres = vertices(&app, style.sphere_color);
+        let spheres = vertices(&app, config.sphere_color);
         assert!(spheres.len() >= 21 * 36, "{}", spheres.len());
-        let cells = vertices(&app, style.cell_color);
+        let cells = vertices(&app, config.cell_color);
         assert_eq!(cells.is_empty(), model == ContactModel::Rapier);
-        let contacts = vertices(&app, style.touch_color);
+        let contacts = vertices(&app, config.touch_color);
         assert!(contacts.len() >= 4, "{model:?}: {}", contacts.len());
-        assert!(contacts.iter().all(|place| place.length() < 1.5));
-        let compartment = vertices(&app, style.compartment_color);
+        assert!(contacts.iter().all(|point| point.length() < 1.5));
+        let compartment = vertices(&app, config.compartment_color);
         assert!(compartment.len() >= 3 * 2 * 32);
-        for place in &compartment {
-            assert!((place.distance(Vec3::Y * 20.0) - 3.0).abs() < 1.0e-3);
+        for point in &compartment {
+            assert!((point.distance(Vec3::Y * 20.0) - 3.0).abs() < 1.0e-3);
         }
-        let springs = vertices(&app, style.spring_color);
+        let springs = vertices(&app, config.spring_color);
         let [from, to] = springs[..] else {
             panic!("{springs:?}")
         };
-        assert!(from.distance(position(&app, astray)) < 1.0e-4);
-        // Its whole length must be below the surface, with the leeway.
+        assert!(from.distance(position(&app, outside)) < 1.0e-4);
+        // The whole bar must be below the surface, with the leeway.
         assert!((to.y - (23.0 - 0.1 - 0.46)).abs() < 1.0e-2, "{to}");
     }
 }
 
 #[test]
-fn cells_hold_the_atoms_and_limits_are_kept() {
-    let mut app = drawing_app(ContactModel::Crowd, true);
-    *group(&mut app) = all_on();
+fn cells_contain_the_atoms_and_limits_apply() {
+    let mut app = gizmo_app(ContactModel::Crowd, true);
+    *group(&mut app) = all_enabled();
     populate(&mut app);
     run(&mut app, 3);
-    let cells = vertices(&app, all_on().cell_color);
+    let cells = vertices(&app, all_enabled().cell_color);
     let low = cells.iter().copied().reduce(Vec3::min).unwrap();
     let high = cells.iter().copied().reduce(Vec3::max).unwrap();
     assert!(low.cmple(Vec3::new(-0.36, 0.09, -0.3)).all(), "{low}");
     assert!(high.y >= 29.0, "{high}");
-    let mut style = group(&mut app);
-    (style.max_cells, style.max_spheres, style.max_contacts) = (2, 3, 1);
-    style.max_compartment_lines = 10;
+    let mut config = group(&mut app);
+    (config.max_cells, config.max_spheres, config.max_contacts) = (2, 3, 1);
+    config.max_compartment_lines = 10;
     run(&mut app, 1);
-    let style = all_on();
-    assert!((1..cells.len()).contains(&vertices(&app, style.cell_color).len()));
-    assert!(vertices(&app, style.sphere_color).len() < 4 * 3 * 15);
-    assert_eq!(vertices(&app, style.touch_color).len(), 2);
-    assert_eq!(vertices(&app, style.compartment_color).len(), 20);
+    let config = all_enabled();
+    assert!((1..cells.len()).contains(&vertices(&app, config.cell_color).len()));
+    assert!(vertices(&app, config.sphere_color).len() < 4 * 3 * 15);
+    assert_eq!(vertices(&app, config.touch_color).len(), 2);
+    assert_eq!(vertices(&app, config.compartment_color).len(), 20);
 }
 
 #[test]
-fn every_compartment_has_a_wire() {
-    let mut app = drawing_app(ContactModel::Crowd, true);
-    *group(&mut app) = all_on();
+fn all_compartment_shapes_are_drawn() {
+    let mut app = gizmo_app(ContactModel::Crowd, true);
+    *group(&mut app) = all_enabled();
     let mesh = app
         .world_mut()
         .resource_mut::<Assets<Mesh>>()
@@ -209,18 +209,18 @@ fn every_compartment_has_a_wire() {
         ),
     ];
     let shapes = shapes.map(|shape| (Compartment::Shape(ParryShape(shape)), 12));
-    for (compartment, least) in compartments.into_iter().chain(shapes) {
+    for (compartment, min_lines) in compartments.into_iter().chain(shapes) {
         let name = format!("{compartment:?}");
         let entity = app
             .world_mut()
             .spawn((compartment, Transform::from_xyz(5.0, 0.0, 0.0)))
             .id();
         run(&mut app, 3);
-        let lines = vertices(&app, all_on().compartment_color).len() / 2;
-        assert!((least..2000).contains(&lines), "{name}: {lines} lines");
+        let lines = vertices(&app, all_enabled().compartment_color).len() / 2;
+        assert!((min_lines..2000).contains(&lines), "{name}: {lines} lines");
         app.world_mut().despawn(entity);
         run(&mut app, 1);
-        assert!(vertices(&app, all_on().compartment_color).is_empty());
+        assert!(vertices(&app, all_enabled().compartment_color).is_empty());
     }
 }
 
@@ -230,13 +230,13 @@ fn an_app_without_gizmos_runs() {
     populate(&mut app);
     run(&mut app, 3);
     assert!(!app.world().contains_resource::<GizmoConfigStore>());
-    let mut least = App::new();
-    least.add_plugins((
+    let mut minimal = App::new();
+    minimal.add_plugins((
         MinimalPlugins,
         TransformPlugin,
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default(),
     ));
-    start(&mut least);
-    run(&mut least, 3);
+    start(&mut minimal);
+    run(&mut minimal, 3);
 }

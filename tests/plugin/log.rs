@@ -1,4 +1,4 @@
-//! What the log says, in all tests of this process.
+//! Captures the log of all tests in this process.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, Once, PoisonError};
@@ -7,7 +7,7 @@ use bevy::log::tracing_subscriber::fmt;
 
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Writes to the log.
+/// Appends to the captured log.
 struct Writer;
 
 impl Write for Writer {
@@ -22,18 +22,18 @@ impl Write for Writer {
     }
 }
 
-/// Begins to listen to the log. Systems run on any thread, so all of them are heard.
-pub fn listen() {
-    static BEGIN: Once = Once::new();
-    BEGIN.call_once(|| fmt().with_ansi(false).with_writer(|| Writer).init());
+/// Starts capturing the log of all threads.
+pub fn capture() {
+    static START: Once = Once::new();
+    START.call_once(|| fmt().with_ansi(false).with_writer(|| Writer).init());
 }
 
-/// How many lines say all of `words`, since the first test listened. Other tests may run
-/// at the same time: the words have to be those of one.
-pub fn count(words: &[&str]) -> usize {
+/// Number of captured lines that contain all of `parts`. Other tests may run at the same
+/// time, so the parts must be specific to one test.
+pub fn count(parts: &[&str]) -> usize {
     let log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let text = String::from_utf8_lossy(&log);
     let lines = text.lines();
-    let found = lines.filter(|line| words.iter().all(|word| line.contains(word)));
+    let found = lines.filter(|line| parts.iter().all(|part| line.contains(part)));
     found.count()
 }

@@ -1,4 +1,4 @@
-//! Molecules in a Bevy app without a window, simulated and drawn.
+//! Tests of the plugin in headless Bevy apps.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! What scene queries are compared with: a loop over all atoms, in 64 bits.
+//! Brute force for scene queries: a loop over all atoms in double precision.
 
 use bevy::ecs::system::SystemState;
 use bevy::math::DVec3;
@@ -11,7 +11,7 @@ use super::test_app::*;
 
 pub const TOLERANCE: f64 = 1.0e-4;
 
-/// Every atom of a scene, in the world.
+/// An atom in the world frame.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldAtom {
     pub molecule: Entity,
@@ -24,7 +24,7 @@ pub fn point(random: &mut impl Rng, side: f32) -> Vec3 {
     Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
 }
 
-pub fn turn(random: &mut impl Rng) -> Quat {
+pub fn rotation(random: &mut impl Rng) -> Quat {
     Quat::from_euler(
         EulerRot::XYZ,
         random.random_range(-3.0..3.0),
@@ -33,17 +33,18 @@ pub fn turn(random: &mut impl Rng) -> Quat {
     )
 }
 
-/// Twenty molecules, bars and ubiquitins, every other without a collider, some static.
+/// Twenty bars and ubiquitins, half of them without a collider, some static.
 pub fn scene(random: &mut Pcg64) -> (App, Vec<Entity>) {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let templates = [bar(), real("1ubq.cif")].map(|template| add(&mut app, template));
     let mut molecules = Vec::new();
     for k in 0..20 {
-        let place = Transform::from_translation(point(random, 7.0)).with_rotation(turn(random));
+        let transform =
+            Transform::from_translation(point(random, 7.0)).with_rotation(rotation(random));
         let mut molecule = app
             .world_mut()
-            .spawn((Molecule(templates[k % 2].clone()), place));
+            .spawn((Molecule(templates[k % 2].clone()), transform));
         if k % 4 < 2 {
             molecule.insert(CrowdOnly);
         }
@@ -56,14 +57,15 @@ pub fn scene(random: &mut Pcg64) -> (App, Vec<Entity>) {
     (app, molecules)
 }
 
-pub fn ask<T>(app: &mut App, question: impl FnOnce(&MoleculeQueries) -> T) -> T {
+/// Runs a query.
+pub fn query<T>(app: &mut App, query: impl FnOnce(&MoleculeQueries) -> T) -> T {
     let world = app.world_mut();
     let mut state = SystemState::<MoleculeQueries>::new(world);
-    question(&state.get(world).unwrap())
+    query(&state.get(world).unwrap())
 }
 
-/// The atoms of all molecules by their transforms.
-pub fn spheres(app: &mut App) -> Vec<WorldAtom> {
+/// The atoms of all molecules, from their transforms.
+pub fn world_atoms(app: &mut App) -> Vec<WorldAtom> {
     let world = app.world_mut();
     let mut molecules = world.query::<(Entity, &Molecule, &Transform)>();
     let assets = world.resource::<Assets<MoleculeTemplate>>();
@@ -71,11 +73,11 @@ pub fn spheres(app: &mut App) -> Vec<WorldAtom> {
     for (molecule, Molecule(handle), transform) in molecules.iter(world) {
         let template = assets.get(handle).unwrap();
         for atom in 0..template.atom_count() {
-            let turned = transform.rotation.as_dquat() * template.positions()[atom].as_dvec3();
+            let rotated = transform.rotation.as_dquat() * template.positions()[atom].as_dvec3();
             found.push(WorldAtom {
                 molecule,
                 atom,
-                center: turned + transform.translation.as_dvec3(),
+                center: rotated + transform.translation.as_dvec3(),
                 radius: f64::from(template.radii()[atom]),
             });
         }
@@ -88,52 +90,54 @@ impl WorldAtom {
         MoleculeAtom::from((self.molecule, self.atom)) == atom.into()
     }
 
-    /// Way to the sphere grown by `more`, and how far the ray is from grazing it.
-    pub fn meet(&self, origin: DVec3, direction: DVec3, more: f64) -> (Option<f64>, f64) {
-        let (arm, radius) = (self.center - origin, self.radius + more);
+    /// Distance at which a ray hits the sphere enlarged by `margin`, and how far the ray is
+    /// from grazing it.
+    pub fn hit_by_ray(&self, origin: DVec3, direction: DVec3, margin: f64) -> (Option<f64>, f64) {
+        let (arm, radius) = (self.center - origin, self.radius + margin);
         if arm.length() <= radius {
             return (Some(0.0), 1.0);
         }
         let along = arm.dot(direction);
         let aside = (arm - direction * along).length();
         let half = (radius * radius - aside * aside).max(0.0).sqrt();
-        let meets = aside < radius && along > 0.0;
-        (meets.then_some(along - half), (aside - radius).abs())
+        let hits = aside < radius && along > 0.0;
+        (hits.then_some(along - half), (aside - radius).abs())
     }
 }
 
-/// Checks the first meeting of a ball, or with radius 0 a ray, against all atoms.
-pub fn check_way(
+/// Compares the first hit of a moving ball, or of a ray with radius 0, with all atoms. Returns
+/// whether there is a hit.
+pub fn check_hit(
     all: &[WorldAtom],
     hit: Option<MoleculeHit>,
     (origin, direction, ball): (Vec3, Vec3, f32),
-    most: f64,
+    max_distance: f64,
 ) -> bool {
     let direction = direction.as_dvec3().normalize();
-    let meet = |sphere: &WorldAtom| sphere.meet(origin.as_dvec3(), direction, f64::from(ball));
+    let cast = |atom: &WorldAtom| atom.hit_by_ray(origin.as_dvec3(), direction, f64::from(ball));
     let first = all
         .iter()
-        .filter_map(|sphere| meet(sphere).0)
-        .filter(|way| *way <= most)
+        .filter_map(|atom| cast(atom).0)
+        .filter(|distance| *distance <= max_distance)
         .min_by(f64::total_cmp);
     let (Some(first), Some(hit)) = (first, hit) else {
-        let grazes = all.iter().any(|sphere| meet(sphere).1 < 1.0e-5);
+        let grazes = all.iter().any(|atom| cast(atom).1 < 1.0e-5);
         assert!(
             grazes || first.is_none() && hit.is_none(),
             "{first:?} and {hit:?}"
         );
         return false;
     };
-    let sphere = all.iter().find(|sphere| sphere.is(hit)).unwrap();
+    let atom = all.iter().find(|atom| atom.is(hit)).unwrap();
     assert!(
         (f64::from(hit.distance) - first).abs() < TOLERANCE,
         "{hit:?}"
     );
-    let own = meet(sphere).0.expect("the atom is on the way");
-    assert!((own - first).abs() < TOLERANCE, "another atom: {hit:?}");
+    let own = cast(atom).0.expect("the atom is on the path");
+    assert!((own - first).abs() < TOLERANCE, "wrong atom: {hit:?}");
     assert!((hit.normal.length() - 1.0).abs() < 1.0e-4);
     if first > 0.0 {
-        let on_surface = sphere.center + hit.normal.as_dvec3() * sphere.radius;
+        let on_surface = atom.center + hit.normal.as_dvec3() * atom.radius;
         assert!(hit.point.as_dvec3().distance(on_surface) < TOLERANCE);
         let middle = origin.as_dvec3() + direction * first;
         let gap = middle.distance(hit.point.as_dvec3()) - f64::from(ball);

@@ -1,20 +1,19 @@
-//! The order of our systems is decided everywhere.
+//! Schedules: no ambiguities, and no need for Rapier.
 
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::{MoleculeWorld, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 
 use super::test_app::*;
 
-/// Conflicts between systems without an order, as Bevy describes them.
+/// Ambiguities between systems, as Bevy describes them.
 fn ambiguities(app: &mut App, label: impl ScheduleLabel + Clone) -> Vec<String> {
     app.world_mut().schedule_scope(label, |world, schedule| {
         schedule.set_build_settings(ScheduleBuildSettings {
             ambiguity_detection: LogLevel::Error,
             ..default()
         });
-        // What has not changed is not looked at again.
+        // Bevy rebuilds only a changed schedule.
         schedule.add_systems((|| {}).ambiguous_with_all());
         match schedule.initialize(world) {
             Ok(_) => Vec::new(),
@@ -26,7 +25,7 @@ fn ambiguities(app: &mut App, label: impl ScheduleLabel + Clone) -> Vec<String> 
     })
 }
 
-/// Ambiguities in each schedule that we add systems to.
+/// Ambiguities in each schedule that the plugin adds systems to.
 fn all_ambiguities(app: &mut App) -> Vec<Vec<String>> {
     run(app, 2);
     vec![
@@ -38,31 +37,31 @@ fn all_ambiguities(app: &mut App) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn no_two_systems_of_ours_race() {
-    let mut ours = app(ContactModel::Crowd);
-    let mut theirs = bare_app();
-    // The resources that ours brings along.
-    theirs.add_plugins(bevy::diagnostic::DiagnosticsPlugin);
-    theirs.init_asset::<MoleculeTemplate>();
-    start(&mut theirs);
-    let raced = ambiguities(&mut ours, MoleculeSubstep);
-    assert!(raced.is_empty(), "{raced:#?}");
-    // Bevy and Rapier have some of their own.
-    let (ours, theirs) = (all_ambiguities(&mut ours), all_ambiguities(&mut theirs));
-    for (ours, theirs) in ours.iter().zip(&theirs) {
-        assert!(ours.len() <= theirs.len(), "{ours:#?} against {theirs:#?}");
+fn the_plugin_adds_no_ambiguities() {
+    let mut with_plugin = app(ContactModel::Crowd);
+    let mut without_plugin = bare_app();
+    // The resources that the plugin adds.
+    without_plugin.add_plugins(bevy::diagnostic::DiagnosticsPlugin);
+    without_plugin.init_asset::<MoleculeTemplate>();
+    start(&mut without_plugin);
+    let in_substep = ambiguities(&mut with_plugin, MoleculeSubstep);
+    assert!(in_substep.is_empty(), "{in_substep:#?}");
+    // Bevy and Rapier have ambiguities of their own.
+    let with_plugin = all_ambiguities(&mut with_plugin);
+    let without_plugin = all_ambiguities(&mut without_plugin);
+    for (with, without) in with_plugin.iter().zip(&without_plugin) {
+        assert!(with.len() <= without.len(), "{with:#?} and {without:#?}");
     }
 }
 
 #[test]
-fn without_rapier_the_app_runs_all_the_same() {
+fn an_app_without_rapier_runs() {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, MoleculePlugins::default()));
     start(&mut app);
     let template = add(&mut app, bar());
     let molecule = spawn(&mut app, &template, Vec3::Y);
     run(&mut app, 3);
-    // It has no body, there is no world of molecules to be in, and nobody moves it.
     assert!(app.world().get::<PreparedMolecule>(molecule).is_none());
     assert_eq!(position(&app, molecule), Vec3::Y);
     let world = app.world_mut();

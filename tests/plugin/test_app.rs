@@ -1,4 +1,4 @@
-//! Headless apps.
+//! Headless apps, and helpers to fill and inspect them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use bevy_rapier3d::prelude::*;
 /// Length of a frame, s.
 pub const FRAME: f32 = 1.0 / 60.0;
 
-/// A headless app with molecules: 60 frames a second, 4 substeps each.
+/// A headless app with molecules: 60 frames per second, 4 substeps each.
 pub fn app(model: ContactModel) -> App {
     let mut app = bare_app();
     app.add_plugins(MoleculePlugins::default().with_contacts(model));
@@ -23,7 +23,7 @@ pub fn app(model: ContactModel) -> App {
     app
 }
 
-/// The app without our plugins.
+/// The app without the plugins of this crate.
 pub fn bare_app() -> App {
     let mut app = App::new();
     app.add_plugins((
@@ -52,9 +52,9 @@ pub fn run(app: &mut App, frames: usize) {
     }
 }
 
-/// A template of carbon atoms with 0.1 nm radius at `places`, nm.
-pub fn carbons(places: &[Vec3]) -> MoleculeTemplate {
-    let atoms = places.iter().map(|&position| Atom {
+/// A template of carbon atoms with 0.1 nm radius at `positions`, nm.
+pub fn carbons(positions: &[Vec3]) -> MoleculeTemplate {
+    let atoms = positions.iter().map(|&position| Atom {
         position,
         radius: 0.1,
         element: Element::C,
@@ -66,8 +66,8 @@ pub fn carbons(places: &[Vec3]) -> MoleculeTemplate {
 
 /// A bar of seven carbons along x, 0.9 nm long.
 pub fn bar() -> MoleculeTemplate {
-    let places: Vec<Vec3> = (-3..=3).map(|k| Vec3::X * 0.12 * k as f32).collect();
-    carbons(&places)
+    let positions: Vec<Vec3> = (-3..=3).map(|k| Vec3::X * 0.12 * k as f32).collect();
+    carbons(&positions)
 }
 
 /// One of the bundled structures.
@@ -76,7 +76,7 @@ pub fn real(file: &str) -> MoleculeTemplate {
     load(path, &LoadOptions::default()).unwrap()
 }
 
-/// Makes a template an asset.
+/// Adds a template to the assets.
 pub fn add(app: &mut App, template: MoleculeTemplate) -> Handle<MoleculeTemplate> {
     app.world_mut()
         .resource_mut::<Assets<MoleculeTemplate>>()
@@ -121,7 +121,7 @@ pub fn velocity(app: &App, entity: Entity) -> Vec3 {
     app.world().get::<Velocity>(entity).unwrap().linear
 }
 
-/// No gravity in any context.
+/// Disables gravity in all contexts.
 pub fn weightless(app: &mut App) {
     run(app, 1);
     let world = app.world_mut();
@@ -131,7 +131,7 @@ pub fn weightless(app: &mut App) {
     }
 }
 
-/// Another Rapier context, without gravity.
+/// Spawns another Rapier context, without gravity.
 pub fn weightless_context(app: &mut App) -> Entity {
     let configuration = RapierConfiguration {
         gravity: Vec3::ZERO,

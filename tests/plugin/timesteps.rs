@@ -1,10 +1,9 @@
-//! Contacts are fresh in every substep, in every timestep mode, schedule and context.
+//! Substeps in all timestep modes, schedules and contexts.
 
 use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -32,7 +31,7 @@ fn substeps_in(mode: TimestepMode, frames: usize) -> Vec<f32> {
         .insert_resource(mode);
     count_substeps(&mut app);
     start(&mut app);
-    // The clock starts with the first frame.
+    // Time starts in the first frame.
     app.update();
     app.world_mut().resource_mut::<Substeps>().0.clear();
     run(&mut app, frames);
@@ -47,7 +46,7 @@ fn assert_all(substeps: &[f32], count: usize, length: f32) {
 }
 
 #[test]
-fn each_mode_takes_its_substeps() {
+fn all_timestep_modes_run_their_substeps() {
     let fixed = TimestepMode::Fixed {
         dt: 0.02,
         substeps: 5,
@@ -69,9 +68,9 @@ fn each_mode_takes_its_substeps() {
     assert_all(&substeps, substeps.len(), 1.0 / 360.0);
 }
 
-/// A ball that falls moves as Rapier alone moves it.
+/// A ball falls as in Rapier alone.
 #[test]
-fn ordinary_bodies_do_not_notice_us() {
+fn the_plugin_does_not_affect_ordinary_bodies() {
     for mode in [
         TimestepMode::Fixed {
             dt: FRAME,
@@ -88,10 +87,10 @@ fn ordinary_bodies_do_not_notice_us() {
             substeps: 2,
         },
     ] {
-        let heights = [false, true].map(|ours| {
+        let heights = [false, true].map(|with_plugin| {
             let mut app = bare_app();
             app.insert_resource(mode);
-            if ours {
+            if with_plugin {
                 app.add_plugins(MoleculePlugins::default());
             }
             start(&mut app);
@@ -109,14 +108,17 @@ fn ordinary_bodies_do_not_notice_us() {
             });
             track.collect::<Vec<_>>()
         });
-        for (theirs, ours) in heights[0].iter().zip(&heights[1]) {
-            assert!((theirs - ours).abs() < 1.0e-6, "{mode:?}: {theirs} {ours}");
+        for (without, with) in heights[0].iter().zip(&heights[1]) {
+            assert!(
+                (without - with).abs() < 1.0e-6,
+                "{mode:?}: {without} {with}"
+            );
         }
     }
 }
 
 #[test]
-fn the_fixed_schedule_works() {
+fn rapier_may_run_in_the_fixed_schedule() {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
@@ -142,40 +144,40 @@ fn the_fixed_schedule_works() {
     let substeps = app.world().resource::<Substeps>().0.len();
     assert!((240 * 4..270 * 4).contains(&substeps), "{substeps}");
     for molecule in [low, high] {
-        let place = position(&app, molecule);
-        assert!((0.05..0.6).contains(&place.y), "{place}");
+        let position = position(&app, molecule);
+        assert!((0.05..0.6).contains(&position.y), "{position}");
     }
 }
 
 #[test]
-fn several_contexts_do_not_mix() {
+fn molecules_of_different_contexts_do_not_collide() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
-    let other = weightless_context(&mut app);
+    let second = weightless_context(&mut app);
     let template = add(&mut app, bar());
-    // Two that overlap here, two that overlap there, all in one place.
-    let here = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
-    let there = [0.0, 0.15].map(|y| {
+    // Two overlapping molecules in each context, all in one place.
+    let in_first = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    let in_second = [0.0, 0.15].map(|y| {
         let molecule = spawn(&mut app, &template, Vec3::Y * y);
         app.world_mut()
             .entity_mut(molecule)
-            .insert(RapierContextEntityLink(other));
+            .insert(RapierContextEntityLink(second));
         molecule
     });
     run(&mut app, 1);
-    for (pair, others) in [(here, there), (there, here)] {
+    for pair in [in_first, in_second] {
         let molecules = app.world().get::<Colliding>(pair[0]).unwrap().molecules;
-        assert_eq!(molecules, 1, "{others:?} must not count");
+        assert_eq!(molecules, 1);
     }
     run(&mut app, 60);
-    for pair in [here, there] {
-        let apart = position(&app, pair[1]) - position(&app, pair[0]);
-        assert!(apart.y > 0.195, "{apart}");
+    for pair in [in_first, in_second] {
+        let offset = position(&app, pair[1]) - position(&app, pair[0]);
+        assert!(offset.y > 0.195, "{offset}");
     }
 }
 
 #[test]
-fn a_paused_context_stands_still() {
+fn a_paused_context_does_not_move() {
     let mut app = app(ContactModel::Crowd);
     run(&mut app, 1);
     let world = app.world_mut();

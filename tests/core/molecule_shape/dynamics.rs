@@ -1,6 +1,4 @@
-//! Molecules come to rest in a plain Rapier world.
-//!
-//! Gravity is 9.81 nm/s², a step is 1/60 s of four substeps, each a step of Rapier.
+//! Molecules come to rest in a plain Rapier world with gravity 9.81 nm/s².
 
 use std::sync::Arc;
 
@@ -114,14 +112,14 @@ impl World {
 
     fn assert_at_rest(&self, handle: RigidBodyHandle) {
         let body = &self.bodies[handle];
-        let (speed, turning) = (body.linvel().length(), body.angvel().length());
-        assert!(speed < AT_REST, "still moves with {speed} nm/s");
-        assert!(turning < 10.0 * AT_REST, "still turns with {turning} rad/s");
+        let (speed, angular) = (body.linvel().length(), body.angvel().length());
+        assert!(speed < AT_REST, "moves at {speed} nm/s");
+        assert!(angular < 10.0 * AT_REST, "rotates at {angular} rad/s");
     }
 }
 
-/// A ubiquitin, dropped from 1 nm, rests on a floor whose top is at height zero.
-fn rests_on(floor: ColliderBuilder) {
+/// Asserts that a ubiquitin dropped from 1 nm rests on a floor with its top at height zero.
+fn assert_rests_on(floor: ColliderBuilder) {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
     let smallest = molecule
@@ -136,8 +134,8 @@ fn rests_on(floor: ColliderBuilder) {
     let handle = world.add(&shape, Vec3::new(0.13, start, 0.07));
     world.run(5.0);
     let lowest = world.lowest(handle, &molecule);
-    assert!(lowest > -0.2 * smallest, "sunk to {lowest} nm");
-    assert!(lowest < 0.02, "floats at {lowest} nm");
+    assert!(lowest > -0.2 * smallest, "sank to {lowest} nm");
+    assert!(lowest < 0.02, "hovers at {lowest} nm");
     world.assert_at_rest(handle);
     world.run(1.0);
     world.assert_at_rest(handle);
@@ -147,8 +145,8 @@ fn flat_mesh(cells: i32, size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     let row = cells as u32 + 1;
     for (i, j) in (0..=cells).flat_map(|i| (0..=cells).map(move |j| (i, j))) {
-        let place = Vec3::new((i - cells / 2) as f32, 0.0, (j - cells / 2) as f32);
-        points.push(place * size);
+        let position = Vec3::new((i - cells / 2) as f32, 0.0, (j - cells / 2) as f32);
+        points.push(position * size);
         if i < cells && j < cells {
             let at = i as u32 * row + j as u32;
             triangles.extend([[at, at + 1, at + row], [at + 1, at + row + 1, at + row]]);
@@ -159,24 +157,24 @@ fn flat_mesh(cells: i32, size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 
 #[test]
 fn a_molecule_rests_on_a_cuboid() {
-    rests_on(ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vec3::NEG_Y * 0.5));
+    assert_rests_on(ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vec3::NEG_Y * 0.5));
 }
 
 #[test]
 fn a_molecule_rests_on_a_half_space() {
-    rests_on(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+    assert_rests_on(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
 }
 
 #[test]
 fn a_molecule_rests_on_a_coarse_mesh() {
     let (points, triangles) = flat_mesh(4, 5.0);
-    rests_on(ColliderBuilder::trimesh(points, triangles).unwrap());
+    assert_rests_on(ColliderBuilder::trimesh(points, triangles).unwrap());
 }
 
 #[test]
 fn a_molecule_rests_on_a_mesh_finer_than_itself() {
     let (points, triangles) = flat_mesh(40, 0.5);
-    rests_on(ColliderBuilder::trimesh(points, triangles).unwrap());
+    assert_rests_on(ColliderBuilder::trimesh(points, triangles).unwrap());
 }
 
 #[test]
@@ -190,8 +188,8 @@ fn a_molecule_rests_on_three_others() {
     let mut handles = Vec::new();
     for k in 0..3 {
         let angle = std::f32::consts::TAU * k as f32 / 3.0;
-        let place = Vec3::new(angle.cos(), 0.0, angle.sin()) * 0.6 * width;
-        handles.push(world.add(&shape, place + Vec3::Y * low));
+        let position = Vec3::new(angle.cos(), 0.0, angle.sin()) * 0.6 * width;
+        handles.push(world.add(&shape, position + Vec3::Y * low));
     }
     world.run(3.0);
     handles.push(world.add(&shape, Vec3::new(0.1, low + width + 0.3, 0.0)));
@@ -204,11 +202,11 @@ fn a_molecule_rests_on_three_others() {
     assert!(overlap < 0.02, "overlap of {overlap} nm");
 }
 
-/// A ubiquitin shot at a wall in the plane of height zero stays above it.
+/// Asserts that a ubiquitin shot at a wall in the plane of height zero stays above it.
 ///
-/// Rapier sweeps every fast body against fixed colliders, asked to or not. The fastest
-/// moves by more than its radius in a step.
-fn is_stopped_by(wall: ColliderBuilder) {
+/// Rapier applies continuous collision detection to all fast bodies and fixed colliders. The
+/// fastest body moves by more than its radius per step.
+fn assert_stopped_by(wall: ColliderBuilder) {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
     for speed in [20.0, 60.0, 150.0] {
@@ -226,32 +224,32 @@ fn is_stopped_by(wall: ColliderBuilder) {
 }
 
 #[test]
-fn a_fast_molecule_does_not_pass_a_thin_wall() {
-    is_stopped_by(ColliderBuilder::cuboid(20.0, 0.01, 20.0));
+fn a_fast_molecule_does_not_tunnel_through_a_thin_wall() {
+    assert_stopped_by(ColliderBuilder::cuboid(20.0, 0.01, 20.0));
 }
 
 #[test]
-fn a_fast_molecule_does_not_pass_a_mesh() {
+fn a_fast_molecule_does_not_tunnel_through_a_mesh() {
     let (points, triangles) = flat_mesh(8, 5.0);
-    is_stopped_by(ColliderBuilder::trimesh(points, triangles).unwrap());
+    assert_stopped_by(ColliderBuilder::trimesh(points, triangles).unwrap());
 }
 
 #[test]
-fn a_fast_molecule_does_not_pass_a_half_space() {
-    is_stopped_by(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
+fn a_fast_molecule_does_not_tunnel_through_a_half_space() {
+    assert_stopped_by(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
 }
 
 #[test]
-fn a_fast_molecule_does_not_pass_a_height_field() {
+fn a_fast_molecule_does_not_tunnel_through_a_height_field() {
     let heights = Array2::repeat(9, 9, 0.0);
-    is_stopped_by(ColliderBuilder::heightfield(
+    assert_stopped_by(ColliderBuilder::heightfield(
         heights,
         Vec3::new(40.0, 1.0, 40.0),
     ));
 }
 
 #[test]
-fn the_same_world_twice_gives_the_same_bits() {
+fn simulations_are_bit_for_bit_reproducible() {
     let shape = SharedShape(Arc::new(from_file("assets/molecules/popc.pdb")));
     let run = || {
         let mut world = World::new();
@@ -270,10 +268,10 @@ fn the_same_world_twice_gives_the_same_bits() {
     }
 }
 
-/// Pairs come, change the number of their manifolds and go; Rapier checks its lists of
-/// them in every step of a debug build.
+/// Pairs appear, change the number of their manifolds and disappear. In debug builds Rapier
+/// validates its lists of them in every step.
 #[test]
-fn a_heap_of_lipids_falls_to_rest() {
+fn a_heap_of_lipids_comes_to_rest() {
     let molecule = from_file("assets/molecules/popc.pdb");
     let shape = SharedShape(Arc::new(molecule.clone()));
     let mut world = World::new();
@@ -282,21 +280,21 @@ fn a_heap_of_lipids_falls_to_rest() {
     let handles: Vec<_> = (0..18)
         .map(|k| {
             let [x, y, z] = [k % 2, k / 4, k / 2 % 2].map(|k| k as f32);
-            let place = Vec3::new(x + 0.1 * y, y + 0.8, z - 0.1 * y);
-            world.add(&shape, place * (size + 0.1))
+            let position = Vec3::new(x + 0.1 * y, y + 0.8, z - 0.1 * y);
+            world.add(&shape, position * (size + 0.1))
         })
         .collect();
     world.run(10.0);
     for &handle in &handles {
         let lowest = world.lowest(handle, &molecule);
-        assert!(lowest > -0.03, "sunk to {lowest} nm");
+        assert!(lowest > -0.03, "sank to {lowest} nm");
         let speed = world.bodies[handle].linvel().length();
-        assert!(speed < 0.1, "still moves with {speed} nm/s");
+        assert!(speed < 0.1, "moves at {speed} nm/s");
     }
 }
 
 #[test]
-fn the_crowd_switch_lets_molecules_fall_through_each_other() {
+fn excluded_molecules_fall_through_each_other() {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
     let filter = MoleculePairFilter::default();
@@ -317,15 +315,15 @@ fn the_crowd_switch_lets_molecules_fall_through_each_other() {
     world.run(4.0);
     for handle in [lower, upper] {
         let lowest = world.lowest(handle, &molecule);
-        assert!(lowest.abs() < 0.02, "not on the floor but at {lowest} nm");
+        assert!(lowest.abs() < 0.02, "not on the floor, but at {lowest} nm");
     }
     filter.set_excluded(false);
     world.run(0.1);
 }
 
-/// Eight proteins, the lowest of them half inside each other, fall on one heap.
+/// Eight proteins, the lowest of which overlap by half, fall on one heap.
 #[test]
-fn proteins_that_start_inside_each_other_come_apart() {
+fn interpenetrating_proteins_separate() {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
     for seed in [0, 3] {
@@ -333,26 +331,26 @@ fn proteins_that_start_inside_each_other_come_apart() {
         let mut world = World::new();
         world.fixed(ColliderBuilder::new(SharedShape::halfspace(Vec3::Y)));
         for k in 0..8 {
-            let place = Vec3::new((k % 2) as f32 * 2.5, 3.0 + (k / 2) as f32 * 5.0, 0.0);
-            let place = place + 0.5 * unit_vector(&mut random);
-            let handle = world.add(&shape, place);
-            let pose = Pose::from_parts(place, rotation(&mut random));
+            let position = Vec3::new((k % 2) as f32 * 2.5, 3.0 + (k / 2) as f32 * 5.0, 0.0);
+            let position = position + 0.5 * unit_vector(&mut random);
+            let handle = world.add(&shape, position);
+            let pose = Pose::from_parts(position, rotation(&mut random));
             world.bodies[handle].set_position(pose, true);
         }
         let before = world.deepest_overlap(&molecule);
-        assert!(before > 0.1, "no overlap to begin with, only {before} nm");
+        assert!(before > 0.1, "initial overlap of only {before} nm");
         world.run(6.0);
         let after = world.deepest_overlap(&molecule);
         assert!(after < 0.02, "overlap of {after} nm");
         for (handle, _) in world.bodies.iter() {
             let lowest = world.lowest(handle, &molecule);
-            assert!(lowest > -0.02, "sunk to {lowest} nm");
+            assert!(lowest > -0.02, "sank to {lowest} nm");
         }
     }
 }
 
 #[test]
-fn a_molecule_never_sinks_however_it_is_turned() {
+fn a_molecule_does_not_sink_in_any_orientation() {
     let molecule = ubiquitin();
     let shape = SharedShape(Arc::new(molecule.clone()));
     for seed in 0..8 {
@@ -364,7 +362,7 @@ fn a_molecule_never_sinks_however_it_is_turned() {
         for _ in 0..30 {
             world.run(0.1);
             let lowest = world.lowest(handle, &molecule);
-            assert!(lowest > -0.02, "sunk to {lowest} nm, turned by {turn}");
+            assert!(lowest > -0.02, "sank to {lowest} nm with rotation {turn}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where numbers get awkward: coincidence, great depth, great distance, no numbers.
+//! Edge cases: coincident, deep, distant and non-finite poses.
 
 use bevy_rapier_molecules::rapier::{MoleculeDispatcher, MoleculePairFilter};
 use glam::{Quat, Vec3};
@@ -21,7 +21,7 @@ fn manifolds(pose: &Pose3, g1: &dyn Shape, g2: &dyn Shape) -> Manifolds {
     manifolds
 }
 
-fn assert_sound(manifolds: &Manifolds) {
+fn assert_valid(manifolds: &Manifolds) {
     for manifold in manifolds {
         assert!(manifold.local_n1.is_normalized() && manifold.local_n2.is_normalized());
         for point in &manifold.points {
@@ -36,7 +36,7 @@ fn coincident_molecules_have_finite_manifolds() {
     for shape in [small(), ubiquitin(), molecule(&[Vec3::ZERO], &[0.1])] {
         let found = manifolds(&Pose3::IDENTITY, &shape, &shape.clone());
         assert!(!found.is_empty() && found.len() <= 26);
-        assert_sound(&found);
+        assert_valid(&found);
         let contact = dispatcher().contact(&Pose3::IDENTITY, &shape, &shape.clone(), 0.0);
         let contact = contact.unwrap().unwrap();
         assert!(contact.normal1.is_normalized() && contact.dist < 0.0);
@@ -57,18 +57,18 @@ fn atoms_deep_inside_and_on_the_surface_have_finite_normals() {
     ] {
         let pose = Pose3::from_translation(offset);
         for other in [&cuboid as &dyn Shape, &triangle, &floor] {
-            assert_sound(&manifolds(&pose, &atom, other));
-            assert_sound(&manifolds(&pose.inverse(), other, &atom));
+            assert_valid(&manifolds(&pose, &atom, other));
+            assert_valid(&manifolds(&pose.inverse(), other, &atom));
         }
     }
-    // Deep in the floor, the way out is up.
+    // Deep in the floor, the separation direction is up.
     let found = manifolds(&Pose3::translation(0.0, 0.5, 0.0), &atom, &floor);
     assert_eq!(found[0].local_n1, Vec3::NEG_Y);
     assert!((found[0].points[0].dist + 0.6).abs() < 1.0e-6);
 }
 
 #[test]
-fn far_away_there_is_nothing_and_nothing_breaks() {
+fn distant_shapes_have_no_contacts() {
     let shape = small();
     let dispatcher = dispatcher();
     for far in [1.0e4, 1.0e6, 1.0e15] {
@@ -86,7 +86,7 @@ fn far_away_there_is_nothing_and_nothing_breaks() {
 }
 
 #[test]
-fn poses_that_are_not_numbers_give_nothing() {
+fn non_finite_poses_have_no_contacts() {
     let shape = small();
     let dispatcher = dispatcher();
     let options = ShapeCastOptions::default();
@@ -120,7 +120,7 @@ fn poses_that_are_not_numbers_give_nothing() {
 }
 
 #[test]
-fn pairs_without_a_molecule_are_left_to_others() {
+fn pairs_without_a_molecule_are_unsupported() {
     let ball = Ball::new(1.0);
     let pose = Pose3::IDENTITY;
     let dispatcher = dispatcher();
@@ -135,7 +135,7 @@ fn pairs_without_a_molecule_are_left_to_others() {
 }
 
 #[test]
-fn the_crowd_switch_silences_molecule_pairs_only() {
+fn the_filter_excludes_only_pairs_of_molecules() {
     let shape = small();
     let (ball, pose) = (Ball::new(0.5), Pose3::translation(0.4, 0.0, 0.0));
     let filter = MoleculePairFilter::default();
@@ -179,7 +179,7 @@ fn the_crowd_switch_silences_molecule_pairs_only() {
 }
 
 #[test]
-fn points_keep_their_data_from_step_to_step() {
+fn persistent_points_keep_their_data() {
     let shape = ubiquitin();
     let floor = Cuboid::new(Vec3::new(5.0, 0.5, 5.0));
     let low = shape.compute_local_aabb().mins.y;
@@ -205,7 +205,7 @@ fn points_keep_their_data_from_step_to_step() {
 }
 
 #[test]
-fn answers_do_not_depend_on_the_order_of_asking() {
+fn results_do_not_depend_on_previous_queries() {
     let shape = ubiquitin();
     let pose = Pose3::translation(1.9, 0.3, 0.1);
     let first = manifolds(&pose, &shape, &shape.clone());

@@ -1,4 +1,4 @@
-//! Molecules, other shapes, and poses from apart to overlapping.
+//! Molecules, other shapes, and poses from separated to overlapping.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub fn molecule(positions: &[Vec3], radii: &[f32]) -> MoleculeShape {
     MoleculeShape::new(Arc::new(template.unwrap()))
 }
 
-/// About thirty atoms of mixed radii, one of them far out.
+/// About thirty atoms of mixed radii, one of them far from the others.
 pub fn small() -> MoleculeShape {
     let mut random = random(30);
     let mut positions: Vec<Vec3> = (0..30)
@@ -71,18 +71,18 @@ pub fn ubiquitin() -> MoleculeShape {
     from_file("assets/molecules/1ubq.cif")
 }
 
-/// Poses of `other` in the frame of `molecule`: apart, touching and overlapping.
+/// Poses of `other` in the frame of `molecule`: separated, touching and overlapping.
 pub fn poses(molecule: &dyn Shape, other: &dyn Shape, count: usize, seed: u64) -> Vec<Pose3> {
     let mut random = random(seed);
-    let reach = |shape: &dyn Shape| {
+    let radius = |shape: &dyn Shape| {
         let radius = shape.compute_local_bounding_sphere().radius;
         if radius < 100.0 { radius } else { 0.0 }
     };
-    let most = reach(molecule) + reach(other) + 0.5;
+    let max_distance = radius(molecule) + radius(other) + 0.5;
     (0..count)
         .map(|k| {
-            let apart = most * (k as f32 + 0.5) / count as f32;
-            Pose3::from_parts(unit_vector(&mut random) * apart, rotation(&mut random))
+            let distance = max_distance * (k as f32 + 0.5) / count as f32;
+            Pose3::from_parts(unit_vector(&mut random) * distance, rotation(&mut random))
         })
         .collect()
 }

@@ -1,7 +1,7 @@
-//! Molecules as shapes of a Rapier world answer as their atoms would one by one.
+//! Queries on a `MoleculeShape` agree with brute force.
 //!
-//! The oracle of every query is a loop over the atoms, each a parry `Ball`, against
-//! every convex part of the other shape by parry's own dispatcher.
+//! The oracle of every query is a loop over the atoms, each a parry `Ball`, and the convex
+//! parts of the other shape, with parry's own dispatcher.
 
 mod dynamics;
 mod edge_cases;

@@ -1,4 +1,4 @@
-//! The slow and simple answer: every atom against every part of the other shape.
+//! Brute force: every atom against every part of the other shape.
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
 use glam::Vec3;
@@ -6,7 +6,7 @@ use rapier3d::parry::math::Pose3;
 use rapier3d::parry::query::{Contact, DefaultQueryDispatcher, QueryDispatcher, ShapeCastOptions};
 use rapier3d::parry::shape::{Ball, Cuboid, Shape, SharedShape};
 
-/// A molecule's atoms and another shape's convex parts.
+/// The atoms of a molecule and the convex parts of another shape.
 pub struct Oracle {
     atoms: Vec<(Vec3, Ball)>,
     parts: Vec<(Pose3, SharedShape)>,
@@ -20,8 +20,8 @@ impl Oracle {
         }
     }
 
-    /// Every atom, with every part's pose in its frame.
-    fn each<'a>(
+    /// Every atom with every part and the pose of the part in the frame of the atom.
+    fn pairs<'a>(
         &'a self,
         pose: &'a Pose3,
     ) -> impl Iterator<Item = (usize, Pose3, &'a Ball, &'a SharedShape)> {
@@ -37,7 +37,7 @@ impl Oracle {
     }
 
     pub fn distance(&self, pose: &Pose3) -> f32 {
-        self.each(pose)
+        self.pairs(pose)
             .map(|(_, pose, ball, part)| {
                 DefaultQueryDispatcher
                     .distance(&pose, ball, &**part)
@@ -46,13 +46,13 @@ impl Oracle {
             .fold(f32::MAX, f32::min)
     }
 
-    /// All contacts nearer than `prediction`, with the index of the atom; normals and
-    /// first points are in the frame of the molecule.
+    /// All contacts closer than `prediction`, with the index of the atom. Normals and first
+    /// points are in the frame of the molecule.
     pub fn contacts(&self, pose: &Pose3, prediction: f32) -> Vec<(usize, Contact)> {
-        self.each(pose)
+        self.pairs(pose)
             .filter_map(|(k, pose, ball, part)| {
-                // The ball second: parry takes a pose the wrong way round where a
-                // half-space is the second shape.
+                // The ball is the second shape, since parry inverts the pose if a half-space
+                // is the second.
                 let mut contact = DefaultQueryDispatcher
                     .contact(&pose.inverse(), &**part, ball, prediction)
                     .unwrap()?
@@ -69,7 +69,7 @@ impl Oracle {
     }
 
     pub fn cast(&self, pose: &Pose3, velocity: Vec3, options: ShapeCastOptions) -> Option<f32> {
-        self.each(pose)
+        self.pairs(pose)
             .filter_map(|(_, pose, ball, part)| {
                 let hit =
                     DefaultQueryDispatcher.cast_shapes(&pose, velocity, ball, &**part, options);
@@ -79,14 +79,14 @@ impl Oracle {
     }
 }
 
-/// Centers and balls of a molecule's atoms.
+/// Centers and balls of the atoms of a molecule.
 pub fn atoms(molecule: &MoleculeShape) -> Vec<(Vec3, Ball)> {
     let template = molecule.template();
     let radii = template.radii().iter().map(|&radius| Ball::new(radius));
     template.positions().iter().copied().zip(radii).collect()
 }
 
-/// The convex parts of any shape.
+/// The convex parts of a shape.
 fn parts(shape: &dyn Shape) -> Vec<(Pose3, SharedShape)> {
     let at_origin = |shape: SharedShape| (Pose3::IDENTITY, shape);
     if let Some(molecule) = shape.as_shape::<MoleculeShape>() {

@@ -1,4 +1,4 @@
-//! One test a type of shape: all queries, both orders, against the oracle.
+//! One test per shape type: all queries in both orders against the oracle.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::molecule_shape::oracle::Oracle;
 
 const TOLERANCE: f32 = 1.0e-4;
 const PREDICTION: f32 = 0.05;
-/// What parry's casts of the same pair in two orders differ by, with speed one.
+/// Difference between parry's casts of the same pair in two orders, at unit speed.
 const CAST_TOLERANCE: f32 = 5.0e-3;
 
 fn check(other: &dyn Shape) {
@@ -28,7 +28,7 @@ fn check(other: &dyn Shape) {
             check_contact(&molecule, other, &pose, &oracle);
             check_manifolds(&molecule, other, &pose, &oracle);
             check_cast(&molecule, other, &pose, &oracle);
-            check_sweep(&molecule, other, &pose);
+            check_nonlinear_cast(&molecule, other, &pose);
         }
     }
 }
@@ -72,7 +72,7 @@ fn check_overlap(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, orac
             assert!(molecule.nearest_atom(p1).unwrap().1.abs() < TOLERANCE);
             let swapped = dispatcher.closest_points(&back, other, molecule, 0.4);
             let ClosestPoints::WithinMargin(q2, q1) = swapped.unwrap() else {
-                panic!("the other order sees no points");
+                panic!("no points in the other order");
             };
             assert!(p1.distance(q1) < 0.01 && p2.distance(q2) < 0.01);
         }
@@ -143,8 +143,8 @@ fn check_manifolds(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, or
         }
         match (deepest, expected) {
             (Some(a), Some(b)) => assert!((a - b).abs() < TOLERANCE, "{a} {b} {pose:?}"),
-            (None, Some(b)) => assert!(b > PREDICTION - TOLERANCE, "nothing, but {b}"),
-            (Some(a), None) => assert!(a > PREDICTION - TOLERANCE, "{a}, but nothing"),
+            (None, Some(b)) => assert!(b > PREDICTION - TOLERANCE, "found nothing, expected {b}"),
+            (Some(a), None) => assert!(a > PREDICTION - TOLERANCE, "found {a}, expected nothing"),
             (None, None) => {}
         }
     }
@@ -157,8 +157,8 @@ fn check_cast(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, oracle:
     let options = ShapeCastOptions::with_max_time_of_impact(50.0);
     let expected = oracle.cast(pose, velocity, options);
     let hit = dispatcher.cast_shapes(pose, velocity, molecule, other, options);
-    let seen = -(pose.rotation.inverse() * velocity);
-    let swapped = dispatcher.cast_shapes(&back, seen, other, molecule, options);
+    let local_velocity = -(pose.rotation.inverse() * velocity);
+    let swapped = dispatcher.cast_shapes(&back, local_velocity, other, molecule, options);
     let times = [hit, swapped].map(|hit| hit.unwrap().map(|hit| hit.time_of_impact));
     for time in times {
         match (time, expected) {
@@ -168,8 +168,8 @@ fn check_cast(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, oracle:
     }
 }
 
-/// No oracle here: what it says is compared with the distance at sampled times.
-fn check_sweep(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) {
+/// Compares with the distance at sampled times; there is no oracle.
+fn check_nonlinear_cast(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) {
     let dispatcher = dispatcher();
     let towards = pose.translation.normalize_or(Vec3::X);
     let motion1 = NonlinearRigidMotion::new(
@@ -196,11 +196,11 @@ fn check_sweep(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3) {
         let time = end * k as f32 / 5.0;
         assert!(
             end == 0.0 || distance_at(time) > 0.0,
-            "passed through at {time} of {end}"
+            "overlap at {time}, before the impact at {end}"
         );
     }
     if let Some(hit) = hit {
-        assert!(distance_at(end) < 1.0e-3, "stopped too early, {pose:?}");
+        assert!(distance_at(end) < 1.0e-3, "impact too early, {pose:?}");
         assert!((swapped.unwrap().time_of_impact - end).abs() < 1.0e-3);
         assert!(hit.normal1.is_normalized() && hit.normal2.is_normalized());
     }
@@ -224,7 +224,7 @@ fn bumpy_grid() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-macro_rules! agrees_with_the_oracle {
+macro_rules! compare_with_oracle {
     ($($name:ident: $shape:expr;)*) => {
         $(#[test]
         fn $name() {
@@ -233,7 +233,7 @@ macro_rules! agrees_with_the_oracle {
     };
 }
 
-agrees_with_the_oracle! {
+compare_with_oracle! {
     molecule_and_small_molecule: small();
     molecule_and_ball: Ball::new(0.7);
     molecule_and_cuboid: Cuboid::new(Vec3::new(0.6, 0.3, 0.9));
@@ -298,22 +298,22 @@ agrees_with_the_oracle! {
     molecule_and_custom_composite: Pearls::new();
 }
 
-/// A custom composite that is no molecule: cuboids on a string.
+/// A custom composite shape that is not a molecule: a row of cuboids.
 #[derive(Clone)]
 struct Pearls(Arc<Compound>);
 
 impl Pearls {
     fn new() -> Self {
         let pearls = (0..5).map(|k| {
-            let at = Pose3::translation(k as f32 * 0.5 - 1.0, 0.1 * (k % 2) as f32, 0.0);
-            (at, SharedShape::cuboid(0.15, 0.2, 0.1))
+            let pose = Pose3::translation(k as f32 * 0.5 - 1.0, 0.1 * (k % 2) as f32, 0.0);
+            (pose, SharedShape::cuboid(0.15, 0.2, 0.1))
         });
         Self(Arc::new(Compound::new(pearls.collect())))
     }
 }
 
 mod pearls {
-    //! All of it is the compound's, but the type.
+    //! Forwards everything to the compound.
 
     use rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
     use rapier3d::parry::mass_properties::MassProperties;

@@ -1,4 +1,4 @@
-//! Rays and points against brute force over the atoms, and what a shape tells of itself.
+//! Ray casts, point queries and properties of the shape, against brute force over the atoms.
 
 use bevy_rapier_molecules::rapier::MoleculeShape;
 use glam::Vec3;
@@ -12,9 +12,9 @@ use crate::molecule_shape::oracle::atoms;
 
 fn points(molecule: &MoleculeShape, count: usize) -> Vec<Vec3> {
     let mut random = random(11);
-    let reach = 1.5 * molecule.template().bounding_radius();
+    let max_radius = 1.5 * molecule.template().bounding_radius();
     (0..count)
-        .map(|_| unit_vector(&mut random) * random.random_range(0.0..reach))
+        .map(|_| unit_vector(&mut random) * random.random_range(0.0..max_radius))
         .collect()
 }
 
@@ -50,7 +50,7 @@ fn rays_hit_the_first_atom() {
                 assert!((found.time_of_impact - expected).abs() < 1.0e-4);
                 assert!((time.unwrap() - expected).abs() < 1.0e-4);
                 let FeatureId::Face(atom) = found.feature else {
-                    panic!("the feature is no atom");
+                    panic!("the feature is not an atom");
                 };
                 let hit = molecule.atom_hit_by_ray(&ray, 10.0, solid).unwrap();
                 assert_eq!((hit.atom, hit.time), (atom, found.time_of_impact));
@@ -95,7 +95,7 @@ fn points_are_projected_on_the_nearest_atom() {
 }
 
 #[test]
-fn atoms_touching_a_ball_are_those_of_brute_force() {
+fn atoms_touching_a_ball_match_brute_force() {
     for molecule in [small(), ubiquitin()] {
         for (k, point) in points(&molecule, 200).into_iter().enumerate() {
             let radius = [0.0, 0.1, 0.5, 5.0][k % 4];
@@ -114,7 +114,7 @@ fn atoms_touching_a_ball_are_those_of_brute_force() {
 }
 
 #[test]
-fn the_shape_knows_its_size_and_mass() {
+fn bounds_and_mass_are_those_of_the_template() {
     let molecule = ubiquitin();
     let template = molecule.template();
     let aabb = molecule.compute_local_aabb();
@@ -137,9 +137,9 @@ fn the_shape_knows_its_size_and_mass() {
     assert!(shared.as_shape::<MoleculeShape>().is_some());
 }
 
-/// Scene queries of Rapier go through parry's own dispatcher.
+/// Rapier's scene queries use parry's own dispatcher.
 #[test]
-fn the_default_dispatcher_sees_the_same_molecule() {
+fn the_default_dispatcher_gives_the_same_distances() {
     let molecule = small();
     let ball = Ball::new(0.5);
     for k in 0..20 {

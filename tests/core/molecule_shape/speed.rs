@@ -1,8 +1,8 @@
-//! How long a manifold call takes. Prints; asserts only against gross mistakes.
+//! Time per manifold call. Prints the times, and asserts only against gross regressions.
 //!
-//! On a busy machine the clock on the wall is also that of others. So calls are timed one by
-//! one and take turns, the best of each counts, and what they are compared with is measured
-//! between them: which atoms of two hemoglobins overlap, asked of all 23 million pairs.
+//! On a busy machine wall-clock times are unreliable. So calls alternate, the best time of
+//! each counts, and the reference is measured in between: a brute-force overlap test of all
+//! 23 million pairs of atoms of two hemoglobins.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -18,90 +18,97 @@ use rapier3d::parry::shape::{Cuboid, Shape};
 
 use crate::molecule_shape::fixtures::{dispatcher, from_file};
 
-/// Turns of each, of which the best counts.
-const TURNS: usize = 15;
+/// Repetitions of each call, of which the best counts.
+const REPETITIONS: usize = 15;
 
-/// How much of the time of all pairs of hemoglobins a call for a hemoglobin may take.
+/// Maximum time of a call for a hemoglobin, relative to the reference.
 const LARGE: f64 = 0.2;
 
-/// How much of it a call for a lipid may take.
+/// Maximum time of a call for a lipid, relative to the reference.
 const SMALL: f64 = 0.05;
 
-/// Something that is called, and how much of the time of all pairs it may take.
+/// A timed call, and its maximum time relative to the reference.
 struct Call<'a> {
     name: String,
-    most: f64,
+    max_ratio: f64,
     run: Box<dyn FnMut() + 'a>,
     best: Duration,
 }
 
 impl<'a> Call<'a> {
-    fn new(name: String, most: f64, run: impl FnMut() + 'a) -> Self {
+    fn new(name: String, max_ratio: f64, run: impl FnMut() + 'a) -> Self {
         Self {
             name,
-            most,
+            max_ratio,
             run: Box::new(run),
             best: Duration::MAX,
         }
     }
 
-    fn take_a_turn(&mut self) {
+    fn time_once(&mut self) {
         let start = Instant::now();
         (self.run)();
         self.best = self.best.min(start.elapsed());
     }
 }
 
-/// Pairs of atoms that overlap if the second of two twins is moved along x, nm.
-fn all_pairs(template: &MoleculeTemplate, by: f32) -> usize {
+/// Number of overlapping pairs of atoms of two copies, the second shifted along x by `shift`
+/// nm.
+fn all_pairs(template: &MoleculeTemplate, shift: f32) -> usize {
     let atoms = || template.positions().iter().zip(template.radii());
     let overlaps = |(&a, &one): (&Vec3, &f32)| {
         let near = |&(&b, &other): &(&Vec3, &f32)| {
-            a.distance_squared(b + Vec3::X * by) < (one + other) * (one + other)
+            a.distance_squared(b + Vec3::X * shift) < (one + other) * (one + other)
         };
         atoms().filter(near).count()
     };
     atoms().map(overlaps).sum()
 }
 
-/// Times the calls, and all pairs of hemoglobins between them; none takes too much of that.
-fn assert_short(hemoglobin: &MoleculeShape, mut calls: Vec<Call>) {
-    let by = 2.0 * hemoglobin.aabb().half_extents().x;
+/// Asserts that the calls are fast relative to the reference.
+fn assert_fast(hemoglobin: &MoleculeShape, mut calls: Vec<Call>) {
+    let shift = 2.0 * hemoglobin.aabb().half_extents().x;
     let mut pairs = Call::new("all pairs".into(), 1.0, || {
-        black_box(all_pairs(black_box(hemoglobin.template()), by));
+        black_box(all_pairs(black_box(hemoglobin.template()), shift));
     });
-    for _ in 0..TURNS {
-        pairs.take_a_turn();
+    for _ in 0..REPETITIONS {
+        pairs.time_once();
         for call in &mut calls {
-            call.take_a_turn();
+            call.time_once();
         }
     }
     for Call {
-        name, most, best, ..
+        name,
+        max_ratio,
+        best,
+        ..
     } in &calls
     {
-        let part = best.as_secs_f64() / pairs.best.as_secs_f64();
+        let ratio = best.as_secs_f64() / pairs.best.as_secs_f64();
         #[expect(clippy::print_stdout, reason = "this is what the measurement is for")]
         {
-            println!("{name}: {best:?}, {part:.5} of {:?}", pairs.best);
+            println!("{name}: {best:?}, {ratio:.5} of {:?}", pairs.best);
         }
-        assert!(part < *most, "{name} takes {part} of {:?}", pairs.best);
+        assert!(
+            ratio < *max_ratio,
+            "{name} takes {ratio} of {:?}",
+            pairs.best
+        );
     }
 }
 
-/// How far apart along x the centers of two shapes are that just touch, nm.
-fn touching(a: &MoleculeShape, b: &dyn Shape) -> f32 {
+/// Distance along x between the centers of two shapes that just touch, nm.
+fn touching_distance(a: &MoleculeShape, b: &dyn Shape) -> f32 {
     let dispatcher = dispatcher();
-    // Moves the second towards the first until they touch.
-    let reach = |shape: &dyn Shape| shape.compute_local_aabb().half_extents().x;
-    let mut apart = 2.0 * (reach(a) + reach(b));
+    let half_width = |shape: &dyn Shape| shape.compute_local_aabb().half_extents().x;
+    let mut distance = 2.0 * (half_width(a) + half_width(b));
     while dispatcher
-        .distance(&Pose3::translation(apart, 0.0, 0.0), a, b)
-        .is_ok_and(|distance| distance > 0.0)
+        .distance(&Pose3::translation(distance, 0.0, 0.0), a, b)
+        .is_ok_and(|gap| gap > 0.0)
     {
-        apart -= 0.01;
+        distance -= 0.01;
     }
-    apart
+    distance
 }
 
 #[test]
@@ -123,14 +130,14 @@ fn manifolds_of_large_molecules_take_well_under_a_frame() {
     ];
     let dispatcher = &dispatcher();
     let mut calls = Vec::new();
-    for (name, a, b, most) in pairs {
-        let apart = touching(a, b);
+    for (name, a, b, max_ratio) in pairs {
+        let distance = touching_distance(a, b);
         for overlap in [0.01, 0.1, 0.5] {
-            let pose = Pose3::translation(apart - overlap, 0.0, 0.0);
+            let pose = Pose3::translation(distance - overlap, 0.0, 0.0);
             let mut manifolds: Vec<ContactManifold<(), ()>> = Vec::new();
             let mut workspace = None;
             let name = format!("{name}, {overlap} nm deep");
-            calls.push(Call::new(name, most, move || {
+            calls.push(Call::new(name, max_ratio, move || {
                 dispatcher
                     .contact_manifolds(&pose, a, b, 0.02, &mut manifolds, &mut workspace)
                     .unwrap();
@@ -138,12 +145,12 @@ fn manifolds_of_large_molecules_take_well_under_a_frame() {
             }));
         }
     }
-    assert_short(&hemoglobin, calls);
+    assert_fast(&hemoglobin, calls);
 }
 
-/// A hemoglobin that falls on a floor at a hundred times its radius a second.
+/// A hemoglobin falls on a floor at a hundred times its radius per second.
 #[test]
-fn a_sweep_of_a_large_molecule_takes_well_under_a_frame() {
+fn nonlinear_casts_of_large_molecules_take_well_under_a_frame() {
     let hemoglobin = from_file("assets/molecules/1gzx.pdb");
     let floor = Cuboid::new(Vec3::new(50.0, 1.0, 50.0));
     let still = NonlinearRigidMotion::constant_position(Pose3::IDENTITY);
@@ -154,7 +161,7 @@ fn a_sweep_of_a_large_molecule_takes_well_under_a_frame() {
         Vec3::NEG_Y * 300.0,
         Vec3::new(5.0, 3.0, -4.0),
     );
-    let sweep = Call::new("hemoglobin swept on a floor".into(), LARGE, || {
+    let cast = Call::new("hemoglobin cast on a floor".into(), LARGE, || {
         let hit = dispatcher().cast_shapes_nonlinear(
             &falling,
             &hemoglobin,
@@ -166,5 +173,5 @@ fn a_sweep_of_a_large_molecule_takes_well_under_a_frame() {
         );
         assert!(hit.unwrap().is_some());
     });
-    assert_short(&hemoglobin, vec![sweep]);
+    assert_fast(&hemoglobin, vec![cast]);
 }
