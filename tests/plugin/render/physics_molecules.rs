@@ -181,7 +181,7 @@ fn despawned_molecules_free_their_instances_and_templates() {
     }
     assert_eq!(set_count(&mut app), 3);
     let prepared = app.world().get::<PreparedMolecule>(molecules[0]).unwrap();
-    let template = Arc::downgrade(prepared.shared().template());
+    let template = Arc::downgrade(prepared.template());
     for (molecule, left) in molecules.into_iter().zip([2, 1, 0]) {
         app.world_mut().despawn(molecule);
         assert_eq!(set_count(&mut app), left);
