@@ -1,15 +1,15 @@
-//! Writes a scripted docking: p-xylene comes from outside into the cavity of T4 lysozyme
-//! L99A, sliding, as a log that `docking::log` plays back.
+//! Finds a path of p-xylene into the cavity of T4 lysozyme L99A and writes it as a log for the
+//! example `docking`.
 //!
 //! ```text
-//! cargo run --release --example docking_path -- way.log
-//! cargo run --release --example docking_path -- way.log --radius-scale 0.6 --seed 2 --report -
-//! cargo run --release --example docking -- --play way.log
+//! cargo run --release --example docking_path -- path.log
+//! cargo run --release --example docking_path -- path.log --radius-scale 0.6 --seed 2 --report -
+//! cargo run --release --example docking -- --play path.log
 //! ```
 //!
-//! The rigid structure is closed: with radii as they are no way is found. All atoms are made
-//! smaller on the way; at the end they get their size again, and the ligand fits where it is.
-//! If there is no way it is not done, and nothing is written. `--help` lists the exit codes.
+//! The rigid cavity is closed for atoms of full size. So the radii are scaled down on the path
+//! and restored at its end, where the ligand fits. If no path is found, nothing is written.
+//! `--help` lists the exit codes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
@@ -20,9 +20,9 @@ use std::time::Instant;
 
 use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
 use bevy_rapier_molecules::docking::log::Recorder;
-use bevy_rapier_molecules::docking::search::{DockingSearch, EscapePathConfig, motion_between};
+use bevy_rapier_molecules::docking::search::{DockingSearch, EscapePathConfig};
 use bevy_rapier_molecules::docking::{
-    CONTACT_TOLERANCE_NM, ResponseMode, Role, Session, SessionInput,
+    CONTACT_TOLERANCE_NM, ResponseMode, RigidMotion, Role, Session, SessionInput,
 };
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::pose::Pose;
@@ -33,23 +33,26 @@ use common::{AnyError, CommonArguments, Device, Head, SeedArguments};
 
 mod common;
 
-/// Branches after which no way is taken to exist.
-const BRANCHES: u32 = 1_000_000;
+/// Maximum number of branches of the path search.
+const MAX_BRANCHES: u32 = 1_000_000;
 
-/// Longest motion of one input, nm and radian.
-const STEP: (f32, f32) = (0.04, 0.2);
+/// Maximum translation per input, nm.
+const MAX_TRANSLATION_NM: f32 = 0.04;
+
+/// Maximum rotation per input, radian.
+const MAX_ROTATION: f32 = 0.2;
 
 fn main() -> ExitCode {
     common::finish(run(&Arguments::parse()))
 }
 
-/// Writes the way of p-xylene into the cavity of T4 lysozyme, as a log of `docking`.
+/// Writes a path of p-xylene into the cavity of T4 lysozyme as a log for `docking`.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
-    /// The log.
+    /// Log file to write.
     file: PathBuf,
-    /// Radii of the atoms on the way, in units of those at its ends.
+    /// Factor on the radii of the atoms on the path.
     #[arg(
         long,
         value_name = "X",
@@ -71,13 +74,13 @@ struct Report {
     molecules: usize,
     atoms: usize,
     radius_scale: f32,
-    /// Straight pieces of the way.
+    /// Straight segments of the path.
     pieces: usize,
-    /// Inputs of the log.
+    /// Number of inputs in the log.
     steps: u32,
-    /// Distance of the ligand's center from where its file has it, at the end, nm.
+    /// Final distance of the ligand from its pose in the file, nm.
     distance_to_file_nm: f32,
-    /// Atoms of receptor and ligand that overlap at the end.
+    /// Number of overlapping pairs of atoms at the end.
     overlaps: usize,
 }
 
@@ -95,17 +98,17 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     session.apply(&SessionInput::Radii(arguments.radius_scale))?;
 
     let begin = Instant::now();
-    let mut way = escape_path(&session, &crystal, seed)?;
+    let mut path = escape_path(&session, &crystal, seed)?;
     let time = begin.elapsed();
-    way.reverse();
-    let steps = write_log(&arguments.file, &mut session, &way)?;
+    path.reverse();
+    let steps = write_log(&arguments.file, &mut session, &path)?;
     let end = session.pose(Role::Ligand);
     let report = Report {
         head: Head::new(Some(seed), Device::default(), time),
         molecules: 2,
         atoms,
         radius_scale: arguments.radius_scale,
-        pieces: way.len() - 1,
+        pieces: path.len() - 1,
         steps,
         distance_to_file_nm: end.position.distance(crystal.position),
         overlaps: session.clashes().len(),
@@ -114,24 +117,24 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.print(|out| {
         writeln!(
             out,
-            "{} straight pieces at {} of the radii\n\
-             ends {:.4} nm from the crystal's pose with {} overlaps",
+            "{} straight segments with radii x {}\n\
+             ends {:.4} nm from the crystal pose with {} overlaps",
             report.pieces, report.radius_scale, report.distance_to_file_nm, report.overlaps
         )
     })
 }
 
-/// Poses of the ligand from where it belongs to the outside.
+/// Poses of the ligand from the crystal pose to the outside.
 fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>, AnyError> {
     let [large, small] = [Role::Receptor, Role::Ligand]
         .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
-    // No energy is asked for on a way; the coarsest will do.
+    // The path search does not use the energy: the coarsest grid is enough.
     let coarse = EnergyConfig {
         spacing: 0.2,
         ..EnergyConfig::default()
     };
     let energy = EnergyGrid::new(&large, &small, &coarse)?;
-    let docking = DockingSearch {
+    let search = DockingSearch {
         ligand: session.molecule(Role::Ligand),
         receptor: session.molecule(Role::Receptor),
         receptor_pose: session.pose(Role::Receptor),
@@ -139,18 +142,18 @@ fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>
     };
     let config = EscapePathConfig {
         seed,
-        branches: BRANCHES,
+        branches: MAX_BRANCHES,
         tolerance: CONTACT_TOLERANCE_NM,
     };
-    let way = docking.escape_path(crystal, &config)?;
-    let sentence = "no way out of the cavity was found: a smaller --radius-scale may help";
-    Ok(way.ok_or_else(|| io::Error::new(ErrorKind::Interrupted, sentence))?)
+    let path = search.escape_path(crystal, &config)?;
+    let message = "no path out of the cavity was found: try a smaller --radius-scale";
+    Ok(path.ok_or_else(|| io::Error::new(ErrorKind::Interrupted, message))?)
 }
 
-/// Moves the ligand along the way and writes down how, in so many inputs.
-fn write_log(file: &Path, session: &mut Session, way: &[Pose]) -> Result<u32, AnyError> {
+/// Moves the ligand along the path, records it, and returns the number of inputs.
+fn write_log(file: &Path, session: &mut Session, path: &[Pose]) -> Result<u32, AnyError> {
     session.apply(&SessionInput::Response(ResponseMode::Slide))?;
-    session.apply(&SessionInput::Place(Role::Ligand, way[0]))?;
+    session.apply(&SessionInput::Place(Role::Ligand, path[0]))?;
     let log = File::create(file)
         .map_err(|error| format!("cannot write '{}': {error}", file.display()))?;
     let mut recorder = Recorder::new(BufWriter::new(log), session)?;
@@ -161,12 +164,15 @@ fn write_log(file: &Path, session: &mut Session, way: &[Pose]) -> Result<u32, An
         session.apply(&input)?;
         Ok(())
     };
-    for target in &way[1..] {
-        let whole = motion_between(&session.pose(Role::Ligand), target);
-        let length = whole.translation.length() / STEP.0;
-        let steps = length.max(whole.rotation.length() / STEP.1).ceil().max(1.0) as u32;
+    for target in &path[1..] {
+        let motion = RigidMotion::between(&session.pose(Role::Ligand), target);
+        let translations = motion.translation.length() / MAX_TRANSLATION_NM;
+        let steps = translations
+            .max(motion.rotation.length() / MAX_ROTATION)
+            .ceil()
+            .max(1.0) as u32;
         for left in (1..=steps).rev() {
-            let rest = motion_between(&session.pose(Role::Ligand), target);
+            let rest = RigidMotion::between(&session.pose(Role::Ligand), target);
             feed(session, SessionInput::Move(rest.scaled(1.0 / left as f32)))?;
         }
     }

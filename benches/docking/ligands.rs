@@ -203,7 +203,7 @@ impl Tally {
                 seed,
                 ..DockingSearchConfig::default()
             };
-            let found = docking.search(&config, &|_, _| ())?;
+            let found = docking.run(&config, &|_, _| ())?;
             let mut distances = found.iter().map(|one| one.pose.position.distance(crystal));
             let of_lowest = distances.next().unwrap_or(f32::INFINITY);
             self.searches += 1;

@@ -46,9 +46,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
             seed,
             ..DockingSearchConfig::default()
         };
-        let found = docking
-            .search(&config, &|_, _| ())
-            .expect("free poses exist");
+        let found = docking.run(&config, &|_, _| ()).expect("free poses exist");
         table.row(cells![
             seed,
             begin.elapsed().as_secs_f64(),

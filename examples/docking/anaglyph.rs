@@ -1,4 +1,4 @@
-//! Both eyes' pictures in one, for red and cyan glasses.
+//! Anaglyph stereo: both eyes in one image, for red and cyan glasses.
 
 use bevy::asset::{load_internal_asset, uuid_handle};
 use bevy::camera::RenderTarget;
@@ -9,29 +9,29 @@ use bevy::shader::ShaderRef;
 use bevy::window::WindowRef;
 
 use super::arguments::Stereo;
-use super::view::{Eye, Front, place_eyes};
-use super::view_settings::Switches;
+use super::view::{Eye, OverlayCamera, place_eyes};
+use super::view_settings::ViewSettings;
 
 const SHADER: Handle<Shader> = uuid_handle!("5f0f4b38-6a55-4a53-9d26-6f2f6a5f1d07");
 
-/// Render layer of the pane.
-pub const PANE_LAYER: usize = 1;
+/// Render layer of the quad.
+pub const ANAGLYPH_LAYER: usize = 1;
 
-/// Lets each eye draw its own picture, and puts them together.
+/// Renders each eye to an image and combines the images.
 pub struct AnaglyphPlugin;
 
 impl Plugin for AnaglyphPlugin {
     fn build(&self, app: &mut App) {
         load_internal_asset!(app, SHADER, "anaglyph.wgsl", Shader::from_wgsl);
-        app.add_plugins(MaterialPlugin::<Glasses>::default())
+        app.add_plugins(MaterialPlugin::<AnaglyphMaterial>::default())
             .add_systems(Startup, spawn)
-            .add_systems(PostUpdate, aim_eyes.before(place_eyes));
+            .add_systems(PostUpdate, set_render_targets.before(place_eyes));
     }
 }
 
-/// What the glasses see.
+/// Combines the images of both eyes.
 #[derive(Asset, AsBindGroup, Clone, Debug, TypePath)]
-struct Glasses {
+struct AnaglyphMaterial {
     #[texture(0)]
     #[sampler(1)]
     left: Handle<Image>,
@@ -40,7 +40,7 @@ struct Glasses {
     right: Handle<Image>,
 }
 
-impl Material for Glasses {
+impl Material for AnaglyphMaterial {
     fn vertex_shader() -> ShaderRef {
         SHADER.into()
     }
@@ -58,41 +58,41 @@ impl Material for Glasses {
     }
 }
 
-/// The pane that shows both pictures, and their size in pixels.
+/// The full-screen quad that shows the images, and their size in pixels.
 #[derive(Component)]
-struct Pane(UVec2);
+struct AnaglyphQuad(UVec2);
 
 fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
     commands.spawn((
-        Pane(UVec2::ZERO),
+        AnaglyphQuad(UVec2::ZERO),
         // The vertex shader takes its corners as clip coordinates.
         Mesh3d(meshes.add(Rectangle::new(2.0, 2.0))),
         NoFrustumCulling,
-        RenderLayers::layer(PANE_LAYER),
+        RenderLayers::layer(ANAGLYPH_LAYER),
         Visibility::Hidden,
     ));
 }
 
-/// Where each eye draws: into its own picture, or to the window.
-fn aim_eyes(
+/// Sets the render target of each eye: an image, or the window.
+fn set_render_targets(
     mut commands: Commands,
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     mut images: ResMut<Assets<Image>>,
-    mut materials: ResMut<Assets<Glasses>>,
-    front: Query<&Camera, With<Front>>,
-    mut panes: Query<(Entity, &mut Pane, &mut Visibility)>,
+    mut materials: ResMut<Assets<AnaglyphMaterial>>,
+    overlay: Query<&Camera, With<OverlayCamera>>,
+    mut quads: Query<(Entity, &mut AnaglyphQuad, &mut Visibility)>,
     mut eyes: Query<(&Eye, &mut RenderTarget)>,
 ) {
-    let Ok((entity, mut pane, mut visibility)) = panes.single_mut() else {
+    let Ok((entity, mut anaglyph, mut visibility)) = quads.single_mut() else {
         return;
     };
-    let size = front.iter().find_map(Camera::physical_target_size);
-    let wanted = size.filter(|_| switches.stereo == Stereo::Anaglyph);
-    // Pictures are made anew when the window has another size: a material keeps what it has.
-    if pane.0 == wanted.unwrap_or_default() {
+    let size = overlay.iter().find_map(Camera::physical_target_size);
+    let wanted = size.filter(|_| settings.stereo == Stereo::Anaglyph);
+    // Recreate the images when the window is resized.
+    if anaglyph.0 == wanted.unwrap_or_default() {
         return;
     }
-    pane.0 = wanted.unwrap_or_default();
+    anaglyph.0 = wanted.unwrap_or_default();
     let Some(size) = wanted.filter(|size| size.min_element() > 0) else {
         *visibility = Visibility::Hidden;
         for (_, mut target) in &mut eyes {
@@ -107,7 +107,7 @@ fn aim_eyes(
         let image = if eye.is_left() { &left } else { &right };
         *target = RenderTarget::Image(image.clone().into());
     }
-    let glasses = materials.add(Glasses { left, right });
-    commands.entity(entity).insert(MeshMaterial3d(glasses));
+    let material = materials.add(AnaglyphMaterial { left, right });
+    commands.entity(entity).insert(MeshMaterial3d(material));
     *visibility = Visibility::Visible;
 }

@@ -1,6 +1,5 @@
-// Two pictures as one for red and cyan glasses: the left eye's brightness is red, the right
-// eye's colors are green and blue ("half color", which tires less than red colors that
-// one eye does not see).
+// Half-color anaglyph: red is the luminance of the left eye, green and blue are those of the
+// right eye. This causes less retinal rivalry than a full-color anaglyph.
 
 @group(#{MATERIAL_BIND_GROUP}) @binding(0) var left: texture_2d<f32>;
 @group(#{MATERIAL_BIND_GROUP}) @binding(1) var left_sampler: sampler;
@@ -17,12 +16,12 @@ fn vertex(@location(0) position: vec3<f32>, @location(2) uv: vec2<f32>) -> Varyi
     return Varyings(vec4(position.xy, 0.5, 1.0), uv);
 }
 
-// Brightness of linear colors (ITU-R BT.709).
-const BRIGHTNESS = vec3<f32>(0.2126, 0.7152, 0.0722);
+// Luminance of linear colors (ITU-R BT.709).
+const LUMINANCE = vec3<f32>(0.2126, 0.7152, 0.0722);
 
 @fragment
 fn fragment(in: Varyings) -> @location(0) vec4<f32> {
-    let seen_left = textureSample(left, left_sampler, in.uv).rgb;
-    let seen_right = textureSample(right, right_sampler, in.uv).rgb;
-    return vec4<f32>(dot(seen_left, BRIGHTNESS), seen_right.gb, 1.0);
+    let left_color = textureSample(left, left_sampler, in.uv).rgb;
+    let right_color = textureSample(right, right_sampler, in.uv).rgb;
+    return vec4<f32>(dot(left_color, LUMINANCE), right_color.gb, 1.0);
 }

@@ -9,45 +9,44 @@ use clap::{Parser, ValueEnum};
 use super::common;
 use super::common::SceneArguments;
 
-/// Docks a ligand to a receptor by hand, from a log, or by a search.
+/// Docks a ligand to a receptor interactively, from a log, or by a search.
 ///
-/// Random is only what --search does. A GPU works in the window only, where it finds the
-/// contacts of bodies that push each other.
+/// --seed affects --search only. --backend affects the response `push` in the window only.
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub struct Arguments {
-    /// Molecule that is docked to: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped
-    /// [default: T4 lysozyme L99A].
+    /// Receptor file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped [default: T4
+    /// lysozyme L99A].
     pub receptor: Option<PathBuf>,
-    /// Molecule that is docked [default: p-xylene].
+    /// Ligand file [default: p-xylene].
     #[arg(requires = "receptor")]
     pub ligand: Option<PathBuf>,
-    /// What happens when molecules meet.
+    /// Collision response.
     #[arg(long, value_enum, default_value_t = Mode::Slide)]
     pub response: Mode,
-    /// Where the ligand begins.
+    /// Start pose of the ligand.
     #[arg(long, value_enum, default_value_t = Start::Outside)]
     pub start: Start,
-    /// Radii of the atoms in units of their van der Waals radii.
+    /// Factor on the van der Waals radii of the atoms.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
     #[arg(allow_negative_numbers = true)]
     pub radius_scale: f32,
-    /// Time each check also by brute force.
+    /// Compare the duration of overlap checks with brute force.
     #[arg(short, long)]
     pub brute_force: bool,
-    /// Record the session to this file.
+    /// Record the session to a file.
     #[arg(long, value_name = "FILE", conflicts_with = "play")]
     pub log: Option<PathBuf>,
-    /// Play a recorded session back.
+    /// Replay a recorded session.
     #[arg(long, value_name = "FILE")]
     pub play: Option<PathBuf>,
-    /// Look for the place where the ligand belongs, and begin there.
+    /// Search the pose of lowest energy and start there.
     #[arg(long, conflicts_with = "play")]
     pub search: bool,
-    /// How the molecules are seen by two eyes.
+    /// Stereo mode.
     #[arg(long, value_enum, default_value_t = Stereo::Off)]
     pub stereo: Stereo,
-    /// Draw only every third pixel of the receptor, so that the ligand is seen inside.
+    /// Make the receptor transparent.
     #[arg(long)]
     pub transparent: bool,
     /// Number of steps without a window or before a screenshot: inputs of --play [default: all].
@@ -57,16 +56,16 @@ pub struct Arguments {
     pub scene: SceneArguments,
 }
 
-/// What happens when molecules meet.
+/// Collision response.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// The moved one stops where it touches.
+    /// Stop at the first contact.
     Stop,
-    /// Nothing stops; atoms that overlap are red.
+    /// Pass through and mark overlapping atoms in red.
     Cue,
-    /// The moved one goes on along the surface.
+    /// Slide along the surface.
     Slide,
-    /// The moved one pushes the other away: in the window as bodies, else step by step.
+    /// Push the other molecule away: as rigid bodies in the window, by sliding otherwise.
     Push,
 }
 
@@ -81,30 +80,30 @@ impl From<Mode> for ResponseMode {
     }
 }
 
-/// Where the ligand begins.
+/// Start pose of the ligand.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Start {
     /// Beside the receptor.
     Outside,
-    /// Where its file has it.
+    /// At the pose of its file.
     File,
 }
 
-/// How the molecules are seen by two eyes.
+/// Stereo mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Stereo {
-    /// One picture.
+    /// No stereo.
     Off,
-    /// A picture for each eye, side by side: the left one for the left eye.
+    /// Side by side, with the left image for the left eye.
     Parallel,
-    /// The same for who squints: the left one for the right eye.
+    /// Side by side, with the left image for the right eye.
     Crossed,
-    /// Both in one picture, for red and cyan glasses.
+    /// Both images in one, for red and cyan glasses.
     Anaglyph,
 }
 
 impl Stereo {
-    /// The next one.
+    /// The next mode.
     pub fn next(self) -> Self {
         match self {
             Self::Off => Self::Parallel,

@@ -1,4 +1,4 @@
-//! What keys, mouse and gamepads do to the session, the view and the light.
+//! Keyboard, mouse and gamepad control of the session, the camera and the light.
 
 use std::f32::consts::FRAC_PI_2;
 
@@ -10,60 +10,67 @@ use bevy_rapier_molecules::docking::controls::{ControlInput, ControlSettings, ar
 use bevy_rapier_molecules::docking::{ResponseMode, Role, SessionInput};
 
 use super::common::orbit::Orbit;
-use super::keyboard::{Hands, HandsPlugin};
-use super::physics_push::Pushed;
+use super::keyboard::{HeldInput, KeyboardPlugin};
+use super::physics_push::PushState;
 use super::view::Eye;
-use super::view_settings::{Moves, Switches, switch};
+use super::view_settings::{ControlTarget, ViewSettings, change_view_settings};
 use super::window::Docked;
 
-/// Motion for each pixel that the mouse moves, as a fraction of the view's distance.
-const DRAG: f32 = 0.0012;
+/// Translation per mouse pixel, relative to the camera distance.
+const DRAG_TRANSLATION: f32 = 0.0012;
 
-/// Turn for each pixel that the mouse moves, radian.
-const DRAG_TURN: f32 = 0.006;
+/// Rotation per mouse pixel, radian.
+const DRAG_ROTATION: f32 = 0.006;
 
-/// Radius of the ball that Shift and the mouse turn, in units of the window's height.
-const BALL: f32 = 0.35;
+/// Radius of the arcball, relative to the height of the window.
+const ARCBALL_RADIUS: f32 = 0.35;
 
-/// Furthest from the horizon, radian.
-const STEEPEST: f32 = FRAC_PI_2 - 0.05;
+/// Maximum angle above and below the horizon, radian.
+const MAX_PITCH: f32 = FRAC_PI_2 - 0.05;
 
-/// Factor of the radii for each press.
+/// Factor on the radii per key press.
 const RADII_STEP: f32 = 1.05;
 
-/// Listens to keys and mouse.
+/// Handles keyboard and mouse.
 pub struct ControlsPlugin;
 
 impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins(HandsPlugin)
-            .init_resource::<Dragged>()
+        app.add_plugins(KeyboardPlugin)
+            .init_resource::<MouseDrag>()
             .add_systems(
                 Update,
-                (switch, change_session, drag, turn_by_hand, move_by_hand).chain(),
+                (
+                    change_view_settings,
+                    change_session,
+                    drag,
+                    turn_view,
+                    move_molecule,
+                )
+                    .chain(),
             );
     }
 }
 
-/// What is switched by one press and belongs to the session.
+/// Keys that change the session.
 fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
     for key in keys.get_just_pressed() {
-        let settings = *docked.0.session.config();
+        let config = *docked.0.session.config();
         let input = match key {
             KeyCode::KeyM | KeyCode::KeyJ => SessionInput::SwitchMoved,
-            KeyCode::KeyC => SessionInput::Collisions(!settings.collisions),
+            KeyCode::KeyC => SessionInput::Collisions(!config.collisions),
             KeyCode::Digit1 => SessionInput::Response(ResponseMode::Stop),
             KeyCode::Digit2 => SessionInput::Response(ResponseMode::Cue),
             KeyCode::Digit3 => SessionInput::Response(ResponseMode::Slide),
             KeyCode::Digit4 => SessionInput::Response(ResponseMode::Push),
-            KeyCode::KeyP => SessionInput::Response(next_response(settings.response)),
+            KeyCode::KeyP => SessionInput::Response(next_response(config.response)),
             KeyCode::Equal | KeyCode::NumpadAdd => {
-                SessionInput::Radii(settings.radius_scale * RADII_STEP)
+                SessionInput::Radii(config.radius_scale * RADII_STEP)
             }
             KeyCode::Minus | KeyCode::NumpadSubtract => {
-                SessionInput::Radii(settings.radius_scale / RADII_STEP)
+                SessionInput::Radii(config.radius_scale / RADII_STEP)
             }
-            KeyCode::KeyG => SessionInput::Guidance(!settings.guidance),
+            KeyCode::KeyG => SessionInput::Guidance(!config.guidance),
             KeyCode::KeyH => SessionInput::MoveToFreePose,
             _ => continue,
         };
@@ -73,8 +80,8 @@ fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
     }
 }
 
-fn next_response(now: ResponseMode) -> ResponseMode {
-    match now {
+fn next_response(mode: ResponseMode) -> ResponseMode {
+    match mode {
         ResponseMode::Stop => ResponseMode::Cue,
         ResponseMode::Cue => ResponseMode::Slide,
         ResponseMode::Slide => ResponseMode::Push,
@@ -82,26 +89,26 @@ fn next_response(now: ResponseMode) -> ResponseMode {
     }
 }
 
-/// What the mouse drags in this frame: nm and radian, along and about right, up and near.
+/// Motion by the mouse in this frame, nm and radian, along and about right, up and near.
 #[derive(Resource, Default)]
-struct Dragged(ControlInput);
+struct MouseDrag(ControlInput);
 
-/// The ball that the mouse turns: in pixels, right and down.
-struct Ball {
+/// An arcball on the screen, in pixels.
+struct Arcball {
     center: Vec2,
     radius: f32,
     cursor: Vec2,
 }
 
-impl Ball {
-    /// The turn of a drag that ends at the cursor.
-    fn turn(&self, delta: Vec2) -> Vec3 {
-        let place = |cursor: Vec2| (cursor - self.center) * Vec2::new(1.0, -1.0) / self.radius;
-        arcball(place(self.cursor - delta), place(self.cursor))
+impl Arcball {
+    /// The rotation of a drag that ends at the cursor.
+    fn rotation(&self, delta: Vec2) -> Vec3 {
+        let on_ball = |cursor: Vec2| (cursor - self.center) * Vec2::new(1.0, -1.0) / self.radius;
+        arcball(on_ball(self.cursor - delta), on_ball(self.cursor))
     }
 }
 
-/// The mouse, and what it is over.
+/// The mouse, and the cameras below it.
 #[derive(SystemParam)]
 struct Mouse<'w, 's> {
     buttons: Res<'w, ButtonInput<MouseButton>>,
@@ -112,89 +119,92 @@ struct Mouse<'w, 's> {
 }
 
 impl Mouse<'_, '_> {
-    /// A ball about a place in the world, as it is seen.
-    fn ball(&self, place: Vec3) -> Option<Ball> {
+    /// The arcball around a point in the world.
+    fn arcball(&self, point: Vec3) -> Option<Arcball> {
         let window = self.windows.single().ok()?;
         let (camera, view) = self.eyes.iter().find(|(camera, _)| camera.is_active)?;
-        Some(Ball {
-            center: camera.world_to_viewport(view, place).ok()?,
-            radius: BALL * window.height(),
+        Some(Arcball {
+            center: camera.world_to_viewport(view, point).ok()?,
+            radius: ARCBALL_RADIUS * window.height(),
             cursor: window.cursor_position()?,
         })
     }
 }
 
-/// Left button: moves, with Ctrl in depth, with Shift it turns a ball. Middle button: to the
-/// side it twists about the vertical, to and fro it rolls.
+/// Left button: translates, with Ctrl in depth, with Shift rotates by an arcball. Middle button:
+/// horizontal motion twists about the vertical, vertical motion rolls.
 fn drag(
     mouse: Mouse,
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     docked: Res<Docked>,
     orbits: Query<&Orbit>,
-    mut dragged: ResMut<Dragged>,
+    mut dragged: ResMut<MouseDrag>,
 ) {
     let delta = mouse.motion.delta;
-    let scale = DRAG * orbits.iter().next().map_or(0.0, |orbit| orbit.distance);
-    let (mut shift, mut turn) = (Vec3::ZERO, Vec3::ZERO);
+    let scale = DRAG_TRANSLATION * orbits.iter().next().map_or(0.0, |orbit| orbit.distance);
+    let (mut translation, mut rotation) = (Vec3::ZERO, Vec3::ZERO);
     if mouse.buttons.pressed(MouseButton::Middle) {
-        turn = Vec3::new(0.0, delta.x, -delta.y) * DRAG_TURN;
+        rotation = Vec3::new(0.0, delta.x, -delta.y) * DRAG_ROTATION;
     } else if mouse.buttons.pressed(MouseButton::Left) {
         let keys = &mouse.keys;
-        if switches.moves != Moves::Molecule {
-            turn = Vec3::new(delta.y, delta.x, 0.0) * DRAG_TURN;
+        if settings.target != ControlTarget::Molecule {
+            rotation = Vec3::new(delta.y, delta.x, 0.0) * DRAG_ROTATION;
         } else if keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]) {
             let session = &docked.0.session;
-            let ball = mouse.ball(session.pose(session.config().moved).position);
-            turn = ball.map_or(Vec3::ZERO, |ball| ball.turn(delta));
+            let ball = mouse.arcball(session.pose(session.config().moved).position);
+            rotation = ball.map_or(Vec3::ZERO, |ball| ball.rotation(delta));
         } else if keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) {
-            shift = Vec3::Z * delta.y * scale;
+            translation = Vec3::Z * delta.y * scale;
         } else {
-            shift = Vec3::new(delta.x, -delta.y, 0.0) * scale;
+            translation = Vec3::new(delta.x, -delta.y, 0.0) * scale;
         }
     }
-    dragged.0 = ControlInput { shift, turn };
+    dragged.0 = ControlInput {
+        translation,
+        rotation,
+    };
 }
 
-/// Turns the view, or the light, by what all hands want together.
-fn turn_by_hand(
+/// Rotates the camera or the light.
+fn turn_view(
     time: Res<Time>,
-    (hands, dragged): (Res<Hands>, Res<Dragged>),
-    mut switches: ResMut<Switches>,
+    (held, dragged): (Res<HeldInput>, Res<MouseDrag>),
+    mut settings: ResMut<ViewSettings>,
     mut orbits: Query<&mut Orbit>,
 ) {
-    let (held, dragged) = (hands.0, dragged.0);
-    if switches.moves == Moves::Molecule || held.is_nothing() && dragged.is_nothing() {
+    let (held, dragged) = (held.0, dragged.0);
+    if settings.target == ControlTarget::Molecule || held.is_zero() && dragged.is_zero() {
         return;
     }
     let motion = ControlSettings::default().motion(&held, Quat::IDENTITY, time.delta_secs());
-    let turn = motion.rotation + dragged.turn;
-    let right = motion.translation.x + turn.y;
-    if switches.moves == Moves::Light {
-        let up = switches.light.y + motion.translation.y - turn.x;
-        switches.light.x += right;
-        switches.light.y = up.clamp(-STEEPEST, STEEPEST);
+    let rotation = motion.rotation + dragged.rotation;
+    let right = motion.translation.x + rotation.y;
+    if settings.target == ControlTarget::Light {
+        let up = settings.light.y + motion.translation.y - rotation.x;
+        settings.light.x += right;
+        settings.light.y = up.clamp(-MAX_PITCH, MAX_PITCH);
         return;
     }
     for mut orbit in &mut orbits {
         orbit.yaw -= right;
-        let up = orbit.pitch + motion.translation.y + turn.x;
-        orbit.pitch = up.clamp(-STEEPEST, STEEPEST);
+        let up = orbit.pitch + motion.translation.y + rotation.x;
+        orbit.pitch = up.clamp(-MAX_PITCH, MAX_PITCH);
     }
 }
 
-/// Moves a molecule by what all hands want together: in the session, or its body.
-fn move_by_hand(
+/// Moves the active molecule in the session, or its rigid body.
+fn move_molecule(
     time: Res<Time>,
-    (hands, dragged): (Res<Hands>, Res<Dragged>),
-    switches: Res<Switches>,
+    (held, dragged): (Res<HeldInput>, Res<MouseDrag>),
+    settings: Res<ViewSettings>,
     mut docked: ResMut<Docked>,
-    mut pushed: ResMut<Pushed>,
+    mut push: ResMut<PushState>,
     views: Query<&Transform, With<Orbit>>,
 ) {
-    let (held, dragged) = (hands.0, dragged.0);
-    pushed.driven = None;
-    let still = held.is_nothing() && dragged.is_nothing();
-    if still || switches.moves != Moves::Molecule || !docked.0.to_play.is_empty() {
+    let (held, dragged) = (held.0, dragged.0);
+    push.driven = None;
+    let is_idle = held.is_zero() && dragged.is_zero();
+    if is_idle || settings.target != ControlTarget::Molecule || !docked.0.to_play.is_empty() {
         return;
     }
     let session = &docked.0.session;
@@ -203,27 +213,27 @@ fn move_by_hand(
         .iter()
         .next()
         .map_or(Quat::IDENTITY, |view| view.rotation);
-    let axes = if switches.object_space {
+    let axes = if settings.object_space {
         session.pose(moved).rotation
     } else {
         screen
     };
-    let hand = ControlSettings::default();
-    let seconds = time.delta_secs().min(hand.longest_frame);
-    let mut motion = hand.motion(&held, axes, seconds);
-    motion.translation += axes * dragged.shift;
-    motion.rotation += axes * dragged.turn;
+    let controls = ControlSettings::default();
+    let dt = time.delta_secs().min(controls.max_frame);
+    let mut motion = controls.motion(&held, axes, dt);
+    motion.translation += axes * dragged.translation;
+    motion.rotation += axes * dragged.rotation;
     if docked.0.pushes_bodies() {
         let radius = session.template(moved).bounding_radius();
-        pushed.driven = Some((moved, hand.velocity(&motion, seconds, radius)));
+        push.driven = Some((moved, controls.velocity(&motion, dt, radius)));
     } else {
         docked.0.input(&SessionInput::Move(motion));
     }
 }
 
-/// Name of a molecule for people.
-pub fn name_of(part: Role) -> &'static str {
-    match part {
+/// Name of a role for the overlay.
+pub fn role_name(role: Role) -> &'static str {
+    match role {
         Role::Receptor => "receptor",
         Role::Ligand => "ligand",
     }

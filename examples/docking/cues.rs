@@ -1,84 +1,91 @@
-//! What tells a user something without being asked: rocking, a beep, a flash.
+//! Depth and collision cues: rocking, beep and flash.
 
 use bevy::prelude::*;
 
 use super::common::orbit::Orbit;
 use super::common::stage::BACKGROUND;
-use super::view_settings::Switches;
+use super::view_settings::ViewSettings;
 use super::window::Docked;
 
-/// How fast the view rocks, radian/s.
+/// Angular frequency of the rocking, radian/s.
 const ROCKING: f32 = 1.5;
 
-/// How long the background flashes, s.
+/// Duration of the flash, s.
 const FLASH_SECONDS: f32 = 0.12;
 
-/// Color of the background while it flashes.
+/// Background color of the flash.
 const FLASH: Color = Color::srgb(0.30, 0.10, 0.10);
 
-/// Gives the cues.
+/// Rocking, beep and flash.
 pub struct CuesPlugin;
 
 impl Plugin for CuesPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(ClearColor(BACKGROUND))
-            .init_resource::<Collision>()
-            .add_systems(Update, (rock, (watch, beep, flash).chain()));
+            .init_resource::<CollisionState>()
+            .add_systems(
+                Update,
+                (rock, (update_collision_state, beep, flash).chain()),
+            );
     }
 }
 
-/// Whether molecules collide, and since when.
+/// The collision state of the molecules.
 #[derive(Resource, Default)]
-struct Collision {
-    now: bool,
-    /// Whether it began in this frame.
+struct CollisionState {
+    is_colliding: bool,
+    /// Whether a collision began in this frame.
     begins: bool,
-    /// When the last one began, s.
+    /// Start of the last collision, s.
     since: Option<f32>,
 }
 
-fn watch(docked: Res<Docked>, time: Res<Time>, mut collision: ResMut<Collision>) {
-    let now = !docked.0.clashes.is_empty() || docked.0.blocked;
-    collision.begins = now && !collision.now;
-    collision.now = now;
+fn update_collision_state(
+    docked: Res<Docked>,
+    time: Res<Time>,
+    mut collision: ResMut<CollisionState>,
+) {
+    let is_colliding = !docked.0.clashes.is_empty() || docked.0.blocked;
+    collision.begins = is_colliding && !collision.is_colliding;
+    collision.is_colliding = is_colliding;
     if collision.begins {
         collision.since = Some(time.elapsed_secs());
     }
 }
 
-/// The terminal's bell when molecules begin to collide.
+/// Rings the terminal bell when a collision begins.
 #[expect(clippy::print_stdout, reason = "the bell is a character")]
-fn beep(switches: Res<Switches>, collision: Res<Collision>) {
-    if switches.beep && collision.begins {
+fn beep(settings: Res<ViewSettings>, collision: Res<CollisionState>) {
+    if settings.beep && collision.begins {
         use std::io::Write;
         print!("\x07");
-        // Without a terminal nobody hears it anyway.
+        // Without a terminal there is no bell.
         let _ = std::io::stdout().flush();
     }
 }
 
-/// The background is red for a moment when molecules begin to collide.
+/// Flashes the background when a collision begins.
 fn flash(
-    switches: Res<Switches>,
-    collision: Res<Collision>,
+    settings: Res<ViewSettings>,
+    collision: Res<CollisionState>,
     time: Res<Time>,
     mut background: ResMut<ClearColor>,
 ) {
-    let passed = collision.since.map(|since| time.elapsed_secs() - since);
-    let lit = switches.flash && passed.is_some_and(|passed| passed < FLASH_SECONDS);
-    let wanted = if lit { FLASH } else { BACKGROUND };
-    if background.0 != wanted {
-        background.0 = wanted;
+    let elapsed = collision.since.map(|since| time.elapsed_secs() - since);
+    let is_lit = settings.flash && elapsed.is_some_and(|elapsed| elapsed < FLASH_SECONDS);
+    let color = if is_lit { FLASH } else { BACKGROUND };
+    if background.0 != color {
+        background.0 = color;
     }
 }
 
-/// Turns the view to and fro, which shows depth.
-fn rock(time: Res<Time>, switches: Res<Switches>, mut views: Query<&mut Orbit>) {
-    if switches.rocking == 0.0 {
+/// Rocks the camera left and right, which shows depth.
+fn rock(time: Res<Time>, settings: Res<ViewSettings>, mut views: Query<&mut Orbit>) {
+    if settings.rocking == 0.0 {
         return;
     }
     let now = time.elapsed_secs();
-    let swing = |at: f32| switches.rocking * (ROCKING * at).sin();
+    let swing = |at: f32| settings.rocking * (ROCKING * at).sin();
     for mut orbit in &mut views {
         orbit.yaw += swing(now) - swing(now - time.delta_secs());
     }

@@ -1,4 +1,4 @@
-//! The session, and what the window remembers of its last inputs.
+//! The session with its log, and the result of the last input.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -17,32 +17,32 @@ use glam::Vec3;
 use super::arguments::{Arguments, Start};
 use super::common::AnyError;
 
-/// Room between the molecules at the start, nm.
-const ROOM_NM: f32 = 0.3;
+/// Gap between the molecules at the start, nm.
+const START_GAP_NM: f32 = 0.3;
 
 /// A session with its log.
 pub struct Dock {
     pub session: Session,
     recorder: Option<Recorder<BufWriter<File>>>,
-    /// Inputs that are still to be played, the next one last.
+    /// Inputs to replay, the next one last.
     pub to_play: Vec<SessionInput>,
     played: Option<SessionLog>,
     /// Overlapping atoms of receptor and ligand.
     pub clashes: Vec<AtomPair>,
-    /// Atoms of receptor and ligand that touched in the last motion.
+    /// Atoms of receptor and ligand that touch after the last motion.
     pub touching: Vec<AtomPair>,
-    /// Whether the last motion was stopped before its end.
+    /// Whether the last motion ended early.
     pub blocked: bool,
-    /// What the last input said.
+    /// Error of the last input.
     pub message: Option<String>,
-    /// Where the ligand's file has it.
+    /// Pose of the ligand in its file.
     pub ligand_in_file: Pose,
-    /// Whether there is a physics engine for bodies that push each other.
+    /// Whether a physics engine is available for the response `push`.
     pub has_physics: bool,
 }
 
 impl Dock {
-    /// Loads both molecules and puts them where the arguments say.
+    /// Loads both molecules and sets their start poses.
     pub fn new(arguments: &Arguments) -> Result<Self, AnyError> {
         let options = LoadOptions {
             radius_scale: arguments.radius_scale,
@@ -65,11 +65,11 @@ impl Dock {
                 Some(SessionLog::parse(&text).map_err(|error| in_file(file, &error))?)
             }
         };
-        // A log is played with the energy, or without it, as it was recorded.
+        // Replay a log with or without energy, as it was recorded.
         let without = played.as_ref().map(|log| log.check(&session));
         if !matches!(without, Some(Ok(()))) {
             let [receptor, ligand] = [Role::Receptor, Role::Ligand]
-                .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
+                .map(|role| ForceFieldMolecule::new(Arc::clone(session.template(role))));
             let energy = EnergyGrid::new(&receptor, &ligand, &EnergyConfig::default())?;
             session = session.with_energy(Arc::new(energy));
         }
@@ -78,12 +78,12 @@ impl Dock {
         }
         session.apply(&SessionInput::Response(arguments.response.into()))?;
         if arguments.start == Start::Outside && !arguments.search {
-            let place = outside(&session);
-            session.apply(&SessionInput::Place(Role::Ligand, place))?;
+            let pose = outside(&session);
+            session.apply(&SessionInput::Place(Role::Ligand, pose))?;
         }
         let inputs = played.as_ref().map_or(&[][..], SessionLog::inputs);
-        let most = arguments.steps.unwrap_or(usize::MAX);
-        let mut to_play: Vec<SessionInput> = inputs.iter().take(most).copied().collect();
+        let max = arguments.steps.unwrap_or(usize::MAX);
+        let mut to_play: Vec<SessionInput> = inputs.iter().take(max).copied().collect();
         to_play.reverse();
         Ok(Self {
             clashes: session.clashes(),
@@ -99,7 +99,7 @@ impl Dock {
         })
     }
 
-    /// Begins to record.
+    /// Starts recording.
     pub fn record(&mut self, file: &Path) -> Result<(), AnyError> {
         let failed = |error| format!("cannot write '{}': {error}", file.display());
         let writer = BufWriter::new(File::create(file).map_err(failed)?);
@@ -107,12 +107,12 @@ impl Dock {
         Ok(())
     }
 
-    /// Takes an input in; what is refused becomes the message.
+    /// Applies an input. The error of a rejected input becomes the message.
     pub fn input(&mut self, input: &SessionInput) {
         if let Some(recorder) = &mut self.recorder
             && let Err(error) = recorder.record(input)
         {
-            self.message = Some(format!("the log cannot be written: {error}"));
+            self.message = Some(format!("cannot write the log: {error}"));
             self.recorder = None;
         }
         match self.session.apply(input) {
@@ -132,38 +132,33 @@ impl Dock {
         self.clashes = self.session.clashes();
     }
 
-    /// Takes an input of a user in. Bodies that were pressed against each other overlap a
-    /// little, so that what comes after them begins with a free pose.
+    /// Applies a setting of the user. Bodies that are pressed together overlap slightly, so a
+    /// following mode starts from a free pose.
     pub fn change(&mut self, input: &SessionInput) {
-        let pressed = self.pushes_bodies() && !self.clashes.is_empty();
+        let are_pressed = self.pushes_bodies() && !self.clashes.is_empty();
         self.input(input);
         let settings = self.session.config();
-        let stops = settings.collisions && settings.response != ResponseMode::Cue;
-        if pressed && stops && !self.pushes_bodies() {
+        let needs_free_pose = settings.collisions && settings.response != ResponseMode::Cue;
+        if are_pressed && needs_free_pose && !self.pushes_bodies() {
             self.input(&SessionInput::MoveToFreePose);
         }
     }
 
-    /// Whether the molecules are bodies that push each other.
+    /// Whether the molecules are rigid bodies that push each other.
     pub fn pushes_bodies(&self) -> bool {
         let settings = self.session.config();
         let push = settings.collisions && settings.response == ResponseMode::Push;
         self.has_physics && push && self.to_play.is_empty()
     }
 
-    /// Takes in where bodies have moved.
-    pub fn carry(&mut self, poses: [Pose; 2]) {
-        self.input(&SessionInput::BodyPoses(poses));
-    }
-
-    /// Where both are: receptor and ligand.
+    /// Poses of receptor and ligand.
     pub fn poses(&self) -> [Pose; 2] {
-        [Role::Receptor, Role::Ligand].map(|part| self.session.pose(part))
+        [Role::Receptor, Role::Ligand].map(|role| self.session.pose(role))
     }
 
-    /// Plays so many inputs; whether some are left.
-    pub fn play(&mut self, most: usize) -> bool {
-        for _ in 0..most {
+    /// Replays up to `max` inputs. Returns whether some are left.
+    pub fn play(&mut self, max: usize) -> bool {
+        for _ in 0..max {
             let Some(input) = self.to_play.pop() else {
                 break;
             };
@@ -172,14 +167,13 @@ impl Dock {
         !self.to_play.is_empty()
     }
 
-    /// Whether a log that was played to its end ended where it was recorded; none if there
-    /// is no such log.
+    /// Whether the replay of a complete log ended at the recorded poses; none without such a log.
     pub fn ended_the_same(&self) -> Option<bool> {
         let log = self.played.as_ref().filter(|_| self.to_play.is_empty())?;
         Some(log.ends_like(&self.session))
     }
 
-    /// Ends the log.
+    /// Finishes the log.
     pub fn finish(&mut self) -> Result<(), AnyError> {
         if let Some(recorder) = self.recorder.take() {
             recorder.finish(&self.session)?;
@@ -187,14 +181,14 @@ impl Dock {
         Ok(())
     }
 
-    /// Puts the ligand where a search finds the lowest energy, and says which.
+    /// Moves the ligand to the pose of lowest energy, and returns the energy.
     pub fn search(
         &mut self,
         seed: u64,
         progress: &(dyn Fn(u32, u32) + Sync),
     ) -> Result<f64, AnyError> {
-        let energy = self.session.energy().ok_or("there is no energy")?;
-        let docking = DockingSearch {
+        let energy = self.session.energy().ok_or("the session has no energy")?;
+        let search = DockingSearch {
             ligand: self.session.molecule(Role::Ligand),
             receptor: self.session.molecule(Role::Receptor),
             receptor_pose: self.session.pose(Role::Receptor),
@@ -204,45 +198,47 @@ impl Dock {
             seed,
             ..DockingSearchConfig::default()
         };
-        let found = docking.search(&config, progress)?;
+        let found = search.run(&config, progress)?;
         let best = found.first().ok_or("the search found no pose")?;
         let (pose, energy) = (best.pose, best.energy);
         self.input(&SessionInput::Place(Role::Ligand, pose));
         Ok(energy)
     }
 
-    /// How far the ligand's center is from where its file has it, nm.
+    /// Distance of the ligand from its pose in the file, nm.
     pub fn distance_to_file(&self) -> f32 {
-        let place = self.session.pose(Role::Ligand).position;
-        place.distance(self.ligand_in_file.position)
+        let position = self.session.pose(Role::Ligand).position;
+        position.distance(self.ligand_in_file.position)
     }
 
-    /// Where an atom is in the world, nm.
-    pub fn place_of(&self, part: Role, atom: u32) -> Vec3 {
-        let template = self.session.molecule(part).template();
-        let place = template.positions()[atom as usize];
-        self.session.pose(part).transform_point(place)
+    /// Position of an atom in the world, nm.
+    pub fn atom_position(&self, role: Role, atom: u32) -> Vec3 {
+        let template = self.session.molecule(role).template();
+        let position = template.positions()[atom as usize];
+        self.session.pose(role).transform_point(position)
     }
 
-    /// Times one check with the grid and one by brute force; the latter's overlaps.
+    /// Durations of an overlap check with the grid and by brute force, and the number of overlaps
+    /// by brute force.
     pub fn time_checks(&self) -> (Duration, Duration, usize) {
         let begin = Instant::now();
         std::hint::black_box(self.session.clashes());
         let grid = begin.elapsed();
         let begin = Instant::now();
         let [receptor, ligand] =
-            [Role::Receptor, Role::Ligand].map(|part| self.session.molecule(part).template());
-        let all = |part: Role, template: &MoleculeTemplate| -> Vec<(Vec3, f32)> {
-            let places = (0..template.atom_count() as u32).map(|atom| self.place_of(part, atom));
-            places.zip(template.radii().iter().copied()).collect()
+            [Role::Receptor, Role::Ligand].map(|role| self.session.molecule(role).template());
+        let all = |role: Role, template: &MoleculeTemplate| -> Vec<(Vec3, f32)> {
+            let atoms = 0..template.atom_count() as u32;
+            let positions = atoms.map(|atom| self.atom_position(role, atom));
+            positions.zip(template.radii().iter().copied()).collect()
         };
         let large = all(Role::Receptor, receptor);
         let mut overlaps = 0;
-        for (place, radius) in all(Role::Ligand, ligand) {
-            let near = |&&(other, reach): &&(Vec3, f32)| {
-                place.distance_squared(other) < (radius + reach) * (radius + reach)
+        for (position, radius) in all(Role::Ligand, ligand) {
+            let overlaps_atom = |&&(other, reach): &&(Vec3, f32)| {
+                position.distance_squared(other) < (radius + reach) * (radius + reach)
             };
-            overlaps += large.iter().filter(near).count();
+            overlaps += large.iter().filter(overlaps_atom).count();
         }
         (grid, begin.elapsed(), overlaps)
     }
@@ -252,10 +248,10 @@ fn in_file(file: &Path, error: &LogError) -> String {
     format!("'{}': {error}", file.display())
 }
 
-/// Beside the receptor, to the right of who looks along −z.
+/// A pose beside the receptor, at +x.
 fn outside(session: &Session) -> Pose {
     let receptor = session.pose(Role::Receptor).position;
-    let reach = |part: Role| session.molecule(part).template().bounding_radius();
-    let away = reach(Role::Receptor) + reach(Role::Ligand) + ROOM_NM;
-    Pose::from_translation(receptor + Vec3::X * away)
+    let radius = |role: Role| session.molecule(role).template().bounding_radius();
+    let distance = radius(Role::Receptor) + radius(Role::Ligand) + START_GAP_NM;
+    Pose::from_translation(receptor + Vec3::X * distance)
 }

@@ -1,19 +1,18 @@
-//! A gamepad: sticks move and turn, triggers lead in and out, and a button does what a key
-//! does.
+//! Gamepads: sticks and triggers move the molecule, buttons press keys.
 
 use bevy::input::InputSystems;
 use bevy::input::gamepad::{Gamepad, GamepadButton};
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::controls::GamepadState;
 
-use super::keyboard::{Hands, read_keys};
+use super::keyboard::{HeldInput, read_keys};
 
-/// What is shown of it on the screen.
+/// Help text of the overlay.
 pub const HELP: &str = "\
-gamepad: left stick moves, triggers in and out, right stick turns, shoulders roll   Start quits\n\
-A view or object   X other molecule   Y next response   B collisions   Select stereo   sticks: axes, free pose";
+gamepad: left stick moves, triggers change depth, right stick rotates, shoulders roll   Start quits\n\
+A camera or molecule   X other molecule   Y next response   B collisions   Select stereo   press sticks: axes, free pose";
 
-/// Buttons, and the keys that do the same.
+/// Buttons and their keys.
 const BUTTONS: [(GamepadButton, KeyCode); 8] = [
     (GamepadButton::South, KeyCode::Tab),
     (GamepadButton::West, KeyCode::KeyM),
@@ -25,14 +24,14 @@ const BUTTONS: [(GamepadButton, KeyCode); 8] = [
     (GamepadButton::Start, KeyCode::Escape),
 ];
 
-/// Listens to all gamepads at once.
+/// Handles all gamepads.
 pub struct GamepadPlugin;
 
 impl Plugin for GamepadPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(
             PreUpdate,
-            (press_keys, reach)
+            (press_keys, add_input)
                 .chain()
                 .after(InputSystems)
                 .after(read_keys),
@@ -40,7 +39,7 @@ impl Plugin for GamepadPlugin {
     }
 }
 
-/// Presses the keys that belong to the buttons.
+/// Presses the keys of the buttons.
 fn press_keys(pads: Query<&Gamepad>, mut keys: ResMut<ButtonInput<KeyCode>>) {
     for pad in &pads {
         for (button, key) in BUTTONS {
@@ -54,9 +53,9 @@ fn press_keys(pads: Query<&Gamepad>, mut keys: ResMut<ButtonInput<KeyCode>>) {
     }
 }
 
-fn reach(pads: Query<&Gamepad>, mut hands: ResMut<Hands>) {
+fn add_input(pads: Query<&Gamepad>, mut held: ResMut<HeldInput>) {
     for pad in &pads {
-        hands.0 += read(pad).reach();
+        held.0 += read(pad).control_input();
     }
 }
 
@@ -64,10 +63,10 @@ fn read(pad: &Gamepad) -> GamepadState {
     let trigger = |button: GamepadButton| pad.get(button).unwrap_or(0.0);
     let shoulder = |button: GamepadButton| f32::from(u8::from(pad.pressed(button)));
     GamepadState {
-        left: pad.left_stick(),
-        right: pad.right_stick(),
-        away: trigger(GamepadButton::LeftTrigger2),
-        near: trigger(GamepadButton::RightTrigger2),
+        left_stick: pad.left_stick(),
+        right_stick: pad.right_stick(),
+        left_trigger: trigger(GamepadButton::LeftTrigger2),
+        right_trigger: trigger(GamepadButton::RightTrigger2),
         roll: shoulder(GamepadButton::LeftTrigger) - shoulder(GamepadButton::RightTrigger),
     }
 }

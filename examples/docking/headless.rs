@@ -1,4 +1,4 @@
-//! Without a window: plays, searches and reports.
+//! Replay and report without a window.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -23,32 +23,32 @@ struct Report {
     ligand: String,
     receptor_pose: Pose,
     ligand_pose: Pose,
-    /// Distance of the ligand's center from where its file has it, nm.
+    /// Distance of the ligand from its pose in the file, nm.
     distance_to_file_nm: f32,
-    /// Pairs of atoms of receptor and ligand that overlap.
+    /// Overlapping pairs of atoms.
     overlaps: usize,
-    /// Energy between them, kJ/mol, if there is one.
+    /// Interaction energy, kJ/mol.
     energy_kj_per_mol: Option<f64>,
-    /// Whether a log that was played ended where it was recorded.
+    /// Whether the replay ended at the recorded poses.
     ended_the_same: Option<bool>,
-    /// Time of a check, µs.
+    /// Duration of an overlap check, µs.
     check_us: Option<f64>,
-    /// Time of a check by brute force, µs.
+    /// Duration of an overlap check by brute force, µs.
     brute_force_us: Option<f64>,
 }
 
-/// Plays what there is to play, and reports on everything since the beginning.
+/// Replays the log, if any, and reports the result.
 pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(), AnyError> {
     let device = match arguments.scene.backend.get() {
-        Backend::Gpu => fall_back_to_cpu(&"bodies are in the window only"),
+        Backend::Gpu => fall_back_to_cpu(&"only the window uses rigid bodies"),
         _ => Device::default(),
     };
     dock.play(usize::MAX);
     let time = begin.elapsed();
     dock.finish()?;
     let session = &dock.session;
-    let name = |part: Role| session.template(part).name().to_owned();
-    let atoms = |part: Role| session.template(part).atom_count();
+    let name = |role: Role| session.template(role).name().to_owned();
+    let atoms = |role: Role| session.template(role).atom_count();
     let times = arguments.brute_force.then(|| {
         let runs = (0..9).map(|_| dock.time_checks());
         let best = runs.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1), a.2));
@@ -65,35 +65,42 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
         ligand_pose: session.pose(Role::Ligand),
         distance_to_file_nm: dock.distance_to_file(),
         overlaps: dock.clashes.len(),
-        energy_kj_per_mol: session.interaction().map(|now| now.energy()),
+        energy_kj_per_mol: session
+            .interaction()
+            .map(|interaction| interaction.energy()),
         ended_the_same: dock.ended_the_same(),
         check_us: times.map(|(grid, ..)| micros(grid)),
         brute_force_us: times.map(|(_, brute, _)| micros(brute)),
     };
-    let stopped = |sentence: String| Err(io::Error::new(ErrorKind::Interrupted, sentence).into());
+    let failed = |message: String| Err(io::Error::new(ErrorKind::Interrupted, message).into());
     if let Some((_, _, overlaps)) = times
         && overlaps != report.overlaps
     {
         let found = report.overlaps;
-        return stopped(format!(
-            "brute force finds {overlaps} overlaps, and not {found}"
+        return failed(format!(
+            "brute force finds {overlaps} overlaps, the grid {found}"
         ));
     }
     let common = &arguments.scene.common;
     common.write_report(&report)?;
     common.print(|out| write_summary(out, &report))?;
     match report.ended_the_same {
-        Some(false) => stopped("the log was played, but did not end where it was recorded".into()),
+        Some(false) => failed("the replay ended at other poses than the recording".into()),
         _ => Ok(()),
     }
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    let place = report.ligand_pose.position;
+    let position = report.ligand_pose.position;
     writeln!(
         out,
-        "{} at {:.3} {:.3} {:.3} nm, {:.3} nm from where its file has it; {} overlaps",
-        report.ligand, place.x, place.y, place.z, report.distance_to_file_nm, report.overlaps
+        "{} at {:.3} {:.3} {:.3} nm, {:.3} nm from its pose in the file; {} overlaps",
+        report.ligand,
+        position.x,
+        position.y,
+        position.z,
+        report.distance_to_file_nm,
+        report.overlaps
     )?;
     if let Some(energy) = report.energy_kj_per_mol {
         writeln!(out, "energy {energy:.1} kJ/mol")?;
@@ -102,7 +109,7 @@ fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         let ratio = brute / grid;
         writeln!(
             out,
-            "a check takes {grid:.1} µs, by brute force {brute:.1} µs: {ratio:.0} times"
+            "overlap check: {grid:.1} µs, by brute force {brute:.1} µs ({ratio:.0} times)"
         )?;
     }
     Ok(())

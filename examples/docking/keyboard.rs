@@ -1,40 +1,39 @@
-//! What is held down: keys that move and turn.
+//! Keys that move and rotate while held.
 
 use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::controls::ControlInput;
 
-/// What hands want in this frame, whatever they hold.
+/// Motion requested by held keys and gamepads in this frame.
 #[derive(Resource, Default)]
-pub struct Hands(pub ControlInput);
+pub struct HeldInput(pub ControlInput);
 
-/// Reads the keys.
-pub struct HandsPlugin;
+/// Handles the keyboard.
+pub struct KeyboardPlugin;
 
-impl Plugin for HandsPlugin {
+impl Plugin for KeyboardPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Hands>()
+        app.init_resource::<HeldInput>()
             .add_systems(PreUpdate, read_keys.after(InputSystems));
     }
 }
 
-pub fn read_keys(keys: Res<ButtonInput<KeyCode>>, mut hands: ResMut<Hands>) {
-    hands.0 = ControlInput {
-        shift: Vec3::new(
-            held(&keys, KeyCode::ArrowLeft, KeyCode::ArrowRight),
-            held(&keys, KeyCode::ArrowDown, KeyCode::ArrowUp),
-            held(&keys, KeyCode::PageUp, KeyCode::PageDown),
+pub fn read_keys(keys: Res<ButtonInput<KeyCode>>, mut held: ResMut<HeldInput>) {
+    held.0 = ControlInput {
+        translation: Vec3::new(
+            axis(&keys, KeyCode::ArrowLeft, KeyCode::ArrowRight),
+            axis(&keys, KeyCode::ArrowDown, KeyCode::ArrowUp),
+            axis(&keys, KeyCode::PageUp, KeyCode::PageDown),
         ),
-        // Twist turns about the vertical.
-        turn: Vec3::new(
-            held(&keys, KeyCode::KeyW, KeyCode::KeyS),
-            held(&keys, KeyCode::KeyA, KeyCode::KeyD),
-            held(&keys, KeyCode::KeyE, KeyCode::KeyQ),
+        rotation: Vec3::new(
+            axis(&keys, KeyCode::KeyW, KeyCode::KeyS),
+            axis(&keys, KeyCode::KeyA, KeyCode::KeyD),
+            axis(&keys, KeyCode::KeyE, KeyCode::KeyQ),
         ),
     };
 }
 
-/// 1 if `more` is held, −1 if `less` is.
-fn held(keys: &ButtonInput<KeyCode>, less: KeyCode, more: KeyCode) -> f32 {
-    f32::from(i8::from(keys.pressed(more)) - i8::from(keys.pressed(less)))
+/// 1 if `positive` is held, −1 if `negative` is held.
+fn axis(keys: &ButtonInput<KeyCode>, negative: KeyCode, positive: KeyCode) -> f32 {
+    f32::from(i8::from(keys.pressed(positive)) - i8::from(keys.pressed(negative)))
 }

@@ -1,4 +1,4 @@
-//! Docks a ligand to a receptor: Turk's bump, with what its users asked for.
+//! Docks a ligand to a receptor, interactively, from a log or by a search.
 //!
 //! ```text
 //! cargo run --release --example docking -- receptor.pdb ligand.pdb --response push
@@ -9,10 +9,30 @@
 //! cargo run --release --example docking --features gamepad
 //! ```
 //!
-//! Without molecules it takes T4 lysozyme L99A and p-xylene. With the response `push` both
-//! molecules are bodies of a Rapier world in the window; a log has the poses that they reach.
-//! Keys: arrows and Page keys move, W S A D Q E turn, 1 to 4 choose the response, Esc quits;
-//! the window lists the others. `--help` lists the options and the exit codes.
+//! The default molecules are T4 lysozyme L99A and p-xylene. With the response `push`, both
+//! molecules are rigid bodies of a Rapier world; the log then records the poses they reach.
+//!
+//! | input | action |
+//! |---|---|
+//! | arrows, Page Up, Page Down | translate |
+//! | W S, A D, Q E | rotate |
+//! | left mouse button | translate; with Ctrl in depth; with Shift rotate |
+//! | middle mouse button | twist and roll |
+//! | right mouse button, wheel | turn and zoom the camera |
+//! | Space or Tab, L | control the camera or the light instead |
+//! | M or J | move the other molecule |
+//! | O | axes of the screen or of the molecule |
+//! | C | collisions on or off |
+//! | 1 2 3 4, P | response stop, cue, slide, push; next response |
+//! | H | move to the nearest free pose |
+//! | G | guidance by the energy |
+//! | + - | scale the radii |
+//! | X, [ ] | stereo mode, eye distance |
+//! | T, K, I | transparency, colors, headlight |
+//! | F, B, R , . | flash, beep, rocking |
+//! | Esc | quit |
+//!
+//! `--help` lists the options and the exit codes.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -72,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 fn search(arguments: &Arguments, dock: &mut Dock) -> Result<(), AnyError> {
     let progress = Mutex::new(Progress::new(arguments.scene.common.quiet));
     let result = dock.search(arguments.scene.seed.get(), &|done, all| {
-        // Whoever finds another thread telling goes on with the work.
+        // Skip the update if another thread is printing.
         if let Ok(mut progress) = progress.try_lock() {
             progress.update(f64::from(done) / f64::from(all), || {
                 format!("searching: run {done} of {all}")

@@ -6,8 +6,8 @@ use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::Backend;
 
 use super::common::panels::{TextPanels, TextPanelsPlugin};
-use super::controls::name_of;
-use super::view_settings::{Moves, Switches};
+use super::controls::role_name;
+use super::view_settings::{ControlTarget, ViewSettings};
 use super::window::Docked;
 
 /// Shows the overlay.
@@ -32,9 +32,9 @@ const FRAMES_PER_TIMING: u32 = 20;
 const KEY_SIZE: f32 = 12.0;
 
 const KEYS: &str = "\
-arrows, Page keys: move   W S A D Q E: turn   right mouse, wheel: view\n\
-left mouse: move, Ctrl depth, Shift turns (rolls at the rim)   middle mouse: twist and roll\n\
-Space view or object   L light or object   M other molecule   O screen or object axes   G guidance\n\
+arrows, Page keys: move   W S A D Q E: rotate   right mouse, wheel: camera\n\
+left mouse: move, Ctrl: depth, Shift: rotate (roll at the rim)   middle mouse: twist and roll\n\
+Space camera or molecule   L light or molecule   M other molecule   O screen or molecule axes   G guidance\n\
 C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
 T transparent   F flash   B beep   R , . rocking   I headlight   K colors   Esc quit";
 
@@ -46,22 +46,22 @@ const GAMEPAD_KEYS: &str = "";
 
 fn update_status(
     docked: Res<Docked>,
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     worlds: Query<&MoleculeWorld>,
     mut panels: ResMut<TextPanels>,
     mut frame: Local<u32>,
     mut timing: Local<String>,
 ) {
     let dock = &docked.0;
-    let settings = dock.session.config();
+    let config = dock.session.config();
     *frame += 1;
-    if switches.brute_force && *frame % FRAMES_PER_TIMING == 1 {
+    if settings.brute_force && *frame % FRAMES_PER_TIMING == 1 {
         let (grid, brute, _) = dock.time_checks();
         let [grid, brute] = [grid, brute].map(|time| time.as_secs_f64() * 1e6);
-        *timing = format!("\ncheck {grid:.1} us, brute force {brute:.0} us");
+        *timing = format!("\noverlap check {grid:.1} us, brute force {brute:.0} us");
     }
-    let response = match settings.response {
-        _ if !settings.collisions => "collisions off",
+    let response = match config.response {
+        _ if !config.collisions => "collisions off",
         ResponseMode::Stop => "stop",
         ResponseMode::Cue => "cue",
         ResponseMode::Slide => "slide",
@@ -73,42 +73,42 @@ fn update_status(
     };
     let energy = dock.session.interaction().map_or_else(
         || "no energy".to_owned(),
-        |now| {
+        |interaction| {
             format!(
-                "energy {:.1} kJ/mol (LJ {:.1}, charges {:.1}, water {:.1})",
-                now.energy(),
-                now.lennard_jones,
-                now.coulomb,
-                now.solvation
+                "energy {:.1} kJ/mol (LJ {:.1}, Coulomb {:.1}, solvation {:.1})",
+                interaction.energy(),
+                interaction.lennard_jones,
+                interaction.coulomb,
+                interaction.solvation
             )
         },
     );
     let mut status = format!(
-        "{} and {}\n{} moves{}, {response}{}\n{energy}\n{} overlaps{}, radii times {:.2}",
+        "{} and {}\nmoving {}{}, {response}{}\n{energy}\n{} overlaps{}, radii x {:.2}",
         dock.session.template(Role::Receptor).name(),
         dock.session.template(Role::Ligand).name(),
-        match switches.moves {
-            Moves::Molecule => name_of(settings.moved),
-            Moves::View => "the view",
-            Moves::Light => "the light",
+        match settings.target {
+            ControlTarget::Molecule => role_name(config.moved),
+            ControlTarget::Camera => "the camera",
+            ControlTarget::Light => "the light",
         },
-        if switches.object_space {
+        if settings.object_space {
             " along its own axes"
         } else {
             ""
         },
-        if settings.guidance { ", guided" } else { "" },
+        if config.guidance { ", guided" } else { "" },
         dock.clashes.len(),
         if dock.touching.is_empty() {
             String::new()
         } else {
             format!(", {} contacts", dock.touching.len())
         },
-        settings.radius_scale,
+        config.radius_scale,
     );
     status.push_str(&timing);
     if !dock.to_play.is_empty() {
-        status.push_str(&format!("\nplaying: {} inputs left", dock.to_play.len()));
+        status.push_str(&format!("\nreplay: {} inputs left", dock.to_play.len()));
     }
     if let Some(message) = &dock.message {
         status.push('\n');

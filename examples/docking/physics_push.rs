@@ -1,7 +1,6 @@
-//! Both molecules as bodies of a Rapier world, atom against atom, which push each other.
+//! The response `push`: both molecules as rigid bodies of a Rapier world.
 //!
-//! Nothing here knows where the molecules come from and what becomes of where they go: who
-//! wants bodies says so in [`Pushed`], and finds there where they are.
+//! Independent of the session: [`PushState`] holds the requested and the reached poses.
 
 use std::sync::Arc;
 
@@ -11,21 +10,21 @@ use bevy_rapier_molecules::docking::{RigidMotion, Role};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-/// Longest time that physics goes on in one frame, s.
-const LONGEST_STEP: f32 = 1.0 / 15.0;
+/// Maximum physics time per frame, s.
+const MAX_FRAME: f32 = 1.0 / 15.0;
 
-/// Substeps of a frame: the fastest hand then moves less than half an atom in each.
+/// Substeps per frame. At full speed a molecule moves less than half an atom per substep.
 const SUBSTEPS: usize = 8;
 
-/// The water that molecules swim in: what is let go stops within half a second.
-const WATER: Damping = Damping {
+/// Damping by water: a released molecule stops within half a second.
+const WATER_DAMPING: Damping = Damping {
     linear_damping: 4.0,
     angular_damping: 4.0,
 };
 
-/// A world without gravity, and the bodies in it.
+/// Adds a Rapier world and the rigid bodies.
 pub struct PushPlugin {
-    /// Who finds contacts.
+    /// Backend of the contact solver.
     pub backend: Backend,
 }
 
@@ -36,17 +35,17 @@ impl Plugin for PushPlugin {
             MoleculePlugins::default().with_backend(self.backend),
         ))
         .insert_resource(TimestepMode::Variable {
-            max_dt: LONGEST_STEP,
+            max_dt: MAX_FRAME,
             time_scale: 1.0,
             substeps: SUBSTEPS,
         })
-        .init_resource::<Pushed>()
+        .init_resource::<PushState>()
         .add_systems(
             PostUpdate,
             (
-                (make_bodies, drive)
+                (update_bodies, drive)
                     .chain()
-                    .in_set(PushSystems::Make)
+                    .in_set(PushSystems::Apply)
                     .before(MoleculeSystems::Prepare),
                 read_bodies
                     .in_set(PushSystems::Read)
@@ -56,37 +55,37 @@ impl Plugin for PushPlugin {
     }
 }
 
-/// Before and after the step, in `PostUpdate`.
+/// Systems before and after the physics step, in `PostUpdate`.
 #[derive(SystemSet, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PushSystems {
-    /// Reads what is wanted.
-    Make,
-    /// Writes what was reached.
+    /// Reads the requested state.
+    Apply,
+    /// Writes the reached poses.
     Read,
 }
 
-/// What is to be pushed, and what has become of it.
+/// Requested and reached state of the bodies.
 #[derive(Resource, Default)]
-pub struct Pushed {
-    /// Receptor and ligand, and where they are, if they are to be bodies. Other poses than
-    /// those that they have reached begin anew, at rest.
-    pub wanted: Option<[(Arc<MoleculeTemplate>, Pose); 2]>,
-    /// Which one a hand moves, and how fast: nm/s and radian/s. None lets go.
+pub struct PushState {
+    /// Receptor and ligand with their poses, if they should be bodies. Poses other than the
+    /// reached ones respawn the bodies at rest.
+    pub requested: Option<[(Arc<MoleculeTemplate>, Pose); 2]>,
+    /// The molecule to move and its target velocity, nm/s and radian/s.
     pub driven: Option<(Role, RigidMotion)>,
-    /// Where the bodies are after this frame, receptor and ligand, if there are any.
+    /// Poses of receptor and ligand after this frame, if they are bodies.
     pub reached: Option<[Pose; 2]>,
-    /// Which molecules they are.
-    made: Option<[Arc<MoleculeTemplate>; 2]>,
+    /// The templates of the current bodies.
+    current: Option<[Arc<MoleculeTemplate>; 2]>,
 }
 
-impl Pushed {
-    /// Whether the bodies that there are are those that are wanted.
+impl PushState {
+    /// Whether the bodies match the requested state.
     fn is_up_to_date(&self) -> bool {
-        match (&self.wanted, &self.made) {
+        match (&self.requested, &self.current) {
             (None, None) => true,
-            (Some(wanted), Some(made)) => {
-                let mut pairs = wanted.iter().zip(made);
-                let there = |reached: [Pose; 2]| reached == [wanted[0].1, wanted[1].1];
+            (Some(requested), Some(current)) => {
+                let mut pairs = requested.iter().zip(current);
+                let there = |reached: [Pose; 2]| reached == [requested[0].1, requested[1].1];
                 pairs.all(|((one, _), other)| Arc::ptr_eq(one, other))
                     && self.reached.is_none_or(there)
             }
@@ -96,64 +95,64 @@ impl Pushed {
 }
 
 #[derive(Component, Clone, Copy)]
-struct Body(Role);
+struct DockingBody(Role);
 
-/// Spawns the bodies that are wanted, and removes those that are not.
-fn make_bodies(
+/// Spawns and despawns bodies to match the requested state.
+fn update_bodies(
     mut commands: Commands,
-    mut pushed: ResMut<Pushed>,
+    mut push: ResMut<PushState>,
     mut templates: ResMut<Assets<MoleculeTemplate>>,
-    bodies: Query<Entity, With<Body>>,
+    bodies: Query<Entity, With<DockingBody>>,
 ) {
-    if pushed.is_up_to_date() {
+    if push.is_up_to_date() {
         return;
     }
     for body in &bodies {
         commands.entity(body).despawn();
     }
-    let pushed = &mut *pushed;
-    pushed.reached = None;
-    pushed.made = pushed.wanted.as_ref().map(|wanted| {
-        for ((template, pose), part) in wanted.iter().zip([Role::Receptor, Role::Ligand]) {
+    let push = &mut *push;
+    push.reached = None;
+    push.current = push.requested.as_ref().map(|requested| {
+        for ((template, pose), part) in requested.iter().zip([Role::Receptor, Role::Ligand]) {
             commands.spawn((
-                Body(part),
+                DockingBody(part),
                 Molecule(templates.add(MoleculeTemplate::clone(template))),
-                // They meet each other and nothing else, and are drawn by the app.
+                // They collide with each other only, and `view.rs` draws them.
                 CrowdOnly,
                 NoMoleculeRendering,
                 Transform::from_translation(pose.position).with_rotation(pose.rotation),
                 GravityScale(0.0),
-                WATER,
+                WATER_DAMPING,
             ));
         }
-        [0, 1].map(|part: usize| Arc::clone(&wanted[part].0))
+        [0, 1].map(|part: usize| Arc::clone(&requested[part].0))
     });
 }
 
-/// The hand pulls at the velocity of what it holds.
-fn drive(time: Res<Time>, pushed: Res<Pushed>, mut bodies: Query<(&Body, &mut Velocity)>) {
-    let Some((driven, wanted)) = pushed.driven else {
+/// Accelerates the driven body towards its target velocity.
+fn drive(time: Res<Time>, push: Res<PushState>, mut bodies: Query<(&DockingBody, &mut Velocity)>) {
+    let Some((driven, target)) = push.driven else {
         return;
     };
     for (_, mut velocity) in bodies.iter_mut().filter(|(body, _)| body.0 == driven) {
-        let now = RigidMotion {
+        let current = RigidMotion {
             translation: velocity.linear,
             rotation: velocity.angular,
         };
-        let next = ControlSettings::default().pull(&now, &wanted, time.delta_secs());
+        let next = ControlSettings::default().approach(&current, &target, time.delta_secs());
         velocity.linear = next.translation;
         velocity.angular = next.rotation;
     }
 }
 
-fn read_bodies(mut pushed: ResMut<Pushed>, bodies: Query<(&Body, &Transform)>) {
-    let place = |part: Role| {
-        let (_, place) = bodies.iter().find(|(body, _)| body.0 == part)?;
-        Some(Pose::new(place.translation, place.rotation))
+fn read_bodies(mut push: ResMut<PushState>, bodies: Query<(&DockingBody, &Transform)>) {
+    let pose = |role: Role| {
+        let (_, transform) = bodies.iter().find(|(body, _)| body.0 == role)?;
+        Some(Pose::new(transform.translation, transform.rotation))
     };
-    let both = place(Role::Receptor).zip(place(Role::Ligand));
+    let both = pose(Role::Receptor).zip(pose(Role::Ligand));
     let reached = both.map(|(receptor, ligand)| [receptor, ligand]);
-    if pushed.reached != reached {
-        pushed.reached = reached;
+    if push.reached != reached {
+        push.reached = reached;
     }
 }

@@ -1,4 +1,4 @@
-//! The molecules on the screen: cameras, lights, colors.
+//! Cameras, lights and drawing of the molecules.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,35 +11,34 @@ use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 
-use super::anaglyph::PANE_LAYER;
+use super::anaglyph::ANAGLYPH_LAYER;
 use super::arguments::Stereo;
 use super::common::orbit::Orbit;
 use super::common::stage::BACKGROUND;
-use super::view_settings::Switches;
+use super::view_settings::ViewSettings;
 use super::window::Docked;
 
-/// Opacity of a molecule that is seen through.
-const FAINT: f32 = 0.3;
+/// Opacity of the transparent molecule.
+const TRANSPARENT_OPACITY: f32 = 0.3;
 
-/// How much larger atoms are that are pointed out.
-const LARGER: f32 = 1.03;
+/// Factor on the radius of marked atoms.
+const MARK_SCALE: f32 = 1.03;
 
-/// Flashes of colliding atoms, 1/s.
-const FLASHES: f32 = 3.0;
+/// Flash frequency of marked atoms, 1/s.
+const FLASH_FREQUENCY: f32 = 3.0;
 
-/// How bright the light is, lx.
+/// Illuminance of the light, lx.
 const LUX: f32 = 9_000.0;
 
-/// Distance of the camera in units of the receptor's radius.
-const DISTANCE: f32 = 2.6;
+/// Distance of the camera relative to the radius of the receptor.
+const CAMERA_DISTANCE: f32 = 2.6;
 
-/// Groups whose colors are blue, yellow and red: the receptor, the ligand, atoms that are
-/// pointed out.
+/// Color groups: blue receptor, yellow ligand, red marks.
 const RECEPTOR_GROUP: u32 = 4;
 const LIGAND_GROUP: u32 = 11;
 const MARK_GROUP: u32 = 0;
 
-/// Shows the molecules.
+/// Draws the molecules.
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
@@ -49,7 +48,7 @@ impl Plugin for ViewPlugin {
             ..default()
         })
         .add_systems(Startup, set_up)
-        .add_systems(Update, (set_look, show_molecules, mark))
+        .add_systems(Update, (set_look, update_molecules, mark_atoms))
         .add_systems(
             PostUpdate,
             place_eyes.before(bevy::camera::CameraUpdateSystems),
@@ -67,18 +66,18 @@ impl Eye {
     }
 }
 
-/// The camera of the anaglyph's pane, in front of both eyes.
+/// The camera of the anaglyph.
 #[derive(Component)]
-pub struct Front;
+pub struct OverlayCamera;
 
 #[derive(Component)]
 struct Light;
 
-/// A molecule on the screen.
+/// The drawing of a molecule.
 #[derive(Component)]
-struct Shown(Role);
+struct DrawnRole(Role);
 
-/// Atoms that are pointed out, and one shape for each radius.
+/// Marked atoms: the template of each radius.
 #[derive(Component, Default)]
 struct Marks(HashMap<u32, u32>);
 
@@ -90,7 +89,7 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
             Visibility::default(),
             Orbit {
                 focus: session.pose(Role::Receptor).position,
-                distance: DISTANCE * receptor.bounding_radius(),
+                distance: CAMERA_DISTANCE * receptor.bounding_radius(),
                 yaw: 0.0,
                 pitch: 0.15,
             },
@@ -120,23 +119,23 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
             clear_color: ClearColorConfig::None,
             ..default()
         },
-        RenderLayers::layer(PANE_LAYER),
-        Front,
+        RenderLayers::layer(ANAGLYPH_LAYER),
+        OverlayCamera,
     ));
-    for part in [Role::Receptor, Role::Ligand] {
-        commands.spawn((InstancedMolecules::default(), Shown(part)));
+    for role in [Role::Receptor, Role::Ligand] {
+        commands.spawn((InstancedMolecules::default(), DrawnRole(role)));
     }
     commands.spawn((InstancedMolecules::default(), Marks::default()));
 }
 
 fn set_look(
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     mut look: ResMut<MoleculeStyle>,
     mut lights: Query<(&mut DirectionalLight, &mut Transform), With<Light>>,
 ) {
     let wanted = MoleculeStyle {
-        color: switches.color,
-        headlight: if switches.headlight { 0.9 } else { 0.0 },
+        color: settings.color,
+        headlight: if settings.headlight { 0.9 } else { 0.0 },
         detail: DrawDetail::Atoms,
         depth_cue: DepthCue {
             color: BACKGROUND,
@@ -147,64 +146,71 @@ fn set_look(
     if *look != wanted {
         *look = wanted;
     }
-    if !switches.is_changed() {
+    if !settings.is_changed() {
         return;
     }
-    let Vec2 { x: right, y: up } = switches.light;
+    let Vec2 { x: right, y: up } = settings.light;
     for (mut light, mut transform) in &mut lights {
-        light.illuminance = if switches.headlight { 0.0 } else { LUX };
+        light.illuminance = if settings.headlight { 0.0 } else { LUX };
         // Light shines along −z of its frame.
         transform.rotation = Quat::from_euler(EulerRot::YXZ, right, -up, 0.0);
     }
 }
 
-/// Draws both molecules where they are, if something has changed.
-fn show_molecules(
+/// Updates the drawn molecules after changes.
+fn update_molecules(
     docked: Res<Docked>,
-    switches: Res<Switches>,
-    mut crowds: Query<(&mut InstancedMolecules, &Shown)>,
+    settings: Res<ViewSettings>,
+    mut crowds: Query<(&mut InstancedMolecules, &DrawnRole)>,
 ) {
-    if !docked.is_changed() && !switches.is_changed() {
+    if !docked.is_changed() && !settings.is_changed() {
         return;
     }
-    for (mut crowd, &Shown(part)) in &mut crowds {
+    for (mut crowd, &DrawnRole(role)) in &mut crowds {
         let session = &docked.0.session;
-        let template = session.molecule(part).template();
-        let known = matches!(&crowd.templates[..], [one] if Arc::ptr_eq(one, template));
-        if !known {
+        let template = session.molecule(role).template();
+        let is_current = matches!(&crowd.templates[..], [one] if Arc::ptr_eq(one, template));
+        if !is_current {
             crowd.templates = vec![Arc::clone(template)];
         }
-        let see_through = switches.transparent == Some(part);
-        crowd.opacity = if see_through { FAINT } else { 1.0 };
+        let is_transparent = settings.transparent == Some(role);
+        crowd.opacity = if is_transparent {
+            TRANSPARENT_OPACITY
+        } else {
+            1.0
+        };
         crowd.molecules = vec![MoleculeInstance {
-            group: match part {
+            group: match role {
                 Role::Receptor => RECEPTOR_GROUP,
                 Role::Ligand => LIGAND_GROUP,
             },
-            ..MoleculeInstance::new(0, session.pose(part))
+            ..MoleculeInstance::new(0, session.pose(role))
         }];
     }
 }
 
-/// Points out the atoms that overlap, or touch.
-fn mark(
+/// Marks the atoms that overlap or touch.
+fn mark_atoms(
     docked: Res<Docked>,
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     time: Res<Time>,
     mut crowds: Query<(&mut InstancedMolecules, &mut Marks)>,
 ) {
-    let lit = !switches.flash || (FLASHES * time.elapsed_secs()).fract() < 0.7;
+    let is_lit = !settings.flash || (FLASH_FREQUENCY * time.elapsed_secs()).fract() < 0.7;
     let dock = &docked.0;
     let pairs = if dock.clashes.is_empty() {
         &dock.touching
     } else {
         &dock.clashes
     };
-    let atoms = pairs.iter().filter(|_| lit).flat_map(|pair| {
-        let parts = [(Role::Receptor, pair.a), (Role::Ligand, pair.b)];
-        parts.map(|(part, atom)| {
-            let radii = dock.session.molecule(part).template().radii();
-            (dock.place_of(part, atom), radii[atom as usize] * LARGER)
+    let atoms = pairs.iter().filter(|_| is_lit).flat_map(|pair| {
+        let roles = [(Role::Receptor, pair.a), (Role::Ligand, pair.b)];
+        roles.map(|(role, atom)| {
+            let radii = dock.session.molecule(role).template().radii();
+            (
+                dock.atom_position(role, atom),
+                radii[atom as usize] * MARK_SCALE,
+            )
         })
     });
     let atoms: Vec<(Vec3, f32)> = atoms.collect();
@@ -213,29 +219,29 @@ fn mark(
             continue;
         }
         crowd.molecules.clear();
-        for &(place, radius) in &atoms {
-            let number = match marks.0.get(&radius.to_bits()) {
-                Some(&number) => number,
+        for &(position, radius) in &atoms {
+            let template = match marks.0.get(&radius.to_bits()) {
+                Some(&template) => template,
                 None => {
                     let Some(ball) = ball(radius) else {
                         continue;
                     };
                     crowd.templates.push(Arc::new(ball));
-                    let number = crowd.templates.len() as u32 - 1;
-                    marks.0.insert(radius.to_bits(), number);
-                    number
+                    let template = crowd.templates.len() as u32 - 1;
+                    marks.0.insert(radius.to_bits(), template);
+                    template
                 }
             };
             crowd.molecules.push(MoleculeInstance {
                 group: MARK_GROUP,
                 colliding: true,
-                ..MoleculeInstance::new(number, Pose::from_translation(place))
+                ..MoleculeInstance::new(template, Pose::from_translation(position))
             });
         }
     }
 }
 
-/// A shape of one atom.
+/// A template of one atom.
 fn ball(radius: f32) -> Option<MoleculeTemplate> {
     let atom = Atom {
         position: Vec3::ZERO,
@@ -247,10 +253,9 @@ fn ball(radius: f32) -> Option<MoleculeTemplate> {
     MoleculeTemplate::new("mark", vec![atom], vec![Residue::default()]).ok()
 }
 
-/// One camera in the middle, or one for each eye with half of the window or its own
-/// picture.
+/// Places one centered camera, or one per eye with half of the window or its own image.
 pub fn place_eyes(
-    switches: Res<Switches>,
+    settings: Res<ViewSettings>,
     orbits: Query<&Orbit>,
     mut eyes: Query<(&Eye, &mut Camera, &mut Transform)>,
 ) {
@@ -258,53 +263,52 @@ pub fn place_eyes(
         return;
     };
     for (&Eye(side), mut camera, mut transform) in &mut eyes {
-        let stereo = switches.stereo != Stereo::Off;
+        let stereo = settings.stereo != Stereo::Off;
         let is_active = stereo || side < 0.0;
         if camera.is_active != is_active {
             camera.is_active = is_active;
         }
-        // The second one to draw to a window must leave what the first one drew.
-        let shares = side > 0.0 && switches.stereo != Stereo::Anaglyph;
-        if matches!(camera.clear_color, ClearColorConfig::None) != shares {
-            camera.clear_color = if shares {
+        // The second camera of a window must not clear it.
+        let keeps_image = side > 0.0 && settings.stereo != Stereo::Anaglyph;
+        if matches!(camera.clear_color, ClearColorConfig::None) != keeps_image {
+            camera.clear_color = if keeps_image {
                 ClearColorConfig::None
             } else {
                 ClearColorConfig::Default
             };
         }
-        let half = 0.5 * switches.eyes * orbit.distance;
-        // Who squints sees the left picture with the right eye.
-        let (shift, seen_left) = match switches.stereo {
+        let half = 0.5 * settings.eye_distance * orbit.distance;
+        let (shift, is_left_image) = match settings.stereo {
             Stereo::Off => (0.0, true),
             Stereo::Anaglyph => (side * half, true),
             Stereo::Parallel => (side * half, side < 0.0),
             Stereo::Crossed => (side * half, side > 0.0),
         };
-        // Both look at the focus.
-        let place =
+        // Both cameras look at the focus.
+        let pose =
             Transform::from_xyz(shift, 0.0, 0.0).looking_at(Vec3::NEG_Z * orbit.distance, Vec3::Y);
-        if *transform != place {
-            *transform = place;
+        if *transform != pose {
+            *transform = pose;
         }
         let window = camera.physical_target_size();
-        let beside = matches!(switches.stereo, Stereo::Parallel | Stereo::Crossed);
-        let viewport = window.filter(|_| beside).and_then(|size| {
+        let is_side_by_side = matches!(settings.stereo, Stereo::Parallel | Stereo::Crossed);
+        let viewport = window.filter(|_| is_side_by_side).and_then(|size| {
             let width = size.x / 2;
-            let left = if seen_left { 0 } else { width };
+            let left = if is_left_image { 0 } else { width };
             (width > 0 && size.y > 0).then(|| Viewport {
                 physical_position: UVec2::new(left, 0),
                 physical_size: UVec2::new(width, size.y),
                 ..default()
             })
         });
-        let same = match (&camera.viewport, &viewport) {
+        let is_unchanged = match (&camera.viewport, &viewport) {
             (Some(a), Some(b)) => {
                 (a.physical_position, a.physical_size) == (b.physical_position, b.physical_size)
             }
             (None, None) => true,
             _ => false,
         };
-        if !same {
+        if !is_unchanged {
             camera.viewport = viewport;
         }
     }

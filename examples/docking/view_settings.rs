@@ -1,4 +1,4 @@
-//! What is switched by one press and matters to the window only.
+//! Settings of the window that keys change.
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
@@ -7,58 +7,60 @@ use bevy_rapier_molecules::prelude::ColorMode;
 
 use super::arguments::{Arguments, Stereo};
 
-/// Radian of rocking for each press.
+/// Change of the rocking amplitude per key press, radian.
 const ROCKING_STEP: f32 = 0.05;
 
-/// Distance of the eyes for each press, in units of the view's distance.
-const EYES_STEP: f32 = 0.01;
+/// Change of the eye distance per key press, relative to the camera distance.
+const EYE_DISTANCE_STEP: f32 = 0.01;
 
-/// What hands move.
+/// What the controls move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moves {
-    /// One of the molecules.
+pub enum ControlTarget {
+    /// The active molecule.
     Molecule,
-    View,
+    /// The camera.
+    Camera,
+    /// The light.
     Light,
 }
 
-/// Everything that is switched and matters to the window only.
+/// Settings of the window.
 #[derive(Resource)]
-pub struct Switches {
-    pub moves: Moves,
-    /// Whether motions are along the axes of the moved molecule, not of the screen.
+pub struct ViewSettings {
+    pub target: ControlTarget,
+    /// Whether motions are along the axes of the molecule instead of the screen.
     pub object_space: bool,
-    /// Which molecule is seen through.
+    /// The transparent molecule.
     pub transparent: Option<Role>,
-    /// Whether overlapping atoms flash, and the background when a collision begins.
+    /// Whether overlapping atoms and the background flash.
     pub flash: bool,
-    /// Whether the terminal beeps at a collision.
+    /// Whether the terminal bell rings at a collision.
     pub beep: bool,
-    /// How far the view rocks to and fro, radian; 0 for not at all.
+    /// Amplitude of the rocking, radian.
     pub rocking: f32,
     pub stereo: Stereo,
-    /// Distance of the eyes in units of the view's distance.
-    pub eyes: f32,
-    /// Whether light comes from the camera rather than from where it was put.
+    /// Eye distance relative to the camera distance.
+    pub eye_distance: f32,
+    /// Whether the light is at the camera.
     pub headlight: bool,
-    /// Where the light is as the camera sees it: to the right and up, radian.
+    /// Direction of the light relative to the camera: right and up, radian.
     pub light: Vec2,
     pub color: ColorMode,
-    /// Whether checks are timed against brute force.
+    /// Whether overlap checks are compared with brute force.
     pub brute_force: bool,
 }
 
-impl From<&Arguments> for Switches {
+impl From<&Arguments> for ViewSettings {
     fn from(arguments: &Arguments) -> Self {
         Self {
-            moves: Moves::Molecule,
+            target: ControlTarget::Molecule,
             object_space: false,
             transparent: arguments.transparent.then_some(Role::Receptor),
             flash: true,
             beep: false,
             rocking: 0.0,
             stereo: arguments.stereo,
-            eyes: 0.06,
+            eye_distance: 0.06,
             headlight: false,
             light: Vec2::new(-0.54, 0.66),
             color: ColorMode::Group,
@@ -67,17 +69,21 @@ impl From<&Arguments> for Switches {
     }
 }
 
-impl Switches {
-    /// Begins to move something, or goes back to the molecule.
-    fn toggle(&mut self, what: Moves) {
-        let already = self.moves == what;
-        self.moves = if already { Moves::Molecule } else { what };
+impl ViewSettings {
+    /// Switches the controls to a target, or back to the molecule.
+    fn toggle(&mut self, target: ControlTarget) {
+        let is_active = self.target == target;
+        self.target = if is_active {
+            ControlTarget::Molecule
+        } else {
+            target
+        };
     }
 
     fn press(&mut self, key: KeyCode) {
         match key {
-            KeyCode::Tab | KeyCode::Space => self.toggle(Moves::View),
-            KeyCode::KeyL => self.toggle(Moves::Light),
+            KeyCode::Tab | KeyCode::Space => self.toggle(ControlTarget::Camera),
+            KeyCode::KeyL => self.toggle(ControlTarget::Light),
             KeyCode::KeyI => self.headlight = !self.headlight,
             KeyCode::KeyO => self.object_space = !self.object_space,
             KeyCode::KeyT => {
@@ -90,14 +96,18 @@ impl Switches {
             KeyCode::KeyF => self.flash = !self.flash,
             KeyCode::KeyB => self.beep = !self.beep,
             KeyCode::KeyR => {
-                let rocks = self.rocking > 0.0;
-                self.rocking = if rocks { 0.0 } else { 2.0 * ROCKING_STEP };
+                let is_rocking = self.rocking > 0.0;
+                self.rocking = if is_rocking { 0.0 } else { 2.0 * ROCKING_STEP };
             }
             KeyCode::Comma => self.rocking = (self.rocking - ROCKING_STEP).max(0.0),
             KeyCode::Period => self.rocking = (self.rocking + ROCKING_STEP).min(1.0),
             KeyCode::KeyX => self.stereo = self.stereo.next(),
-            KeyCode::BracketLeft => self.eyes = (self.eyes - EYES_STEP).max(0.0),
-            KeyCode::BracketRight => self.eyes = (self.eyes + EYES_STEP).min(0.3),
+            KeyCode::BracketLeft => {
+                self.eye_distance = (self.eye_distance - EYE_DISTANCE_STEP).max(0.0)
+            }
+            KeyCode::BracketRight => {
+                self.eye_distance = (self.eye_distance + EYE_DISTANCE_STEP).min(0.3)
+            }
             KeyCode::KeyK => {
                 self.color = match self.color {
                     ColorMode::Group => ColorMode::Element,
@@ -110,16 +120,16 @@ impl Switches {
     }
 }
 
-/// Listens to the keys of the switches.
-pub fn switch(
+/// Handles the keys of the window.
+pub fn change_view_settings(
     keys: Res<ButtonInput<KeyCode>>,
-    mut switches: ResMut<Switches>,
+    mut settings: ResMut<ViewSettings>,
     mut exits: MessageWriter<AppExit>,
 ) {
     for key in keys.get_just_pressed() {
         if *key == KeyCode::Escape {
             exits.write(AppExit::Success);
         }
-        switches.press(*key);
+        settings.press(*key);
     }
 }

@@ -1,10 +1,10 @@
-//! Docking with a window, or into a picture.
+//! The app with a window, or for a picture.
 
 use std::sync::Arc;
 
 use bevy::app::AppExit;
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::Role;
+use bevy_rapier_molecules::docking::{Role, SessionInput};
 
 use super::anaglyph::AnaglyphPlugin;
 use super::arguments::Arguments;
@@ -14,21 +14,21 @@ use super::controls::ControlsPlugin;
 use super::cues::CuesPlugin;
 use super::dock::Dock;
 use super::overlay::OverlayPlugin;
-use super::physics_push::{PushPlugin, PushSystems, Pushed};
+use super::physics_push::{PushPlugin, PushState, PushSystems};
 use super::view::ViewPlugin;
-use super::view_settings::Switches;
+use super::view_settings::ViewSettings;
 
-/// Frames until a picture: in the first one, what was just spawned is not there yet.
+/// Number of frames before the picture, until everything is spawned.
 const FRAMES: u32 = 4;
 
-/// Inputs of a log that are played in a frame.
+/// Number of replayed inputs per frame.
 const INPUTS_PER_FRAME: usize = 1;
 
-/// The session, for systems.
+/// The session as a resource.
 #[derive(Resource)]
 pub struct Docked(pub Dock);
 
-/// Runs until the window is closed, or the picture is saved.
+/// Runs until the window is closed or the picture is saved.
 pub fn run(
     arguments: &Arguments,
     mut dock: Dock,
@@ -36,7 +36,7 @@ pub fn run(
 ) -> Result<(), AnyError> {
     let frames = screenshot.map(|screenshot| (screenshot, FRAMES));
     let mut app = app::new("Docking", frames, |plugins| plugins);
-    // In a picture nothing moves any more.
+    // A picture needs no physics.
     dock.has_physics = screenshot.is_none();
     app.add_plugins((
         PushPlugin {
@@ -51,57 +51,57 @@ pub fn run(
         ControlsPlugin,
         CuesPlugin,
     ))
-    .insert_resource(Switches {
-        // A picture would show them or not by chance.
+    .insert_resource(ViewSettings {
+        // Flashing marks would be random in a picture.
         flash: screenshot.is_none(),
-        ..Switches::from(arguments)
+        ..ViewSettings::from(arguments)
     })
     .insert_resource(Docked(dock))
     .add_systems(Update, play)
-    .add_systems(PostUpdate, give_bodies.before(PushSystems::Make))
-    .add_systems(PostUpdate, take_bodies.after(PushSystems::Read))
+    .add_systems(PostUpdate, request_bodies.before(PushSystems::Apply))
+    .add_systems(PostUpdate, read_poses.after(PushSystems::Read))
     .add_systems(Last, finish_log);
     #[cfg(feature = "gamepad")]
     app.add_plugins(super::gamepad::GamepadPlugin);
     app::run(app)
 }
 
-/// Plays a log, a little in each frame.
+/// Replays a log.
 fn play(mut docked: ResMut<Docked>) {
     if docked.0.to_play.is_empty() {
         return;
     }
     let left = docked.0.play(INPUTS_PER_FRAME);
     if !left && docked.0.ended_the_same() == Some(false) {
-        docked.0.message = Some("the log did not end where it was recorded".into());
+        docked.0.message = Some("the replay ended at other poses than the recording".into());
     }
 }
 
-/// Both molecules become bodies while they push each other.
-fn give_bodies(docked: Res<Docked>, mut pushed: ResMut<Pushed>) {
+/// Requests rigid bodies while the molecules push each other.
+fn request_bodies(docked: Res<Docked>, mut push: ResMut<PushState>) {
     let dock = &docked.0;
-    pushed.wanted = dock.pushes_bodies().then(|| {
-        [Role::Receptor, Role::Ligand].map(|part| {
-            let template = Arc::clone(dock.session.molecule(part).template());
-            (template, dock.session.pose(part))
+    push.requested = dock.pushes_bodies().then(|| {
+        [Role::Receptor, Role::Ligand].map(|role| {
+            let template = Arc::clone(dock.session.molecule(role).template());
+            (template, dock.session.pose(role))
         })
     });
 }
 
-/// The session follows the bodies.
-fn take_bodies(pushed: Res<Pushed>, mut docked: ResMut<Docked>) {
-    if let Some(reached) = pushed.reached
+/// Copies the poses of the bodies to the session.
+fn read_poses(push: Res<PushState>, mut docked: ResMut<Docked>) {
+    if let Some(reached) = push.reached
         && reached != docked.0.poses()
     {
-        docked.0.carry(reached);
+        docked.0.input(&SessionInput::BodyPoses(reached));
     }
 }
 
-/// A log that is recorded has its last line when the app ends.
+/// Finishes the log when the app exits.
 fn finish_log(mut exits: MessageReader<AppExit>, mut docked: ResMut<Docked>) {
     if exits.read().next().is_some()
         && let Err(error) = docked.0.finish()
     {
-        error!("the log cannot be written: {error}");
+        error!("cannot write the log: {error}");
     }
 }

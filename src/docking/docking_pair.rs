@@ -1,15 +1,23 @@
-//! Two molecules, one of which is moved.
+//! A moving molecule and another one, and the responses to their collisions.
 
-use super::{CONTACT_TOLERANCE_NM, DockingMolecule};
+use glam::Vec3;
+
+use super::{
+    AtomPair, CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, RigidMotion, is_free,
+    overlapping_atoms,
+};
+use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
 
-/// One molecule that is moved, and another in its way. Poses are those of the centers of
-/// mass in the world, nm.
+/// Number of directions that [`DockingPair::nearest_free_pose`] tries.
+const DIRECTIONS: u32 = 256;
+
+/// A moving molecule and another one. Poses are those of the centers of mass in the world, nm.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::docking::{
-///     DockingMolecule, DockingPair, RigidMotion, ResponseMode, overlapping_atoms, is_free,
+///     DockingMolecule, DockingPair, ResponseMode, RigidMotion, is_free, overlapping_atoms,
 /// };
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::Vec3;
@@ -20,43 +28,73 @@ use crate::pose::Pose;
 ///     Ok::<_, Box<dyn std::error::Error>>(DockingMolecule::new(Arc::new(template)))
 /// });
 /// let (ligand, receptor) = (ligand?, receptor?);
-/// let home = Pose::IDENTITY;
 /// let start = Pose::from_translation(Vec3::X * 5.0);
-/// let encounter = DockingPair::new(&ligand, start, &receptor, home);
+/// let pair = DockingPair::new(&ligand, start, &receptor, Pose::IDENTITY);
 ///
-/// // However fast it is moved, it stops where the first atoms touch.
-/// let touch = encounter.sweep(&RigidMotion::translation(Vec3::X * -10.0))?;
-/// assert!(touch.fraction < 1.0 && !touch.pairs.is_empty());
-/// assert!(is_free(&ligand, &touch.pose, &receptor, &home));
+/// // Move until the first contact, at any speed.
+/// let swept = pair.sweep(&RigidMotion::translation(Vec3::X * -10.0))?;
+/// assert!(swept.fraction < 1.0 && !swept.pairs.is_empty());
+/// assert!(is_free(&ligand, &swept.pose, &receptor, &Pose::IDENTITY));
 ///
-/// // From there it slides along the surface, or passes and tells what it overlaps.
-/// let touching = DockingPair { pose: touch.pose, ..encounter };
-/// let further = RigidMotion::translation(Vec3::X * -0.2);
-/// let slid = touching.slide(&further)?;
-/// assert!(is_free(&ligand, &slid.pose, &receptor, &home));
-/// let passed = touching.respond(ResponseMode::Cue, &further)?;
-/// assert_eq!(passed.pairs, overlapping_atoms(&ligand, &passed.pose, &receptor, &home));
-/// assert!(!passed.pairs.is_empty());
+/// // Slide along the surface, or pass through and report overlaps.
+/// let touching = DockingPair { pose: swept.pose, ..pair };
+/// let motion = RigidMotion::translation(Vec3::X * -0.2);
+/// let slid = touching.slide(&motion)?;
+/// assert!(is_free(&ligand, &slid.pose, &receptor, &Pose::IDENTITY));
+/// let inside = touching.respond(ResponseMode::Cue, &motion)?;
+/// let overlaps = overlapping_atoms(&ligand, &inside.pose, &receptor, &Pose::IDENTITY);
+/// assert_eq!(inside.pairs, overlaps);
+/// assert!(!overlaps.is_empty());
 ///
-/// // Who is inside gets out by about the shortest way.
-/// let inside = DockingPair { pose: passed.pose, ..encounter };
-/// let free = inside.nearest_free_pose()?;
-/// assert!(is_free(&ligand, &free, &receptor, &home));
+/// // Resolve the overlap.
+/// let free = DockingPair { pose: inside.pose, ..pair }.nearest_free_pose()?;
+/// assert!(is_free(&ligand, &free, &receptor, &Pose::IDENTITY));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DockingPair<'a> {
-    /// The molecule that is moved.
+    /// The moving molecule.
     pub moving: &'a DockingMolecule,
-    /// Where it is, world frame, nm.
+    /// Its pose, world frame, nm.
     pub pose: Pose,
     /// The other molecule.
     pub other: &'a DockingMolecule,
-    /// Where that one is, world frame, nm.
+    /// Its pose, world frame, nm.
     pub other_pose: Pose,
-    /// How close atoms come before they touch, nm. Default: [`CONTACT_TOLERANCE_NM`].
+    /// Gap at which atoms count as touching, nm. Default: [`CONTACT_TOLERANCE_NM`].
     pub tolerance: f32,
+}
+
+/// Response to a collision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResponseMode {
+    /// Stop at the first contact, as in Turk's system.
+    Stop,
+    /// Pass through and report overlapping atoms.
+    Cue,
+    /// Slide along the surface. Default.
+    #[default]
+    Slide,
+    /// Slide along the surface and push the other molecule away. Both give way according to
+    /// their masses: a light molecule slides along a heavy one, a heavy one pushes a light one.
+    Push,
+}
+
+/// Result of a motion.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MoveReport {
+    /// Final pose of the moving molecule, world frame, nm.
+    pub pose: Pose,
+    /// Final pose of the other molecule, world frame, nm. Changed by [`ResponseMode::Push`]
+    /// only.
+    pub other_pose: Pose,
+    /// Atoms of the moving and of the other molecule that touch at the end, or overlap with
+    /// [`ResponseMode::Cue`].
+    pub pairs: Vec<AtomPair>,
+    /// Whether the motion ended early.
+    pub blocked: bool,
 }
 
 impl<'a> DockingPair<'a> {
@@ -75,5 +113,90 @@ impl<'a> DockingPair<'a> {
             other_pose,
             tolerance: CONTACT_TOLERANCE_NM,
         }
+    }
+
+    /// Moves the molecule and responds to collisions.
+    ///
+    /// # Errors
+    /// As [`sweep`](Self::sweep). With [`ResponseMode::Cue`] overlaps are no error.
+    pub fn respond(
+        &self,
+        mode: ResponseMode,
+        motion: &RigidMotion,
+    ) -> Result<MoveReport, DockingError> {
+        match mode {
+            ResponseMode::Stop => {
+                let swept = self.sweep(motion)?;
+                Ok(MoveReport {
+                    pose: swept.pose,
+                    other_pose: self.other_pose,
+                    blocked: !swept.pairs.is_empty(),
+                    pairs: swept.pairs,
+                })
+            }
+            ResponseMode::Cue => {
+                let mut report = self.pass_through(motion)?;
+                report.pairs =
+                    overlapping_atoms(self.moving, &report.pose, self.other, &self.other_pose);
+                Ok(report)
+            }
+            ResponseMode::Slide => self.slide(motion),
+            ResponseMode::Push => self.slide_and_push(motion, self.other.template().mass().recip()),
+        }
+    }
+
+    /// Moves the molecule without collisions.
+    pub(super) fn pass_through(&self, motion: &RigidMotion) -> Result<MoveReport, DockingError> {
+        let pose = motion.pose_at(&self.pose, 1.0);
+        if !pose.is_finite() {
+            return Err(DockingError::NotFinite);
+        }
+        Ok(MoveReport {
+            pose,
+            other_pose: self.other_pose,
+            pairs: Vec::new(),
+            blocked: false,
+        })
+    }
+
+    /// The nearest pose without overlaps, at the same rotation, that can be reached from
+    /// outside. A free pose is returned unchanged.
+    ///
+    /// Approximate: sweeps the molecule back from outside along 256 directions.
+    ///
+    /// # Errors
+    /// As [`sweep`](Self::sweep), except that the molecules may overlap.
+    pub fn nearest_free_pose(&self) -> Result<Pose, DockingError> {
+        let pose = self.pose;
+        // Validates the input.
+        match self.sweep(&RigidMotion::default()) {
+            Err(DockingError::StartsOverlapping { .. }) => {}
+            Err(error) => return Err(error),
+            Ok(_) if is_free(self.moving, &pose, self.other, &self.other_pose) => {
+                return Ok(pose);
+            }
+            Ok(_) => {}
+        }
+        let radii =
+            self.moving.template().bounding_radius() + self.other.template().bounding_radius();
+        // Outside in every direction.
+        let offset = (pose.position - self.other_pose.position).length();
+        let start_distance = 2.0 * (radii + offset + self.tolerance);
+        let mut best = Pose::new(pose.position + Vec3::X * start_distance, pose.rotation);
+        let mut min_distance = start_distance;
+        for index in 0..DIRECTIONS {
+            let path = direction(index, DIRECTIONS) * start_distance;
+            let outside = Self {
+                pose: Pose::new(pose.position + path, pose.rotation),
+                ..*self
+            };
+            let swept = outside.sweep(&RigidMotion::translation(-path))?;
+            let distance = swept.pose.position.distance(pose.position);
+            if distance < min_distance {
+                min_distance = distance;
+                best = swept.pose;
+            }
+        }
+        Ok(best)
     }
 }

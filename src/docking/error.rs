@@ -1,42 +1,36 @@
-//! Why a molecule cannot be moved.
+//! The error type of motions.
 
 use thiserror::Error;
 
-/// Why a molecule cannot be moved.
+/// An invalid motion of a molecule.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DockingError {
-    /// A motion has a number that is not finite.
-    #[error("the {what} has a number that is not finite")]
-    NotFinite {
-        /// What it is.
-        what: &'static str,
-    },
-    /// A pose is not finite, or its rotation is not a rotation.
-    #[error("the {what} needs a finite position and a unit rotation")]
+    /// The motion, or its end, is not finite.
+    #[error("the motion is not finite")]
+    NotFinite,
+    /// A pose is not finite, or its rotation is not normalized.
+    #[error("the {what} needs a finite position and a unit quaternion")]
     BadPose {
-        /// Whose pose it is.
+        /// Which pose.
         what: &'static str,
     },
-    /// The two molecules overlap where the motion begins.
+    /// The molecules overlap at the start of the motion.
     #[error(
-        "the molecules overlap where the motion begins: atom {} of the moved one is {} nm inside atom {} of the other; begin from a free pose",
-        moving,
-        penetration,
-        fixed
+        "the molecules overlap at the start of the motion: atom {moving} of the moving one is {penetration} nm inside atom {fixed} of the other; start from a free pose"
     )]
     StartsOverlapping {
-        /// Atom of the molecule that is moved, counted from zero.
+        /// Atom of the moving molecule.
         moving: u32,
-        /// Atom of the other molecule, counted from zero.
+        /// Atom of the other molecule.
         fixed: u32,
-        /// How deep they overlap, nm.
+        /// Overlap, nm.
         penetration: f32,
     },
     /// The tolerance is not a positive number.
-    #[error("the tolerance has to be a positive length, and is {tolerance} nm")]
+    #[error("the tolerance must be a positive length, not {tolerance} nm")]
     BadTolerance {
-        /// What was given, nm.
+        /// The invalid tolerance, nm.
         tolerance: f32,
     },
 }

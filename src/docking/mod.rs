@@ -1,41 +1,41 @@
-//! Docking by hand: one molecule is moved about another, and never into it.
+//! Interactive docking: one molecule moves around another without overlapping it.
 //!
-//! The system of G. Turk (*Interactive Collision Detection for Molecular Graphics*, 1989,
-//! chapters 4 and 5), and what its users asked for (chapters 6 and 7). There, motion simply
-//! stopped at a collision, and the place of touch was searched only for the pairs of atoms
-//! that overlap at the end of the way; fast motion could jump over others. Here:
+//! Based on G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 (chapters
+//! 4 and 5), with the extensions that its users asked for (chapters 6 and 7). Turk's system
+//! stops at a collision and searches the contact only among atoms that overlap at the end of
+//! the motion, so fast motion can tunnel. Here:
 //!
-//! - [`overlapping_atoms`] finds all pairs of atoms that overlap: each atom of the smaller
-//!   molecule looks into the [cells](crate::molecule::LocalGrid) of the larger one, unless
-//!   a coarse map of the room around that one says that nothing is near;
-//! - [`DockingPair::sweep`] moves as far as possible, whatever the speed, by
-//!   conservative advancement of each atom along its own path;
-//! - [`DockingPair::slide`] stops the motion only into the surface and goes on along it;
-//! - [`DockingPair::nearest_free_pose`] frees a molecule that begins inside another;
-//! - [`DockingPair::respond`] answers a collision in any of four [ways](ResponseMode);
-//! - [`energy`] tells what two molecules do to each other before they touch, and
-//!   [`search`] where that is lowest;
-//! - [`controls`] makes motions of what keys, mouse and gamepads do;
-//! - [`Session`] is all of that for a user at a window, and [`log`] records it and plays it
-//!   back.
+//! | task | function |
+//! |---|---|
+//! | find all overlapping pairs of atoms | [`overlapping_atoms`], [`is_free`] |
+//! | move until the first contact, at any speed | [`DockingPair::sweep`], by conservative advancement |
+//! | move and slide along the surface | [`DockingPair::slide`] |
+//! | move with a choice of collision responses | [`DockingPair::respond`] |
+//! | resolve an overlap | [`DockingPair::nearest_free_pose`] |
+//! | compute energy, force and torque | [`energy`] |
+//! | search the pose of lowest energy | [`search`] |
+//! | turn keyboard, mouse and gamepad input into motions | [`controls`] |
+//! | keep the state of an interactive session | [`Session`] |
+//! | record and replay sessions | [`log`] |
 //!
-//! # Contract
+//! # Units and frames
 //!
-//! - *In*: two [`DockingMolecule`]s, which are rigid, with their poses, and a [`RigidMotion`] of
-//!   one of them. Lengths are nm (but for [`energy::Solvation`], which has Å³ as its
-//!   source), angles radian, energies kJ/mol. Poses and motions are in the world frame;
-//!   atoms and lattices in the body frame, about the center of mass.
-//! - *Out*: a pose in which no two atoms overlap, and the pairs of atoms that stopped the
-//!   motion. Of a free start no motion ends, nor passes, inside; only with
-//!   [`ResponseMode::Cue`], [`SessionInput::Place`] and [`SessionInput::BodyPoses`] molecules may overlap,
-//!   and the pairs that do are told.
-//! - *Determinism*: the same inputs lead to the same poses, bit for bit, on any number of
-//!   threads; a [`Session`] is played back from its [`log`].
-//! - *Bad input*: numbers that are not finite, motions that begin inside and logs of other
-//!   molecules are errors that say what to do, and change nothing.
+//! Lengths are in nm (except [`energy`]'s solvation volumes, in Å³ as in their source), angles
+//! in radian, energies in kJ/mol. Poses and motions are in the world frame. Atoms and grids are
+//! in the body frame, relative to the center of mass. Molecules are rigid.
 //!
-//! No Bevy is needed, and no physics: what a physics engine does to molecules that are
-//! pushed comes in as [`SessionInput::BodyPoses`].
+//! # Guarantees
+//!
+//! - *No overlap*: a motion that starts free of overlaps stays free of them, at any speed. Only
+//!   [`ResponseMode::Cue`], [`SessionInput::Place`] and [`SessionInput::BodyPoses`] may produce
+//!   overlaps.
+//! - *Determinism*: the same inputs give bitwise identical poses on any number of threads. A
+//!   [`Session`] can be replayed from its [`log`].
+//!
+//! # Errors
+//!
+//! Values that are not finite, motions that start with an overlap, and logs of other molecules
+//! are errors and change nothing.
 
 mod conservative_advancement;
 pub mod controls;
@@ -43,24 +43,18 @@ mod distance_field;
 mod docking_pair;
 pub mod energy;
 mod error;
-mod free;
-mod guidance;
 pub mod log;
 mod molecule;
 mod overlap;
-mod path;
-mod response;
 mod rigid_motion;
 pub mod search;
 mod session;
 mod slide;
 
 pub use conservative_advancement::{CONTACT_TOLERANCE_NM, SweepReport};
-pub use docking_pair::DockingPair;
+pub use docking_pair::{DockingPair, MoveReport, ResponseMode};
 pub use error::DockingError;
 pub use molecule::DockingMolecule;
 pub use overlap::{AtomPair, is_free, overlapping_atoms};
-pub use response::{Response, ResponseMode};
 pub use rigid_motion::RigidMotion;
 pub use session::{InputReport, Role, Session, SessionConfig, SessionError, SessionInput};
-pub use slide::SlideReport;

@@ -1,4 +1,4 @@
-//! A molecule with its atoms in cells.
+//! A molecule with the acceleration structures for docking.
 
 use std::sync::Arc;
 
@@ -7,42 +7,42 @@ use glam::Vec3;
 use super::distance_field::DistanceField;
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 
-/// A molecule that can be moved against another. Cheap to share: make one of a template.
+/// A molecule with a cell grid and a distance field of its atoms. Build one per template and
+/// share it.
 #[derive(Clone, Debug)]
 pub struct DockingMolecule {
     template: Arc<MoleculeTemplate>,
     grid: LocalGrid,
-    clearance: DistanceField,
+    distance_field: DistanceField,
 }
 
 impl DockingMolecule {
-    /// Sorts the atoms into cells, and measures the room around them.
+    /// Builds the cell grid and the distance field.
     #[must_use]
     pub fn new(template: Arc<MoleculeTemplate>) -> Self {
         let grid = LocalGrid::new(template.positions(), template.radii());
-        let clearance = DistanceField::new(template.positions(), template.radii());
+        let distance_field = DistanceField::new(template.positions(), template.radii());
         Self {
             template,
             grid,
-            clearance,
+            distance_field,
         }
     }
 
-    /// What it was made of.
+    /// The template.
     #[must_use]
     pub fn template(&self) -> &Arc<MoleculeTemplate> {
         &self.template
     }
 
-    /// Its atoms in cells, in the body frame.
-    #[must_use]
-    pub fn grid(&self) -> &LocalGrid {
+    /// Cell grid of the atoms, body frame.
+    pub(super) fn grid(&self) -> &LocalGrid {
         &self.grid
     }
 
-    /// The room around its atoms, in the body frame.
-    pub(super) fn clearance(&self) -> &DistanceField {
-        &self.clearance
+    /// Distance field of the atoms, body frame.
+    pub(super) fn distance_field(&self) -> &DistanceField {
+        &self.distance_field
     }
 
     /// Number of atoms.
@@ -52,8 +52,8 @@ impl DockingMolecule {
     }
 }
 
-/// Lowest and highest corner of the box around points, nm; inside out if there are none.
-pub(super) fn corners(points: &[Vec3]) -> [Vec3; 2] {
+/// Lowest and highest corner of the bounding box of points, nm; inverted if there are none.
+pub(super) fn bounding_box(points: &[Vec3]) -> [Vec3; 2] {
     let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
     let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
     [low, high]

@@ -1,26 +1,24 @@
-//! Which atoms of two molecules overlap.
+//! Overlapping pairs of atoms of two molecules.
 
 use std::ops::ControlFlow;
-
-use serde::{Deserialize, Serialize};
 
 use super::DockingMolecule;
 use crate::pose::Pose;
 
-/// An atom of each of two molecules.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A pair of atoms of two molecules.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtomPair {
-    /// Atom of the first molecule, counted from zero.
+    /// Atom of the first molecule.
     pub a: u32,
-    /// Atom of the second molecule, counted from zero.
+    /// Atom of the second molecule.
     pub b: u32,
-    /// Distance of their surfaces, nm; negative where they overlap.
+    /// Distance of their surfaces, nm; negative if they overlap.
     pub gap: f32,
 }
 
 /// All pairs of atoms of `a` and `b` that overlap or touch, sorted.
 ///
-/// Costs a look into the cells of the larger molecule for each atom of the smaller one.
+/// Queries the cell grid of the larger molecule for each atom of the smaller one.
 #[must_use]
 pub fn overlapping_atoms(
     a: &DockingMolecule,
@@ -28,25 +26,25 @@ pub fn overlapping_atoms(
     b: &DockingMolecule,
     pose_b: &Pose,
 ) -> Vec<AtomPair> {
-    closer_than(a, pose_a, b, pose_b, 0.0)
+    atoms_within(0.0, a, pose_a, b, pose_b)
 }
 
-/// Whether no two atoms of `a` and `b` overlap or touch.
+/// Whether no atoms of `a` and `b` overlap or touch.
 #[must_use]
 pub fn is_free(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose) -> bool {
-    visit(a, pose_a, b, pose_b, 0.0, |_| ControlFlow::Break(())).is_continue()
+    visit_within(0.0, a, pose_a, b, pose_b, |_| ControlFlow::Break(())).is_continue()
 }
 
-/// All pairs of atoms whose surfaces are no further apart than `margin`, nm, sorted.
-pub(super) fn closer_than(
+/// All pairs of atoms whose surfaces are at most `margin` nm apart, sorted.
+pub(super) fn atoms_within(
+    margin: f32,
     a: &DockingMolecule,
     pose_a: &Pose,
     b: &DockingMolecule,
     pose_b: &Pose,
-    margin: f32,
 ) -> Vec<AtomPair> {
     let mut pairs = Vec::new();
-    let _ = visit(a, pose_a, b, pose_b, margin, |pair| {
+    let _ = visit_within(margin, a, pose_a, b, pose_b, |pair| {
         pairs.push(pair);
         ControlFlow::<()>::Continue(())
     });
@@ -54,40 +52,37 @@ pub(super) fn closer_than(
     pairs
 }
 
-/// Visits all pairs of atoms whose surfaces are no further apart than `margin`, nm, until
-/// `visit` breaks.
-fn visit<B>(
+fn visit_within<B>(
+    margin: f32,
     a: &DockingMolecule,
     pose_a: &Pose,
     b: &DockingMolecule,
     pose_b: &Pose,
-    margin: f32,
     mut visit: impl FnMut(AtomPair) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    let swapped = a.atom_count() > b.atom_count();
-    let (small, large) = if swapped { (b, a) } else { (a, b) };
-    let (pose_small, pose_large) = if swapped {
-        (pose_b, pose_a)
+    // The atoms of the smaller molecule query the grid of the larger one.
+    let is_swapped = a.atom_count() > b.atom_count();
+    let ((small, small_pose), (large, large_pose)) = if is_swapped {
+        ((b, pose_b), (a, pose_a))
     } else {
-        (pose_a, pose_b)
+        ((a, pose_a), (b, pose_b))
     };
-    // The smaller molecule as the larger one sees it.
-    let rotation = pose_large.rotation.inverse();
-    let seen = Pose::new(
-        rotation * (pose_small.position - pose_large.position),
-        (rotation * pose_small.rotation).normalize(),
+    let rotation = large_pose.rotation.inverse();
+    let relative = Pose::new(
+        rotation * (small_pose.position - large_pose.position),
+        (rotation * small_pose.rotation).normalize(),
     );
     let atoms = small.template().positions().iter();
     for ((&position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
-        let center = seen.transform_point(position);
-        if large.clearance().at(center) > radius + margin {
+        let center = relative.transform_point(position);
+        if large.distance_field().at(center) > radius + margin {
             continue;
         }
         large
             .grid()
             .visit_touching(center, radius + margin, |other| {
                 let gap = center.distance(other.center) - radius - other.radius;
-                let (a, b) = if swapped {
+                let (a, b) = if is_swapped {
                     (other.index, index)
                 } else {
                     (index, other.index)

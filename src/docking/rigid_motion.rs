@@ -1,23 +1,22 @@
-//! A motion of a rigid molecule, and where it is on the way.
+//! Rigid motions, in the world and relative to another molecule.
 
-use glam::{DQuat, DVec3, Quat, Vec3};
-use serde::{Deserialize, Serialize};
+use glam::{DQuat, DVec3, Vec3};
 
 use super::DockingError;
 use crate::pose::Pose;
 
-/// A motion along a straight line with a rotation at constant speed about the molecule's
-/// center of mass, both in the world frame. Default: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// A translation along a straight line with a rotation at constant rate about the center of
+/// mass, world frame. Default: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RigidMotion {
-    /// How far the center moves, nm.
+    /// Translation of the center of mass, nm.
     pub translation: Vec3,
-    /// Axis of the rotation times its angle in radian.
+    /// Rotation vector: axis times angle in radian.
     pub rotation: Vec3,
 }
 
 impl RigidMotion {
-    /// A motion without a rotation, nm.
+    /// A pure translation, nm.
     #[must_use]
     pub const fn translation(translation: Vec3) -> Self {
         Self {
@@ -26,7 +25,7 @@ impl RigidMotion {
         }
     }
 
-    /// A rotation about the center: its axis times its angle in radian.
+    /// A pure rotation: axis times angle in radian.
     #[must_use]
     pub const fn rotation(rotation: Vec3) -> Self {
         Self {
@@ -35,19 +34,34 @@ impl RigidMotion {
         }
     }
 
-    /// Where a molecule that began at `start` is after a `fraction` of the motion.
+    /// The motion from one pose to another, by the shorter rotation.
+    #[must_use]
+    pub fn between(from: &Pose, to: &Pose) -> Self {
+        let rotation: DQuat = to.rotation.as_dquat() * from.rotation.as_dquat().inverse();
+        let rotation = if rotation.w < 0.0 {
+            -rotation
+        } else {
+            rotation
+        };
+        Self {
+            translation: to.position - from.position,
+            rotation: rotation.normalize().to_scaled_axis().as_vec3(),
+        }
+    }
+
+    /// The pose after a `fraction` of the motion from `start`.
     #[must_use]
     pub fn pose_at(&self, start: &Pose, fraction: f64) -> Pose {
-        let turned = DQuat::from_scaled_axis(self.rotation.as_dvec3() * fraction);
-        let rotation = (turned * start.rotation.as_dquat()).normalize();
-        let moved = self.translation.as_dvec3() * fraction;
+        let turn = DQuat::from_scaled_axis(self.rotation.as_dvec3() * fraction);
+        let rotation = (turn * start.rotation.as_dquat()).normalize();
+        let offset = self.translation.as_dvec3() * fraction;
         Pose::new(
-            (start.position.as_dvec3() + moved).as_vec3(),
+            (start.position.as_dvec3() + offset).as_vec3(),
             rotation.as_quat(),
         )
     }
 
-    /// A part of it.
+    /// The motion times a factor.
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
         Self {
@@ -56,48 +70,54 @@ impl RigidMotion {
         }
     }
 
-    /// Whether every number is finite.
+    /// Upper bound on the displacement of any point within `radius` nm of the center, nm.
+    pub(super) fn max_displacement(&self, radius: f32) -> f32 {
+        self.translation.length() + self.rotation.length() * radius
+    }
+
+    /// Whether all components are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite()
     }
 }
 
-/// A molecule that moves while another stands still, in the frame of the latter.
+/// A motion in the frame of another molecule, which is fixed.
 pub(super) struct RelativeMotion {
-    /// Where its center begins, nm.
+    /// Center at the start, nm.
     pub start: DVec3,
-    /// How it is turned there.
+    /// Rotation at the start.
     pub rotation: DQuat,
-    /// How far the center moves, nm.
+    /// Translation of the center, nm.
     pub velocity: DVec3,
-    /// Axis of the rotation times its angle in radian.
+    /// Rotation vector, radian.
     pub spin: DVec3,
 }
 
 impl RelativeMotion {
-    /// The `motion` of a molecule at `moving` as one at `fixed` sees it.
-    pub fn new(moving: &Pose, fixed: &Pose, motion: &RigidMotion) -> Result<Self, DockingError> {
-        let poses = [
-            ("pose of the moved molecule", moving),
+    /// The `motion` of a molecule at `moving` in the frame of a molecule at `fixed`.
+    pub(super) fn new(
+        moving: &Pose,
+        fixed: &Pose,
+        motion: &RigidMotion,
+    ) -> Result<Self, DockingError> {
+        for (what, pose) in [
+            ("pose of the moving molecule", moving),
             ("pose of the other molecule", fixed),
-        ];
-        if let Some((what, _)) = poses.into_iter().find(|(_, pose)| !pose.is_rigid()) {
-            return Err(DockingError::BadPose { what });
+        ] {
+            if !pose.is_rigid() {
+                return Err(DockingError::BadPose { what });
+            }
         }
         if !motion.is_finite() {
-            return Err(DockingError::NotFinite { what: "motion" });
+            return Err(DockingError::NotFinite);
         }
-        let to_frame = unit(fixed.rotation).inverse();
+        let to_frame = fixed.rotation.as_dquat().normalize().inverse();
         Ok(Self {
             start: to_frame * (moving.position.as_dvec3() - fixed.position.as_dvec3()),
-            rotation: to_frame * unit(moving.rotation),
+            rotation: to_frame * moving.rotation.as_dquat().normalize(),
             velocity: to_frame * motion.translation.as_dvec3(),
             spin: to_frame * motion.rotation.as_dvec3(),
         })
     }
-}
-
-fn unit(rotation: Quat) -> DQuat {
-    rotation.as_dquat().normalize()
 }

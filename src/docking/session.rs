@@ -1,39 +1,41 @@
-//! Docking by hand, one input after the other.
+//! The state of an interactive docking session.
 //!
-//! A [`Session`] is all that matters to where two molecules are: the same inputs lead to the
-//! same poses, bit for bit. What a window adds (views, colors, sounds, stereo) looks at it
-//! and feeds it [`SessionInput`]s.
+//! A [`Session`] holds everything that determines the poses of the two molecules: the same
+//! inputs give bitwise identical poses. A window only displays it and passes
+//! [`SessionInput`]s to it.
 
 use std::sync::Arc;
 
 use glam::Vec3;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::energy::{EnergyGrid, Interaction};
-use super::guidance::guide;
 use super::{
-    AtomPair, DockingError, DockingMolecule, DockingPair, Response, ResponseMode, RigidMotion,
+    AtomPair, DockingError, DockingMolecule, DockingPair, ResponseMode, RigidMotion,
     overlapping_atoms,
 };
+use crate::force::Body;
 use crate::molecule::{MoleculeTemplate, TemplateError};
 use crate::pose::Pose;
 
-/// Smallest and largest factor of the radii.
-const RADII: std::ops::RangeInclusive<f32> = 0.1..=4.0;
+/// Maximum displacement of any atom per guidance step, nm: small compared to user input.
+const GUIDANCE_STEP_NM: f32 = 0.004;
 
-/// One of the two molecules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Valid factors on the radii.
+const RADIUS_SCALES: std::ops::RangeInclusive<f32> = 0.1..=4.0;
+
+/// The role of a molecule in a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The molecule that is docked to.
+    /// The molecule that the ligand binds to. Usually the larger one.
     Receptor,
-    /// The molecule that is docked.
+    /// The molecule that binds to the receptor.
     #[default]
     Ligand,
 }
 
 impl Role {
-    /// The other one.
+    /// The other role.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -43,45 +45,43 @@ impl Role {
     }
 }
 
-/// What a user does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// An input of a session.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionInput {
-    /// Moves the molecule that is moved, nm and radian in the world frame.
+    /// Move the active molecule.
     Move(RigidMotion),
-    /// Changes which molecule is moved.
+    /// Make the other molecule the active one.
     SwitchMoved,
-    /// Turns collisions on or off.
+    /// Turn collisions on or off.
     Collisions(bool),
-    /// Changes what happens at a collision.
+    /// Set the collision response.
     Response(ResponseMode),
-    /// Sets the radii of all atoms to this factor of what they were at the start, from 0.1
-    /// to 4.
+    /// Scale the original radii of all atoms by a factor from 0.1 to 4.
     Radii(f32),
-    /// Turns the soft pull of the energy after each motion on or off.
+    /// Turn guidance by the energy on or off.
     Guidance(bool),
-    /// Puts the moved molecule where [`Session::free_pose`] says.
+    /// Move the active molecule to [`Session::free_pose`].
     MoveToFreePose,
-    /// Puts a molecule somewhere in the world (nm), whatever is there.
+    /// Set the pose of a molecule (world frame, nm), regardless of overlaps.
     Place(Role, Pose),
-    /// Both molecules are where the bodies of a physics engine have moved: the receptor and
-    /// the ligand. So a log needs no physics to be played.
+    /// Set the poses of receptor and ligand to those of rigid bodies in a physics engine.
+    /// Replaying a log then needs no physics.
     BodyPoses([Pose; 2]),
 }
 
-/// How a session is switched. [`SessionInput`]s change it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// Settings of a session, changed by [`SessionInput`]s.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionConfig {
-    /// Which molecule is moved. Default: the ligand.
+    /// The active molecule, which inputs move. Default: the ligand.
     pub moved: Role,
-    /// Whether molecules meet. Default: yes.
+    /// Whether the molecules collide. Default: true.
     pub collisions: bool,
-    /// What happens when they do. Default: sliding.
+    /// Collision response. Default: [`ResponseMode::Slide`].
     pub response: ResponseMode,
-    /// Factor of the radii, from 0.1 to 4. Default: 1.
+    /// Factor on the radii, from 0.1 to 4. Default: 1.
     pub radius_scale: f32,
-    /// Whether the energy pulls. Default: no.
+    /// Whether each motion is followed by a small step down the energy. Default: false.
     pub guidance: bool,
 }
 
@@ -97,52 +97,56 @@ impl Default for SessionConfig {
     }
 }
 
-/// Why an input does nothing.
+/// A rejected input.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// The molecules overlap, so that there is no way to move one.
+    /// The molecules overlap, so that neither can move.
     #[error(
-        "'{moved}' and '{other}' overlap, and neither can move: free the first one (its nearest free pose is {distance} nm away), or turn collisions off"
+        "'{moved}' and '{other}' overlap and cannot move: free the first one (its nearest free pose is {distance} nm away), or turn collisions off"
     )]
     Overlapping {
-        /// Name of the molecule that is moved.
+        /// Name of the active molecule.
         moved: String,
-        /// Name of the other.
+        /// Name of the other molecule.
         other: String,
-        /// The nearest pose that is free; [`SessionInput::MoveToFreePose`] takes it.
+        /// The nearest free pose, for [`SessionInput::MoveToFreePose`].
         free: Pose,
-        /// How far away that is, nm.
+        /// Distance to it, nm.
         distance: f32,
     },
-    /// A number is not finite.
+    /// A motion or a pose is invalid.
     #[error(transparent)]
     Docking(DockingError),
-    /// The factor of the radii is out of range.
-    #[error("radii can be multiplied by {} to {}, and not by {factor}", RADII.start(), RADII.end())]
+    /// The factor on the radii is out of range.
+    #[error(
+        "the factor on the radii must be from {} to {}, not {factor}",
+        RADIUS_SCALES.start(),
+        RADIUS_SCALES.end()
+    )]
     BadRadiusScale {
-        /// What was given.
+        /// The invalid factor.
         factor: f32,
     },
-    /// Atoms cannot have such radii.
+    /// The scaled radii are invalid.
     #[error(transparent)]
     Template(#[from] TemplateError),
-    /// There is no energy that could pull.
-    #[error("the session has no energy, so that nothing can guide: make it with_energy")]
+    /// Guidance needs an energy.
+    #[error("guidance needs an energy: create the session with `with_energy`")]
     NoEnergy,
 }
 
-/// What an input led to.
+/// Result of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputReport {
-    /// Atoms that touch or overlap: the moved molecule's and the other's.
+    /// Atoms of the active and of the other molecule that touch or overlap.
     pub pairs: Vec<AtomPair>,
-    /// Whether a motion was stopped before its end.
+    /// Whether a motion ended early.
     pub blocked: bool,
 }
 
-/// Two molecules, where they are, and how they are moved.
+/// Two molecules, their poses, and the settings of their motion.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -155,7 +159,7 @@ pub struct InputReport {
 /// let file = |name: &str| load(format!("assets/molecules/{name}"), &LoadOptions::default());
 /// let (receptor, ligand) = (file("popc.pdb")?, file("p_xylene.pdb")?);
 /// let mut session = Session::new(Arc::new(receptor), Arc::new(ligand));
-/// let beginning = session.clone();
+/// let start = session.clone();
 /// let mut recorder = Recorder::new(Vec::new(), &session)?;
 ///
 /// let above = session.pose(Role::Receptor).position + 5.0 * Vec3::Y;
@@ -166,30 +170,30 @@ pub struct InputReport {
 /// ] {
 ///     recorder.record(&input)?;
 ///     let report = session.apply(&input)?;
-///     // Only the last one is stopped, and tells by which atoms.
+///     // Only the motion is stopped, and reports the touching atoms.
 ///     assert_eq!(report.blocked, matches!(input, SessionInput::Move(_)));
 ///     assert_eq!(report.blocked, !report.pairs.is_empty());
 /// }
 /// assert!(session.clashes().is_empty());
-/// // What makes no sense is refused, and changes nothing.
+/// // Invalid inputs change nothing.
 /// let before = session.pose(Role::Ligand);
 /// let error = session.apply(&SessionInput::Radii(100.0)).unwrap_err();
-/// assert_eq!(error.to_string(), "radii can be multiplied by 0.1 to 4, and not by 100");
+/// assert_eq!(error.to_string(), "the factor on the radii must be from 0.1 to 4, not 100");
 /// assert_eq!(session.pose(Role::Ligand), before);
 ///
-/// // The log leads to the same pose, bit for bit.
+/// // Replaying the log gives the same pose, bit for bit.
 /// let text = String::from_utf8(recorder.finish(&session)?)?;
-/// let mut again = beginning;
-/// SessionLog::parse(&text)?.replay(&mut again)?;
-/// assert_eq!(again.pose(Role::Ligand), session.pose(Role::Ligand));
+/// let mut replayed = start;
+/// SessionLog::parse(&text)?.replay(&mut replayed)?;
+/// assert_eq!(replayed.pose(Role::Ligand), session.pose(Role::Ligand));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// As they were at the start: receptor and ligand.
+    /// Receptor and ligand with their original radii.
     templates: [Arc<MoleculeTemplate>; 2],
-    /// With the radii that they have now.
+    /// Receptor and ligand with their current radii.
     molecules: [DockingMolecule; 2],
     poses: [Pose; 2],
     config: SessionConfig,
@@ -197,7 +201,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Both molecules where their files had them.
+    /// Both molecules at the poses of their files.
     #[must_use]
     pub fn new(receptor: Arc<MoleculeTemplate>, ligand: Arc<MoleculeTemplate>) -> Self {
         let templates = [receptor, ligand];
@@ -210,70 +214,70 @@ impl Session {
         }
     }
 
-    /// The same with an energy, which is shown and can guide.
+    /// Adds an energy, for [`interaction`](Self::interaction) and guidance.
     #[must_use]
     pub fn with_energy(mut self, energy: Arc<EnergyGrid>) -> Self {
         self.energy = Some(energy);
         self
     }
 
-    /// A molecule as it was at the start.
+    /// A molecule with its original radii.
     #[must_use]
-    pub fn template(&self, part: Role) -> &Arc<MoleculeTemplate> {
-        &self.templates[part as usize]
+    pub fn template(&self, role: Role) -> &Arc<MoleculeTemplate> {
+        &self.templates[role as usize]
     }
 
-    /// A molecule with the radii that it has now.
+    /// A molecule with its current radii.
     #[must_use]
-    pub fn molecule(&self, part: Role) -> &DockingMolecule {
-        &self.molecules[part as usize]
+    pub fn molecule(&self, role: Role) -> &DockingMolecule {
+        &self.molecules[role as usize]
     }
 
-    /// Where a molecule is: its center of mass in the world, nm, and its rotation.
+    /// Pose of a molecule: center of mass in the world, nm, and rotation.
     #[must_use]
-    pub fn pose(&self, part: Role) -> Pose {
-        self.poses[part as usize]
+    pub fn pose(&self, role: Role) -> Pose {
+        self.poses[role as usize]
     }
 
-    /// How it is switched.
+    /// The settings.
     #[must_use]
     pub fn config(&self) -> &SessionConfig {
         &self.config
     }
 
-    /// The energy around the receptor, if the session has one.
+    /// The energy, if the session has one.
     #[must_use]
     pub fn energy(&self) -> Option<&Arc<EnergyGrid>> {
         self.energy.as_ref()
     }
 
-    /// What the receptor does to the ligand now, if the session has an energy.
+    /// The current interaction of receptor and ligand, if the session has an energy.
     #[must_use]
     pub fn interaction(&self) -> Option<Interaction> {
         let energy = self.energy.as_ref()?;
         Some(energy.interaction(&self.pose(Role::Ligand), &self.pose(Role::Receptor)))
     }
 
-    /// Atoms of the receptor and the ligand that overlap now.
+    /// Overlapping atoms of receptor and ligand.
     #[must_use]
     pub fn clashes(&self) -> Vec<AtomPair> {
         let [receptor, ligand] = &self.molecules;
         overlapping_atoms(receptor, &self.poses[0], ligand, &self.poses[1])
     }
 
-    /// Nearest pose of the moved molecule in which it overlaps nothing.
+    /// The nearest pose of the active molecule without overlaps.
     ///
     /// # Errors
-    /// [`SessionError::Docking`] if a pose is not finite.
+    /// [`SessionError::Docking`] if a pose is invalid.
     pub fn free_pose(&self) -> Result<Pose, SessionError> {
-        let free = self.encounter().nearest_free_pose();
+        let free = self.docking_pair().nearest_free_pose();
         free.map_err(SessionError::Docking)
     }
 
-    /// Takes an input in. An input that fails changes nothing.
+    /// Applies an input. A rejected input changes nothing.
     ///
     /// # Errors
-    /// [`SessionError`] says why the input does nothing.
+    /// [`SessionError`] if the input is rejected.
     pub fn apply(&mut self, input: &SessionInput) -> Result<InputReport, SessionError> {
         match *input {
             SessionInput::Move(motion) => return self.move_by(&motion),
@@ -288,34 +292,32 @@ impl Session {
             SessionInput::MoveToFreePose => {
                 self.poses[self.config.moved as usize] = self.free_pose()?;
             }
-            SessionInput::Place(part, pose) => {
-                rigid(&pose)?;
-                self.poses[part as usize] = pose;
+            SessionInput::Place(role, pose) => {
+                check_pose(&pose)?;
+                self.poses[role as usize] = pose;
             }
-            SessionInput::BodyPoses(poses) => return self.carry(poses),
+            SessionInput::BodyPoses(poses) => {
+                poses.iter().try_for_each(check_pose)?;
+                self.poses = poses;
+                // Bodies that push each other overlap slightly.
+                let pair = self.docking_pair();
+                let pairs =
+                    overlapping_atoms(pair.moving, &pair.pose, pair.other, &pair.other_pose);
+                return Ok(InputReport {
+                    pairs,
+                    blocked: false,
+                });
+            }
         }
         Ok(InputReport::default())
     }
 
-    /// Bodies that push each other overlap a little while they do: those are the pairs.
-    fn carry(&mut self, poses: [Pose; 2]) -> Result<InputReport, SessionError> {
-        poses.iter().try_for_each(rigid)?;
-        self.poses = poses;
-        let encounter = self.encounter();
-        let (pose, other) = (&encounter.pose, &encounter.other_pose);
-        let pairs = overlapping_atoms(encounter.moving, pose, encounter.other, other);
-        Ok(InputReport {
-            pairs,
-            blocked: false,
-        })
-    }
-
     fn scale_radii(&mut self, factor: f32) -> Result<(), SessionError> {
-        if !RADII.contains(&factor) {
+        if !RADIUS_SCALES.contains(&factor) {
             return Err(SessionError::BadRadiusScale { factor });
         }
-        let scaled = |part: usize| {
-            let template = MoleculeTemplate::clone(&self.templates[part]);
+        let scaled = |role: usize| {
+            let template = MoleculeTemplate::clone(&self.templates[role]);
             let template = template.with_scaled_radii(factor)?;
             Ok::<_, SessionError>(DockingMolecule::new(Arc::new(template)))
         };
@@ -324,7 +326,8 @@ impl Session {
         Ok(())
     }
 
-    fn encounter(&self) -> DockingPair<'_> {
+    /// The active molecule and the other one.
+    fn docking_pair(&self) -> DockingPair<'_> {
         let (moved, other) = (self.config.moved, self.config.moved.other());
         DockingPair::new(
             self.molecule(moved),
@@ -335,46 +338,38 @@ impl Session {
     }
 
     fn move_by(&mut self, motion: &RigidMotion) -> Result<InputReport, SessionError> {
-        let mut report = self.step(motion)?;
+        let mut report = self.move_once(motion)?;
         if self.config.guidance
-            && let Some(pull) = self.pull()
+            && let Some(step) = self.guidance_step()
         {
-            let before = (self.poses, self.interaction().map(|now| now.energy()));
-            match self.step(&pull) {
-                Ok(pulled) if self.interaction().map(|now| now.energy()) < before.1 => {
-                    report.pairs = pulled.pairs;
-                }
-                // Nothing is gained, or it cannot be pulled.
+            let energy = |this: &Self| this.interaction().map(|one| one.energy());
+            let before = (self.poses, energy(self));
+            match self.move_once(&step) {
+                Ok(guided) if energy(self) < before.1 => report.pairs = guided.pairs,
                 Ok(_) | Err(_) => self.poses = before.0,
             }
         }
         Ok(report)
     }
 
-    /// One motion and the answer to it.
-    fn step(&mut self, motion: &RigidMotion) -> Result<InputReport, SessionError> {
-        let encounter = self.encounter();
-        let response = if self.config.collisions {
-            encounter.respond(self.config.response, motion)
+    fn move_once(&mut self, motion: &RigidMotion) -> Result<InputReport, SessionError> {
+        let pair = self.docking_pair();
+        let moved = if self.config.collisions {
+            pair.respond(self.config.response, motion)
         } else {
-            encounter.through(motion).map(|pose| Response {
-                pose,
-                other_pose: encounter.other_pose,
-                pairs: Vec::new(),
-                blocked: false,
-            })
+            pair.pass_through(motion)
         };
-        let response = response.map_err(|error| self.explain(error))?;
-        let moved = self.config.moved;
-        self.poses[moved as usize] = response.pose;
-        self.poses[moved.other() as usize] = response.other_pose;
+        let report = moved.map_err(|error| self.explain(error))?;
+        let role = self.config.moved;
+        self.poses[role as usize] = report.pose;
+        self.poses[role.other() as usize] = report.other_pose;
         Ok(InputReport {
-            pairs: response.pairs,
-            blocked: response.blocked,
+            pairs: report.pairs,
+            blocked: report.blocked,
         })
     }
 
-    /// What to tell a user instead of that a motion begins inside.
+    /// Adds the nearest free pose to the error of a motion that starts with an overlap.
     fn explain(&self, error: DockingError) -> SessionError {
         let DockingError::StartsOverlapping { .. } = error else {
             return SessionError::Docking(error);
@@ -391,23 +386,34 @@ impl Session {
         }
     }
 
-    /// The motion along which the energy pulls the moved molecule.
-    fn pull(&self) -> Option<RigidMotion> {
-        let now = self.interaction()?;
+    /// A small motion of the active molecule along the force and torque of the energy.
+    fn guidance_step(&self) -> Option<RigidMotion> {
+        let interaction = self.interaction()?;
         let moved = self.config.moved;
         let (force, torque) = match moved {
-            Role::Ligand => (now.force, now.torque),
+            Role::Ligand => (interaction.force, interaction.torque),
             Role::Receptor => {
-                // The opposite, about the receptor's own center.
+                // The opposite, about the center of the receptor.
                 let arm: Vec3 = self.pose(Role::Ligand).position - self.pose(moved).position;
-                (-now.force, -now.torque - arm.cross(now.force))
+                (
+                    -interaction.force,
+                    -interaction.torque - arm.cross(interaction.force),
+                )
             }
         };
-        guide(self.molecule(moved), &self.pose(moved), force, torque)
+        let template = self.molecule(moved).template();
+        let body = Body::new(template, &self.pose(moved));
+        let motion = RigidMotion {
+            translation: force * body.inverse_mass,
+            rotation: body.inverse_inertia * torque,
+        };
+        let size = motion.max_displacement(template.bounding_radius());
+        let factor = GUIDANCE_STEP_NM / size;
+        (size > 0.0 && factor.is_finite()).then(|| motion.scaled(factor))
     }
 }
 
-fn rigid(pose: &Pose) -> Result<(), SessionError> {
+fn check_pose(pose: &Pose) -> Result<(), SessionError> {
     if pose.is_rigid() {
         return Ok(());
     }

@@ -2,170 +2,140 @@
 
 use glam::Vec3;
 
-use super::conservative_advancement::normal_of;
-use super::overlap::closer_than;
-use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
+use super::conservative_advancement::contact_normal;
+use super::overlap::atoms_within;
+use super::{AtomPair, DockingError, DockingPair, MoveReport, RigidMotion};
 use crate::force::Body;
 use crate::pose::Pose;
 
-/// Pieces that a motion is cut into by what it touches.
-const MOST_PIECES: usize = 12;
+/// Maximum number of sweeps that a motion is divided into by its contacts.
+const MAX_SWEEPS: usize = 12;
 
-/// Rounds in which the contacts of a piece are brought to agree.
-const ROUNDS: usize = 60;
+/// Solver iterations per contact set.
+const ITERATIONS: usize = 60;
 
-/// Share of a motion that always leads away from a contact: what is exactly along the
-/// surface would touch again at once.
-const AWAY: f32 = 2.0e-3;
+/// Fraction of the motion that separates from each contact. Motion exactly along the surface
+/// would touch again immediately.
+const SEPARATION: f32 = 2.0e-3;
 
-/// Share of a motion below which the rest only leads away.
-const REST: f32 = 2.0 * AWAY;
-
-/// Where sliding ended.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SlideReport {
-    /// Where the molecule is now, world frame, nm.
-    pub pose: Pose,
-    /// Atoms that touch at the end: the moved molecule's and the other's.
-    pub pairs: Vec<AtomPair>,
-    /// Whether it could not go on though some of the motion was left.
-    pub blocked: bool,
-}
+/// Fraction of the motion below which the remainder only separates.
+const MIN_REMAINDER: f32 = 2.0 * SEPARATION;
 
 impl DockingPair<'_> {
-    /// Moves the molecule along `motion`; where it touches the other, the part of the motion
-    /// into the surface is taken out, and it goes on along it. Several contacts at once are
-    /// obeyed at once. The molecule may turn as it slides, as its inertia lets it.
+    /// Moves the molecule and slides along contacts: removes the component of the motion into
+    /// the surface, for all contacts at once, and continues. The molecule may rotate according
+    /// to its inertia.
     ///
     /// # Errors
     /// As [`sweep`](Self::sweep).
-    pub fn slide(&self, motion: &RigidMotion) -> Result<SlideReport, DockingError> {
-        glide(self, motion, 0.0).map(|(report, _)| report)
+    pub fn slide(&self, motion: &RigidMotion) -> Result<MoveReport, DockingError> {
+        self.slide_and_push(motion, 0.0)
     }
-}
 
-/// Slides along a molecule that gives way: it is pushed along, without turning, as its
-/// `inverse_mass`, 1/Da, lets it. Also says where that one is at the end.
-///
-/// Both motions are seen from the other molecule, which does not turn, so that the way of
-/// the moved one past it is as exact as past one that stands still.
-pub(super) fn glide(
-    encounter: &DockingPair,
-    motion: &RigidMotion,
-    inverse_mass: f32,
-) -> Result<(SlideReport, Pose), DockingError> {
-    let mut now = *encounter;
-    // What is left of both motions.
-    let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
-    let whole = size(motion, now.moving);
-    for _ in 0..MOST_PIECES {
-        let seen = RigidMotion {
-            translation: rest.translation - pushed,
-            ..rest
+    /// [`Self::slide`] along a molecule that translates when pushed, with an inverse mass in
+    /// 1/Da.
+    ///
+    /// Sweeps use the motion relative to the other molecule, which does not rotate, so they are
+    /// as exact as past a fixed one.
+    pub(super) fn slide_and_push(
+        &self,
+        motion: &RigidMotion,
+        inverse_mass: f32,
+    ) -> Result<MoveReport, DockingError> {
+        let mut pair = *self;
+        // Remaining motion of the molecule, and translation of the other one.
+        let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
+        let radius = self.moving.template().bounding_radius();
+        let total = motion.max_displacement(radius);
+        let report = |pair: &Self, pairs, blocked| MoveReport {
+            pose: pair.pose,
+            other_pose: pair.other_pose,
+            pairs,
+            blocked,
         };
-        let touch = now.sweep(&seen)?;
-        let carried = pushed * touch.fraction as f32;
-        now.pose = Pose::new(touch.pose.position + carried, touch.pose.rotation);
-        now.other_pose.position += carried;
-        if touch.pairs.is_empty() {
-            let report = SlideReport {
-                pose: now.pose,
-                pairs: touch.pairs,
-                blocked: false,
+        for _ in 0..MAX_SWEEPS {
+            let relative = RigidMotion {
+                translation: rest.translation - pushed,
+                ..rest
             };
-            return Ok((report, now.other_pose));
+            let swept = pair.sweep(&relative)?;
+            let carried = pushed * swept.fraction as f32;
+            pair.pose = Pose::new(swept.pose.position + carried, swept.pose.rotation);
+            pair.other_pose.position += carried;
+            if swept.pairs.is_empty() {
+                return Ok(report(&pair, swept.pairs, false));
+            }
+            let left = (1.0 - swept.fraction) as f32;
+            (rest, pushed) = deflect(
+                (rest.scaled(left), pushed * left),
+                &swept.pairs,
+                &pair,
+                inverse_mass,
+            );
+            if rest.max_displacement(radius) + pushed.length() <= MIN_REMAINDER * total {
+                return Ok(report(&pair, swept.pairs, true));
+            }
         }
-        let left = (1.0 - touch.fraction) as f32;
-        (rest, pushed) = along(
-            (rest.scaled(left), pushed * left),
-            &touch.pairs,
-            &now,
-            inverse_mass,
-        );
-        if size(&rest, now.moving) + pushed.length() <= REST * whole {
-            let report = SlideReport {
-                pose: now.pose,
-                pairs: touch.pairs,
-                blocked: true,
-            };
-            return Ok((report, now.other_pose));
-        }
+        let &Self {
+            moving,
+            pose,
+            other,
+            other_pose,
+            tolerance,
+        } = &pair;
+        let pairs = atoms_within(tolerance, moving, &pose, other, &other_pose);
+        Ok(report(&pair, pairs, true))
     }
-    let report = SlideReport {
-        pose: now.pose,
-        pairs: closer_than(
-            now.moving,
-            &now.pose,
-            now.other,
-            &now.other_pose,
-            now.tolerance,
-        ),
-        blocked: true,
-    };
-    Ok((report, now.other_pose))
 }
 
-/// Furthest that any atom moves, about, nm.
-fn size(motion: &RigidMotion, molecule: &DockingMolecule) -> f32 {
-    let turn = motion.rotation.length() * molecule.template().bounding_radius();
-    motion.translation.length() + turn
-}
-
-/// A contact while the motion is being bent.
-struct Row {
+/// A contact constraint on the motion.
+struct ContactRow {
     normal: Vec3,
-    /// From the center of the moved molecule to the contact, crossed with the normal.
-    turn: Vec3,
-    /// What a unit impulse changes, weighted by inertia.
-    turned: Vec3,
+    /// Lever arm of the contact crossed with the normal.
+    angular: Vec3,
+    /// Change of the rotation per unit impulse.
+    angular_response: Vec3,
+    /// Change of the approach per unit impulse, 1/Da.
     mobility: f32,
     impulse: f32,
 }
 
-/// The motions nearest to those given, as inertia measures it, that lead into no contact.
-fn along(
-    (mut bent, mut pushed): (RigidMotion, Vec3),
+/// The motions closest to the given ones, measured by inertia, that enter no contact:
+/// projected Gauss-Seidel over the contacts.
+fn deflect(
+    (mut motion, mut pushed): (RigidMotion, Vec3),
     pairs: &[AtomPair],
-    encounter: &DockingPair,
+    pair: &DockingPair,
     inverse_mass: f32,
 ) -> (RigidMotion, Vec3) {
-    let &DockingPair {
-        moving,
-        pose,
-        other,
-        ..
-    } = encounter;
-    let template = moving.template();
-    let body = Body::new(template, &pose);
-    let away = AWAY * size(&bent, moving);
-    let mut rows: Vec<Row> = pairs
-        .iter()
-        .map(|pair| {
-            let normal = normal_of(pair, moving, &pose, other, &encounter.other_pose);
-            let atom = pair.a as usize;
-            let arm = pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
-            let turn = arm.cross(normal);
-            Row {
-                normal,
-                turn,
-                turned: body.inverse_inertia * turn,
-                mobility: body.mobility(arm, normal) + inverse_mass,
-                impulse: 0.0,
-            }
-        })
-        .collect();
-    for _ in 0..ROUNDS {
+    let template = pair.moving.template();
+    let body = Body::new(template, &pair.pose);
+    let separation = SEPARATION * motion.max_displacement(template.bounding_radius());
+    let row = |atoms: &AtomPair| {
+        let normal = contact_normal(pair, atoms);
+        let atom = atoms.a as usize;
+        let arm = pair.pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
+        let angular = arm.cross(normal);
+        ContactRow {
+            normal,
+            angular,
+            angular_response: body.inverse_inertia * angular,
+            mobility: body.mobility(arm, normal) + inverse_mass,
+            impulse: 0.0,
+        }
+    };
+    let mut rows: Vec<ContactRow> = pairs.iter().map(row).collect();
+    for _ in 0..ITERATIONS {
         for row in &mut rows {
             let approach =
-                (bent.translation - pushed).dot(row.normal) + bent.rotation.dot(row.turn);
-            let before = row.impulse;
-            row.impulse = (before + (away - approach) / row.mobility).max(0.0);
-            let change = row.impulse - before;
-            bent.translation += row.normal * (change * body.inverse_mass);
-            bent.rotation += row.turned * change;
+                (motion.translation - pushed).dot(row.normal) + motion.rotation.dot(row.angular);
+            let previous = row.impulse;
+            row.impulse = (previous + (separation - approach) / row.mobility).max(0.0);
+            let change = row.impulse - previous;
+            motion.translation += row.normal * (change * body.inverse_mass);
+            motion.rotation += row.angular_response * change;
             pushed -= row.normal * (change * inverse_mass);
         }
     }
-    (bent, pushed)
+    (motion, pushed)
 }

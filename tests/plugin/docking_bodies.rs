@@ -1,4 +1,4 @@
-//! Two molecules of a docking session as bodies that push each other, as in the example.
+//! The response `push` of the docking example: molecules as rigid bodies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use bevy_rapier_molecules::docking::{ResponseMode, RigidMotion, Role, Session, S
 use bevy_rapier_molecules::prelude::*;
 
 use super::test_app::{FRAME, real, start};
-use physics_push::{PushPlugin, Pushed};
+use physics_push::{PushPlugin, PushState};
 
 #[path = "../../examples/docking/physics_push.rs"]
 mod physics_push;
 
-const PARTS: [Role; 2] = [Role::Receptor, Role::Ligand];
+const ROLES: [Role; 2] = [Role::Receptor, Role::Ligand];
 
-/// Speed of the hand, nm/s.
+/// Target speed, nm/s.
 const SPEED: f32 = 0.8;
 
 fn app() -> App {
@@ -37,14 +37,14 @@ fn app() -> App {
     app
 }
 
-/// Lipid and ubiquitin, 0.3 nm apart: one is eleven times as heavy as the other.
+/// A lipid and ubiquitin, which is eleven times as heavy, 0.3 nm apart.
 fn session() -> Session {
     let [receptor, ligand] = ["1ubq.cif", "popc.pdb"].map(|file| Arc::new(real(file)));
     let apart = receptor.bounding_radius() + ligand.bounding_radius() + 0.3;
     let mut session = Session::new(receptor, ligand);
-    for (part, place) in PARTS.into_iter().zip([Vec3::ZERO, Vec3::X * apart]) {
+    for (role, place) in ROLES.into_iter().zip([Vec3::ZERO, Vec3::X * apart]) {
         let pose = Pose::from_translation(place);
-        session.apply(&SessionInput::Place(part, pose)).unwrap();
+        session.apply(&SessionInput::Place(role, pose)).unwrap();
     }
     session
         .apply(&SessionInput::Response(ResponseMode::Push))
@@ -52,24 +52,24 @@ fn session() -> Session {
     session
 }
 
-/// Goes on for some frames, as the example does; records what the session is told.
-fn go_on(
+/// Runs some frames like the example, and records the session.
+fn run_frames(
     app: &mut App,
     session: &mut Session,
     recorder: &mut Recorder<Vec<u8>>,
     (frames, velocity): (usize, Vec3),
 ) {
     for _ in 0..frames {
-        let mut pushed = app.world_mut().resource_mut::<Pushed>();
-        pushed.wanted = Some(PARTS.map(|part| {
-            let template = Arc::clone(session.molecule(part).template());
-            (template, session.pose(part))
+        let mut push = app.world_mut().resource_mut::<PushState>();
+        push.requested = Some(ROLES.map(|role| {
+            let template = Arc::clone(session.molecule(role).template());
+            (template, session.pose(role))
         }));
-        let wanted = RigidMotion::translation(velocity);
-        pushed.driven = (velocity != Vec3::ZERO).then_some((session.config().moved, wanted));
+        let target = RigidMotion::translation(velocity);
+        push.driven = (velocity != Vec3::ZERO).then_some((session.config().moved, target));
         app.update();
-        let reached = app.world().resource::<Pushed>().reached.unwrap();
-        if reached != PARTS.map(|part| session.pose(part)) {
+        let reached = app.world().resource::<PushState>().reached.unwrap();
+        if reached != ROLES.map(|role| session.pose(role)) {
             let input = SessionInput::BodyPoses(reached);
             recorder.record(&input).unwrap();
             session.apply(&input).unwrap();
@@ -78,52 +78,52 @@ fn go_on(
 }
 
 #[test]
-fn bodies_push_each_other_and_the_log_of_it_needs_no_physics() {
+fn bodies_push_each_other_and_replay_needs_no_physics() {
     let (mut app, mut session) = (app(), session());
-    let begin = PARTS.map(|part| session.pose(part).position);
+    let begin = ROLES.map(|role| session.pose(role).position);
     let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
     let towards = begin[0] - begin[1];
     let inwards = towards.normalize() * SPEED;
-    // Nobody drives, nothing moves, nothing falls.
-    go_on(&mut app, &mut session, &mut recorder, (5, Vec3::ZERO));
-    let still = PARTS.map(|part| session.pose(part).position);
+    // Without input nothing moves.
+    run_frames(&mut app, &mut session, &mut recorder, (5, Vec3::ZERO));
+    let still = ROLES.map(|role| session.pose(role).position);
     assert!(
         still
             .iter()
             .zip(begin)
             .all(|(now, then)| now.distance(then) < 1.0e-5)
     );
-    // The light one pushes the heavy one.
+    // The light molecule pushes the heavy one.
     let frames = ((towards.length() / SPEED + 1.0) / FRAME) as usize;
-    go_on(&mut app, &mut session, &mut recorder, (frames, inwards));
-    let pushed = PARTS.map(|part| session.pose(part).position);
+    run_frames(&mut app, &mut session, &mut recorder, (frames, inwards));
+    let pushed = ROLES.map(|role| session.pose(role).position);
     assert!(
         (pushed[0] - begin[0]).dot(inwards.normalize()) > 0.1,
         "{pushed:?}"
     );
-    // Pressed together they overlap a little, less than half of the smallest atom.
+    // Pressed together they overlap by less than half the smallest atom.
     let apart = pushed[0].distance(pushed[1]);
     assert!(apart > 0.5 && apart < towards.length(), "{apart}");
     let clashes = session.clashes();
-    let smallest = PARTS.map(|part| session.template(part).radii().to_vec());
+    let smallest = ROLES.map(|role| session.template(role).radii().to_vec());
     let smallest = smallest.iter().flatten().copied().fold(f32::MAX, f32::min);
     let deepest = clashes.iter().map(|pair| depth(&session, pair.a, pair.b));
     let deepest = deepest.fold(0.0, f32::max);
     assert!(deepest < 0.5 * smallest, "{deepest} of {smallest}");
-    // Let go, they come to rest; then the other one is moved, away and back again.
-    go_on(&mut app, &mut session, &mut recorder, (120, Vec3::ZERO));
+    // They come to rest; then the other molecule is moved.
+    run_frames(&mut app, &mut session, &mut recorder, (120, Vec3::ZERO));
     let mut change = |session: &mut Session, input: SessionInput| {
         recorder.record(&input).unwrap();
         session.apply(&input).unwrap();
     };
     change(&mut session, SessionInput::SwitchMoved);
     let rest = session.pose(Role::Ligand).position;
-    go_on(&mut app, &mut session, &mut recorder, (120, -inwards));
+    run_frames(&mut app, &mut session, &mut recorder, (120, -inwards));
     assert!(
         session.pose(Role::Ligand).position.distance(rest) > 0.2,
-        "it is pushed along"
+        "the ligand is pushed along"
     );
-    // Another mode goes on from there: what is pressed together is freed first.
+    // Another mode continues from a free pose.
     let mut change = |session: &mut Session, input: SessionInput| {
         recorder.record(&input).unwrap();
         session.apply(&input).unwrap();
@@ -142,17 +142,17 @@ fn bodies_push_each_other_and_the_log_of_it_needs_no_physics() {
         .unwrap()
         .replay(&mut again)
         .unwrap();
-    let bits = |session: &Session| PARTS.map(|part| session.pose(part));
+    let bits = |session: &Session| ROLES.map(|role| session.pose(role));
     assert_eq!(bits(&again), bits(&session));
 }
 
-/// How deep an atom of the receptor and one of the ligand overlap, nm.
+/// Overlap of an atom of the receptor and one of the ligand, nm.
 fn depth(session: &Session, receptor: u32, ligand: u32) -> f32 {
-    let atom = |part: Role, atom: u32| {
-        let template = session.molecule(part).template();
+    let atom = |role: Role, atom: u32| {
+        let template = session.molecule(role).template();
         let place = template.positions()[atom as usize];
         (
-            session.pose(part).transform_point(place),
+            session.pose(role).transform_point(place),
             template.radii()[atom as usize],
         )
     };
@@ -162,24 +162,24 @@ fn depth(session: &Session, receptor: u32, ligand: u32) -> f32 {
 }
 
 #[test]
-fn bodies_begin_anew_where_they_are_put_and_go_when_nobody_wants_them() {
+fn bodies_respawn_at_new_poses_and_despawn_on_request() {
     let (mut app, mut session) = (app(), session());
     let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
-    go_on(&mut app, &mut session, &mut recorder, (30, Vec3::NEG_Y));
+    run_frames(&mut app, &mut session, &mut recorder, (30, Vec3::NEG_Y));
     assert!(session.pose(Role::Ligand).position.y < -0.2);
     let far = Pose::from_translation(Vec3::Y * 20.0);
     session
         .apply(&SessionInput::Place(Role::Ligand, far))
         .unwrap();
-    // Other radii are other bodies, too.
+    // Other radii respawn the bodies, too.
     session.apply(&SessionInput::Radii(0.5)).unwrap();
-    go_on(&mut app, &mut session, &mut recorder, (10, Vec3::ZERO));
-    // At rest: what it had of speed is gone.
+    run_frames(&mut app, &mut session, &mut recorder, (10, Vec3::ZERO));
+    // Respawned bodies are at rest.
     assert!(session.pose(Role::Ligand).position.distance(far.position) < 1.0e-4);
-    app.world_mut().resource_mut::<Pushed>().wanted = None;
+    app.world_mut().resource_mut::<PushState>().requested = None;
     app.update();
     app.update();
-    assert_eq!(app.world().resource::<Pushed>().reached, None);
+    assert_eq!(app.world().resource::<PushState>().reached, None);
     let mut molecules = app.world_mut().query::<&Molecule>();
     assert_eq!(molecules.iter(app.world()).count(), 0);
 }

@@ -1,5 +1,4 @@
-//! A gamepad without a device: what Bevy would hear of it, and what becomes of that in the
-//! docking example.
+//! Simulated gamepad events in the docking example.
 
 use bevy::input::InputPlugin;
 use bevy::input::gamepad::{
@@ -9,7 +8,7 @@ use bevy::input::gamepad::{
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::controls::ControlInput;
 
-use self::keyboard::{Hands, HandsPlugin};
+use self::keyboard::{HeldInput, KeyboardPlugin};
 use self::pad::{GamepadPlugin, HELP};
 
 #[path = "../../examples/docking/keyboard.rs"]
@@ -17,13 +16,13 @@ mod keyboard;
 #[path = "../../examples/docking/gamepad.rs"]
 mod pad;
 
-/// An app with a gamepad.
+/// An app with a connected gamepad.
 fn app() -> (App, Entity) {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, InputPlugin, HandsPlugin, GamepadPlugin));
+    app.add_plugins((MinimalPlugins, InputPlugin, KeyboardPlugin, GamepadPlugin));
     let pad = app.world_mut().spawn_empty().id();
     let connection = GamepadConnection::Connected {
-        name: "of a test".into(),
+        name: "test".into(),
         vendor_id: None,
         product_id: None,
     };
@@ -37,7 +36,7 @@ fn tilt(app: &mut App, pad: Entity, axis: GamepadAxis, value: f32) -> ControlInp
     let event = RawGamepadAxisChangedEvent::new(pad, axis, value);
     app.world_mut().write_message(RawGamepadEvent::Axis(event));
     app.update();
-    app.world().resource::<Hands>().0
+    app.world().resource::<HeldInput>().0
 }
 
 fn press(app: &mut App, pad: Entity, button: GamepadButton, value: f32) -> ControlInput {
@@ -45,44 +44,47 @@ fn press(app: &mut App, pad: Entity, button: GamepadButton, value: f32) -> Contr
     app.world_mut()
         .write_message(RawGamepadEvent::Button(event));
     app.update();
-    app.world().resource::<Hands>().0
+    app.world().resource::<HeldInput>().0
 }
 
 #[test]
-fn sticks_and_triggers_are_added_to_what_keys_want() {
+fn sticks_and_triggers_add_to_keys() {
     let (mut app, pad) = app();
     assert_eq!(
         tilt(&mut app, pad, GamepadAxis::LeftStickX, 0.1),
         ControlInput::default()
     );
     assert_eq!(
-        tilt(&mut app, pad, GamepadAxis::LeftStickX, 1.0).shift,
+        tilt(&mut app, pad, GamepadAxis::LeftStickX, 1.0).translation,
         Vec3::X
     );
     let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
     keys.press(KeyCode::ArrowUp);
     app.update();
     assert_eq!(
-        app.world().resource::<Hands>().0.shift,
+        app.world().resource::<HeldInput>().0.translation,
         Vec3::new(1.0, 1.0, 0.0)
     );
     let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
     keys.release(KeyCode::ArrowUp);
     tilt(&mut app, pad, GamepadAxis::LeftStickX, 0.0);
     let twist = tilt(&mut app, pad, GamepadAxis::RightStickX, -1.0);
-    assert_eq!((twist.shift, twist.turn), (Vec3::ZERO, Vec3::NEG_Y));
+    assert_eq!(
+        (twist.translation, twist.rotation),
+        (Vec3::ZERO, Vec3::NEG_Y)
+    );
     tilt(&mut app, pad, GamepadAxis::RightStickX, 0.0);
     let inwards = press(&mut app, pad, GamepadButton::LeftTrigger2, 1.0);
-    assert_eq!(inwards.shift, Vec3::NEG_Z);
+    assert_eq!(inwards.translation, Vec3::NEG_Z);
     press(&mut app, pad, GamepadButton::LeftTrigger2, 0.0);
     let roll = press(&mut app, pad, GamepadButton::LeftTrigger, 1.0);
-    assert_eq!(roll.turn, Vec3::Z);
+    assert_eq!(roll.rotation, Vec3::Z);
     let none = press(&mut app, pad, GamepadButton::LeftTrigger, 0.0);
-    assert!(none.is_nothing());
+    assert!(none.is_zero());
 }
 
 #[test]
-fn a_button_is_its_key_for_one_press() {
+fn buttons_press_their_keys() {
     let (mut app, pad) = app();
     for (button, key) in [
         (GamepadButton::South, KeyCode::Tab),
@@ -104,12 +106,12 @@ fn a_button_is_its_key_for_one_press() {
 }
 
 #[test]
-fn a_gamepad_that_is_unplugged_lets_go() {
+fn disconnected_gamepad_is_released() {
     let (mut app, pad) = app();
-    assert!(!tilt(&mut app, pad, GamepadAxis::LeftStickY, -1.0).is_nothing());
+    assert!(!tilt(&mut app, pad, GamepadAxis::LeftStickY, -1.0).is_zero());
     let gone = GamepadConnectionEvent::new(pad, GamepadConnection::Disconnected);
     app.world_mut().write_message(gone);
     app.update();
     app.update();
-    assert!(app.world().resource::<Hands>().0.is_nothing());
+    assert!(app.world().resource::<HeldInput>().0.is_zero());
 }

@@ -1,4 +1,4 @@
-//! A light molecule against a heavy one: 60 frames a second, 4 substeps.
+//! A light molecule hits a heavy one: 60 frames per second, 4 substeps.
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
@@ -9,18 +9,18 @@ use super::test_app::*;
 /// Speed of the ligand at the start, nm/s.
 const SPEED: f32 = 2.0;
 
-/// Frames that are watched: three seconds, of which the way there takes about one.
+/// Number of frames: three seconds, about one of them before the collision.
 const FRAMES: usize = 180;
 
 #[derive(Resource, Default)]
 struct Deepest(f32);
 
-fn note_deepest(touching: TouchingMolecules, mut deepest: ResMut<Deepest>) {
+fn record_deepest(touching: TouchingMolecules, mut deepest: ResMut<Deepest>) {
     let depths = touching.iter().map(|pair| pair.penetration);
     deepest.0 = depths.fold(deepest.0, f32::max);
 }
 
-/// Kinetic energy of some molecules as their bodies have it, Da·nm²/s².
+/// Kinetic energy of two molecules, Da·nm²/s².
 fn kinetic_energy(app: &mut App, molecules: [Entity; 2]) -> f32 {
     let world = app.world_mut();
     let handles = molecules.map(|molecule| world.get::<RapierRigidBodyHandle>(molecule).unwrap().0);
@@ -36,7 +36,7 @@ fn kinetic_energy(app: &mut App, molecules: [Entity; 2]) -> f32 {
 fn throw(model: ContactModel, side: Vec3) {
     let mut app = app(model);
     app.init_resource::<Deepest>()
-        .add_systems(Last, note_deepest);
+        .add_systems(Last, record_deepest);
     weightless(&mut app);
     let (receptor, ligand) = (real("t4_lysozyme_l99a.pdb"), real("p_xylene.pdb"));
     assert_eq!(ligand.atom_count(), 18);
@@ -48,7 +48,7 @@ fn throw(model: ContactModel, side: Vec3) {
     let ligand = spawn(&mut app, &ligand, start);
     let thrown = Velocity::linear(side * -SPEED);
     app.world_mut().entity_mut(ligand).insert(thrown);
-    // The bodies come into being.
+    // Spawn the bodies.
     run(&mut app, 2);
     let before = kinetic_energy(&mut app, [receptor, ligand]);
     assert!(before > 0.0);
@@ -62,7 +62,7 @@ fn throw(model: ContactModel, side: Vec3) {
     }
     let deepest = app.world().resource::<Deepest>().0;
     let change = velocity(&app, ligand).distance(side * -SPEED);
-    assert!(change > 0.1 * SPEED, "{model:?}, {side}: they must meet");
+    assert!(change > 0.1 * SPEED, "{model:?}, {side}: no collision");
     assert!(
         deepest < 0.2 * smallest,
         "{model:?}, {side}: {deepest} of {smallest}"
@@ -71,7 +71,7 @@ fn throw(model: ContactModel, side: Vec3) {
 }
 
 #[test]
-fn a_ligand_against_a_receptor_a_hundred_times_heavier_stays_stable() {
+fn collision_with_a_hundred_times_heavier_receptor_is_stable() {
     for side in [Vec3::X, Vec3::Y, Vec3::NEG_Z] {
         for model in [ContactModel::Crowd, ContactModel::Rapier] {
             throw(model, side);

@@ -1,13 +1,13 @@
-//! Which atoms of a molecule are bonded, by their distance.
+//! Covalent bonds, by the distances of atoms.
 
 use std::ops::ControlFlow;
 
 use crate::molecule::{Element, LocalGrid, MoleculeTemplate};
 
-/// How much longer than the sum of covalent radii a bond may be, nm.
-const SPARE_NM: f32 = 0.03;
+/// Maximum bond length beyond the sum of the covalent radii, nm.
+const TOLERANCE_NM: f32 = 0.03;
 
-/// Covalent radius of an element, nm (Cordero et al. 2008); heavier ones share one.
+/// Covalent radius of an element, nm (Cordero et al. 2008). Heavier elements share one value.
 fn covalent_radius(element: Element) -> f32 {
     match element {
         Element::H => 0.031,
@@ -24,8 +24,7 @@ fn covalent_radius(element: Element) -> f32 {
     }
 }
 
-/// For each atom those that it is bonded to, in rising order. Hydrogens are bonded to the
-/// nearest other atom only.
+/// The sorted bond partners of each atom. A hydrogen is bonded to the nearest heavy atom only.
 pub(super) fn bonds(molecule: &MoleculeTemplate) -> Vec<Vec<u32>> {
     let elements = molecule.elements();
     let positions = molecule.positions();
@@ -33,15 +32,16 @@ pub(super) fn bonds(molecule: &MoleculeTemplate) -> Vec<Vec<u32>> {
     let grid = LocalGrid::new(positions, &radii);
     let mut bonds = vec![Vec::new(); positions.len()];
     for (index, &position) in positions.iter().enumerate() {
-        let light = elements[index] == Element::H;
+        let is_hydrogen = elements[index] == Element::H;
         let mut nearest: Option<(f32, u32)> = None;
-        let _ = grid.visit_touching(position, radii[index] + SPARE_NM, |other| {
-            let heavy = elements[other.index as usize] != Element::H;
-            if light && heavy {
-                let found = (position.distance(other.center), other.index);
-                nearest =
-                    Some(nearest.map_or(found, |known| if found < known { found } else { known }));
-            } else if !light && heavy && other.index as usize != index {
+        let _ = grid.visit_touching(position, radii[index] + TOLERANCE_NM, |other| {
+            let is_heavy = elements[other.index as usize] != Element::H;
+            if is_hydrogen && is_heavy {
+                let candidate = (position.distance(other.center), other.index);
+                nearest = Some(nearest.map_or(candidate, |best| {
+                    if candidate < best { candidate } else { best }
+                }));
+            } else if !is_hydrogen && is_heavy && other.index as usize != index {
                 bonds[index].push(other.index);
             }
             ControlFlow::<()>::Continue(())

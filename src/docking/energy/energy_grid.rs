@@ -1,146 +1,170 @@
-//! Energies around a receptor, read by the atoms of a ligand.
+//! Precomputed energies on a grid around a receptor.
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, UVec3, Vec3};
+use rayon::prelude::*;
 
-use super::lattice::{COMMON_MAPS, Lattice};
-use super::{EnergyConfig, EnergyError, ForceFieldMolecule, Interaction, LennardJones};
+use super::lennard_jones::LennardJones;
+use super::pair_potential::{coulomb_constant, soft_charge};
+use super::solvation::WIDTH_NM;
+use super::{EnergyConfig, EnergyError, ForceFieldMolecule, Interaction};
+use crate::docking::molecule::bounding_box;
 use crate::pose::Pose;
 
-/// Energies around a receptor for the atoms of one ligand.
+/// Number of maps that all ligands need: charge, solvation cost, solvation volume.
+const COMMON_MAPS: usize = 3;
+
+/// Energy of a ligand around a receptor, interpolated on a grid.
 #[derive(Clone, Debug)]
 pub struct EnergyGrid {
     config: EnergyConfig,
-    lattice: Lattice,
     atoms: Vec<ProbeAtom>,
+    low: Vec3,
+    /// 1 / spacing, 1/nm.
+    inverse_spacing: f32,
+    counts: UVec3,
+    maps: usize,
+    /// One value per map at each grid point, x fastest.
+    values: Vec<f32>,
 }
 
 /// An atom of the ligand.
 #[derive(Clone, Copy, Debug)]
 struct ProbeAtom {
-    /// In the body frame, nm.
+    /// Position in the body frame, nm.
     position: Vec3,
-    /// Map of its kind.
+    /// Index of its Lennard-Jones map.
     map: usize,
     charge: f32,
-    /// Cost of solvation and volume, in the order of the maps that they are multiplied with.
+    /// Solvation cost and volume, in the order of the maps that they are multiplied with.
     solvation: [f32; 2],
 }
 
+/// Interpolated energies of one atom.
+struct Sample {
+    lennard_jones: f32,
+    coulomb: f32,
+    solvation: f32,
+    /// Gradient of the total energy, kJ/(mol·nm).
+    gradient: Vec3,
+}
+
 impl EnergyGrid {
-    /// Sums up what a receptor does to the kinds of atoms that a ligand has.
+    /// Computes the grid of a receptor for the atoms of a ligand.
     ///
-    /// Takes one number of four bytes for each kind and three more at each point of the box
-    /// around the receptor, enlarged by the cutoff on all sides. The result does not depend
-    /// on the number of threads.
+    /// The grid covers the bounding box of the receptor plus the cutoff. Each point has four
+    /// bytes for each Lennard-Jones type of the ligand, and twelve more. The result does not
+    /// depend on the number of threads.
     ///
     /// # Errors
-    /// [`EnergyError`] if a setting makes no sense, or the lattice would take more memory
-    /// than the settings allow.
+    /// [`EnergyError`] if the configuration is invalid, or the grid exceeds the maximum size.
     pub fn new(
         receptor: &ForceFieldMolecule,
         ligand: &ForceFieldMolecule,
         config: &EnergyConfig,
     ) -> Result<Self, EnergyError> {
-        let mut probes: Vec<LennardJones> = Vec::new();
-        let mut atoms = Vec::with_capacity(ligand.kinds().len());
-        for (k, kind) in ligand.kinds().iter().enumerate() {
-            let known = probes.iter().position(|probe| probe == kind);
-            let map = known.unwrap_or_else(|| {
-                probes.push(*kind);
-                probes.len() - 1
-            });
-            atoms.push(ProbeAtom {
-                position: ligand.template().positions()[k],
-                map,
-                charge: ligand.charges()[k],
-                solvation: {
-                    let solvation = ligand.solvation()[k];
-                    [solvation.cost, solvation.volume].map(|value| value as f32)
-                },
+        config.check()?;
+        let (probes, atoms) = probe_atoms(ligand);
+        let margin = Vec3::splat(config.cutoff + config.spacing);
+        let [low, high] = bounding_box(receptor.template().positions());
+        let (low, high) = (low - margin, high + margin);
+        let counts = ((high - low) / config.spacing).ceil().as_dvec3() + DVec3::ONE;
+        let maps = probes.len() + COMMON_MAPS;
+        let needed = counts.element_product() * maps as f64 * size_of::<f32>() as f64;
+        if needed > config.max_bytes as f64 {
+            return Err(EnergyError::TooLarge {
+                receptor: receptor.template().name().to_owned(),
+                needed: needed as u64,
+                allowed: config.max_bytes,
             });
         }
+        let counts = counts.as_uvec3();
+        let [nx, ny, nz] = counts.to_array().map(|n| n as usize);
+        let mut values = vec![0.0; nx * ny * nz * maps];
+        let sources = sources(receptor, &probes, config);
+        let planes = values.par_chunks_mut(nx * ny * maps).enumerate();
+        planes.for_each(|(z, values)| {
+            let plane = Plane {
+                low,
+                counts,
+                maps,
+                z: low.z + z as f32 * config.spacing,
+                config,
+            };
+            plane.fill(&sources, values);
+        });
         Ok(Self {
             config: *config,
-            lattice: Lattice::new(receptor, &probes, config)?,
             atoms,
+            low,
+            inverse_spacing: 1.0 / config.spacing,
+            counts,
+            maps,
+            values,
         })
     }
 
-    /// How it was summed up.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &EnergyConfig {
         &self.config
     }
 
-    /// Bytes that the lattice takes.
+    /// Size of the grid, bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.lattice.values.len() * size_of::<f32>()
+        self.values.len() * size_of::<f32>()
     }
 
-    /// What the receptor does to the ligand at `pose`, by looking at eight points for each
-    /// atom of the ligand.
+    /// The interaction with the ligand at `pose`: one trilinear interpolation per atom.
     ///
-    /// Beyond the cutoff there is nothing. A pose that is not finite is far from everything.
+    /// Zero beyond the cutoff, and for poses that are not finite.
     #[must_use]
     pub fn interaction(&self, pose: &Pose, receptor_pose: &Pose) -> Interaction {
         let to_frame = receptor_pose.rotation.inverse();
         let center = to_frame * (pose.position - receptor_pose.position);
-        let turn: Quat = to_frame * pose.rotation;
+        let rotation: Quat = to_frame * pose.rotation;
         let mut total = Interaction::default();
         let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
         for atom in &self.atoms {
-            let arm = turn * atom.position;
-            let Some(read) = self.lattice.read(center + arm, atom) else {
+            let arm = rotation * atom.position;
+            let Some(sample) = self.sample(center + arm, atom) else {
                 continue;
             };
-            total.lennard_jones += f64::from(read.lennard_jones);
-            total.coulomb += f64::from(read.coulomb);
-            total.solvation += f64::from(read.solvation);
-            force -= read.slope;
-            torque -= arm.cross(read.slope);
+            total.lennard_jones += f64::from(sample.lennard_jones);
+            total.coulomb += f64::from(sample.coulomb);
+            total.solvation += f64::from(sample.solvation);
+            force -= sample.gradient;
+            torque -= arm.cross(sample.gradient);
         }
         total.force = receptor_pose.rotation * force;
         total.torque = receptor_pose.rotation * torque;
         total
     }
 
-    /// Energy of the ligand if all its atoms were at one point of the receptor's body frame,
-    /// nm, without its charges, kJ/mol for each atom: low in pockets.
-    #[must_use]
-    pub(in crate::docking) fn point_energy(&self, point: Vec3) -> f64 {
-        let atoms = self.atoms.iter();
-        let read = atoms.filter_map(|atom| self.lattice.read(point, atom));
-        let sum: f64 = read
-            .map(|read| f64::from(read.lennard_jones + read.solvation))
-            .sum();
-        sum / self.atoms.len() as f64
-    }
-
-    /// Energy alone, kJ/mol: what [`interaction`](Self::interaction) has.
+    /// The total energy of [`interaction`](Self::interaction), kJ/mol.
     #[must_use]
     pub fn energy(&self, pose: &Pose, receptor_pose: &Pose) -> f64 {
         self.interaction(pose, receptor_pose).energy()
     }
-}
 
-/// What one atom reads.
-struct Reading {
-    lennard_jones: f32,
-    coulomb: f32,
-    solvation: f32,
-    /// Of all energies, kJ/(mol·nm).
-    slope: Vec3,
-}
+    /// Mean energy per atom of the ligand, without charges, if all atoms were at one point of
+    /// the receptor's body frame, kJ/mol. Low in pockets.
+    pub(in crate::docking) fn point_energy(&self, point: Vec3) -> f64 {
+        let atoms = self.atoms.iter();
+        let samples = atoms.filter_map(|atom| self.sample(point, atom));
+        let sum: f64 = samples
+            .map(|sample| f64::from(sample.lennard_jones + sample.solvation))
+            .sum();
+        sum / self.atoms.len() as f64
+    }
 
-impl Lattice {
-    /// Trilinear interpolation between the eight points around `place`; nothing outside of
-    /// the lattice.
+    /// Trilinear interpolation at a point of the receptor's body frame; none outside of the
+    /// grid.
     #[inline]
-    fn read(&self, place: Vec3, atom: &ProbeAtom) -> Option<Reading> {
-        let at = (place - self.low) * self.inverse_spacing;
+    fn sample(&self, point: Vec3, atom: &ProbeAtom) -> Option<Sample> {
+        let at = (point - self.low) * self.inverse_spacing;
         let last = (self.counts - 1).as_vec3();
-        // Not a number is nowhere.
+        // NaN fails both comparisons.
         if !(at.cmpge(Vec3::ZERO).all() && at.cmplt(last).all()) {
             return None;
         }
@@ -151,35 +175,233 @@ impl Lattice {
         let first = (z * ny + y) * nx + x;
         let common = self.maps - COMMON_MAPS;
         let [cost, volume] = atom.solvation;
-        let mut read = Reading {
+        let mut sample = Sample {
             lennard_jones: 0.0,
             coulomb: 0.0,
             solvation: 0.0,
-            slope: Vec3::ZERO,
+            gradient: Vec3::ZERO,
         };
-        // The eight points, each with its share of the value and of the slope.
         for dz in 0..2 {
             for dy in 0..2 {
                 for dx in 0..2 {
                     let point = (first + (dz * ny + dy) * nx + dx) * self.maps;
                     let values = &self.values[point..point + self.maps];
-                    let near = values[atom.map];
-                    let far = atom.charge * values[common];
+                    let vdw = values[atom.map];
+                    let charge = atom.charge * values[common];
                     let water = cost * values[common + 1] + volume * values[common + 2];
+                    // Weight along each axis, and its derivative.
                     let [(x, sx), (y, sy), (z, sz)] =
                         [(dx, f.x), (dy, f.y), (dz, f.z)].map(|(side, f)| {
                             if side == 0 { (1.0 - f, -1.0) } else { (f, 1.0) }
                         });
-                    let share = x * y * z;
-                    read.lennard_jones += share * near;
-                    read.coulomb += share * far;
-                    read.solvation += share * water;
-                    let slope = Vec3::new(sx * y * z, x * sy * z, x * y * sz);
-                    read.slope += slope * (near + far + water);
+                    let weight = x * y * z;
+                    sample.lennard_jones += weight * vdw;
+                    sample.coulomb += weight * charge;
+                    sample.solvation += weight * water;
+                    let gradient = Vec3::new(sx * y * z, x * sy * z, x * y * sz);
+                    sample.gradient += gradient * (vdw + charge + water);
                 }
             }
         }
-        read.slope *= self.inverse_spacing;
-        Some(read)
+        sample.gradient *= self.inverse_spacing;
+        Some(sample)
+    }
+}
+
+/// The distinct Lennard-Jones types of a ligand, and its atoms.
+fn probe_atoms(ligand: &ForceFieldMolecule) -> (Vec<LennardJones>, Vec<ProbeAtom>) {
+    let mut probes: Vec<LennardJones> = Vec::new();
+    let mut atoms = Vec::with_capacity(ligand.lennard_jones().len());
+    for (k, parameters) in ligand.lennard_jones().iter().enumerate() {
+        let known = probes.iter().position(|probe| probe == parameters);
+        let map = known.unwrap_or_else(|| {
+            probes.push(*parameters);
+            probes.len() - 1
+        });
+        let solvation = ligand.solvation()[k];
+        atoms.push(ProbeAtom {
+            position: ligand.template().positions()[k],
+            map,
+            charge: ligand.charges()[k],
+            solvation: [solvation.cost, solvation.volume].map(|value| value as f32),
+        });
+    }
+    (probes, atoms)
+}
+
+/// An atom of the receptor.
+struct Source {
+    center: Vec3,
+    charge: f32,
+    /// Solvation volume and cost.
+    solvation: [f32; 2],
+    /// Potential for each probe.
+    wells: Vec<Well>,
+}
+
+/// A softened Lennard-Jones potential in `f32`.
+#[derive(Clone, Copy)]
+struct Well {
+    /// Squared distance of the minimum, nm².
+    square: f32,
+    depth: f32,
+    /// Squared distance below which it is linear, nm², with its energy and slope there.
+    soft: f32,
+    energy: f32,
+    slope: f32,
+}
+
+impl Well {
+    /// Energy at the squared distance `s` in nm².
+    #[inline]
+    fn at(&self, s: f32) -> f32 {
+        let x = self.square / s.max(self.soft);
+        let x = x * x * x;
+        let outside = self.depth * (x * x - 2.0 * x);
+        let inside = self.energy + self.slope * (s - self.soft);
+        if s < self.soft { inside } else { outside }
+    }
+}
+
+fn sources(
+    receptor: &ForceFieldMolecule,
+    probes: &[LennardJones],
+    config: &EnergyConfig,
+) -> Vec<Source> {
+    let positions = receptor.template().positions().iter();
+    let source = |(index, center): (usize, &Vec3)| {
+        let (atom, solvation) = (receptor.lennard_jones()[index], receptor.solvation()[index]);
+        let wells = probes.iter().map(|probe| {
+            let potential = atom.with(probe, config);
+            let (energy, slope) = potential.lennard_jones(potential.soft_square());
+            Well {
+                square: (potential.distance * potential.distance) as f32,
+                depth: potential.depth as f32,
+                soft: potential.soft_square() as f32,
+                energy: energy as f32,
+                slope: slope as f32,
+            }
+        });
+        Source {
+            center: *center,
+            charge: receptor.charges()[index],
+            solvation: [solvation.volume, solvation.cost].map(|value| value as f32),
+            wells: wells.collect(),
+        }
+    };
+    positions.enumerate().map(source).collect()
+}
+
+/// The grid points with the same z.
+struct Plane<'a> {
+    low: Vec3,
+    counts: UVec3,
+    maps: usize,
+    z: f32,
+    config: &'a EnergyConfig,
+}
+
+impl Plane<'_> {
+    /// Adds all atoms in order, so that the rounding does not depend on threads.
+    fn fill(&self, sources: &[Source], values: &mut [f32]) {
+        let (spacing, cutoff) = (self.config.spacing, self.config.cutoff);
+        let (nx, ny) = (self.counts.x as usize, self.counts.y as usize);
+        // One contiguous array per map while summing.
+        let mut sums = vec![0.0_f32; nx * ny * self.maps];
+        for source in sources {
+            let dz = self.z - source.center.z;
+            let reach = cutoff * cutoff - dz * dz;
+            if reach <= 0.0 {
+                continue;
+            }
+            let rows = index_range(source.center.y - self.low.y, reach.sqrt(), spacing, ny);
+            for y in rows {
+                let dy = self.low.y + y as f32 * spacing - source.center.y;
+                let reach = reach - dy * dy;
+                if reach <= 0.0 {
+                    continue;
+                }
+                let columns = index_range(source.center.x - self.low.x, reach.sqrt(), spacing, nx);
+                let row = Row {
+                    begin: self.low.x + columns.start as f32 * spacing - source.center.x,
+                    spacing,
+                    across: dz * dz + dy * dy,
+                    config: self.config,
+                };
+                for (map, sums) in sums.chunks_exact_mut(nx * ny).enumerate() {
+                    let sums = &mut sums[y * nx..][columns.clone()];
+                    match (
+                        source.wells.get(map),
+                        (map + COMMON_MAPS).saturating_sub(self.maps),
+                    ) {
+                        (Some(well), _) => row.add(sums, |s| well.at(s)),
+                        (None, 0) => row.add_charge(sums, source.charge),
+                        (None, which) => row.add_gaussian(sums, source.solvation[which - 1]),
+                    }
+                }
+            }
+        }
+        for (map, sums) in sums.chunks_exact(nx * ny).enumerate() {
+            for (point, sum) in values.chunks_exact_mut(self.maps).zip(sums) {
+                point[map] = *sum;
+            }
+        }
+    }
+}
+
+/// Indices of the points within `reach` of `middle` (nm) on a line, and possibly one more.
+fn index_range(middle: f32, reach: f32, spacing: f32, count: usize) -> std::ops::Range<usize> {
+    let first = ((middle - reach) / spacing).max(0.0) as usize;
+    let last = ((middle + reach) / spacing).max(0.0) as usize + 1;
+    first.min(count)..last.min(count)
+}
+
+/// Grid points along x, relative to an atom.
+struct Row<'a> {
+    /// x of the first point, nm.
+    begin: f32,
+    spacing: f32,
+    /// Squared distance perpendicular to x, nm².
+    across: f32,
+    config: &'a EnergyConfig,
+}
+
+impl Row<'_> {
+    /// Adds a potential of the squared distance, times the switching function.
+    #[inline]
+    fn add(&self, sums: &mut [f32], potential: impl Fn(f32) -> f32) {
+        let [near, far] = [self.config.switch, self.config.cutoff].map(|r| r * r);
+        let scale = 1.0 / (far - near);
+        for (k, sum) in sums.iter_mut().enumerate() {
+            let x = self.begin + k as f32 * self.spacing;
+            let s = x * x + self.across;
+            let t = ((far - s) * scale).clamp(0.0, 1.0);
+            *sum += potential(s) * (t * t * (3.0 - 2.0 * t));
+        }
+    }
+
+    fn add_charge(&self, sums: &mut [f32], charge: f32) {
+        let (soft, k) = (soft_charge() as f32, coulomb_constant() as f32 * charge);
+        self.add(sums, |s| {
+            let inverse = 1.0 / s.max(soft);
+            k * inverse - k * inverse * inverse * (s - soft).min(0.0)
+        });
+    }
+
+    /// Adds the Gaussian of solvation.
+    fn add_gaussian(&self, sums: &mut [f32], height: f32) {
+        if height == 0.0 {
+            return;
+        }
+        // exp(y) ≈ (1 + y/64 + (y/64)²/2)⁶⁴: accurate to 10⁻⁴ here, and vectorizable.
+        let scale = (-0.5 / (WIDTH_NM * WIDTH_NM) / 64.0) as f32;
+        self.add(sums, |s| {
+            let y = s * scale;
+            let mut power = 1.0 + y + 0.5 * y * y;
+            for _ in 0..6 {
+                power *= power;
+            }
+            height * power
+        });
     }
 }

@@ -1,51 +1,51 @@
-//! Why there is no energy.
+//! The error type of energies.
 
 use thiserror::Error;
 
-/// Why there is no energy.
+/// Invalid input of an energy.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EnergyError {
-    /// A parameter is not a number that makes sense.
-    #[error("the {what} of the energy is {value}, and has to be {allowed}")]
+    /// A parameter is out of range.
+    #[error("the {what} of the energy must be {allowed}, not {value}")]
     BadParameter {
-        /// Which parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: f64,
-        /// What it may be.
+        /// Description of the valid range.
         allowed: &'static str,
     },
-    /// The lattice does not fit into the memory that it is allowed.
+    /// The grid exceeds the maximum size.
     #[error(
-        "the energy lattice around '{receptor}' needs {needed} bytes and may have {allowed}: make its spacing wider or allow more"
+        "the energy grid around '{receptor}' needs {needed} bytes, but at most {allowed} are allowed: increase its spacing or the limit"
     )]
     TooLarge {
         /// Name of the receptor.
         receptor: String,
-        /// Bytes that it needs.
+        /// Required size, bytes.
         needed: u64,
-        /// Bytes that it may have.
+        /// Maximum size, bytes.
         allowed: u64,
     },
-    /// There is not one charge for each atom.
-    #[error("molecule '{name}' has {atoms} atoms, and {charges} charges were given")]
+    /// The number of charges differs from the number of atoms.
+    #[error("molecule '{name}' has {atoms} atoms, but {charges} charges were given")]
     ChargeCount {
         /// Name of the molecule.
         name: String,
-        /// Number of its atoms.
+        /// Number of atoms.
         atoms: usize,
         /// Number of charges.
         charges: usize,
     },
     /// A charge is not finite.
-    #[error("atom {index} of molecule '{name}' has the charge {charge}, which is not finite")]
+    #[error("the charge of atom {index} of molecule '{name}' is not finite: {charge}")]
     BadCharge {
         /// Name of the molecule.
         name: String,
-        /// The atom, counted from zero.
+        /// Index of the atom.
         index: usize,
-        /// What was given.
+        /// The invalid charge.
         charge: f32,
     },
 }

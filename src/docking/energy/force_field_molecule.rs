@@ -1,50 +1,51 @@
-//! A molecule with what its atoms need for an energy.
+//! A molecule with force-field parameters.
 
 use std::sync::Arc;
 
+use super::EnergyError;
 use super::bonds::bonds;
-use super::partial_charges::charges;
-use super::{EnergyError, LennardJones, Solvation};
+use super::lennard_jones::LennardJones;
+use super::partial_charges::partial_charges;
+use super::solvation::Solvation;
 use crate::molecule::{Element, MoleculeTemplate};
 
-/// A molecule with a well of Lennard-Jones, a partial charge and a cost of solvation for
-/// each atom.
+/// A molecule with Lennard-Jones, charge and solvation parameters for each atom.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForceFieldMolecule {
     template: Arc<MoleculeTemplate>,
-    kinds: Vec<LennardJones>,
+    lennard_jones: Vec<LennardJones>,
     charges: Vec<f32>,
     solvation: Vec<Solvation>,
     bonds: Vec<Vec<u32>>,
 }
 
 impl ForceFieldMolecule {
-    /// Wells by elements and bonds; charges of amino acids by CHARMM22's tables, and of
-    /// everything else by its bonds, so that it is neutral.
+    /// Assigns parameters: Lennard-Jones by elements and bonds, charges of amino acids from
+    /// CHARMM22, and charges of everything else by bonds, so that it is neutral.
     #[must_use]
     pub fn new(template: Arc<MoleculeTemplate>) -> Self {
         let bonds = bonds(&template);
         let elements = template.elements();
-        let kinds = elements.iter().zip(&bonds).map(|(&element, bonded)| {
-            let around: Vec<Element> = bonded.iter().map(|&k| elements[k as usize]).collect();
-            LennardJones::of(element, &around)
+        let lennard_jones = elements.iter().zip(&bonds).map(|(&element, bonded)| {
+            let bonded: Vec<Element> = bonded.iter().map(|&k| elements[k as usize]).collect();
+            LennardJones::of(element, &bonded)
         });
-        let mut typed = Self {
-            kinds: kinds.collect(),
-            charges: charges(&template, &bonds),
+        let mut molecule = Self {
+            lennard_jones: lennard_jones.collect(),
+            charges: partial_charges(&template, &bonds),
             solvation: Vec::new(),
             template,
             bonds,
         };
-        typed.solvate();
-        typed
+        molecule.update_solvation();
+        molecule
     }
 
-    /// Costs of solvation, by the charges.
-    fn solvate(&mut self) {
+    /// Updates the solvation parameters from the charges.
+    fn update_solvation(&mut self) {
         let elements = self.template.elements();
         let is = |atom: u32, element: Element| elements[atom as usize] == element;
-        let united = |atom: u32| {
+        let united_charge = |atom: u32| {
             let bonded = &self.bonds[atom as usize];
             let own = self.charges[atom as usize];
             if is(atom, Element::C) {
@@ -59,16 +60,16 @@ impl ForceFieldMolecule {
             }
         };
         let solvation = (0..).zip(elements).map(|(atom, &element)| {
-            let flat = self.bonds[atom as usize].len() < 4;
-            Solvation::of(element, flat, united(atom))
+            let is_planar = self.bonds[atom as usize].len() < 4;
+            Solvation::of(element, is_planar, united_charge(atom))
         });
         self.solvation = solvation.collect();
     }
 
-    /// The same with other charges, one for each atom, in units of the proton's.
+    /// Replaces the charges, in elementary charges.
     ///
     /// # Errors
-    /// [`EnergyError`] if there are more or fewer than atoms, or one is not finite.
+    /// [`EnergyError`] if there is not one charge for each atom, or one is not finite.
     pub fn with_charges(mut self, charges: Vec<f32>) -> Result<Self, EnergyError> {
         let name = || self.template.name().to_owned();
         if charges.len() != self.template.atom_count() {
@@ -87,29 +88,27 @@ impl ForceFieldMolecule {
             });
         }
         self.charges = charges;
-        self.solvate();
+        self.update_solvation();
         Ok(self)
     }
 
-    /// What it was made of.
+    /// The template.
     #[must_use]
     pub fn template(&self) -> &Arc<MoleculeTemplate> {
         &self.template
     }
 
-    /// Wells of the atoms.
-    #[must_use]
-    pub fn kinds(&self) -> &[LennardJones] {
-        &self.kinds
+    /// Lennard-Jones parameters of the atoms.
+    pub(super) fn lennard_jones(&self) -> &[LennardJones] {
+        &self.lennard_jones
     }
 
-    /// What it costs to take the water from around the atoms.
-    #[must_use]
-    pub fn solvation(&self) -> &[Solvation] {
+    /// Solvation parameters of the atoms.
+    pub(super) fn solvation(&self) -> &[Solvation] {
         &self.solvation
     }
 
-    /// Partial charges of the atoms, in units of the proton's.
+    /// Partial charges of the atoms, in elementary charges.
     #[must_use]
     pub fn charges(&self) -> &[f32] {
         &self.charges

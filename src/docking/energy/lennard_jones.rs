@@ -1,41 +1,40 @@
-//! Wells of Lennard-Jones.
+//! Lennard-Jones parameters of atoms.
 //!
-//! Half distances of the minimum and depths are those of Cornell et al. 1995 (AMBER's
-//! parm94), one for each element but for hydrogen (on carbon, or on something polar) and
-//! carbon (with four neighbors, or with fewer); of the halogens beyond fluorine those of
-//! Wang et al. 2004 (GAFF). Other elements take their van der Waals radius times the sixth
-//! root of two, and a shallow well: a stand-in, good enough to be in the way.
-//! Pairs have the sum of their half distances and the geometric mean of their depths.
+//! Parameters are those of Cornell et al. 1995 (AMBER's parm94), one set per element, except
+//! that hydrogen is split by polarity and carbon by its number of neighbors. Chlorine, bromine
+//! and iodine are those of Wang et al. 2004 (GAFF). Other elements get their van der Waals
+//! radius times the sixth root of two and a shallow well: a rough substitute. Pairs have the
+//! sum of the half distances and the geometric mean of the depths.
 
-use super::pair_potential::{EnergyConfig, SoftLennardJones};
+use super::EnergyConfig;
+use super::pair_potential::SoftLennardJones;
 use crate::molecule::Element;
 
-/// kJ in a kcal: the tables have the latter.
-const KJ: f64 = 4.184;
+/// kJ per kcal.
+pub(super) const KJ_PER_KCAL: f64 = 4.184;
 
-/// Depth of the well of elements without one, kcal/mol.
+/// Well depth of other elements, kcal/mol.
 const OTHER_DEPTH: f64 = 0.05;
 
-/// A well of Lennard-Jones as an atom brings it to a pair.
+/// Lennard-Jones parameters of an atom.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LennardJones {
-    /// Half of the distance at which two such atoms have the lowest energy, nm.
-    pub half_distance: f64,
-    /// Depth of the well between two such atoms, kJ/mol.
-    pub depth: f64,
+pub(super) struct LennardJones {
+    /// Half the distance of the minimum for two equal atoms, nm.
+    half_distance: f64,
+    /// Well depth for two equal atoms, kJ/mol.
+    depth: f64,
 }
 
 impl LennardJones {
     const fn new(half_distance_angstrom: f64, depth_kcal: f64) -> Self {
         Self {
             half_distance: half_distance_angstrom / 10.0,
-            depth: depth_kcal * KJ,
+            depth: depth_kcal * KJ_PER_KCAL,
         }
     }
 
-    /// The kind of an atom with these elements around it.
-    #[must_use]
-    pub fn of(element: Element, neighbors: &[Element]) -> Self {
+    /// The parameters of an atom with these bonded elements.
+    pub(super) fn of(element: Element, neighbors: &[Element]) -> Self {
         match element {
             Element::H if neighbors.iter().all(|other| *other == Element::C) => {
                 Self::new(1.487, 0.0157)
@@ -53,14 +52,13 @@ impl LennardJones {
             Element::I => Self::new(2.35, 0.4),
             other => Self {
                 half_distance: f64::from(other.vdw_radius()) * 2.0_f64.powf(1.0 / 6.0),
-                depth: OTHER_DEPTH * KJ,
+                depth: OTHER_DEPTH * KJ_PER_KCAL,
             },
         }
     }
 
-    /// The law of two atoms.
-    #[must_use]
-    pub fn with(&self, other: &Self, config: &EnergyConfig) -> SoftLennardJones {
+    /// The potential of a pair.
+    pub(super) fn with(&self, other: &Self, config: &EnergyConfig) -> SoftLennardJones {
         SoftLennardJones {
             distance: self.half_distance + other.half_distance,
             depth: (self.depth * other.depth).sqrt(),

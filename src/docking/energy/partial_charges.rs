@@ -1,20 +1,20 @@
-//! A partial charge for each atom.
+//! Partial charges of atoms.
 //!
-//! Amino acids have tables (`residues.rs`). Everything else is guessed from its bonds: each
-//! bond moves some charge from one end to the other, by the elements there, as the tables
-//! of amino acids do for like bonds. So molecules without tables are neutral: a charge that
-//! a ligand has as a whole is not seen, and can be
-//! [given](super::ForceFieldMolecule::with_charges).
+//! Amino acids have tables (`residue_charges.rs`). Other residues get charges by their bonds:
+//! each bond transfers charge between its elements, as in similar bonds of amino acids. Such
+//! molecules are neutral; set the charges of ions with
+//! [`with_charges`](super::ForceFieldMolecule::with_charges).
 
 use super::residue_charges::{
-    CHAIN, FIRST, FIRST_GLYCINE, FIRST_PROLINE, GLYCINE, Group, LAST, PROLINE, side_chain,
+    BACKBONE, C_TERMINUS, GLYCINE, Group, N_TERMINUS, N_TERMINUS_GLYCINE, N_TERMINUS_PROLINE,
+    PROLINE, side_chain,
 };
 use crate::molecule::{Element, MoleculeTemplate};
 
-/// Charge that a bond moves from the first element to the second.
+/// Charge that a bond transfers from the first element to the second.
 ///
-/// Those with hydrogen, and oxygen's, are CHARMM22's for such groups; the others are rough.
-const MOVED: &[(Element, Element, f32)] = &[
+/// Bonds with hydrogen and oxygen are those of CHARMM22 for such groups; others are rough.
+const TRANSFER: &[(Element, Element, f32)] = &[
     (Element::H, Element::C, 0.09),
     (Element::H, Element::N, 0.31),
     (Element::H, Element::O, 0.43),
@@ -29,14 +29,14 @@ const MOVED: &[(Element, Element, f32)] = &[
     (Element::P, Element::O, 0.35),
 ];
 
-/// What an aromatic or otherwise flat carbon takes from its hydrogen.
-const MOVED_FLAT: f32 = 0.115;
+/// Charge that a planar carbon takes from its hydrogen.
+const PLANAR_TRANSFER: f32 = 0.115;
 
-/// What an oxygen with a single bond partner other than hydrogen takes: a carbonyl's.
-const MOVED_CARBONYL: f32 = 0.51;
+/// Charge that the oxygen of a carbonyl takes.
+const CARBONYL_TRANSFER: f32 = 0.51;
 
-/// Charge of metals, which are there as ions.
-fn ion(element: Element) -> Option<f32> {
+/// Charge of metals, which occur as ions.
+fn ion_charge(element: Element) -> Option<f32> {
     match element {
         Element::NA | Element::K | Element::CS => Some(1.0),
         Element::MG | Element::CA | Element::ZN | Element::FE => Some(2.0),
@@ -44,35 +44,35 @@ fn ion(element: Element) -> Option<f32> {
     }
 }
 
-/// A partial charge for each atom, by its residue and its `bonds`.
-pub(super) fn charges(molecule: &MoleculeTemplate, bonds: &[Vec<u32>]) -> Vec<f32> {
+/// The partial charge of each atom, by its residue and its `bonds`.
+pub(super) fn partial_charges(molecule: &MoleculeTemplate, bonds: &[Vec<u32>]) -> Vec<f32> {
     let mut charges = vec![0.0; molecule.atom_count()];
     let mut atoms_of = vec![Vec::new(); molecule.residues().len()];
     for (atom, &residue) in (0..).zip(molecule.residue_indices()) {
         atoms_of[residue as usize].push(atom);
     }
     for (residue, atoms) in molecule.residues().iter().zip(&atoms_of) {
-        let part = Part {
+        let residue_atoms = ResidueAtoms {
             molecule,
             bonds,
             atoms,
         };
-        match part.tables(&residue.name) {
-            Some(tables) => part.by_table(&tables, &mut charges),
-            None => part.by_bonds(&mut charges),
+        match residue_atoms.tables(&residue.name) {
+            Some(tables) => residue_atoms.assign_from_tables(&tables, &mut charges),
+            None => residue_atoms.assign_from_bonds(&mut charges),
         }
     }
     charges
 }
 
 /// The atoms of one residue.
-struct Part<'a> {
+struct ResidueAtoms<'a> {
     molecule: &'a MoleculeTemplate,
     bonds: &'a [Vec<u32>],
     atoms: &'a [u32],
 }
 
-impl Part<'_> {
+impl ResidueAtoms<'_> {
     fn element(&self, atom: u32) -> Element {
         self.molecule.elements()[atom as usize]
     }
@@ -97,49 +97,49 @@ impl Part<'_> {
         bonded.filter(|&other| self.element(other) == Element::H)
     }
 
-    /// Tables of an amino acid, the more special first.
+    /// Tables of an amino acid, the most specific first.
     fn tables(&self, residue: &str) -> Option<Vec<&'static [Group]>> {
-        let residue = self.as_bonded(residue);
+        let residue = self.protonated_name(residue);
         let side = side_chain(residue)?;
-        // An amino acid has a chain; what only has its name is something else.
+        // A residue without a backbone is not an amino acid.
         let nitrogen = self.find("N")?;
         let mut tables = Vec::new();
-        let (chain, first, ammonium) = match residue {
-            "GLY" => (GLYCINE, FIRST_GLYCINE, 3),
-            "PRO" => (PROLINE, FIRST_PROLINE, 2),
-            _ => (CHAIN, FIRST, 3),
+        let (backbone, n_terminus, ammonium_hydrogens) = match residue {
+            "GLY" => (GLYCINE, N_TERMINUS_GLYCINE, 3),
+            "PRO" => (PROLINE, N_TERMINUS_PROLINE, 2),
+            _ => (BACKBONE, N_TERMINUS, 3),
         };
-        if self.hydrogens(nitrogen).count() >= ammonium {
-            tables.push(first);
+        if self.hydrogens(nitrogen).count() >= ammonium_hydrogens {
+            tables.push(n_terminus);
         }
         if self.find("OXT").is_some() {
-            tables.push(LAST);
+            tables.push(C_TERMINUS);
         }
-        tables.extend([chain, side]);
+        tables.extend([backbone, side]);
         Some(tables)
     }
 
-    /// The residue as its bonds show it: histidines and cysteines go by one name in many
-    /// files.
-    fn as_bonded<'n>(&self, residue: &'n str) -> &'n str {
+    /// The residue name by protonation and disulfide bonds: many files use one name for all
+    /// histidines and cysteines.
+    fn protonated_name<'n>(&self, residue: &'n str) -> &'n str {
         let has = |name: &str| self.find(name).is_some();
         match residue {
             "HIS" if has("HD1") && has("HE2") => "HIP",
             "HIS" if has("HD1") => "HID",
             "CYS" => {
                 let sulfur = self.find("SG");
-                let bridge = sulfur.is_some_and(|atom| {
+                let has_bridge = sulfur.is_some_and(|atom| {
                     let mut bonded = self.bonded(atom).iter();
                     bonded.any(|&other| self.element(other) == Element::S)
                 });
-                if bridge { "CYX" } else { residue }
+                if has_bridge { "CYX" } else { residue }
             }
             _ => residue,
         }
     }
 
-    /// Charges by tables. Hydrogens that a file lacks leave theirs on their heavy atom.
-    fn by_table(&self, tables: &[&'static [Group]], charges: &mut [f32]) {
+    /// Assigns charges from tables. The charge of missing hydrogens goes to their heavy atom.
+    fn assign_from_tables(&self, tables: &[&'static [Group]], charges: &mut [f32]) {
         for &atom in self.atoms {
             if self.element(atom) == Element::H {
                 continue;
@@ -148,34 +148,33 @@ impl Part<'_> {
             let group = tables
                 .iter()
                 .find_map(|table| table.iter().find(|group| group.name == name));
-            // Atoms that no table knows are left without a charge.
+            // Unknown atoms have no charge.
             let Some(group) = group else { continue };
-            let mut lacking = f32::from(group.hydrogens);
+            let mut missing = f32::from(group.hydrogens);
             for hydrogen in self.hydrogens(atom) {
                 charges[hydrogen as usize] = group.hydrogen_charge;
-                lacking -= 1.0;
+                missing -= 1.0;
             }
-            charges[atom as usize] = group.charge + lacking * group.hydrogen_charge;
+            charges[atom as usize] = group.charge + missing * group.hydrogen_charge;
         }
     }
 
-    /// Charges by what each bond moves.
-    fn by_bonds(&self, charges: &mut [f32]) {
+    /// Assigns charges by the transfer of each bond.
+    fn assign_from_bonds(&self, charges: &mut [f32]) {
         for &atom in self.atoms {
-            if let Some(charge) = ion(self.element(atom)) {
+            if let Some(charge) = ion_charge(self.element(atom)) {
                 charges[atom as usize] = charge;
                 continue;
             }
-            let moved = self.bonded(atom).iter();
-            charges[atom as usize] = moved.map(|&other| self.taken(other, atom)).sum();
+            let bonded = self.bonded(atom).iter();
+            charges[atom as usize] = bonded.map(|&other| self.transfer(other, atom)).sum();
         }
     }
 
-    /// Charge that an atom has because of its bond to another: the negative of what the
-    /// other has.
-    fn taken(&self, from: u32, to: u32) -> f32 {
+    /// Charge of atom `to` due to its bond with atom `from`.
+    fn transfer(&self, from: u32, to: u32) -> f32 {
         let (a, b) = (self.element(from), self.element(to));
-        for &(giver, taker, amount) in MOVED {
+        for &(giver, taker, amount) in TRANSFER {
             if (giver, taker) == (a, b) {
                 return -self.amount(from, to, amount);
             }
@@ -188,8 +187,8 @@ impl Part<'_> {
 
     fn amount(&self, giver: u32, taker: u32, amount: f32) -> f32 {
         match (self.element(giver), self.element(taker)) {
-            (Element::H, Element::C) if self.bonded(taker).len() == 3 => MOVED_FLAT,
-            (Element::C, Element::O) if self.bonded(taker).len() == 1 => MOVED_CARBONYL,
+            (Element::H, Element::C) if self.bonded(taker).len() == 3 => PLANAR_TRANSFER,
+            (Element::C, Element::O) if self.bonded(taker).len() == 1 => CARBONYL_TRANSFER,
             _ => amount,
         }
     }

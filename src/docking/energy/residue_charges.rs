@@ -1,9 +1,9 @@
 //! Partial charges of amino acids.
 //!
-//! The figures are those of CHARMM22 (`MacKerell` et al. 1998), in which every group below
-//! adds up to a whole charge; the two hydrogens of an amide get their mean. A line is a
-//! heavy atom with the hydrogens on it: name, charge, number of hydrogens, charge of each.
-//! Hydrogens are found by their bond, so that nothing depends on how a file calls them.
+//! Values of CHARMM22 (`MacKerell` et al. 1998); the two hydrogens of an amide get their mean.
+//! Residues add up to integer charges. Each entry is a heavy atom with its hydrogens: name,
+//! charge, number of hydrogens, charge of each hydrogen. Hydrogens are identified by their bonds,
+//! not by their names.
 
 /// A heavy atom with its hydrogens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub(super) struct Group {
     pub name: &'static str,
     /// Charge of the heavy atom.
     pub charge: f32,
-    /// Hydrogens that it should have, and the charge of each.
+    /// Expected number of hydrogens, and the charge of each.
     pub hydrogens: u8,
     pub hydrogen_charge: f32,
 }
@@ -45,15 +45,15 @@ const fn aromatic(name: &'static str) -> Group {
     group(name, -0.115, 1, 0.115)
 }
 
-/// The chain of all residues but those below.
-pub(super) const CHAIN: &[Group] = &[
+/// Backbone of most residues.
+pub(super) const BACKBONE: &[Group] = &[
     group("N", -0.47, 1, 0.31),
     group("CA", 0.07, 1, 0.09),
     bare("C", 0.51),
     bare("O", -0.51),
 ];
 
-/// Glycine's own chain.
+/// Backbone of glycine.
 pub(super) const GLYCINE: &[Group] = &[
     group("N", -0.47, 1, 0.31),
     group("CA", -0.02, 2, 0.09),
@@ -61,7 +61,7 @@ pub(super) const GLYCINE: &[Group] = &[
     bare("O", -0.51),
 ];
 
-/// Proline's own chain: its nitrogen has no hydrogen.
+/// Backbone of proline, whose nitrogen has no hydrogen.
 pub(super) const PROLINE: &[Group] = &[
     bare("N", -0.29),
     group("CA", 0.02, 1, 0.09),
@@ -69,23 +69,24 @@ pub(super) const PROLINE: &[Group] = &[
     bare("O", -0.51),
 ];
 
-/// What is different where a chain begins with an ammonium.
-pub(super) const FIRST: &[Group] = &[group("N", -0.3, 3, 0.33), group("CA", 0.21, 1, 0.1)];
+/// Overrides for an N-terminal ammonium.
+pub(super) const N_TERMINUS: &[Group] = &[group("N", -0.3, 3, 0.33), group("CA", 0.21, 1, 0.1)];
 
-/// The same for glycine.
-pub(super) const FIRST_GLYCINE: &[Group] = &[group("N", -0.3, 3, 0.33), group("CA", 0.13, 2, 0.09)];
+/// Overrides for an N-terminal glycine.
+pub(super) const N_TERMINUS_GLYCINE: &[Group] =
+    &[group("N", -0.3, 3, 0.33), group("CA", 0.13, 2, 0.09)];
 
-/// The same for proline.
-pub(super) const FIRST_PROLINE: &[Group] = &[
+/// Overrides for an N-terminal proline.
+pub(super) const N_TERMINUS_PROLINE: &[Group] = &[
     group("N", -0.07, 2, 0.24),
     group("CA", 0.16, 1, 0.09),
     group("CD", 0.16, 2, 0.09),
 ];
 
-/// What is different where a chain ends with a carboxylate.
-pub(super) const LAST: &[Group] = &[bare("C", 0.34), bare("O", -0.67), bare("OXT", -0.67)];
+/// Overrides for a C-terminal carboxylate.
+pub(super) const C_TERMINUS: &[Group] = &[bare("C", 0.34), bare("O", -0.67), bare("OXT", -0.67)];
 
-/// Side chains by the names of their residues, in the manners of PDB, AMBER and CHARMM.
+/// Side chains by residue name, in the conventions of PDB, AMBER and CHARMM.
 #[rustfmt::skip]
 const SIDE_CHAINS: &[(&[&str], &[Group])] = &[
     (&["GLY"], &[]),
@@ -121,7 +122,7 @@ const SIDE_CHAINS: &[(&[&str], &[Group])] = &[
         bare("CE2", 0.13), bare("CD2", -0.02), aromatic("CE3"), aromatic("CZ3"), aromatic("CZ2"),
         aromatic("CH2"),
     ]),
-    // The hydrogen on the outer nitrogen: what a file that says nothing means.
+    // Hydrogen on the outer nitrogen: the default if the file has no hydrogens.
     (&["HIS", "HIE", "HSE"], &[
         group("CB", -0.08, 2, 0.09), bare("ND1", -0.7), bare("CG", 0.22), group("CE1", 0.25, 1, 0.13),
         group("NE2", -0.36, 1, 0.32), group("CD2", -0.05, 1, 0.09),
@@ -136,11 +137,11 @@ const SIDE_CHAINS: &[(&[&str], &[Group])] = &[
     ]),
 ];
 
-/// Side chain of the residue with this name, if it is an amino acid.
+/// Side chain of an amino acid.
 pub(super) fn side_chain(residue: &str) -> Option<&'static [Group]> {
-    let known = SIDE_CHAINS.iter();
-    let mut known = known.filter(|(names, _)| names.contains(&residue));
-    known.next().map(|(_, groups)| *groups)
+    let mut side_chains = SIDE_CHAINS.iter();
+    let found = side_chains.find(|(names, _)| names.contains(&residue));
+    found.map(|(_, groups)| *groups)
 }
 
 #[cfg(test)]
@@ -159,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn every_residue_adds_up_to_its_charge() {
-        assert!(close(sum(CHAIN), 0.0) && close(sum(GLYCINE), 0.0));
-        assert!(close(sum(LAST), -1.0));
-        assert!(close(sum(FIRST), 1.0) && close(sum(FIRST_GLYCINE), 1.0));
-        // Proline closes its ring on the chain: both halves count together.
+    fn residues_add_up_to_integer_charges() {
+        assert!(close(sum(BACKBONE), 0.0) && close(sum(GLYCINE), 0.0));
+        assert!(close(sum(C_TERMINUS), -1.0));
+        assert!(close(sum(N_TERMINUS), 1.0) && close(sum(N_TERMINUS_GLYCINE), 1.0));
+        // The ring of proline includes its backbone: both parts count together.
         assert!(close(sum(PROLINE) + sum(side_chain("PRO").unwrap()), 0.0));
-        assert!(close(sum(FIRST_PROLINE), 1.0));
+        assert!(close(sum(N_TERMINUS_PROLINE), 1.0));
         let charged = [
             ("ASP", -1.0),
             ("GLU", -1.0),

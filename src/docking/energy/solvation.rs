@@ -1,43 +1,38 @@
-//! What it costs to take the water from around an atom.
+//! Desolvation: the cost of removing water from around an atom.
 //!
-//! Attraction alone holds that any crevice is as good as a cavity. But water is attracted to
-//! the polar atoms of a crevice as well, and has to leave first. The law is that of Stouten
-//! et al. 1993 in the form and with the figures of `AutoDock` 4 (Huey et al. 2007): two atoms
-//! cost (S₁V₂ + S₂V₁) exp(−r²/2σ²), where V is an atom's volume and S = a + b|q| what it
-//! costs to put a unit of volume next to it, less than zero for fat and more for polar atoms.
-//! In charges q, hydrogens on carbon count to their carbon.
+//! Without it, any crevice would be as good as a cavity, although water has to leave its polar
+//! atoms first. The model of Stouten et al. 1993 in the form and with the parameters of
+//! `AutoDock` 4 (Huey et al. 2007): a pair costs (S₁V₂ + S₂V₁) exp(−r²/2σ²), with the volume V of
+//! an atom and the cost S = a + b|q| per volume next to it, negative for apolar and positive for
+//! polar atoms. The charge q of a carbon includes its hydrogens.
 
+use super::lennard_jones::KJ_PER_KCAL;
 use crate::molecule::Element;
 
 /// σ, nm.
 pub(super) const WIDTH_NM: f64 = 0.36;
 
-/// kJ in a kcal: the figures have the latter.
-const KJ: f64 = 4.184;
+/// b: cost per volume and charge, kcal/(mol·Å³·e).
+const COST_PER_CHARGE: f64 = 0.01097;
 
-/// b: what a charge adds, kcal/mol for each Å³ and proton's charge.
-const BY_CHARGE: f64 = 0.01097;
-
-/// Weight beside Lennard-Jones: that of `AutoDock`, 0.1322 over 0.1662.
+/// Weight relative to Lennard-Jones in `AutoDock`.
 const WEIGHT: f64 = 0.1322 / 0.1662;
 
-/// What an atom brings to a pair.
+/// Solvation parameters of an atom.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Solvation {
-    /// Volume of what it displaces, Å³.
-    pub volume: f64,
-    /// What it costs to put a unit of volume next to it, kJ/mol for each Å³.
-    pub cost: f64,
+pub(super) struct Solvation {
+    /// Displaced volume, Å³.
+    pub(super) volume: f64,
+    /// Cost per volume next to the atom, kJ/(mol·Å³).
+    pub(super) cost: f64,
 }
 
 impl Solvation {
-    /// Of an atom with a charge; `flat` is whether it is a carbon with less than four
-    /// neighbors.
-    #[must_use]
-    pub fn of(element: Element, flat: bool, charge: f32) -> Self {
+    /// The parameters of an atom. `is_planar` marks carbons with fewer than four neighbors.
+    pub(super) fn of(element: Element, is_planar: bool, charge: f32) -> Self {
         let (volume, base) = match element {
             Element::H => (0.0, 0.000_51),
-            Element::C if flat => (33.51, -0.000_52),
+            Element::C if is_planar => (33.51, -0.000_52),
             Element::C => (33.51, -0.001_43),
             Element::N => (22.45, -0.001_62),
             Element::O => (17.16, -0.002_51),
@@ -47,16 +42,16 @@ impl Solvation {
             Element::CL => (35.82, -0.001_1),
             Element::BR => (42.57, -0.001_1),
             Element::I => (55.06, -0.001_1),
-            // About what AutoDock has for the ions of metals.
+            // About the values of AutoDock for metal ions.
             _ => (2.0, -0.001_1),
         };
         Self {
             volume,
-            cost: (base + BY_CHARGE * f64::from(charge.abs())) * KJ * WEIGHT,
+            cost: (base + COST_PER_CHARGE * f64::from(charge.abs())) * KJ_PER_KCAL * WEIGHT,
         }
     }
 
-    /// What two atoms cost at the squared distance `s`, nm², kJ/mol, and its slope over s.
+    /// Energy of a pair at the squared distance `s` in nm², kJ/mol, and its derivative by s.
     pub(super) fn with(&self, other: &Self, s: f64) -> (f64, f64) {
         let scale = -0.5 / (WIDTH_NM * WIDTH_NM);
         let cost = (self.cost * other.volume + other.cost * self.volume) * (scale * s).exp();

@@ -1,79 +1,79 @@
-//! Why a log cannot be played.
+//! The error type of logs.
 
 use thiserror::Error;
 
 use super::VERSION;
 
-/// Why a log cannot be played. Lines are counted from one.
+/// A log that cannot be parsed or replayed. Line numbers start at one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// It does not begin as logs do.
-    #[error("this is no docking log: its first line should begin with 'docking-log'")]
+    /// The file is not a docking log.
+    #[error("not a docking log: the first line must start with 'docking-log'")]
     NotALog,
-    /// It was written by another version.
-    #[error("the log has version '{version}', and only version {VERSION} can be played")]
+    /// The log has an unsupported version.
+    #[error("the log has version '{version}'; only version {VERSION} is supported")]
     Version {
-        /// What it says.
+        /// The version in the log.
         version: String,
     },
-    /// It stops before its end.
+    /// The log has no end line.
     #[error(
-        "the log is truncated: it stops at line {line}, after {inputs} whole inputs, without its last line 'end'"
+        "the log is truncated: it stops at line {line}, after {inputs} complete inputs, without an 'end' line"
     )]
     Truncated {
-        /// The last line that there is.
+        /// Number of lines.
         line: usize,
-        /// Inputs before that.
+        /// Number of complete inputs.
         inputs: usize,
     },
-    /// A line makes no sense.
-    #[error("line {line} of the log makes no sense ({why}): '{text}'")]
+    /// A line is invalid.
+    #[error("line {line} of the log is invalid ({why}): '{text}'")]
     Line {
-        /// Which line.
+        /// Line number.
         line: usize,
-        /// What is wrong with it.
+        /// Description of the problem.
         why: &'static str,
-        /// What it says, or the beginning of it.
+        /// Beginning of the line.
         text: String,
     },
-    /// Its last line counts other inputs than there are.
-    #[error("line {line} of the log ends {expected} inputs, but there are {found}")]
+    /// The end line states a different number of inputs.
+    #[error("line {line} of the log states {expected} inputs, but there are {found}")]
     Count {
-        /// The last line.
+        /// Line number.
         line: usize,
-        /// What it says.
+        /// Stated number of inputs.
         expected: usize,
-        /// What there is.
+        /// Actual number of inputs.
         found: usize,
     },
-    /// It was recorded with another molecule.
+    /// The log was recorded with another molecule.
     #[error(
-        "the log was recorded with another {part}: with '{logged}' ({logged_atoms} atoms), and not with '{given}' ({given_atoms} atoms)"
+        "the log was recorded with another {role}: '{logged}' ({logged_atoms} atoms), not '{given}' ({given_atoms} atoms)"
     )]
     OtherMolecule {
-        /// Receptor or ligand.
-        part: &'static str,
-        /// Name of the one in the log.
+        /// `"receptor"` or `"ligand"`.
+        role: &'static str,
+        /// Name of the molecule in the log.
         logged: String,
         /// Number of its atoms.
         logged_atoms: usize,
-        /// Name of the one at hand.
+        /// Name of the molecule in the session.
         given: String,
         /// Number of its atoms.
         given_atoms: usize,
     },
-    /// It was recorded with other settings of the energy.
-    #[error("the log was recorded with the energy '{logged}', and not with '{given}'")]
+    /// The log was recorded with another energy.
+    #[error("the log was recorded with the energy settings '{logged}', not '{given}'")]
     OtherEnergy {
-        /// What it says.
+        /// Energy settings in the log.
         logged: String,
-        /// What is at hand.
+        /// Energy settings of the session.
         given: String,
     },
-    /// It led elsewhere than when it was recorded.
+    /// The replay ended at other poses than the recording.
     #[error(
-        "the log leads elsewhere than when it was recorded: on another kind of machine, numbers may be rounded in another way"
+        "the replay ends at other poses than the recording: other hardware may round differently"
     )]
     DifferentEnd,
 }

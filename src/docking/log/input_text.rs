@@ -1,4 +1,4 @@
-//! One input as a line of text, and back.
+//! Text format of inputs, one per line.
 
 use std::fmt::Write;
 
@@ -7,7 +7,6 @@ use glam::{Quat, Vec3};
 use crate::docking::{ResponseMode, RigidMotion, Role, SessionInput};
 use crate::pose::Pose;
 
-/// Words of the response modes.
 const MODES: [(&str, ResponseMode); 4] = [
     ("stop", ResponseMode::Stop),
     ("cue", ResponseMode::Cue),
@@ -15,11 +14,10 @@ const MODES: [(&str, ResponseMode); 4] = [
     ("push", ResponseMode::Push),
 ];
 
-/// Words of the parts.
-pub(super) const PARTS: [(&str, Role); 2] =
+/// Names of the roles.
+pub(super) const ROLES: [(&str, Role); 2] =
     [("receptor", Role::Receptor), ("ligand", Role::Ligand)];
 
-/// Words of switches.
 const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
@@ -27,13 +25,13 @@ fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static 
     known.next().map_or("", |(word, _)| word)
 }
 
-/// An input as a line, without its end.
-pub(super) fn write(input: &SessionInput) -> String {
+/// Formats an input as a line without its newline.
+pub(super) fn format(input: &SessionInput) -> String {
     let mut line = String::new();
     let mut numbers = |head: &str, numbers: &[f32]| {
         line.push_str(head);
         for number in numbers {
-            // The shortest digits that give the same bits when read; cannot fail.
+            // The shortest digits that parse to the same bits. Writing to a string cannot fail.
             let _ = write!(line, " {number:?}");
         }
     };
@@ -43,12 +41,15 @@ pub(super) fn write(input: &SessionInput) -> String {
             let [u, v, w] = motion.rotation.to_array();
             numbers("move", &[x, y, z, u, v, w]);
         }
-        SessionInput::Place(part, pose) => {
-            let head = format!("place {}", word(&PARTS, *part));
-            numbers(&head, &of_pose(pose));
+        SessionInput::Place(role, pose) => {
+            let head = format!("place {}", word(&ROLES, *role));
+            numbers(&head, &pose_numbers(pose));
         }
         SessionInput::BodyPoses(poses) => {
-            numbers("carried", poses.map(|pose| of_pose(&pose)).as_flattened());
+            numbers(
+                "carried",
+                poses.map(|pose| pose_numbers(&pose)).as_flattened(),
+            );
         }
         SessionInput::Radii(factor) => numbers("radii", &[*factor]),
         SessionInput::SwitchMoved => line.push_str("switch"),
@@ -60,8 +61,8 @@ pub(super) fn write(input: &SessionInput) -> String {
     line
 }
 
-/// Reads a line; the error says what is wrong.
-pub(super) fn read(line: &str) -> Result<SessionInput, &'static str> {
+/// Parses a line. The error describes the problem.
+pub(super) fn parse(line: &str) -> Result<SessionInput, &'static str> {
     let mut words = line.split_ascii_whitespace();
     let head = words.next().unwrap_or_default();
     let input = match head {
@@ -73,29 +74,29 @@ pub(super) fn read(line: &str) -> Result<SessionInput, &'static str> {
             })
         }
         "place" => {
-            let part = choice(&PARTS, words.next(), "neither receptor nor ligand")?;
-            SessionInput::Place(part, pose(&mut words)?)
+            let role = lookup(&ROLES, words.next(), "expected receptor or ligand")?;
+            SessionInput::Place(role, pose(&mut words)?)
         }
         "carried" => SessionInput::BodyPoses([pose(&mut words)?, pose(&mut words)?]),
         "radii" => SessionInput::Radii(numbers::<1>(&mut words)?[0]),
         "switch" => SessionInput::SwitchMoved,
         "free" => SessionInput::MoveToFreePose,
         "collisions" => {
-            SessionInput::Collisions(choice(&SWITCHES, words.next(), "neither on nor off")?)
+            SessionInput::Collisions(lookup(&SWITCHES, words.next(), "expected on or off")?)
         }
         "guidance" => {
-            SessionInput::Guidance(choice(&SWITCHES, words.next(), "neither on nor off")?)
+            SessionInput::Guidance(lookup(&SWITCHES, words.next(), "expected on or off")?)
         }
-        "response" => SessionInput::Response(choice(&MODES, words.next(), "an unknown response")?),
-        _ => return Err("an unknown input"),
+        "response" => SessionInput::Response(lookup(&MODES, words.next(), "unknown response")?),
+        _ => return Err("unknown input"),
     };
     match words.next() {
         None => Ok(input),
-        Some(_) => Err("more words than the input has"),
+        Some(_) => Err("too many words"),
     }
 }
 
-fn choice<T: Copy>(
+fn lookup<T: Copy>(
     table: &[(&str, T)],
     word: Option<&str>,
     why: &'static str,
@@ -104,7 +105,7 @@ fn choice<T: Copy>(
     known.next().map(|(_, value)| *value).ok_or(why)
 }
 
-fn of_pose(pose: &Pose) -> [f32; 7] {
+fn pose_numbers(pose: &Pose) -> [f32; 7] {
     let [x, y, z] = pose.position.to_array();
     let [i, j, k, r] = pose.rotation.to_array();
     [x, y, z, i, j, k, r]
@@ -120,10 +121,10 @@ fn numbers<'a, const N: usize>(
 ) -> Result<[f32; N], &'static str> {
     let mut numbers = [0.0_f32; N];
     for number in &mut numbers {
-        let word = words.next().ok_or("fewer numbers than the input has")?;
-        *number = word.parse().map_err(|_| "a word that is no number")?;
+        let word = words.next().ok_or("fewer numbers than expected")?;
+        *number = word.parse().map_err(|_| "not a number")?;
         if !number.is_finite() {
-            return Err("a number that is not finite");
+            return Err("a number is not finite");
         }
     }
     Ok(numbers)
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again_bit_for_bit() {
+    fn inputs_round_trip_bit_for_bit() {
         let odd = Vec3::new(-0.0, 1.0e-30, 0.1 + 0.2);
         let pose = Pose::new(odd * 1.0e30, Quat::from_rotation_x(0.3));
         let motion = RigidMotion {
@@ -146,7 +147,7 @@ mod tests {
             SessionInput::SwitchMoved,
             SessionInput::MoveToFreePose,
         ];
-        inputs.extend(PARTS.map(|(_, part)| SessionInput::Place(part, pose)));
+        inputs.extend(ROLES.map(|(_, role)| SessionInput::Place(role, pose)));
         inputs.extend(MODES.map(|(_, mode)| SessionInput::Response(mode)));
         inputs.extend([true, false].map(SessionInput::Collisions));
         inputs.extend([true, false].map(SessionInput::Guidance));
@@ -156,30 +157,30 @@ mod tests {
             Pose::from_translation(-odd),
         ]));
         for input in inputs {
-            let line = write(&input);
-            let again = read(&line).unwrap();
-            assert_eq!(again, input, "{line}");
-            // Zero and its negative are equal; their text is not.
-            assert_eq!(write(&again), line);
+            let line = format(&input);
+            let parsed = parse(&line).unwrap();
+            assert_eq!(parsed, input, "{line}");
+            // Distinguishes zero from negative zero.
+            assert_eq!(format(&parsed), line);
         }
     }
 
     #[test]
-    fn lines_that_make_no_sense_say_why() {
+    fn invalid_lines_are_errors() {
         for (line, why) in [
             ("", "unknown input"),
             ("fly 1 2 3", "unknown input"),
             ("move 1 2 3", "fewer numbers"),
-            ("move 1 2 3 4 5 six", "no number"),
+            ("move 1 2 3 4 5 six", "not a number"),
             ("move 1 2 3 4 5 inf", "not finite"),
-            ("move 1 2 3 4 5 6 7", "more words"),
-            ("place water 1 2 3 0 0 0 1", "neither receptor"),
+            ("move 1 2 3 4 5 6 7", "too many words"),
+            ("place water 1 2 3 0 0 0 1", "expected receptor"),
             ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0", "fewer numbers"),
-            ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "more words"),
-            ("collisions maybe", "neither on"),
+            ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "too many words"),
+            ("collisions maybe", "expected on"),
             ("response", "unknown response"),
         ] {
-            assert!(read(line).unwrap_err().contains(why), "{line}");
+            assert!(parse(line).unwrap_err().contains(why), "{line}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions as text: recorded, and played back to the same pose, bit for bit.
+//! Recording and replaying sessions as text, bit for bit.
 //!
 //! ```text
 //! docking-log 1
@@ -11,33 +11,271 @@
 //! end 3 5bd0f1e2a3948576
 //! ```
 //!
-//! After the head, a line is an [`SessionInput`](super::SessionInput). Numbers are written so that reading
-//! them gives the same bits. What bodies of a physics engine did is recorded as the poses
-//! that they reached (`carried`, receptor and ligand), so that playing needs no physics. The
-//! head has the molecules' digests, numbers of atoms and names; the last line has the number
-//! of inputs and a digest of where both molecules ended. A session that was not ended has no
-//! such line, and is told from a whole one by that.
+//! The head has a digest, the number of atoms and the name of each molecule, and the energy
+//! settings. Each following line is a [`SessionInput`]; numbers parse to the same bits. Poses of
+//! rigid bodies are recorded as `carried` (receptor and ligand), so that a replay needs no
+//! physics. The end line has the number of inputs and a digest of the final poses; a log
+//! without it is truncated.
 
 mod error;
 mod input_text;
-mod read;
-mod record;
 
 pub use error::LogError;
-pub use read::SessionLog;
-pub use record::Recorder;
 
+use std::io::{self, Write};
+
+use self::input_text::ROLES;
 use super::energy::EnergyGrid;
-use super::{Role, Session};
+use super::{Session, SessionConfig, SessionInput};
 use crate::molecule::MoleculeTemplate;
 
 /// First word of a log.
 const MAGIC: &str = "docking-log";
 
-/// What is written, and all that is read.
+/// The format version.
 const VERSION: u32 = 1;
 
-/// A digest of bytes: FNV-1a with 64 bits.
+/// Number of lines before the first input.
+const HEAD_LINES: usize = 4;
+
+/// Maximum number of characters of a line in an error message.
+const MAX_SHOWN: usize = 60;
+
+/// Records a session line by line.
+#[derive(Debug)]
+pub struct Recorder<W: Write> {
+    writer: W,
+    inputs: usize,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Writes the head, and the current poses and settings as inputs.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn new(mut writer: W, session: &Session) -> io::Result<Self> {
+        writeln!(writer, "{MAGIC} {VERSION}")?;
+        for (word, role) in ROLES {
+            let molecule = session.template(role);
+            let (digest, atoms) = (molecule_digest(molecule), molecule.atom_count());
+            // The name is the rest of the line.
+            let name = molecule.name().replace(['\n', '\r'], " ");
+            writeln!(writer, "{word} {digest:016x} {atoms} {name}")?;
+        }
+        let energy = energy_settings(session.energy().map(AsRef::as_ref));
+        writeln!(writer, "energy {energy}")?;
+        let mut recorder = Self { writer, inputs: 0 };
+        let config = session.config();
+        for (_, role) in ROLES {
+            recorder.record(&SessionInput::Place(role, session.pose(role)))?;
+        }
+        recorder.record(&SessionInput::Radii(config.radius_scale))?;
+        recorder.record(&SessionInput::Response(config.response))?;
+        recorder.record(&SessionInput::Collisions(config.collisions))?;
+        recorder.record(&SessionInput::Guidance(config.guidance))?;
+        if config.moved != SessionConfig::default().moved {
+            recorder.record(&SessionInput::SwitchMoved)?;
+        }
+        Ok(recorder)
+    }
+
+    /// Writes an input, whether the session accepts it or not.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn record(&mut self, input: &SessionInput) -> io::Result<()> {
+        self.inputs += 1;
+        writeln!(self.writer, "{}", input_text::format(input))
+    }
+
+    /// Writes the end line with the final poses of `session`, and returns the writer.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish(mut self, session: &Session) -> io::Result<W> {
+        let (inputs, digest) = (self.inputs, pose_digest(session));
+        writeln!(self.writer, "end {inputs} {digest:016x}")?;
+        self.writer.flush()?;
+        Ok(self.writer)
+    }
+}
+
+/// A recorded session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionLog {
+    /// Receptor and ligand.
+    molecules: [LoggedMolecule; 2],
+    energy: String,
+    inputs: Vec<SessionInput>,
+    end: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct LoggedMolecule {
+    digest: u64,
+    atoms: usize,
+    name: String,
+}
+
+impl SessionLog {
+    /// Parses a log.
+    ///
+    /// # Errors
+    /// [`LogError`] with the line and the problem.
+    pub fn parse(text: &str) -> Result<Self, LogError> {
+        let mut lines = text.lines().zip(1..);
+        let Some((first, _)) = lines.next() else {
+            return Err(LogError::NotALog);
+        };
+        match first.split_once(' ') {
+            Some((MAGIC, version)) if version == VERSION.to_string() => {}
+            Some((MAGIC, version)) => {
+                let version = shorten(version);
+                return Err(LogError::Version { version });
+            }
+            _ => return Err(LogError::NotALog),
+        }
+        let count = text.lines().count();
+        let last = text.lines().last().unwrap_or_default();
+        let Some((expected, end)) = parse_end(last) else {
+            return Err(LogError::Truncated {
+                line: count,
+                // The last line may be incomplete.
+                inputs: count.saturating_sub(HEAD_LINES + 1),
+            });
+        };
+        let mut head = |word: &'static str| {
+            let (text, number) = lines.next().unwrap_or((last, count));
+            let rest = text
+                .strip_prefix(word)
+                .and_then(|rest| rest.strip_prefix(' '));
+            rest.map(|rest| (rest, number))
+                .ok_or_else(|| invalid_line(text, number, "unexpected line in the head"))
+        };
+        let molecules = [
+            parse_molecule(head("receptor")?)?,
+            parse_molecule(head("ligand")?)?,
+        ];
+        let energy = head("energy")?.0.to_owned();
+        let inputs = lines
+            .filter(|(_, number)| *number < count)
+            .map(|(text, number)| {
+                input_text::parse(text).map_err(|why| invalid_line(text, number, why))
+            })
+            .collect::<Result<Vec<SessionInput>, LogError>>()?;
+        if inputs.len() != expected {
+            return Err(LogError::Count {
+                line: count,
+                expected,
+                found: inputs.len(),
+            });
+        }
+        Ok(Self {
+            molecules,
+            energy,
+            inputs,
+            end,
+        })
+    }
+
+    /// The inputs, in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[SessionInput] {
+        &self.inputs
+    }
+
+    /// Checks that a session has the molecules and the energy of the log.
+    ///
+    /// # Errors
+    /// [`LogError::OtherMolecule`] or [`LogError::OtherEnergy`].
+    pub fn check(&self, session: &Session) -> Result<(), LogError> {
+        for ((word, role), logged) in ROLES.into_iter().zip(&self.molecules) {
+            let given = session.template(role);
+            if molecule_digest(given) != logged.digest || given.atom_count() != logged.atoms {
+                return Err(LogError::OtherMolecule {
+                    role: word,
+                    logged: logged.name.clone(),
+                    logged_atoms: logged.atoms,
+                    given: given.name().to_owned(),
+                    given_atoms: given.atom_count(),
+                });
+            }
+        }
+        let given = energy_settings(session.energy().map(AsRef::as_ref));
+        if given != self.energy {
+            return Err(LogError::OtherEnergy {
+                logged: self.energy.clone(),
+                given,
+            });
+        }
+        Ok(())
+    }
+
+    /// Replays the log to its end.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and [`LogError::DifferentEnd`] if the final poses differ from
+    /// the recorded ones.
+    pub fn replay(&self, session: &mut Session) -> Result<(), LogError> {
+        self.check(session)?;
+        for input in &self.inputs {
+            // Inputs that were rejected in the recording are rejected again.
+            let _ = session.apply(input);
+        }
+        if self.ends_like(session) {
+            Ok(())
+        } else {
+            Err(LogError::DifferentEnd)
+        }
+    }
+
+    /// Whether the poses of a session are bitwise identical to the end of the log.
+    #[must_use]
+    pub fn ends_like(&self, session: &Session) -> bool {
+        pose_digest(session) == self.end
+    }
+}
+
+/// Parses the number of inputs and the digest of an end line.
+fn parse_end(text: &str) -> Option<(usize, u64)> {
+    let (inputs, digest) = text.strip_prefix("end ")?.split_once(' ')?;
+    let is_complete = digest.len() == 16;
+    let digest = u64::from_str_radix(digest, 16)
+        .ok()
+        .filter(|_| is_complete)?;
+    Some((inputs.parse().ok()?, digest))
+}
+
+fn parse_molecule((text, number): (&str, usize)) -> Result<LoggedMolecule, LogError> {
+    let mut words = text.splitn(3, ' ');
+    let mut word = || words.next().unwrap_or_default();
+    let (digest, atoms, name) = (word(), word(), word());
+    match (u64::from_str_radix(digest, 16), atoms.parse()) {
+        (Ok(digest), Ok(atoms)) => Ok(LoggedMolecule {
+            digest,
+            atoms,
+            name: name.to_owned(),
+        }),
+        _ => {
+            let why = "expected a digest and a number of atoms";
+            Err(invalid_line(text, number, why))
+        }
+    }
+}
+
+fn invalid_line(text: &str, line: usize, why: &'static str) -> LogError {
+    LogError::Line {
+        line,
+        why,
+        text: shorten(text),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
+}
+
+/// FNV-1a with 64 bits.
 #[derive(Clone, Copy)]
 struct Digest(u64);
 
@@ -54,14 +292,13 @@ impl Digest {
     }
 
     fn numbers(self, numbers: &[f32]) -> Self {
-        let numbers = numbers.iter();
-        numbers.fold(self, |digest, number| {
+        numbers.iter().fold(self, |digest, number| {
             digest.bytes(&number.to_bits().to_le_bytes())
         })
     }
 }
 
-/// A digest of all that decides how a molecule moves and what it meets.
+/// Digest of the properties that affect the motion of a molecule.
 fn molecule_digest(molecule: &MoleculeTemplate) -> u64 {
     let atoms = molecule.positions().iter().zip(molecule.radii());
     let digest = atoms.fold(Digest::new(), |digest, (position, radius)| {
@@ -74,27 +311,26 @@ fn molecule_digest(molecule: &MoleculeTemplate) -> u64 {
     digest.0
 }
 
-/// A digest of where both molecules are.
+/// Digest of the poses of both molecules.
 fn pose_digest(session: &Session) -> u64 {
-    let parts = [Role::Receptor, Role::Ligand].into_iter();
-    let digest = parts.fold(Digest::new(), |digest, part| {
-        let pose = session.pose(part);
+    let digest = ROLES.iter().fold(Digest::new(), |digest, (_, role)| {
+        let pose = session.pose(*role);
         let digest = digest.numbers(&pose.position.to_array());
         digest.numbers(&pose.rotation.to_array())
     });
     digest.0
 }
 
-/// What a log says about an energy.
-fn energy_words(energy: Option<&EnergyGrid>) -> String {
-    match energy {
-        None => "none".to_owned(),
-        Some(grid) => {
+/// The energy settings in the head of a log.
+fn energy_settings(energy: Option<&EnergyGrid>) -> String {
+    energy.map_or_else(
+        || "none".to_owned(),
+        |grid| {
             let config = grid.config();
             format!(
                 "{:?} {:?} {:?} {:?}",
                 config.spacing, config.switch, config.cutoff, config.soft
             )
-        }
-    }
+        },
+    )
 }

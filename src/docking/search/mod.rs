@@ -1,34 +1,34 @@
-//! Docking without a hand: where on a receptor does a ligand have the lowest energy?
+//! Search for the pose of a ligand with the lowest energy on a receptor.
 //!
-//! 1. Each of many restarts begins at a random pose. How much random points are preferred
-//!    that lie in a pocket differs from restart to restart (`start.rs`). Atoms are small at
-//!    first: in a tight cavity not one rotation in a thousand is free.
-//! 2. From there the ligand is shaken with steps and energies that become smaller and
-//!    smaller; where a step would lead into the receptor it
-//!    [slides](crate::docking::DockingPair::slide) (`anneal.rs`).
-//! 3. Atoms get their size. Where they overlap then, the ligand is shaken until they do
-//!    not, or is given up.
-//! 4. The best are shaken once more, for longer.
+//! 1. Each restart begins at a random pose. How strongly points in pockets are preferred varies
+//!    between restarts. Atoms are small at first: in a tight cavity fewer than one rotation in a
+//!    thousand is free.
+//! 2. Simulated annealing with decreasing steps and temperature. Steps that would end in an
+//!    overlap [slide](crate::docking::DockingPair::slide) instead.
+//! 3. Atoms grow to their full size. If they overlap then, random moves try to resolve the
+//!    overlap; otherwise the restart is discarded.
+//! 4. The best restarts are annealed again, for longer.
 //!
-//! Many binding sites are closed in a rigid structure: into the cavity of T4 lysozyme L99A,
-//! which breathes in reality, [no way is found](DockingSearch::escape_path) unless atoms are made half
-//! as large. So restarts begin anywhere inside the
-//! sphere around the receptor where there is room, and not only outside. Nothing is known
-//! about where the ligand belongs but the two molecules.
+//! Restarts begin anywhere inside the bounding sphere of the receptor, because many binding
+//! sites are closed in a rigid structure: there is
+//! [no path](DockingSearch::escape_path) into the cavity of T4 lysozyme L99A unless atoms are
+//! scaled to half their size. The search knows nothing about the binding site.
 //!
-//! What this is worth: p-xylene is found in lysozyme, the pair on which the softness of the
-//! [energy](super::energy) was chosen. Of other ligands few have their lowest energy where
-//! they belong; heme, which is held by a bond that this energy does not know, is always
-//! among the poses that are kept and never the first. Take results for suggestions.
+//! # Quality
 //!
-//! Each restart has random numbers of its own, and results are compared in the order of the
-//! restarts: the same seed finds the same poses on any number of threads.
+//! The search finds p-xylene in lysozyme, the pair that the softness of the
+//! [energy](super::energy) was chosen for. Few other ligands have their lowest energy in the
+//! crystal pose. Heme, which is held by a bond that this energy does not model, is always among
+//! the results but never the best one. Treat results as suggestions.
+//!
+//! Each restart has its own random numbers, and results are ordered by restart: the same seed
+//! finds the same poses on any number of threads.
 
 mod escape_path;
 mod simulated_annealing;
 mod start_pose;
 
-pub use escape_path::{EscapePathConfig, motion_between};
+pub use escape_path::EscapePathConfig;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,37 +36,35 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use self::simulated_annealing::{Shaking, grow};
-use self::start_pose::Starts;
+use self::simulated_annealing::{Annealer, resolve_overlap};
+use self::start_pose::StartPoses;
 use super::energy::EnergyGrid;
 use super::{CONTACT_TOLERANCE_NM, DockingError, DockingMolecule};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Most restarts and most steps of each: more is a mistake.
-const MOST: u32 = 1_000_000;
+/// Maximum of all counts in the configuration.
+const MAX_COUNT: u32 = 1_000_000;
 
-/// Size of atoms in the first run, in units of their own.
-const SMALL: f32 = 0.6;
+/// Factor on the radii in the first annealing.
+const INITIAL_RADIUS_SCALE: f32 = 0.6;
 
-/// How long to search. Counts are from 1 to 1,000,000.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// Configuration of a [`DockingSearch`]. Counts are from 1 to 1,000,000.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DockingSearchConfig {
-    /// Where random numbers begin. Default: 1.
+    /// Random seed. Default: 1.
     pub seed: u64,
-    /// Poses to begin from. Default: 384.
+    /// Number of start poses. Default: 384.
     pub restarts: u32,
-    /// Steps from each of them. Default: 150.
+    /// Annealing steps per start pose. Default: 150.
     pub steps: u32,
-    /// How many of the best go on. Default: 24.
+    /// Number of poses that are annealed again. Default: 24.
     pub finalists: u32,
-    /// Steps of those. Default: 600.
+    /// Annealing steps of these. Default: 600.
     pub final_steps: u32,
-    /// How close atoms come before they touch, nm. Default: [`CONTACT_TOLERANCE_NM`].
+    /// Gap at which atoms count as touching, nm. Default: [`CONTACT_TOLERANCE_NM`].
     pub tolerance: f32,
 }
 
@@ -83,24 +81,24 @@ impl Default for DockingSearchConfig {
     }
 }
 
-/// Why nothing was found.
+/// Error of a [`DockingSearch`].
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DockingSearchError {
-    /// A parameter is not a number that makes sense.
-    #[error("the number of {what} is {value}, and has to be from 1 to {MOST}")]
+    /// A count in the configuration is out of range.
+    #[error("the number of {what} must be from 1 to {MAX_COUNT}, not {value}")]
     BadParameter {
-        /// Which parameter.
+        /// Name of the count.
         what: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: u32,
     },
-    /// The ligand cannot be moved.
+    /// A pose or the tolerance is invalid.
     #[error(transparent)]
     Docking(#[from] DockingError),
-    /// There is no room for the ligand anywhere.
-    #[error("no free pose of '{ligand}' at '{receptor}' was found from which to begin")]
-    NoRoom {
+    /// No start pose without overlaps was found.
+    #[error("no free start pose of '{ligand}' on '{receptor}' was found")]
+    NoFreePose {
         /// Name of the ligand.
         ligand: String,
         /// Name of the receptor.
@@ -109,17 +107,17 @@ pub enum DockingSearchError {
 }
 
 /// A pose and its energy.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DockedPose {
-    /// Where the ligand is, world frame, nm.
+    /// Pose of the ligand, world frame, nm.
     pub pose: Pose,
-    /// What the lattice says there, kJ/mol.
+    /// Energy of the grid, kJ/mol.
     pub energy: f64,
-    /// The restart that led there, counted from zero.
+    /// Index of the restart.
     pub restart: u32,
 }
 
-/// The two molecules of a search, and the energy between them.
+/// A search for the pose of lowest energy.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -132,12 +130,12 @@ pub struct DockedPose {
 /// let file = |name: &str| load(format!("assets/molecules/{name}"), &LoadOptions::default());
 /// let receptor = Arc::new(file("popc.pdb")?);
 /// let ligand = Arc::new(file("p_xylene.pdb")?);
-/// // Coarser than the default, for haste.
+/// // Coarser than the default, for speed.
 /// let config = EnergyConfig { spacing: 0.1, ..EnergyConfig::default() };
-/// let kinds = [&receptor, &ligand].map(|one| ForceFieldMolecule::new(Arc::clone(one)));
-/// let energy = EnergyGrid::new(&kinds[0], &kinds[1], &config)?;
+/// let typed = [&receptor, &ligand].map(|one| ForceFieldMolecule::new(Arc::clone(one)));
+/// let energy = EnergyGrid::new(&typed[0], &typed[1], &config)?;
 /// let [receptor, ligand] = [receptor, ligand].map(DockingMolecule::new);
-/// let docking = DockingSearch {
+/// let search = DockingSearch {
 ///     ligand: &ligand,
 ///     receptor: &receptor,
 ///     receptor_pose: Pose::IDENTITY,
@@ -150,64 +148,64 @@ pub struct DockedPose {
 ///     final_steps: 20,
 ///     ..DockingSearchConfig::default()
 /// };
-/// let found = docking.search(&short, &|_done, _of| {})?;
-/// // The best first, and all of them outside of the receptor.
+/// let found = search.run(&short, &|_done, _of| {})?;
+/// // The best pose is first, and no pose overlaps the receptor.
 /// assert!(found[0].energy <= found[1].energy && found[0].energy < 0.0);
 /// assert!(found.iter().all(|one| is_free(&ligand, &one.pose, &receptor, &Pose::IDENTITY)));
-/// // The same seed finds the same.
-/// assert_eq!(docking.search(&short, &|_done, _of| {})?, found);
+/// // The same seed finds the same poses.
+/// assert_eq!(search.run(&short, &|_done, _of| {})?, found);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DockingSearch<'a> {
-    /// The molecule that is moved.
+    /// The molecule that moves.
     pub ligand: &'a DockingMolecule,
-    /// The molecule that stands still.
+    /// The fixed molecule.
     pub receptor: &'a DockingMolecule,
-    /// Where that one is, world frame, nm.
+    /// Its pose, world frame, nm.
     pub receptor_pose: Pose,
-    /// Energies around the receptor for the ligand.
+    /// Energy of the ligand around the receptor.
     pub energy: &'a EnergyGrid,
 }
 
 impl DockingSearch<'_> {
-    /// The poses with the lowest energies that were found, best first; one for each finalist.
+    /// Runs the search and returns the best poses, lowest energy first, one per finalist.
     ///
-    /// `progress` is told how many of how many runs are done, from any thread.
+    /// Calls `progress` with the number of finished runs and the total, from any thread.
     ///
     /// # Errors
-    /// [`DockingSearchError`] if a parameter makes no sense, the receptor's pose is not
-    /// finite, or nowhere is room for the ligand.
-    pub fn search(
+    /// [`DockingSearchError`] if the configuration or the pose of the receptor is invalid, or no
+    /// free start pose is found.
+    pub fn run(
         &self,
         config: &DockingSearchConfig,
         progress: &(dyn Fn(u32, u32) + Sync),
     ) -> Result<Vec<DockedPose>, DockingSearchError> {
-        let settings = [
+        let counts = [
             ("restarts", config.restarts),
             ("steps", config.steps),
             ("finalists", config.finalists),
             ("final steps", config.final_steps),
         ];
-        for (what, value) in settings {
-            if !(1..=MOST).contains(&value) {
+        for (what, value) in counts {
+            if !(1..=MAX_COUNT).contains(&value) {
                 return Err(DockingSearchError::BadParameter { what, value });
             }
         }
         if !self.receptor_pose.is_rigid() {
-            let what = "pose of the other molecule";
+            let what = "pose of the receptor";
             return Err(DockingError::BadPose { what }.into());
         }
         let finalists = config.finalists.min(config.restarts);
-        let (done, all) = (AtomicU32::new(0), config.restarts + finalists);
-        let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        let small = Small::new(self);
-        let starts = Starts::new(self, &small);
-        let begun = (0..config.restarts).into_par_iter().map(|restart| {
-            let mut random = random_numbers(config.seed, restart, 0);
-            let found = self.begin(&starts, restart, config, &mut random);
-            tell();
+        let (done, total) = (AtomicU32::new(0), config.restarts + finalists);
+        let count_run = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        let small = SmallMolecules::new(self);
+        let starts = StartPoses::new(self, &small);
+        let first_runs = (0..config.restarts).into_par_iter().map(|restart| {
+            let mut random = generator(config.seed, restart, 0);
+            let found = self.restart(&starts, restart, config, &mut random);
+            count_run();
             found.map(|found| {
                 found.map(|(pose, energy)| DockedPose {
                     pose,
@@ -216,37 +214,37 @@ impl DockingSearch<'_> {
                 })
             })
         });
-        let begun: Result<Vec<_>, DockingError> = begun.collect();
-        let mut found: Vec<DockedPose> = begun?.into_iter().flatten().collect();
+        let first_runs: Result<Vec<_>, DockingError> = first_runs.collect();
+        let mut found: Vec<DockedPose> = first_runs?.into_iter().flatten().collect();
         if found.is_empty() {
-            return Err(DockingSearchError::NoRoom {
+            return Err(DockingSearchError::NoFreePose {
                 ligand: self.ligand.template().name().to_owned(),
                 receptor: self.receptor.template().name().to_owned(),
             });
         }
         sort(&mut found);
         found.truncate(finalists as usize);
-        let ended = found.par_iter().map(|start| {
-            let mut random = random_numbers(config.seed, start.restart, 1);
-            let shaking = Shaking::narrow(config.final_steps, config.tolerance);
-            let found = shaking.run(self, self.bodies(), start.pose, &mut random);
-            tell();
+        let final_runs = found.par_iter().map(|start| {
+            let mut random = generator(config.seed, start.restart, 1);
+            let annealer = Annealer::narrow(config.final_steps, config.tolerance);
+            let found = annealer.run(self, self.collision_pair(), start.pose, &mut random);
+            count_run();
             found.map(|(pose, energy)| DockedPose {
                 pose,
                 energy,
                 ..*start
             })
         });
-        let ended: Result<Vec<_>, DockingError> = ended.collect();
-        let mut found = ended?;
+        let final_runs: Result<Vec<_>, DockingError> = final_runs.collect();
+        let mut found = final_runs?;
         sort(&mut found);
         Ok(found)
     }
 
-    /// The first run of a restart; nothing if it ends where there is no room.
-    fn begin(
+    /// The first annealing of a restart; none if its overlaps cannot be resolved.
+    fn restart(
         &self,
-        starts: &Starts,
+        starts: &StartPoses,
         restart: u32,
         config: &DockingSearchConfig,
         random: &mut Pcg64,
@@ -254,60 +252,61 @@ impl DockingSearch<'_> {
         let Some(start) = starts.draw(restart, random) else {
             return Ok(None);
         };
-        let shaking = Shaking::wide(config.steps, config.tolerance);
-        let (pose, _) = shaking.run(self, starts.small().bodies(), start, random)?;
-        let Some(free) = grow(self, pose, random) else {
+        let annealer = Annealer::wide(config.steps, config.tolerance);
+        let small = starts.small().collision_pair();
+        let (pose, _) = annealer.run(self, small, start, random)?;
+        let Some(free) = resolve_overlap(self, pose, random) else {
             return Ok(None);
         };
         Ok(Some((free, self.energy.energy(&free, &self.receptor_pose))))
     }
 
-    fn bodies(&self) -> Bodies<'_> {
-        Bodies {
+    fn collision_pair(&self) -> CollisionPair<'_> {
+        CollisionPair {
             ligand: self.ligand,
             receptor: self.receptor,
         }
     }
 }
 
-/// Two molecules that do not get into each other.
+/// The molecules that collide during an annealing.
 #[derive(Clone, Copy)]
-struct Bodies<'a> {
+struct CollisionPair<'a> {
     ligand: &'a DockingMolecule,
     receptor: &'a DockingMolecule,
 }
 
-/// The two molecules with small atoms.
-struct Small {
+/// Both molecules with scaled radii.
+struct SmallMolecules {
     ligand: DockingMolecule,
     receptor: DockingMolecule,
 }
 
-impl Small {
-    fn new(docking: &DockingSearch) -> Self {
+impl SmallMolecules {
+    fn new(search: &DockingSearch) -> Self {
         let small = |molecule: &DockingMolecule| {
             let template = MoleculeTemplate::clone(molecule.template());
-            match template.with_scaled_radii(SMALL) {
+            match template.with_scaled_radii(INITIAL_RADIUS_SCALE) {
                 Ok(small) => DockingMolecule::new(Arc::new(small)),
-                // Atoms that are too small to be made smaller.
+                // The radii are too small to scale.
                 Err(_) => molecule.clone(),
             }
         };
         Self {
-            ligand: small(docking.ligand),
-            receptor: small(docking.receptor),
+            ligand: small(search.ligand),
+            receptor: small(search.receptor),
         }
     }
 
-    fn bodies(&self) -> Bodies<'_> {
-        Bodies {
+    fn collision_pair(&self) -> CollisionPair<'_> {
+        CollisionPair {
             ligand: &self.ligand,
             receptor: &self.receptor,
         }
     }
 }
 
-/// Lowest energy first; of the same energy the earlier restart.
+/// Sorts by energy, then by restart.
 fn sort(poses: &mut [DockedPose]) {
     poses.sort_by(|a, b| {
         let energies = a.energy.total_cmp(&b.energy);
@@ -315,8 +314,7 @@ fn sort(poses: &mut [DockedPose]) {
     });
 }
 
-/// Random numbers of one run of one restart.
-fn random_numbers(seed: u64, restart: u32, run: u64) -> Pcg64 {
-    // Seeds are mixed well by the generator's own seeding.
+/// The random generator of one run of one restart.
+fn generator(seed: u64, restart: u32, run: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed ^ (u64::from(restart) << 33) ^ (run << 32))
 }

@@ -1,140 +1,143 @@
-//! Shaking a ligand into a minimum.
+//! Simulated annealing of a ligand pose.
 
 use rand::{Rng, RngExt};
 
 use super::start_pose::random_in_ball;
-use super::{Bodies, DockingSearch};
+use super::{CollisionPair, DockingSearch};
 use crate::docking::{DockingError, DockingPair, RigidMotion, is_free, overlapping_atoms};
 use crate::pose::Pose;
 
-/// Radian for each nm: what moves an atom of a small ligand about as far.
-const TURN_PER_NM: f32 = 6.0;
+/// Rotation per translation, radian/nm: both move an atom of a small ligand about equally far.
+const RADIAN_PER_NM: f32 = 6.0;
 
-/// How a ligand is shaken: steps and energies become smaller to the end.
-pub(super) struct Shaking {
+/// An annealing schedule: steps and temperature decrease towards the end.
+pub(super) struct Annealer {
     steps: u32,
-    /// Longest step at the start and at the end, nm.
+    /// Maximum step at the start and at the end, nm.
     first_step: f32,
     last_step: f32,
-    /// Energy that is readily paid at the start, kJ/mol.
-    heat: f64,
+    /// Temperature at the start, as an energy in kJ/mol.
+    temperature: f64,
     tolerance: f32,
 }
 
-impl Shaking {
-    /// From a first pose into the next valley.
-    pub fn wide(steps: u32, tolerance: f32) -> Self {
+impl Annealer {
+    /// From a start pose into a nearby valley.
+    pub(super) fn wide(steps: u32, tolerance: f32) -> Self {
         Self {
             steps,
             first_step: 0.08,
             last_step: 0.003,
-            heat: 6.0,
+            temperature: 6.0,
             tolerance,
         }
     }
 
-    /// From a valley to its lowest point.
-    pub fn narrow(steps: u32, tolerance: f32) -> Self {
+    /// From a valley to its minimum.
+    pub(super) fn narrow(steps: u32, tolerance: f32) -> Self {
         Self {
             steps,
             first_step: 0.04,
             last_step: 0.001,
-            heat: 4.0,
+            temperature: 4.0,
             tolerance,
         }
     }
 
-    /// Shakes from a free pose; the best pose on the way and its energy, kJ/mol.
-    pub fn run(
+    /// Anneals from a free pose. Returns the best pose and its energy, kJ/mol.
+    pub(super) fn run(
         &self,
-        docking: &DockingSearch,
-        bodies: Bodies,
+        search: &DockingSearch,
+        pair: CollisionPair,
         start: Pose,
         random: &mut impl Rng,
     ) -> Result<(Pose, f64), DockingError> {
-        let home = &docking.receptor_pose;
-        let mut here = (start, docking.energy.energy(&start, home));
-        let mut best = here;
+        let receptor_pose = &search.receptor_pose;
+        let mut current = (start, search.energy.energy(&start, receptor_pose));
+        let mut best = current;
         for step in 0..self.steps {
             let rest = 1.0 - step as f32 / self.steps as f32;
             let length = self.last_step + (self.first_step - self.last_step) * rest;
             let motion = RigidMotion {
                 translation: random_in_ball(random) * length,
-                rotation: random_in_ball(random) * (length * TURN_PER_NM),
+                rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
             };
-            let pose = self.step(bodies, home, &here.0, &motion)?;
-            let energy = docking.energy.energy(&pose, home);
-            let heat = self.heat * f64::from(rest * rest);
-            let accepted =
-                energy <= here.1 || random.random::<f64>() < ((here.1 - energy) / heat).exp();
+            let pose = self.step(pair, receptor_pose, &current.0, &motion)?;
+            let energy = search.energy.energy(&pose, receptor_pose);
+            let temperature = self.temperature * f64::from(rest * rest);
+            let accepted = energy <= current.1
+                || random.random::<f64>() < ((current.1 - energy) / temperature).exp();
             if accepted {
-                here = (pose, energy);
+                current = (pose, energy);
             }
-            if here.1 < best.1 {
-                best = here;
+            if current.1 < best.1 {
+                best = current;
             }
         }
         Ok(best)
     }
 
-    /// A step as it is where its end is free, and sliding where not.
+    /// Applies a step if its end is free, and slides otherwise.
     ///
-    /// Steps are shorter than atoms are wide: what has a free end does not have to be looked
-    /// at on the way.
+    /// Steps are shorter than atoms, so a step with a free end needs no sweep.
     fn step(
         &self,
-        bodies: Bodies,
-        home: &Pose,
+        pair: CollisionPair,
+        receptor_pose: &Pose,
         pose: &Pose,
         motion: &RigidMotion,
     ) -> Result<Pose, DockingError> {
-        let Bodies { ligand, receptor } = bodies;
+        let CollisionPair { ligand, receptor } = pair;
         let end = motion.pose_at(pose, 1.0);
-        if is_free(ligand, &end, receptor, home) {
+        if is_free(ligand, &end, receptor, receptor_pose) {
             return Ok(end);
         }
-        let encounter = DockingPair {
+        let pair = DockingPair {
             tolerance: self.tolerance,
-            ..DockingPair::new(ligand, *pose, receptor, *home)
+            ..DockingPair::new(ligand, *pose, receptor, *receptor_pose)
         };
-        match encounter.slide(motion) {
+        match pair.slide(motion) {
             Ok(report) => Ok(report.pose),
-            // Rounding alone: a pose that just touches counts as free, or as not.
+            // A touching pose may count as overlapping due to rounding.
             Err(DockingError::StartsOverlapping { .. }) => Ok(*pose),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Steps in which a ligand that has grown may get free.
-const GROWING_STEPS: u32 = 300;
+/// Maximum number of steps of [`resolve_overlap`].
+const RESOLVE_STEPS: u32 = 300;
 
-/// Longest of those steps at the start, nm.
-const GROWING_STEP_NM: f32 = 0.03;
+/// Maximum step of [`resolve_overlap`] at the start, nm.
+const RESOLVE_STEP_NM: f32 = 0.03;
 
-/// Shakes a ligand that overlaps the receptor until it does not; none if it cannot.
-pub(super) fn grow(docking: &DockingSearch, start: Pose, random: &mut impl Rng) -> Option<Pose> {
-    let home = &docking.receptor_pose;
-    // How deep atoms overlap, squared and summed up, nm².
+/// Moves a ligand at random until it does not overlap the receptor; none if that fails.
+pub(super) fn resolve_overlap(
+    search: &DockingSearch,
+    start: Pose,
+    random: &mut impl Rng,
+) -> Option<Pose> {
+    let (ligand, receptor, receptor_pose) = (search.ligand, search.receptor, &search.receptor_pose);
+    // Sum of squared overlaps, nm².
     let depth = |pose: &Pose| {
-        let pairs = overlapping_atoms(docking.ligand, pose, docking.receptor, home);
+        let pairs = overlapping_atoms(ligand, pose, receptor, receptor_pose);
         pairs.iter().map(|pair| pair.gap * pair.gap).sum::<f32>()
     };
-    let mut here = (start, depth(&start));
-    for step in 0..GROWING_STEPS {
-        if is_free(docking.ligand, &here.0, docking.receptor, home) {
-            return Some(here.0);
+    let mut current = (start, depth(&start));
+    for step in 0..RESOLVE_STEPS {
+        if is_free(ligand, &current.0, receptor, receptor_pose) {
+            return Some(current.0);
         }
-        let rest = 1.0 - step as f32 / GROWING_STEPS as f32;
-        let length = GROWING_STEP_NM * rest * random.random::<f32>();
+        let rest = 1.0 - step as f32 / RESOLVE_STEPS as f32;
+        let length = RESOLVE_STEP_NM * rest * random.random::<f32>();
         let motion = RigidMotion {
             translation: random_in_ball(random) * length,
-            rotation: random_in_ball(random) * (length * TURN_PER_NM),
+            rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
         };
-        let pose = motion.pose_at(&here.0, 1.0);
+        let pose = motion.pose_at(&current.0, 1.0);
         let depth = depth(&pose);
-        if depth < here.1 {
-            here = (pose, depth);
+        if depth < current.1 {
+            current = (pose, depth);
         }
     }
     None

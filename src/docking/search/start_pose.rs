@@ -1,107 +1,107 @@
-//! Where restarts begin.
+//! Random start poses.
 
 use std::ops::ControlFlow;
 
 use glam::{Quat, Vec3, Vec4};
 use rand::{Rng, RngExt};
 
-use super::{DockingSearch, Small};
+use super::{DockingSearch, SmallMolecules};
 use crate::docking::is_free;
 use crate::pose::Pose;
 
-/// Points of which the best is taken, for one restart after the other: from anywhere at all
-/// to the deepest pockets.
+/// Number of random points per start of which the best is taken, cycled over restarts: from
+/// anywhere to the deepest pockets.
 const POINTS: [u32; 8] = [1, 16, 64, 256, 512, 512, 1024, 1024];
 
-/// Times that a restart draws points before it settles for any free pose.
-const DRAWS: u32 = 24;
+/// Number of attempts to start in a pocket.
+const POCKET_ATTEMPTS: u32 = 24;
 
-/// Times that a restart tries to find any free pose at all.
-const LAST_DRAWS: u32 = 100_000;
+/// Number of attempts to find any free pose after that.
+const FREE_ATTEMPTS: u32 = 100_000;
 
-/// Rotations that are tried at a point.
-const TURNS: u32 = 192;
+/// Number of rotations per point.
+const ROTATIONS: u32 = 192;
 
-/// Draws poses that are free for molecules with small atoms.
-pub(super) struct Starts<'a> {
-    docking: &'a DockingSearch<'a>,
-    small: &'a Small,
-    /// Radius of the sphere about the receptor's center of mass in which points lie, nm.
+/// Draws start poses that are free for the scaled radii.
+pub(super) struct StartPoses<'a> {
+    search: &'a DockingSearch<'a>,
+    small: &'a SmallMolecules,
+    /// Radius of the sphere around the receptor that points are drawn from, nm.
     reach: f32,
-    /// Radius of the ball that has to fit at a point, nm: the ligand's largest atom.
-    ball: f32,
+    /// Radius of the largest atom of the ligand, nm. A ball of this radius must fit at a point.
+    ball_radius: f32,
 }
 
-impl<'a> Starts<'a> {
-    pub fn new(docking: &'a DockingSearch<'a>, small: &'a Small) -> Self {
-        let ligand = docking.ligand.template();
-        let receptor = docking.receptor.template();
+impl<'a> StartPoses<'a> {
+    pub(super) fn new(search: &'a DockingSearch<'a>, small: &'a SmallMolecules) -> Self {
+        let ligand = search.ligand.template();
+        let receptor = search.receptor.template();
         Self {
-            docking,
+            search,
             small,
             reach: receptor.bounding_radius() + ligand.bounding_radius(),
-            ball: ligand.radii().iter().copied().fold(0.0, f32::max),
+            ball_radius: ligand.radii().iter().copied().fold(0.0, f32::max),
         }
     }
 
-    /// The molecules with small atoms.
-    pub fn small(&self) -> &Small {
+    /// The molecules with scaled radii.
+    pub(super) fn small(&self) -> &SmallMolecules {
         self.small
     }
 
-    /// A free pose for a restart; none if there is no room.
-    pub fn draw(&self, restart: u32, random: &mut impl Rng) -> Option<Pose> {
+    /// A free pose for a restart, if there is one.
+    pub(super) fn draw(&self, restart: u32, random: &mut impl Rng) -> Option<Pose> {
         let points = POINTS[restart as usize % POINTS.len()];
-        for _ in 0..DRAWS {
+        for _ in 0..POCKET_ATTEMPTS {
             let Some(point) = self.pocket(points, random) else {
                 continue;
             };
-            let turned = (0..TURNS).map(|_| self.pose(point, random));
-            let free = turned.into_iter().find(|pose| self.is_free(pose));
+            let poses = (0..ROTATIONS).map(|_| self.pose(point, random));
+            let free = poses.into_iter().find(|pose| self.is_free(pose));
             if free.is_some() {
                 return free;
             }
         }
-        (0..LAST_DRAWS)
+        (0..FREE_ATTEMPTS)
             .map(|_| self.pose(random_in_ball(random) * self.reach, random))
             .find(|pose| self.is_free(pose))
     }
 
     fn is_free(&self, pose: &Pose) -> bool {
-        let (small, home) = (self.small, &self.docking.receptor_pose);
-        is_free(&small.ligand, pose, &small.receptor, home)
+        let (small, receptor_pose) = (self.small, &self.search.receptor_pose);
+        is_free(&small.ligand, pose, &small.receptor, receptor_pose)
     }
 
     fn pose(&self, point: Vec3, random: &mut impl Rng) -> Pose {
-        let place = self.docking.receptor_pose.transform_point(point);
-        Pose::new(place, random_rotation(random))
+        let position = self.search.receptor_pose.transform_point(point);
+        Pose::new(position, random_rotation(random))
     }
 
-    /// Of so many random points that have room for an atom the one with the lowest energy,
-    /// in the receptor's body frame.
+    /// The point of lowest energy among `points` random points with space for an atom, in the
+    /// body frame of the receptor.
     fn pocket(&self, points: u32, random: &mut impl Rng) -> Option<Vec3> {
         let mut best: Option<(f64, Vec3)> = None;
         for _ in 0..points {
             let point = random_in_ball(random) * self.reach;
-            if !self.has_room(point) {
+            if !self.has_space(point) {
                 continue;
             }
-            let energy = self.docking.energy.point_energy(point);
-            if best.is_none_or(|(least, _)| energy < least) {
+            let energy = self.search.energy.point_energy(point);
+            if best.is_none_or(|(min, _)| energy < min) {
                 best = Some((energy, point));
             }
         }
         best.map(|(_, point)| point)
     }
 
-    fn has_room(&self, point: Vec3) -> bool {
-        let grid = self.docking.receptor.grid();
-        let touched = grid.visit_touching(point, self.ball, |_| ControlFlow::Break(()));
+    fn has_space(&self, point: Vec3) -> bool {
+        let grid = self.search.receptor.grid();
+        let touched = grid.visit_touching(point, self.ball_radius, |_| ControlFlow::Break(()));
         touched.is_continue()
     }
 }
 
-/// A point of the unit ball.
+/// A uniformly distributed point in the unit ball.
 pub(super) fn random_in_ball(random: &mut impl Rng) -> Vec3 {
     loop {
         let point = Vec3::from_array([(); 3].map(|()| random.random_range(-1.0..1.0)));
@@ -111,7 +111,7 @@ pub(super) fn random_in_ball(random: &mut impl Rng) -> Vec3 {
     }
 }
 
-/// Any rotation, all equally likely.
+/// A uniformly distributed rotation.
 fn random_rotation(random: &mut impl Rng) -> Quat {
     loop {
         let point = Vec4::from_array([(); 4].map(|()| random.random_range(-1.0..1.0)));

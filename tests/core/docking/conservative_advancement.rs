@@ -1,4 +1,4 @@
-//! RigidMotion until touch.
+//! Sweeps until the first contact.
 
 use bevy_rapier_molecules::docking::{
     CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, DockingPair, RigidMotion, is_free,
@@ -13,32 +13,32 @@ use crate::docking::fixtures::{
     smallest_gap,
 };
 
-/// Places on the way at which nothing may overlap.
-const PLACES: u32 = 24;
+/// Number of samples on the path that must be free.
+const SAMPLES: u32 = 24;
 
-/// Poses are rounded, nm.
+/// Rounding of poses, nm.
 const ROUNDING_NM: f64 = 5.0e-6;
 
-/// Moves and checks all that can be checked for any motion; returns whether it touched.
+/// Checks the invariants of a sweep and returns whether there was a contact.
 fn check(
     moving: &DockingMolecule,
     pose: &Pose,
     fixed: &DockingMolecule,
     motion: &RigidMotion,
 ) -> bool {
-    let home = Pose::IDENTITY;
-    let report = DockingPair::new(moving, *pose, fixed, home)
+    let fixed_pose = Pose::IDENTITY;
+    let report = DockingPair::new(moving, *pose, fixed, fixed_pose)
         .sweep(motion)
         .unwrap();
     assert!((0.0..=1.0).contains(&report.fraction));
-    let gap = smallest_gap(moving, &report.pose, fixed, &home);
-    assert!(gap > 0.0, "ends {gap} nm inside");
-    for place in 0..=PLACES {
-        let fraction = report.fraction * f64::from(place) / f64::from(PLACES);
+    let gap = smallest_gap(moving, &report.pose, fixed, &fixed_pose);
+    assert!(gap > 0.0, "overlaps by {gap} nm");
+    for sample in 0..=SAMPLES {
+        let fraction = report.fraction * f64::from(sample) / f64::from(SAMPLES);
         let between = motion.pose_at(pose, fraction);
         assert!(
-            is_free(moving, &between, fixed, &home),
-            "passed something at {fraction} of {}",
+            is_free(moving, &between, fixed, &fixed_pose),
+            "overlap at {fraction} of {}",
             report.fraction
         );
     }
@@ -55,7 +55,7 @@ fn check(
     touched
 }
 
-/// A free random pose near the receptor.
+/// A random free pose near the receptor.
 fn free_pose(random: &mut Pcg64, moving: &DockingMolecule, fixed: &DockingMolecule) -> Pose {
     loop {
         let pose = random_pose(random, 3.5);
@@ -66,7 +66,7 @@ fn free_pose(random: &mut Pcg64, moving: &DockingMolecule, fixed: &DockingMolecu
 }
 
 #[test]
-fn ten_thousand_motions_of_a_drug_end_at_the_surface_of_its_receptor_and_never_inside() {
+fn sweeps_end_at_the_surface_without_overlap() {
     let (ligand, receptor) = ligand_and_receptor();
     let mut random = Pcg64::seed_from_u64(3);
     let mut touched = 0;
@@ -74,11 +74,11 @@ fn ten_thousand_motions_of_a_drug_end_at_the_surface_of_its_receptor_and_never_i
         let pose = free_pose(&mut random, &ligand, &receptor);
         let motion = random_motion(&mut random);
         if turn % 3 == 0 {
-            // The receptor moves instead, seen from the drug.
+            // The receptor moves instead.
             let inverse = pose.rotation.inverse();
-            let seen = Pose::new(inverse * -pose.position, inverse);
-            if smallest_gap(&receptor, &seen, &ligand, &Pose::IDENTITY) > 1.0e-5 {
-                touched += usize::from(check(&receptor, &seen, &ligand, &motion));
+            let relative = Pose::new(inverse * -pose.position, inverse);
+            if smallest_gap(&receptor, &relative, &ligand, &Pose::IDENTITY) > 1.0e-5 {
+                touched += usize::from(check(&receptor, &relative, &ligand, &motion));
             }
         } else {
             touched += usize::from(check(&ligand, &pose, &receptor, &motion));
@@ -87,8 +87,8 @@ fn ten_thousand_motions_of_a_drug_end_at_the_surface_of_its_receptor_and_never_i
     assert!(touched > 1000, "{touched}");
 }
 
-/// First fraction of a straight motion at which two balls are `gap` apart, if any.
-fn meets(apart: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
+/// First fraction of a translation at which two balls are `reach` apart.
+fn first_contact(apart: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
     // |apart + motion t| = reach.
     let (a, b) = (motion.length_squared(), apart.dot(motion));
     let c = apart.length_squared() - reach * reach;
@@ -97,7 +97,7 @@ fn meets(apart: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
 }
 
 #[test]
-fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
+fn translations_agree_with_the_closed_form() {
     let (ligand, receptor) = ligand_and_receptor();
     let mut random = Pcg64::seed_from_u64(4);
     let mut touched = 0;
@@ -110,11 +110,11 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
             .unwrap();
         let (one, other) = (atoms(&ligand, &pose), atoms(&receptor, &Pose::IDENTITY));
         let step = motion.translation.as_dvec3();
-        // Stopping is right anywhere between the tolerance and contact.
+        // The sweep may stop anywhere between tolerance and contact.
         let first = |margin: f64| {
-            let times = one.iter().flat_map(|(place, radius)| {
+            let times = one.iter().flat_map(|(position, radius)| {
                 other.iter().filter_map(move |(center, other_radius)| {
-                    meets(*place - *center, step, radius + other_radius + margin)
+                    first_contact(*position - *center, step, radius + other_radius + margin)
                 })
             });
             times.fold(1.0, f64::min)
@@ -134,7 +134,7 @@ fn straight_motions_go_exactly_as_far_as_the_closed_form_says() {
 }
 
 #[test]
-fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometer() {
+fn balls_stop_at_the_contact_at_any_speed() {
     let (one, other) = (ball(0.15), ball(0.2));
     let start = Pose::new(Vec3::new(-10.0, 0.1, 0.0), Quat::IDENTITY);
     for length in [20.0_f32, 1.0e4, 1.0e12] {
@@ -154,11 +154,11 @@ fn two_balls_stop_where_they_meet_also_when_one_flies_a_kilometer() {
 }
 
 #[test]
-fn a_turning_arm_stops_at_a_pin() {
+fn rotating_arm_stops_at_a_pin() {
     let arm = molecule("p_xylene.pdb");
     let pin = ball(0.05);
     let template = arm.template();
-    // Turn the farthest atom towards a pin just beside it.
+    // Rotate the outermost atom towards a pin.
     let (far, position) = template
         .positions()
         .iter()
@@ -184,12 +184,12 @@ fn a_turning_arm_stops_at_a_pin() {
 }
 
 #[test]
-fn what_touches_may_leave_and_slide_along_but_not_go_on() {
+fn touching_molecule_may_leave_or_slide_but_not_penetrate() {
     let (one, other) = (ball(0.1), ball(0.1));
     let start = Pose::from_translation(Vec3::new(-1.0, 0.0, 0.0));
-    let home = Pose::IDENTITY;
+    let fixed_pose = Pose::IDENTITY;
     let there = RigidMotion::translation(Vec3::X);
-    let touch = DockingPair::new(&one, start, &other, home)
+    let touch = DockingPair::new(&one, start, &other, fixed_pose)
         .sweep(&there)
         .unwrap();
     assert_eq!(touch.pairs.len(), 1);
@@ -201,28 +201,31 @@ fn what_touches_may_leave_and_slide_along_but_not_go_on() {
         (Vec3::new(0.5, 1.0, 0.0), false),
     ] {
         let motion = RigidMotion::translation(step);
-        let next = DockingPair::new(&one, touch.pose, &other, home)
+        let next = DockingPair::new(&one, touch.pose, &other, fixed_pose)
             .sweep(&motion)
             .unwrap();
         assert_eq!(next.fraction == 1.0, free, "{step}");
         if !free {
             assert!(next.fraction < 1.0e-3, "{}", next.fraction);
         }
-        assert!(gaps(&atoms(&one, &next.pose), &atoms(&other, &home)).all(|(_, _, gap)| gap > 0.0));
+        assert!(
+            gaps(&atoms(&one, &next.pose), &atoms(&other, &fixed_pose))
+                .all(|(_, _, gap)| gap > 0.0)
+        );
     }
 }
 
 #[test]
-fn bad_input_is_answered_with_what_is_wrong() {
+fn invalid_input_is_an_error() {
     let (one, other) = (ball(0.1), ball(0.1));
-    let home = Pose::IDENTITY;
+    let fixed_pose = Pose::IDENTITY;
     let inside = Pose::from_translation(Vec3::X * 0.15);
     let go = |pose: &Pose, motion: RigidMotion, tolerance: f32| {
-        let encounter = DockingPair {
+        let pair = DockingPair {
             tolerance,
-            ..DockingPair::new(&one, *pose, &other, home)
+            ..DockingPair::new(&one, *pose, &other, fixed_pose)
         };
-        encounter.sweep(&motion)
+        pair.sweep(&motion)
     };
     let error = go(&inside, RigidMotion::default(), CONTACT_TOLERANCE_NM).unwrap_err();
     let DockingError::StartsOverlapping {
@@ -234,16 +237,16 @@ fn bad_input_is_answered_with_what_is_wrong() {
         panic!("{error}");
     };
     assert!((penetration - 0.05).abs() < 1.0e-6);
-    assert!(error.to_string().contains("begin from a free pose"));
+    assert!(error.to_string().contains("start from a free pose"));
     let away = Pose::from_translation(Vec3::X);
     let bad = RigidMotion::translation(Vec3::splat(f32::NAN));
     assert!(matches!(
         go(&away, bad, CONTACT_TOLERANCE_NM),
-        Err(DockingError::NotFinite { what: "motion" })
+        Err(DockingError::NotFinite)
     ));
-    let nowhere = Pose::from_translation(Vec3::INFINITY);
+    let infinite = Pose::from_translation(Vec3::INFINITY);
     let no_rotation = Pose::new(Vec3::X, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
-    for bad in [nowhere, no_rotation] {
+    for bad in [infinite, no_rotation] {
         assert!(matches!(
             go(&bad, RigidMotion::default(), CONTACT_TOLERANCE_NM),
             Err(DockingError::BadPose { .. })

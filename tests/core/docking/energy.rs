@@ -1,4 +1,4 @@
-//! Energies from a lattice, against the sum over all pairs in 64 bits.
+//! Energies of the grid, against the sum over all pairs in `f64`.
 
 use std::sync::Arc;
 
@@ -15,9 +15,8 @@ use rand_pcg::Pcg64;
 use crate::common::thread_pool::with_threads;
 use crate::docking::fixtures::{ball, ligand_and_receptor, molecule, random_pose};
 
-/// How far the lattice may be off where atoms do not overlap, kJ/mol, and in shares of the
-/// energy.
-const ENERGY_OFF: (f64, f64) = (1.5, 0.05);
+/// Maximum error where atoms do not overlap: absolute, kJ/mol, and relative.
+const MAX_ERROR: (f64, f64) = (1.5, 0.05);
 
 fn typed(template: &Arc<MoleculeTemplate>) -> ForceFieldMolecule {
     ForceFieldMolecule::new(Arc::clone(template))
@@ -37,10 +36,10 @@ fn sum(molecule: &ForceFieldMolecule) -> f32 {
 }
 
 #[test]
-fn proteins_have_whole_charges_with_hydrogens_or_without_and_ligands_are_neutral() {
+fn proteins_have_integer_charges_and_ligands_are_neutral() {
     let (ligand, receptor) = ligand_and_receptor();
     assert!(sum(&typed(ligand.template())).abs() < 1.0e-4);
-    // The ammonium at the start and the carboxylate at the end make up for each other.
+    // The charges of the termini cancel.
     let residues = receptor.template().residues();
     let count = |names: &[&str]| {
         let found = residues
@@ -50,7 +49,7 @@ fn proteins_have_whole_charges_with_hydrogens_or_without_and_ligands_are_neutral
     };
     let expected = count(&["LYS", "ARG", "HIP"]) - count(&["ASP", "GLU"]);
     assert!((sum(&typed(receptor.template())) - expected).abs() < 1.0e-3);
-    // Without hydrogens the first nitrogen is taken for one of the chain.
+    // Without hydrogens the N-terminus counts as backbone.
     let bare = sum(&without_hydrogens("t4_lysozyme_l99a.pdb"));
     assert!(
         (bare - (expected - 1.0)).abs() < 1.0e-3,
@@ -59,7 +58,7 @@ fn proteins_have_whole_charges_with_hydrogens_or_without_and_ligands_are_neutral
 }
 
 #[test]
-fn charges_have_to_be_one_for_each_atom_and_finite() {
+fn charges_must_be_finite_and_one_per_atom() {
     let one = typed(ball(0.1).template());
     assert_eq!(
         one.clone().with_charges(vec![0.5]).unwrap().charges(),
@@ -80,9 +79,9 @@ fn charges_have_to_be_one_for_each_atom_and_finite() {
 }
 
 #[test]
-fn the_lattice_says_what_the_sum_over_all_pairs_says() {
+fn grid_agrees_with_direct_sum() {
     let (ligand, receptor) = ligand_and_receptor();
-    // Charges of a salt, so that Coulomb's law has something to do.
+    // Alternating charges, to exercise the Coulomb term.
     let charges = (0..18)
         .map(|k| if k % 2 == 0 { 0.3 } else { -0.3 })
         .collect();
@@ -91,22 +90,24 @@ fn the_lattice_says_what_the_sum_over_all_pairs_says() {
     let config = EnergyConfig::default();
     let grid = EnergyGrid::new(&large, &small, &config).unwrap();
     assert!(grid.bytes() as u64 <= config.max_bytes);
-    let home = Pose::new(Vec3::new(0.3, -0.2, 0.1), Quat::from_rotation_y(0.7));
+    let receptor_pose = Pose::new(Vec3::new(0.3, -0.2, 0.1), Quat::from_rotation_y(0.7));
     let mut random = Pcg64::seed_from_u64(11);
     let (mut near, mut squares, mut forces) = (0, 0.0, [0.0, 0.0]);
     for _ in 0..300 {
         let pose = random_pose(&mut random, 2.4);
-        let Ok(pose) = DockingPair::new(&ligand, pose, &receptor, home).nearest_free_pose() else {
-            panic!("poses are finite");
+        let Ok(pose) =
+            DockingPair::new(&ligand, pose, &receptor, receptor_pose).nearest_free_pose()
+        else {
+            panic!("the poses are finite");
         };
-        let read = grid.interaction(&pose, &home);
-        let exact = direct_interaction(&small, &pose, &large, &home, &config);
+        let read = grid.interaction(&pose, &receptor_pose);
+        let exact = direct_interaction(&small, &pose, &large, &receptor_pose, &config);
         for (one, other) in [
             (read.lennard_jones, exact.lennard_jones),
             (read.coulomb, exact.coulomb),
             (read.solvation, exact.solvation),
         ] {
-            let allowed = ENERGY_OFF.0 + ENERGY_OFF.1 * other.abs();
+            let allowed = MAX_ERROR.0 + MAX_ERROR.1 * other.abs();
             assert!((one - other).abs() < allowed, "{one} is not {other}");
         }
         squares += (read.energy() - exact.energy()).powi(2);
@@ -124,9 +125,9 @@ fn the_lattice_says_what_the_sum_over_all_pairs_says() {
 }
 
 #[test]
-fn a_finer_lattice_is_closer_to_the_sum() {
+fn finer_grid_is_more_accurate() {
     let (one, other) = (typed(ball(0.1).template()), typed(ball(0.1).template()));
-    let off = |spacing: f32| {
+    let error = |spacing: f32| {
         let config = EnergyConfig {
             spacing,
             ..EnergyConfig::default()
@@ -136,14 +137,15 @@ fn a_finer_lattice_is_closer_to_the_sum() {
         let poses = (0..500).map(|_| random_pose(&mut random, 0.8));
         poses
             .map(|pose| {
-                let home = Pose::IDENTITY;
-                let exact = direct_interaction(&one, &pose, &other, &home, &config).energy();
-                (grid.energy(&pose, &home) - exact).abs()
+                let receptor_pose = Pose::IDENTITY;
+                let exact =
+                    direct_interaction(&one, &pose, &other, &receptor_pose, &config).energy();
+                (grid.energy(&pose, &receptor_pose) - exact).abs()
             })
             .sum::<f64>()
     };
-    let [coarse, middle, fine] = [0.06, 0.03, 0.015].map(off);
-    // The error of linear interpolation goes with the square of the spacing.
+    let [coarse, middle, fine] = [0.06, 0.03, 0.015].map(error);
+    // The error of linear interpolation is quadratic in the spacing.
     assert!(
         middle < 0.35 * coarse && fine < 0.35 * middle,
         "{coarse} {middle} {fine}"
@@ -151,7 +153,7 @@ fn a_finer_lattice_is_closer_to_the_sum() {
 }
 
 #[test]
-fn forces_and_torques_are_slopes_of_the_energy() {
+fn forces_and_torques_are_gradients_of_the_energy() {
     let (ligand, receptor) = ligand_and_receptor();
     let (small, large) = (typed(ligand.template()), typed(receptor.template()));
     let config = EnergyConfig {
@@ -159,16 +161,17 @@ fn forces_and_torques_are_slopes_of_the_energy() {
         ..EnergyConfig::default()
     };
     let grid = EnergyGrid::new(&large, &small, &config).unwrap();
-    let home = Pose::new(Vec3::new(-0.4, 0.0, 0.2), Quat::from_rotation_z(1.1));
+    let receptor_pose = Pose::new(Vec3::new(-0.4, 0.0, 0.2), Quat::from_rotation_z(1.1));
     let mut random = Pcg64::seed_from_u64(3);
     let (mut off, mut all, mut turn_off, mut turn_all) = (0.0, 0.0, 0.0, 0.0);
     for _ in 0..200 {
         let pose = random_pose(&mut random, 2.0);
-        let here = grid.interaction(&pose, &home);
+        let here = grid.interaction(&pose, &receptor_pose);
         let step = 1.0e-3;
         for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
             let slope = |motion: RigidMotion| {
-                let ends = [0.5, -0.5].map(|part| grid.energy(&motion.pose_at(&pose, part), &home));
+                let ends = [0.5, -0.5]
+                    .map(|part| grid.energy(&motion.pose_at(&pose, part), &receptor_pose));
                 (ends[0] - ends[1]) / f64::from(step)
             };
             let along = slope(RigidMotion::translation(axis * step));
@@ -179,7 +182,7 @@ fn forces_and_torques_are_slopes_of_the_energy() {
             turn_all += about.powi(2);
         }
     }
-    // Not zero only because some atoms cross a face of the lattice within the step.
+    // Not zero because some atoms cross a face of the grid within the step.
     assert!(
         off < 0.01 * all && turn_off < 0.01 * turn_all,
         "{off} {all} {turn_off} {turn_all}"
@@ -187,7 +190,7 @@ fn forces_and_torques_are_slopes_of_the_energy() {
 }
 
 #[test]
-fn far_away_and_nowhere_there_is_nothing() {
+fn interaction_is_zero_beyond_the_cutoff() {
     let (one, other) = (typed(ball(0.1).template()), typed(ball(0.1).template()));
     let grid = EnergyGrid::new(&other, &one, &EnergyConfig::default()).unwrap();
     for place in [
@@ -206,13 +209,13 @@ fn far_away_and_nowhere_there_is_nothing() {
 }
 
 #[test]
-fn a_lattice_that_is_too_large_is_refused_before_it_is_made() {
+fn too_large_grid_is_an_error() {
     let (ligand, receptor) = ligand_and_receptor();
     let config = EnergyConfig {
         spacing: 0.005,
         ..EnergyConfig::default()
     };
-    let refused = EnergyGrid::new(
+    let result = EnergyGrid::new(
         &typed(receptor.template()),
         &typed(ligand.template()),
         &config,
@@ -221,15 +224,15 @@ fn a_lattice_that_is_too_large_is_refused_before_it_is_made() {
         needed,
         allowed,
         receptor,
-    }) = refused
+    }) = result
     else {
-        panic!("it is not refused");
+        panic!("expected an error");
     };
     assert!(needed > allowed && allowed == config.max_bytes && receptor.contains("lysozyme"));
 }
 
 #[test]
-fn the_lattice_has_the_same_bits_on_any_number_of_threads() {
+fn grid_is_bitwise_identical_on_any_number_of_threads() {
     let (one, other) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let (one, other) = (typed(one.template()), typed(other.template()));
     let energies = |threads: usize| {
@@ -246,14 +249,20 @@ fn the_lattice_has_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn the_crystals_pose_is_free_and_holds_the_ligand() {
+fn crystal_pose_is_free_and_attractive() {
     let (ligand, receptor) = ligand_and_receptor();
-    let (pose, home) = (
+    let (pose, receptor_pose) = (
         ligand.template().file_pose(),
         receptor.template().file_pose(),
     );
-    assert!(is_free(&ligand, &pose, &receptor, &home));
+    assert!(is_free(&ligand, &pose, &receptor, &receptor_pose));
     let (small, large) = (typed(ligand.template()), typed(receptor.template()));
-    let energy = direct_interaction(&small, &pose, &large, &home, &EnergyConfig::default());
+    let energy = direct_interaction(
+        &small,
+        &pose,
+        &large,
+        &receptor_pose,
+        &EnergyConfig::default(),
+    );
     assert!(energy.energy() < -30.0, "{energy:?}");
 }

@@ -1,4 +1,4 @@
-//! Molecules, random poses, and the brute force that everything is compared with.
+//! Molecules, random poses, and brute-force references.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ pub fn molecule(file: &str) -> DockingMolecule {
     DockingMolecule::new(Arc::new(template))
 }
 
-/// The drug and its receptor.
+/// p-Xylene and T4 lysozyme L99A.
 pub fn ligand_and_receptor() -> (DockingMolecule, DockingMolecule) {
     (molecule("p_xylene.pdb"), molecule("t4_lysozyme_l99a.pdb"))
 }
 
-/// A molecule of one atom, nm.
+/// A molecule of one atom with a radius in nm.
 pub fn ball(radius: f32) -> DockingMolecule {
     let atom = Atom {
         position: Vec3::ZERO,
@@ -35,24 +35,24 @@ pub fn ball(radius: f32) -> DockingMolecule {
     DockingMolecule::new(Arc::new(template.unwrap()))
 }
 
-pub fn random_vector(random: &mut impl Rng, longest: f32) -> Vec3 {
+pub fn random_vector(random: &mut impl Rng, max_length: f32) -> Vec3 {
     loop {
         let vector = Vec3::from_array([(); 3].map(|()| random.random_range(-1.0..1.0)));
         if vector.length_squared() <= 1.0 {
-            return vector * longest;
+            return vector * max_length;
         }
     }
 }
 
-pub fn random_pose(random: &mut impl Rng, furthest: f32) -> Pose {
+pub fn random_pose(random: &mut impl Rng, max_distance: f32) -> Pose {
     let turn = random_vector(random, std::f32::consts::PI);
     Pose::new(
-        random_vector(random, furthest),
+        random_vector(random, max_distance),
         Quat::from_scaled_axis(turn),
     )
 }
 
-/// A motion, sometimes tiny and sometimes extremely fast.
+/// A random motion, from tiny to extremely fast.
 pub fn random_motion(random: &mut impl Rng) -> RigidMotion {
     let longest = [0.02, 0.3, 3.0, 30.0][random.random_range(0..4)];
     let turn = [0.0, 0.01, 0.5, 6.0][random.random_range(0..4)];
@@ -62,18 +62,18 @@ pub fn random_motion(random: &mut impl Rng) -> RigidMotion {
     }
 }
 
-/// Atoms of a molecule at a pose, in 64 bits.
+/// Centers and radii of the atoms at a pose, in `f64`.
 pub fn atoms(molecule: &DockingMolecule, pose: &Pose) -> Vec<(DVec3, f64)> {
     let template = molecule.template();
     let rotation = pose.rotation.as_dquat().normalize();
-    let place = |position: &Vec3| rotation * position.as_dvec3() + pose.position.as_dvec3();
+    let to_world = |position: &Vec3| rotation * position.as_dvec3() + pose.position.as_dvec3();
     let atoms = template.positions().iter().zip(template.radii());
     atoms
-        .map(|(position, radius)| (place(position), f64::from(*radius)))
+        .map(|(position, radius)| (to_world(position), f64::from(*radius)))
         .collect()
 }
 
-/// Gaps of all pairs of atoms, nm.
+/// Gaps between all pairs of atoms, nm.
 pub fn gaps<'a>(
     a: &'a [(DVec3, f64)],
     b: &'a [(DVec3, f64)],
@@ -88,5 +88,5 @@ pub fn gaps<'a>(
 /// Smallest gap between two molecules, nm.
 pub fn smallest_gap(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose) -> f64 {
     let (a, b) = (atoms(a, pose_a), atoms(b, pose_b));
-    gaps(&a, &b).fold(f64::INFINITY, |least, (_, _, gap)| least.min(gap))
+    gaps(&a, &b).fold(f64::INFINITY, |min, (_, _, gap)| min.min(gap))
 }

@@ -1,4 +1,4 @@
-//! Out of an overlap.
+//! Nearest free pose.
 
 use bevy_rapier_molecules::docking::DockingPair;
 use bevy_rapier_molecules::pose::Pose;
@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 use crate::docking::fixtures::{ball, ligand_and_receptor, smallest_gap};
 
 #[test]
-fn a_ball_leaves_by_about_the_shortest_way() {
+fn ball_is_freed_along_about_the_shortest_path() {
     let (one, other) = (ball(0.1), ball(0.3));
     let inside = Pose::from_translation(Vec3::new(0.2, 0.1, -0.1));
     let free = DockingPair::new(&one, inside, &other, Pose::IDENTITY)
@@ -20,7 +20,7 @@ fn a_ball_leaves_by_about_the_shortest_way() {
 }
 
 #[test]
-fn a_drug_deep_in_its_receptor_is_freed_and_a_free_one_is_left_alone() {
+fn overlapping_ligand_is_freed_and_free_ligand_stays() {
     let (ligand, receptor) = ligand_and_receptor();
     let inside = Pose::new(Vec3::ZERO, Quat::from_rotation_x(0.3));
     assert!(smallest_gap(&ligand, &inside, &receptor, &Pose::IDENTITY) < 0.0);

@@ -1,5 +1,5 @@
-//! Docking by hand and by search: overlaps, motion until touch, sliding, pushing, freeing,
-//! energies, sessions and their logs, against brute force in 64 bits and closed forms.
+//! Interactive docking, energies, search and session logs, against brute force in `f64` and
+//! closed forms.
 
 mod conservative_advancement;
 mod controls;

@@ -1,4 +1,4 @@
-//! All pairs of atoms that overlap.
+//! Overlapping pairs of atoms.
 
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free, overlapping_atoms};
 use bevy_rapier_molecules::pose::Pose;
@@ -7,10 +7,10 @@ use rand_pcg::Pcg64;
 
 use crate::docking::fixtures::{atoms, gaps, ligand_and_receptor, molecule, random_pose};
 
-/// Gaps nearer to zero than this may be found either way, nm: poses are rounded.
+/// Gaps closer to zero may be found or not, nm: poses are rounded.
 const ROUNDING_NM: f64 = 2.0e-6;
 
-/// Whether what is found is what brute force finds; returns how much that is.
+/// Compares the overlaps with brute force and returns their number.
 fn check(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose) -> usize {
     let found = overlapping_atoms(a, pose_a, b, pose_b);
     assert!(found.is_sorted_by_key(|pair| (pair.a, pair.b)));
@@ -18,11 +18,11 @@ fn check(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose)
     let (one, other) = (atoms(a, pose_a), atoms(b, pose_b));
     let mut rest = found.iter().peekable();
     for (a, b, gap) in gaps(&one, &other) {
-        let known = rest.next_if(|pair| (pair.a, pair.b) == (a, b));
+        let pair = rest.next_if(|pair| (pair.a, pair.b) == (a, b));
         if gap.abs() > ROUNDING_NM {
-            assert_eq!(known.is_some(), gap < 0.0, "atoms {a} and {b}, gap {gap}");
+            assert_eq!(pair.is_some(), gap < 0.0, "atoms {a} and {b}, gap {gap}");
         }
-        if let Some(pair) = known {
+        if let Some(pair) = pair {
             assert!((f64::from(pair.gap) - gap).abs() < ROUNDING_NM);
         }
     }
@@ -31,7 +31,7 @@ fn check(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose)
 }
 
 #[test]
-fn ten_thousand_poses_of_a_drug_and_its_receptor_overlap_as_brute_force_says() {
+fn ligand_overlaps_agree_with_brute_force() {
     let (ligand, receptor) = ligand_and_receptor();
     let mut random = Pcg64::seed_from_u64(1);
     let (mut overlapping, mut free) = (0, 0);
@@ -53,12 +53,11 @@ fn ten_thousand_poses_of_a_drug_and_its_receptor_overlap_as_brute_force_says() {
             free += 1;
         }
     }
-    // Poses of both kinds were seen.
     assert!(overlapping > 1000 && free > 1000, "{overlapping} {free}");
 }
 
 #[test]
-fn two_proteins_overlap_as_brute_force_says() {
+fn protein_overlaps_agree_with_brute_force() {
     let (one, other) = (molecule("1ubq.cif"), molecule("dhfr.pdb"));
     let mut random = Pcg64::seed_from_u64(2);
     let mut overlapping = 0;

@@ -1,4 +1,4 @@
-//! Four answers to a collision.
+//! Collision responses.
 
 use bevy_rapier_molecules::docking::{
     DockingError, DockingMolecule, DockingPair, ResponseMode, RigidMotion, overlapping_atoms,
@@ -12,7 +12,7 @@ use crate::docking::fixtures::{
     ball, ligand_and_receptor, random_motion, random_pose, smallest_gap,
 };
 
-fn encounter<'a>(
+fn docking_pair<'a>(
     moving: &'a DockingMolecule,
     pose: Pose,
     other: &'a DockingMolecule,
@@ -21,23 +21,23 @@ fn encounter<'a>(
 }
 
 #[test]
-fn stop_cue_and_slide_are_what_they_are_made_of() {
+fn stop_cue_and_slide_match_their_algorithms() {
     let (ligand, receptor) = ligand_and_receptor();
-    let home = Pose::IDENTITY;
+    let fixed_pose = Pose::IDENTITY;
     let mut random = Pcg64::seed_from_u64(8);
-    let mut met = 0;
+    let mut contacts = 0;
     for _ in 0..800 {
         let pose = random_pose(&mut random, 3.5);
-        if smallest_gap(&ligand, &pose, &receptor, &home) < 1.0e-5 {
+        if smallest_gap(&ligand, &pose, &receptor, &fixed_pose) < 1.0e-5 {
             continue;
         }
         let motion = random_motion(&mut random);
-        let here = encounter(&ligand, pose, &receptor);
-        let touch = DockingPair::new(&ligand, pose, &receptor, home)
+        let here = docking_pair(&ligand, pose, &receptor);
+        let touch = DockingPair::new(&ligand, pose, &receptor, fixed_pose)
             .sweep(&motion)
             .unwrap();
         let stopped = here.respond(ResponseMode::Stop, &motion).unwrap();
-        assert_eq!((stopped.pose, stopped.other_pose), (touch.pose, home));
+        assert_eq!((stopped.pose, stopped.other_pose), (touch.pose, fixed_pose));
         assert_eq!(
             (stopped.blocked, &stopped.pairs),
             (touch.fraction < 1.0, &touch.pairs)
@@ -46,39 +46,39 @@ fn stop_cue_and_slide_are_what_they_are_made_of() {
         assert_eq!(through.pose, motion.pose_at(&pose, 1.0));
         assert_eq!(
             through.pairs,
-            overlapping_atoms(&ligand, &through.pose, &receptor, &home)
+            overlapping_atoms(&ligand, &through.pose, &receptor, &fixed_pose)
         );
-        let slid = DockingPair::new(&ligand, pose, &receptor, home)
+        let slid = DockingPair::new(&ligand, pose, &receptor, fixed_pose)
             .slide(&motion)
             .unwrap();
         let sliding = here.respond(ResponseMode::Slide, &motion).unwrap();
         assert_eq!((sliding.pose, sliding.blocked), (slid.pose, slid.blocked));
-        met += usize::from(touch.fraction < 1.0);
+        contacts += usize::from(touch.fraction < 1.0);
     }
-    assert!(met > 50, "{met}");
+    assert!(contacts > 50, "{contacts}");
 }
 
 #[test]
-fn a_ball_that_pushes_its_like_shares_its_motion_with_it() {
+fn equal_balls_share_the_motion() {
     let (one, other) = (ball(0.1), ball(0.1));
     let start = Pose::from_translation(Vec3::X * -0.5);
     let motion = RigidMotion::translation(Vec3::X * 1.3);
-    let pushed = encounter(&one, start, &other)
+    let pushed = docking_pair(&one, start, &other)
         .respond(ResponseMode::Push, &motion)
         .unwrap();
-    // It is free for 0.3 nm; of the other 1 nm each gets half, as they stick together.
+    // 0.3 nm are free; the remaining 1 nm is shared equally.
     let (here, there) = (pushed.pose.position.x, pushed.other_pose.position.x);
     assert!(
         (here - 0.3).abs() < 0.01 && (there - 0.5).abs() < 0.01,
         "{here} {there}"
     );
-    // Momentum is what it would have been without the other.
+    // Momentum is conserved.
     assert!((here + 0.5 + there - 1.3).abs() < 1.0e-3);
     assert!(smallest_gap(&one, &pushed.pose, &other, &pushed.other_pose) > 0.0);
 }
 
 #[test]
-fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_along() {
+fn light_molecule_slides_and_heavy_molecule_pushes() {
     let (ligand, receptor) = ligand_and_receptor();
     let mut random = Pcg64::seed_from_u64(9);
     let mut pushes = 0;
@@ -94,10 +94,10 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
             motion.rotation = Vec3::ZERO;
             DockingPair {
                 other_pose: pose,
-                ..encounter(&receptor, Pose::IDENTITY, &ligand)
+                ..docking_pair(&receptor, Pose::IDENTITY, &ligand)
             }
         } else {
-            encounter(&ligand, pose, &receptor)
+            docking_pair(&ligand, pose, &receptor)
         };
         let pushed = here.respond(ResponseMode::Push, &motion).unwrap();
         let gap = smallest_gap(here.moving, &pushed.pose, here.other, &pushed.other_pose);
@@ -111,7 +111,7 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
             pushes += 1;
         }
         if heavy {
-            // The heavy one loses next to nothing of its way.
+            // The heavy molecule keeps nearly all of its motion.
             let left = pushed.pose.position.distance(motion.translation);
             assert!(
                 pushed.blocked || left < 0.05 + 0.05 * motion.translation.length(),
@@ -125,9 +125,9 @@ fn a_light_molecule_slides_along_a_heavy_one_and_a_heavy_one_takes_a_light_one_a
 }
 
 #[test]
-fn only_a_cue_can_begin_inside_and_no_motion_may_be_infinite() {
+fn only_cue_may_start_overlapping_and_motions_must_be_finite() {
     let (one, other) = (ball(0.1), ball(0.1));
-    let inside = encounter(&one, Pose::from_translation(Vec3::X * 0.1), &other);
+    let inside = docking_pair(&one, Pose::from_translation(Vec3::X * 0.1), &other);
     let motion = RigidMotion::translation(Vec3::X);
     for mode in [ResponseMode::Stop, ResponseMode::Slide, ResponseMode::Push] {
         assert!(matches!(
@@ -142,13 +142,13 @@ fn only_a_cue_can_begin_inside_and_no_motion_may_be_infinite() {
             .pairs
             .is_empty()
     );
-    let endless = RigidMotion::translation(Vec3::X * f32::INFINITY);
+    let infinite = RigidMotion::translation(Vec3::X * f32::INFINITY);
     for mode in [
         ResponseMode::Stop,
         ResponseMode::Cue,
         ResponseMode::Slide,
         ResponseMode::Push,
     ] {
-        assert!(inside.respond(mode, &endless).is_err());
+        assert!(inside.respond(mode, &infinite).is_err());
     }
 }

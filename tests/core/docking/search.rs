@@ -1,4 +1,4 @@
-//! The search for where a ligand belongs.
+//! Docking search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,19 +20,19 @@ fn energy(ligand: &DockingMolecule, receptor: &DockingMolecule) -> EnergyGrid {
     EnergyGrid::new(&large, &small, &EnergyConfig::default()).unwrap()
 }
 
-/// Nothing that the search is given depends on where the crystal has the ligand.
+/// The search does not know the crystal pose.
 #[test]
-fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds() {
+fn p_xylene_is_found_in_the_cavity_with_at_least_three_of_five_seeds() {
     let (ligand, receptor) = ligand_and_receptor();
-    let (crystal, home) = (
+    let (crystal, receptor_pose) = (
         ligand.template().file_pose(),
         receptor.template().file_pose(),
     );
     let energy = energy(&ligand, &receptor);
-    let docking = DockingSearch {
+    let search = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
-        receptor_pose: home,
+        receptor_pose,
         energy: &energy,
     };
     let mut found = 0;
@@ -42,22 +42,22 @@ fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds
             seed,
             ..DockingSearchConfig::default()
         };
-        let poses = docking
-            .search(&config, &|now, all| {
-                assert!(now <= all);
-                done.fetch_max(now, Ordering::Relaxed);
+        let poses = search
+            .run(&config, &|finished, total| {
+                assert!(finished <= total);
+                done.fetch_max(finished, Ordering::Relaxed);
             })
             .unwrap();
         assert_eq!(done.into_inner(), config.restarts + config.finalists);
         assert!(poses.is_sorted_by_key(|pose| pose.energy));
         for DockedPose {
             pose,
-            energy: known,
+            energy: expected,
             ..
         } in &poses
         {
-            assert!(is_free(&ligand, pose, &receptor, &home));
-            assert_eq!(energy.energy(pose, &home), *known);
+            assert!(is_free(&ligand, pose, &receptor, &receptor_pose));
+            assert_eq!(energy.energy(pose, &receptor_pose), *expected);
         }
         found += u32::from(poses[0].pose.position.distance(crystal.position) < 0.2);
     }
@@ -65,33 +65,33 @@ fn p_xylene_is_found_in_the_cavity_of_lysozyme_with_at_least_three_of_five_seeds
 }
 
 #[test]
-fn the_same_seed_finds_the_same_poses_on_any_number_of_threads() {
+fn same_seed_finds_the_same_poses_on_any_number_of_threads() {
     let (ligand, receptor) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let energy = energy(&ligand, &receptor);
-    let docking = DockingSearch {
+    let search = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
         receptor_pose: Pose::from_translation(Vec3::new(1.0, 2.0, 3.0)),
         energy: &energy,
     };
-    let search = |threads: usize, seed: u64| {
+    let run = |threads: usize, seed: u64| {
         let config = DockingSearchConfig {
             seed,
             restarts: 24,
             finalists: 6,
             ..DockingSearchConfig::default()
         };
-        with_threads(threads, || docking.search(&config, &|_, _| ()).unwrap())
+        with_threads(threads, || search.run(&config, &|_, _| ()).unwrap())
     };
-    assert_eq!(search(1, 7), search(3, 7));
-    assert_ne!(search(1, 7), search(1, 8));
+    assert_eq!(run(1, 7), run(3, 7));
+    assert_ne!(run(1, 7), run(1, 8));
 }
 
 #[test]
-fn settings_and_poses_that_make_no_sense_are_refused() {
+fn invalid_settings_and_poses_are_errors() {
     let (ligand, receptor) = (molecule("p_xylene.pdb"), molecule("popc.pdb"));
     let energy = energy(&ligand, &receptor);
-    let mut docking = DockingSearch {
+    let mut search = DockingSearch {
         ligand: &ligand,
         receptor: &receptor,
         receptor_pose: Pose::IDENTITY,
@@ -101,15 +101,15 @@ fn settings_and_poses_that_make_no_sense_are_refused() {
         finalists: 0,
         ..DockingSearchConfig::default()
     };
-    let refused = docking.search(&config, &|_, _| ());
+    let result = search.run(&config, &|_, _| ());
     assert!(matches!(
-        refused,
+        result,
         Err(DockingSearchError::BadParameter {
             what: "finalists",
             value: 0
         })
     ));
-    docking.receptor_pose = Pose::from_translation(Vec3::NAN);
-    let refused = docking.search(&DockingSearchConfig::default(), &|_, _| ());
-    assert!(matches!(refused, Err(DockingSearchError::Docking(_))));
+    search.receptor_pose = Pose::from_translation(Vec3::NAN);
+    let result = search.run(&DockingSearchConfig::default(), &|_, _| ());
+    assert!(matches!(result, Err(DockingSearchError::Docking(_))));
 }

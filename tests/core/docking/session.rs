@@ -1,4 +1,4 @@
-//! Sessions, and their logs.
+//! Sessions and their logs.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn with_energy(session: Session) -> Session {
     session.with_energy(Arc::new(energy))
 }
 
-/// Anything that a user might do.
+/// A random input.
 fn random_input(random: &mut impl Rng) -> SessionInput {
     match random.random_range(0..32) {
         0 => SessionInput::SwitchMoved,
@@ -53,7 +53,7 @@ fn random_input(random: &mut impl Rng) -> SessionInput {
     }
 }
 
-/// A session of random inputs, and its log.
+/// Runs random inputs and records them.
 fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String) {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
@@ -63,7 +63,7 @@ fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String)
         let before = (session.pose(Role::Receptor), session.pose(Role::Ligand));
         if session.apply(&input).is_err() {
             let after = (session.pose(Role::Receptor), session.pose(Role::Ligand));
-            assert_eq!(before, after, "{input:?} failed and changed something");
+            assert_eq!(before, after, "rejected {input:?} changed a pose");
         }
     }
     let text = recorder.finish(&session).unwrap();
@@ -75,7 +75,7 @@ fn poses(session: &Session) -> [Pose; 2] {
 }
 
 #[test]
-fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
+fn replay_gives_bitwise_identical_poses() {
     for seed in 0..6 {
         let begin = if seed % 2 == 0 {
             with_energy(session())
@@ -85,7 +85,7 @@ fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
         let (end, text) = recorded(begin.clone(), seed, 150);
         let log = SessionLog::parse(&text).unwrap();
         let mut again = begin;
-        // Where a session was before does not matter.
+        // The poses before the replay do not matter.
         again
             .apply(&SessionInput::Place(
                 Role::Receptor,
@@ -99,7 +99,7 @@ fn a_log_is_played_back_to_the_same_poses_bit_for_bit() {
 }
 
 #[test]
-fn a_session_that_goes_on_can_be_recorded_from_where_it_is() {
+fn recording_can_start_in_the_middle_of_a_session() {
     let mut middle = session();
     for input in [
         SessionInput::SwitchMoved,
@@ -122,7 +122,7 @@ fn a_session_that_goes_on_can_be_recorded_from_where_it_is() {
 }
 
 #[test]
-fn a_log_of_another_molecule_is_refused_by_its_name() {
+fn log_of_another_molecule_is_an_error() {
     let (_, text) = recorded(session(), 1, 5);
     let log = SessionLog::parse(&text).unwrap();
     let [receptor, ligand] = ["popc.pdb", "1ubq.cif"].map(molecule);
@@ -130,21 +130,21 @@ fn a_log_of_another_molecule_is_refused_by_its_name() {
         Arc::clone(receptor.template()),
         Arc::clone(ligand.template()),
     );
-    let refused = log.replay(&mut other).unwrap_err();
+    let result = log.replay(&mut other).unwrap_err();
     assert!(matches!(
-        refused,
+        result,
         LogError::OtherMolecule {
-            part: "ligand",
+            role: "ligand",
             logged_atoms: 18,
             ..
         }
     ));
-    let message = refused.to_string();
+    let message = result.to_string();
     assert!(
         message.contains("p_xylene") && message.contains("1ubq"),
         "{message}"
     );
-    // The same molecule with other radii is another one, too.
+    // The same molecule with other radii.
     let fat = molecule("popc.pdb")
         .template()
         .as_ref()
@@ -152,31 +152,31 @@ fn a_log_of_another_molecule_is_refused_by_its_name() {
         .with_scaled_radii(1.01)
         .unwrap();
     let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Role::Ligand)));
-    let refused = log.replay(&mut other).unwrap_err();
+    let result = log.replay(&mut other).unwrap_err();
     assert!(matches!(
-        refused,
+        result,
         LogError::OtherMolecule {
-            part: "receptor",
+            role: "receptor",
             ..
         }
     ));
-    let refused = log.replay(&mut with_energy(session())).unwrap_err();
-    assert!(matches!(refused, LogError::OtherEnergy { .. }));
+    let result = log.replay(&mut with_energy(session())).unwrap_err();
+    assert!(matches!(result, LogError::OtherEnergy { .. }));
 }
 
 #[test]
-fn a_truncated_log_says_where_it_stops_wherever_it_is_cut() {
+fn truncated_log_reports_its_last_line() {
     let (_, text) = recorded(session(), 2, 20);
     assert!(SessionLog::parse(&text).is_ok());
     let mut truncated = 0;
-    // The last character is the end of the last line, which nothing needs.
+    // The final newline is optional.
     for cut in 0..text.len() - 1 {
         match SessionLog::parse(&text[..cut]).unwrap_err() {
             LogError::Truncated { line, .. } => {
                 assert_eq!(line, text[..cut].lines().count());
                 truncated += 1;
             }
-            // In the middle of the first line.
+            // Cut in the first line.
             LogError::NotALog | LogError::Version { .. } => assert!(cut < 14),
             other => panic!("cut at {cut}: {other}"),
         }
@@ -185,7 +185,7 @@ fn a_truncated_log_says_where_it_stops_wherever_it_is_cut() {
 }
 
 #[test]
-fn logs_that_make_no_sense_are_refused_with_the_line() {
+fn invalid_logs_are_errors_with_the_line() {
     let (_, text) = recorded(session(), 2, 5);
     let parse = |text: &str| SessionLog::parse(text).unwrap_err();
     assert_eq!(parse(""), LogError::NotALog);
@@ -209,22 +209,22 @@ fn logs_that_make_no_sense_are_refused_with_the_line() {
     assert!(matches!(with(6, "jump"), LogError::Line { line: 6, .. }));
     let fewer = text.replacen("response slide\n", "", 1);
     assert!(matches!(parse(&fewer), LogError::Count { .. }));
-    // A log that claims to have ended elsewhere.
+    // A different digest of the final poses.
     let mut end = text.trim_end().to_owned();
     let last = end.pop().unwrap();
     end.push(if last == '0' { '1' } else { '0' });
-    let played = SessionLog::parse(&end).unwrap().replay(&mut session());
-    assert_eq!(played, Err(LogError::DifferentEnd));
+    let replayed = SessionLog::parse(&end).unwrap().replay(&mut session());
+    assert_eq!(replayed, Err(LogError::DifferentEnd));
 }
 
 #[test]
-fn poses_of_bodies_are_recorded_and_played_without_physics() {
+fn body_poses_are_replayed_without_physics() {
     let mut pushed = session();
     let mut recorder = Recorder::new(Vec::new(), &pushed).unwrap();
     let mut random = Pcg64::seed_from_u64(11);
     let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((0..30).map(|_| {
-        // Some overlap, as bodies do that are pressed against each other.
+        // Some overlap, like bodies that are pressed together.
         SessionInput::BodyPoses([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
     }));
     inputs.extend([
@@ -250,17 +250,17 @@ fn poses_of_bodies_are_recorded_and_played_without_physics() {
     assert!(log.inputs().ends_with(&inputs));
     log.replay(&mut again).unwrap();
     assert_eq!(poses(&again), poses(&pushed));
-    // Another mode goes on from there.
+    // Another mode continues from there.
     again
         .apply(&SessionInput::Move(RigidMotion::translation(Vec3::X * 0.1)))
         .unwrap();
     let not_finite = Pose::from_translation(Vec3::NAN);
-    let refused = again.apply(&SessionInput::BodyPoses([Pose::IDENTITY, not_finite]));
-    assert!(matches!(refused, Err(SessionError::Docking(_))));
+    let result = again.apply(&SessionInput::BodyPoses([Pose::IDENTITY, not_finite]));
+    assert!(matches!(result, Err(SessionError::Docking(_))));
 }
 
 #[test]
-fn molecules_that_overlap_at_the_start_are_offered_the_nearest_free_pose() {
+fn overlapping_molecules_get_the_nearest_free_pose() {
     let mut session = session();
     session
         .apply(&SessionInput::Place(Role::Receptor, Pose::IDENTITY))
@@ -278,7 +278,7 @@ fn molecules_that_overlap_at_the_start_are_offered_the_nearest_free_pose() {
     assert_eq!(session.pose(Role::Ligand), free);
     assert!(session.clashes().is_empty());
     session.apply(&motion).unwrap();
-    // Without collisions nothing has to be free.
+    // Without collisions, overlaps are allowed.
     session.apply(&SessionInput::Collisions(false)).unwrap();
     session
         .apply(&SessionInput::Place(Role::Ligand, Pose::IDENTITY))
@@ -288,7 +288,7 @@ fn molecules_that_overlap_at_the_start_are_offered_the_nearest_free_pose() {
 }
 
 #[test]
-fn guidance_leads_downhill_whichever_molecule_is_moved_and_needs_an_energy() {
+fn guidance_lowers_the_energy_for_either_molecule() {
     assert_eq!(
         session().apply(&SessionInput::Guidance(true)),
         Err(SessionError::NoEnergy)
@@ -322,7 +322,7 @@ fn guidance_leads_downhill_whichever_molecule_is_moved_and_needs_an_energy() {
             session.molecule(Role::Receptor),
             session.molecule(Role::Ligand),
         );
-        let [home, pose] = poses(&session);
-        assert!(smallest_gap(one, &home, other, &pose) > 0.0);
+        let [receptor_pose, pose] = poses(&session);
+        assert!(smallest_gap(one, &receptor_pose, other, &pose) > 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Sliding.
+//! Sliding along a surface.
 
 use bevy_rapier_molecules::docking::{DockingPair, RigidMotion};
 use bevy_rapier_molecules::pose::Pose;
@@ -11,7 +11,7 @@ use crate::docking::fixtures::{
 };
 
 #[test]
-fn a_ball_slides_round_another_and_goes_on() {
+fn ball_slides_around_another() {
     let (one, other) = (ball(0.1), ball(0.3));
     let mut pose = Pose::from_translation(Vec3::new(-1.0, 0.05, 0.0));
     let step = RigidMotion::translation(Vec3::X * 0.05);
@@ -27,7 +27,7 @@ fn a_ball_slides_round_another_and_goes_on() {
 }
 
 #[test]
-fn a_ball_that_meets_another_head_on_is_blocked_and_not_inside() {
+fn head_on_collision_blocks_without_overlap() {
     let one = ball(0.1);
     let other = ball(0.2);
     let start = Pose::from_translation(Vec3::NEG_X);
@@ -40,22 +40,22 @@ fn a_ball_that_meets_another_head_on_is_blocked_and_not_inside() {
 }
 
 #[test]
-fn a_drug_slides_over_its_receptor_without_ever_being_inside_and_further_than_it_would_stop() {
+fn ligand_slides_without_overlap_and_beyond_the_first_contact() {
     let (ligand, receptor) = ligand_and_receptor();
-    let home = Pose::IDENTITY;
+    let fixed_pose = Pose::IDENTITY;
     let mut random = Pcg64::seed_from_u64(5);
     let (mut contacts, mut further) = (0, 0);
     for _ in 0..2000 {
         let pose = random_pose(&mut random, 3.5);
-        if smallest_gap(&ligand, &pose, &receptor, &home) < 1.0e-5 {
+        if smallest_gap(&ligand, &pose, &receptor, &fixed_pose) < 1.0e-5 {
             continue;
         }
         let motion = random_motion(&mut random);
-        let slid = DockingPair::new(&ligand, pose, &receptor, home)
+        let slid = DockingPair::new(&ligand, pose, &receptor, fixed_pose)
             .slide(&motion)
             .unwrap();
-        assert!(smallest_gap(&ligand, &slid.pose, &receptor, &home) > 0.0);
-        let stopped = DockingPair::new(&ligand, pose, &receptor, home)
+        assert!(smallest_gap(&ligand, &slid.pose, &receptor, &fixed_pose) > 0.0);
+        let stopped = DockingPair::new(&ligand, pose, &receptor, fixed_pose)
             .sweep(&motion)
             .unwrap();
         if stopped.fraction < 0.9 {
