@@ -9,8 +9,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bevy_rapier_molecules::dynamics::{
+    ContactMember, ContactSide, CrowdContacts, ExternalBody, ExternalContact, MemberIndex,
+    MemberSpheres, MovingBody,
+};
 use bevy_rapier_molecules::force::ThesisSteps;
 use bevy_rapier_molecules::molecule::{LoadOptions, read_bytes};
+use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{ReactionLaw, RelaxConfig, Relaxer};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
@@ -196,4 +201,61 @@ fn a_relaxation_does_not_allocate_after_warm_up() {
         });
         assert_eq!(allocations, 0, "{}", law.name());
     }
+}
+
+/// Ignored pairs and external contacts are set again in every substep, as the plugin does.
+#[test]
+fn a_substep_of_a_crowd_does_not_allocate_after_warm_up() {
+    let ball = Arc::new(MemberSpheres {
+        centers: vec![Vec3::ZERO],
+        radii: vec![0.1],
+    });
+    let member = |id| ContactMember {
+        id,
+        spheres: Arc::clone(&ball),
+        ..ContactMember::default()
+    };
+    // Columns of three balls that overlap, on a floor.
+    let body = |member: MemberIndex| {
+        let (column, level) = (member.0 / 3, member.0 % 3);
+        let (x, z) = ((column % 40) as f32, (column / 40) as f32);
+        let position = Vec3::new(x, 0.19 * level as f32, z);
+        Some(MovingBody {
+            pose: Pose::from_translation(position),
+            center: position,
+            inverse_mass: Vec3::ONE,
+            acceleration: Vec3::NEG_Y,
+            ..MovingBody::default()
+        })
+    };
+    let floor = ExternalBody {
+        id: 1,
+        body: MovingBody::default(),
+    };
+    let on_floor = |column: u32| ExternalContact {
+        a: ContactSide::External(0),
+        b: ContactSide::Member(MemberIndex(3 * column)),
+        key: u64::from(column),
+        normal: Vec3::Y,
+        point: Vec3::new((column % 40) as f32, -0.1, (column / 40) as f32),
+        gap: 0.0,
+        friction: 0.5,
+        restitution: 0.0,
+    };
+    let mut contacts = CrowdContacts::default();
+    contacts
+        .set_members((0..3000).map(member).collect())
+        .expect("few spheres");
+    let allocations = CountedPool::new(2).allocations_after(3, 10, |_| {
+        contacts.set_ignored_pairs(|ignored| {
+            let columns = (0..1000).rev().step_by(10);
+            ignored.extend(columns.map(|column| [3 * column + 1, 3 * column].map(MemberIndex)));
+        });
+        contacts.gather(body).expect("all bodies are valid");
+        contacts.detect().expect("the spheres are finite");
+        contacts.set_external_contacts(&[floor], (0..1000).map(on_floor));
+        contacts.respond(0.01);
+        assert_eq!(contacts.touches().len(), 2000 - 100);
+    });
+    assert_eq!(allocations, 0);
 }

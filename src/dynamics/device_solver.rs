@@ -69,16 +69,10 @@ pub trait DeviceSolver: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Sets the spheres of each owner, in its body frame.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
     fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError>;
 
     /// Sets the surface of each owner, and the pairs that never touch: sorted, the smaller
     /// index first.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
     fn set_surfaces(
         &mut self,
         surfaces: &[(ContactMaterial, InteractionGroups)],
@@ -98,9 +92,6 @@ pub trait DeviceSolver: Send + Sync {
     ) -> Result<DeviceDetection, SearchError>;
 
     /// Solves the contacts of the last detection.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
     fn respond(
         &mut self,
         substep: &DeviceSubstep<'_>,
@@ -108,15 +99,9 @@ pub trait DeviceSolver: Send + Sync {
     ) -> Result<(), DeviceError>;
 
     /// Continues from contacts that another solver solved.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
     fn load_contacts(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError>;
 
     /// Reads the contacts of the last substep.
-    ///
-    /// # Errors
-    /// [`DeviceError`] if the device fails.
     fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError>;
 
     /// Drops the contacts of the last substep.

@@ -118,7 +118,7 @@ impl InteractionGroups {
 /// bias_rate = ω/a₁,  mass_scale = a₂·a₃,  impulse_scale = a₃
 /// ```
 ///
-/// with the separation x, the velocity v and the accumulated impulse λ₀ (soft step of Box2D v3).
+/// with the separation x, the velocity v and the accumulated impulse λ₀ (soft step of `Box2D` v3).
 /// It is stable for any frequency; a rigid contact is the limit `mass_scale` → 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Softness {

@@ -24,7 +24,7 @@
 //!    turn (Gauss–Seidel), and add up the impulses per body.
 //!
 //! Contacts are soft: damped springs integrated implicitly, stable at any stiffness (the soft step
-//! of Box2D v3, see [`Softness`]). Mass splitting makes the Jacobi iteration stable (Tonge,
+//! of `Box2D` v3, see [`Softness`]). Mass splitting makes the Jacobi iteration stable (Tonge,
 //! Benevolenski, Voroshilov 2012): the mass of a body is divided among its pairs, and its velocity
 //! is the mean of the parts. The contacts are those of J. Pauschenwein's thesis (2022, section
 //! 3.2); the impulses are not, since molecules have no velocities there.

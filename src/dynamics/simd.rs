@@ -1,4 +1,4 @@
-//! Four 3D vectors or symmetric matrices at a time, component by component (SoA).
+//! Four 3D vectors or symmetric matrices at a time, stored component by component.
 
 use std::ops::{AddAssign, Mul, Sub, SubAssign};
 

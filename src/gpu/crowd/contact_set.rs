@@ -1,12 +1,13 @@
 //! The contacts of one substep on the device, by group and by body.
 
+use super::dispatch::{CrowdKernels, Dispatch};
 use super::types::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
 use crate::backend::DeviceError;
 use crate::dynamics::BodyIndex;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::kernel::{Length, uniform};
+use crate::gpu::kernel::{Length, begin_pass, uniform};
 use crate::gpu::radix::{RadixPlan, RadixSorter};
 
 /// Contacts and groups: first those between owners, [`MAX_CONTACTS_PER_PAIR`] slots per group,
@@ -100,7 +101,7 @@ impl ContactSet {
         self.resize_bodies(device, size.bodies)
     }
 
-    pub fn resize_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
+    fn resize_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
         self.side_starts.resize(device, bodies as usize + 1)?;
         Ok(())
     }
@@ -113,7 +114,7 @@ impl ContactSet {
     }
 
     /// Plans the sort of the sides by body.
-    pub fn plan_sort(
+    fn plan_sort(
         &mut self,
         device: &GpuDevice,
         sorter: &RadixSorter,
@@ -135,8 +136,38 @@ impl ContactSet {
         Ok(())
     }
 
-    /// The sort last planned.
-    pub fn sort_plan(&self) -> Option<&RadixPlan> {
-        self.sort.as_ref().map(|sort| &sort.plan)
+    /// Records a sort of the sides of groups by body, and mass splitting.
+    pub fn record_arrange(
+        &mut self,
+        device: &GpuDevice,
+        kernels: &CrowdKernels,
+        sorter: &RadixSorter,
+        bodies: u32,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<(), DeviceError> {
+        self.resize_bodies(device, bodies)?;
+        self.plan_sort(device, sorter, bodies)?;
+        self.arranged = true;
+        let params = (0, &self.params);
+        let groups = (1, self.groups.buffer());
+        let keys = (2, self.side_keys.buffer());
+        let sides = (3, self.sides.buffer());
+        let starts = (4, self.side_starts.buffer());
+        let contacts = (5, self.contacts.buffer());
+        let count = self.group_count();
+        let list = [params, groups, keys, sides];
+        let find = [params, keys, starts];
+        let split = [params, groups, starts, contacts];
+        let list = Dispatch::new(device, &kernels.list_sides, &list, count)?;
+        let find = Dispatch::new(device, &kernels.find_sides, &find, bodies + 1)?;
+        let split = Dispatch::new(device, &kernels.split_masses, &split, count)?;
+        let pass = &mut begin_pass(encoder, "arrange contacts");
+        list.record(pass);
+        if let Some(sort) = &self.sort {
+            sorter.record(pass, &sort.plan);
+        }
+        find.record(pass);
+        split.record(pass);
+        Ok(())
     }
 }

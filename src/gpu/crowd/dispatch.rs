@@ -16,7 +16,7 @@ macro_rules! kernels {
     ($($shader:ident: $($entry:ident)*;)*) => {
         #[derive(Debug)]
         pub(super) struct CrowdKernels {
-            $($($entry: Kernel,)*)*
+            $($(pub $entry: Kernel,)*)*
         }
 
         impl CrowdKernels {
@@ -48,7 +48,20 @@ pub(super) struct Dispatch<'a> {
     threads: u32,
 }
 
-impl Dispatch<'_> {
+impl<'a> Dispatch<'a> {
+    pub fn new(
+        device: &GpuDevice,
+        kernel: &'a Kernel,
+        buffers: &[(u32, &wgpu::Buffer)],
+        threads: u32,
+    ) -> Result<Self, DeviceError> {
+        Ok(Self {
+            kernel,
+            bindings: kernel.bind(device, buffers)?,
+            threads,
+        })
+    }
+
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.kernel
             .record_threads(pass, &self.bindings, self.threads);
@@ -103,11 +116,7 @@ impl<'a> Bindings<'a> {
         buffers: &[(u32, &wgpu::Buffer)],
         threads: u32,
     ) -> Result<Dispatch<'a>, DeviceError> {
-        Ok(Dispatch {
-            kernel,
-            bindings: kernel.bind(self.device, buffers)?,
-            threads,
-        })
+        Dispatch::new(self.device, kernel, buffers, threads)
     }
 
     /// Applies the collision filter.
@@ -229,31 +238,6 @@ impl<'a> Bindings<'a> {
         ];
         let kernel = &self.kernels.relabel_externals;
         self.bind(kernel, &buffers, previous.external_groups)
-    }
-
-    /// Lists the sides of groups; after a sort, finds those of each body and splits masses.
-    pub fn arrange(&self, set: &ContactSet) -> Result<[Dispatch<'a>; 3], DeviceError> {
-        let kernels = self.kernels;
-        let params = (0, &set.params);
-        let groups = (1, set.groups.buffer());
-        let keys = (2, set.side_keys.buffer());
-        let sides = (3, set.sides.buffer());
-        let starts = (4, set.side_starts.buffer());
-        let contacts = (5, set.contacts.buffer());
-        let count = set.group_count();
-        Ok([
-            self.bind(&kernels.list_sides, &[params, groups, keys, sides], count)?,
-            self.bind(
-                &kernels.find_sides,
-                &[params, keys, starts],
-                self.bodies + 1,
-            )?,
-            self.bind(
-                &kernels.split_masses,
-                &[params, groups, starts, contacts],
-                count,
-            )?,
-        ])
     }
 
     /// Iterates on the contacts of `set`.

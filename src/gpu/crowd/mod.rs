@@ -46,28 +46,22 @@ use super::searched::Searched;
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{
-    BodyIndex, ContactMaterial, ContactSolverConfig, CrowdTouch, DeviceDetection, DeviceResponse,
-    DeviceSolver, DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres,
-    MovingBody, OwnerIndex, SavedContacts,
+    BodyIndex, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
+    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres, MovingBody, OwnerIndex,
+    SavedContacts,
 };
 use crate::search::{GridCell, SearchError, SearchTimes};
 
 /// Finds and solves the contacts of a crowd on a GPU.
 ///
-/// 1. *Detect*: atoms are placed from templates and poses; pairs are found, grouped by molecules
-///    and reduced (see [`GpuGroups`]), and stay on the device.
-/// 2. *Wake* bodies that are hit, overlap deeply or have lost a neighbor.
-/// 3. *Relax* the contacts of the previous substep without pushing overlaps out.
-/// 4. *Predict* velocities.
-/// 5. *Prepare*: one thread makes the contacts of two molecules, with their previous impulses;
-///    external contacts are added, and skipped where no molecules touch.
-/// 6. *Arrange*: a stable sort lists the groups of each body, and masses are split.
-/// 7. *Iterate*: one thread per group solves its contacts in turn, then one thread per body adds
-///    up its groups in ascending order.
+/// The substep is that of the [module `dynamics`](crate::dynamics#one-substep), with one thread
+/// per group of contacts or per body. Atoms are placed from templates and poses, pairs are
+/// grouped by molecules and reduced (see [`GpuGroups`]), and contacts stay on the device. A stable
+/// sort lists the groups of each body, which adds them up in ascending order.
 ///
 /// No sum uses atomics, and both sides of a contact receive the same vector: runs are identical
-/// bit for bit, and momentum is conserved. The steps are those of the CPU in the same order, but
-/// drivers may round quotients and roots differently.
+/// bit for bit, and momentum is conserved. Results differ from the CPU only because drivers may
+/// round quotients and roots differently.
 ///
 /// One impulse per body is read back, and 16 bytes per touching pair if touches are reported: for
 /// 1,492 lipids of 134 atoms 126 KiB with touches and 47 KiB without, where pairs for the CPU
@@ -91,13 +85,6 @@ pub struct GpuContactSolver {
     /// Bodies as they are sent.
     packed: Vec<GpuCrowdBody>,
     readback: Readback,
-}
-
-/// One of the two contact sets.
-#[derive(Clone, Copy)]
-enum Which {
-    Previous,
-    Current,
 }
 
 impl GpuContactSolver {
@@ -138,13 +125,6 @@ impl GpuContactSolver {
             current: &self.current,
             previous: &self.previous,
             bodies,
-        }
-    }
-
-    fn contact_set(&self, which: Which) -> &ContactSet {
-        match which {
-            Which::Previous => &self.previous,
-            Which::Current => &self.current,
         }
     }
 
@@ -259,12 +239,7 @@ impl GpuContactSolver {
     }
 
     fn write_params(&self, substep: &DeviceSubstep<'_>) -> Result<(), DeviceError> {
-        let ContactSolverConfig {
-            slop,
-            max_push_speed,
-            restitution_threshold,
-            ..
-        } = *substep.config;
+        let config = substep.config;
         let params = GpuCrowdParams {
             bodies: substep.bodies.len() as u32,
             owners: substep.owners as u32,
@@ -274,9 +249,9 @@ impl GpuContactSolver {
             ignored_pairs: self.ignored_pairs,
             push_out: 1,
             dt: substep.dt,
-            slop,
-            max_push_speed,
-            restitution_threshold,
+            slop: config.slop,
+            max_push_speed: config.max_push_speed,
+            restitution_threshold: config.restitution_threshold,
             padding: 0,
         };
         write(&self.device, &self.current.params, &params)?;
@@ -290,34 +265,7 @@ impl GpuContactSolver {
         write(&self.device, &self.previous.params, &params)
     }
 
-    /// Records step 6 for one of the contact sets.
-    fn record_arrange(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        bodies: u32,
-        which: Which,
-    ) -> Result<(), DeviceError> {
-        let device = Arc::clone(&self.device);
-        let set = match which {
-            Which::Previous => &mut self.previous,
-            Which::Current => &mut self.current,
-        };
-        set.resize_bodies(&device, bodies)?;
-        set.plan_sort(&device, &self.sorter, bodies)?;
-        set.arranged = true;
-        let set = self.contact_set(which);
-        let [list, find, split] = self.bindings(bodies).arrange(set)?;
-        let pass = &mut begin_pass(encoder, "arrange contacts");
-        list.record(pass);
-        if let Some(sort) = set.sort_plan() {
-            self.sorter.record(pass, sort);
-        }
-        find.record(pass);
-        split.record(pass);
-        Ok(())
-    }
-
-    /// Records steps 2 and 3.
+    /// Records the wake test and the relaxation of the previous contacts.
     fn record_relax(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -341,7 +289,13 @@ impl GpuContactSolver {
             self.bindings(bodies).relabel_externals()?.record(pass);
         }
         if substep.relabeled.is_some() || !self.previous.arranged {
-            self.record_arrange(encoder, bodies, Which::Previous)?;
+            self.previous.record_arrange(
+                &self.device,
+                &self.kernels,
+                &self.sorter,
+                bodies,
+                encoder,
+            )?;
         }
         let iteration = self.bindings(bodies).iteration(&self.previous)?;
         let pass = &mut begin_pass(encoder, "relax contacts");
@@ -372,7 +326,8 @@ impl GpuContactSolver {
                 }
             }
         }
-        self.record_arrange(&mut encoder, bodies, Which::Current)?;
+        self.current
+            .record_arrange(&device, &self.kernels, &self.sorter, bodies, &mut encoder)?;
         {
             let iteration = self.bindings(bodies).iteration(&self.current)?;
             let pass = &mut begin_pass(&mut encoder, "solve contacts");
