@@ -20,7 +20,7 @@ const MARGIN: f32 = 12.0;
 const STATUS_SIZE: f32 = 15.0;
 
 const TEXT_COLOR: Color32 = Color32::from_rgb(242, 245, 250);
-const PANEL_COLOR: Color32 = Color32::from_rgba_premultiplied(18, 22, 30, 184);
+const PANEL_COLOR: Color32 = Color32::from_rgba_premultiplied(26, 31, 41, 184);
 
 /// Sets egui up with a camera of its own, which covers the whole window or screenshot
 /// whatever the viewports of the other cameras are.

@@ -78,9 +78,9 @@ impl Plot<'_> {
         let mut pixels = vec![0; 3 * (SIZE.0 * SIZE.1) as usize];
         let backend = BitMapBackend::with_buffer(&mut pixels, SIZE);
         self.draw(&backend.into_drawing_area(), &x, &y)?;
-        let picture = image::RgbImage::from_raw(SIZE.0, SIZE.1, pixels);
-        let picture = picture.ok_or("the pixel buffer does not match the size of the plot")?;
-        picture.save(stem.with_extension("png"))?;
+        let image = image::RgbImage::from_raw(SIZE.0, SIZE.1, pixels);
+        let image = image.ok_or("the pixel buffer does not match the size of the plot")?;
+        image.save(stem.with_extension("png"))?;
         Ok(())
     }
 

@@ -115,6 +115,11 @@ fn relax(
         reason: outcome.reason,
         overlaps_start: outcome.start.overlaps,
         overlaps_end: outcome.end.overlaps,
+        counted_spheres: if relaxer.is_coarse() {
+            "proxies"
+        } else {
+            "atoms"
+        },
         max_penetration_nm: outcome.end.max_penetration_nm,
         out_of_place: outcome.end.out_of_place,
         ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &stages_before),
@@ -159,8 +164,9 @@ fn relax(
 fn show_progress(progress: &mut Progress, relaxer: &Relaxer) {
     let status = relaxer.status();
     progress.update(fraction_done(&relaxer.start_status(), &status), || {
+        let kind = if relaxer.is_coarse() { "proxy " } else { "" };
         format!(
-            "iteration {}: {} overlaps, deepest {:.4} nm, {} out of place",
+            "iteration {}: {} {kind}overlaps, deepest {:.4} nm, {} out of place",
             relaxer.iterations(),
             status.overlaps,
             status.max_penetration_nm,

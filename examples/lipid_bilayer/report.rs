@@ -24,6 +24,9 @@ pub struct Report {
     pub reason: StopReason,
     pub overlaps_start: u64,
     pub overlaps_end: u64,
+    /// The spheres of `overlaps_end` and `max_penetration_nm`: `proxies` if the relaxation
+    /// ended during a coarse start, else `atoms`.
+    pub counted_spheres: &'static str,
     pub max_penetration_nm: f32,
     pub out_of_place: u64,
     pub ms_per_iteration: StageMilliseconds,
@@ -92,8 +95,15 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} → {}, deepest {:.4} nm; molecules out of place: {}",
-        report.overlaps_start, report.overlaps_end, report.max_penetration_nm, report.out_of_place
+        "{} → {}{}, deepest {:.4} nm; molecules out of place: {}",
+        report.overlaps_start,
+        report.overlaps_end,
+        match report.counted_spheres {
+            "proxies" => " of proxies",
+            _ => "",
+        },
+        report.max_penetration_nm,
+        report.out_of_place
     )?;
     let device = match &head.device.adapter {
         Some(adapter) => adapter.clone(),

@@ -87,6 +87,8 @@ pub struct Placed {
 pub struct Sample {
     /// Iterations since the start.
     pub iteration: u32,
+    /// Whether the status counts proxies instead of atoms.
+    pub coarse: bool,
     pub status: RelaxStatus,
 }
 
@@ -242,6 +244,7 @@ impl Simulation {
             if done > first || iteration == 0 {
                 samples.push(Sample {
                     iteration,
+                    coarse: relaxer.is_coarse(),
                     status: relaxer.status(),
                 });
             }
@@ -302,6 +305,7 @@ impl Simulation {
             radius: self.preset.radius,
             sample: Sample {
                 iteration: self.iterations(),
+                coarse: self.is_coarse(),
                 status: self.relaxer.status(),
             },
             ended: self.ended,

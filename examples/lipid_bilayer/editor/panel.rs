@@ -129,8 +129,11 @@ fn show_status(ui: &mut Ui, editor: &mut Editor) {
         latest.molecules.len()
     ));
     ui.label(format!(
-        "iteration {}: {} overlaps, deepest {:.4} nm",
-        latest.sample.iteration, status.overlaps, status.max_penetration_nm
+        "iteration {}: {} {}overlaps, deepest {:.4} nm",
+        latest.sample.iteration,
+        status.overlaps,
+        if latest.sample.coarse { "proxy " } else { "" },
+        status.max_penetration_nm
     ));
     match latest.ended {
         Some(reason) => {

@@ -20,6 +20,8 @@ const AXIS_WIDTH: f32 = 34.0;
 const GRID_POWERS: [f64; 3] = [2.0, 4.0, 8.0];
 
 const OVERLAP_COLOR: Color32 = Color32::from_rgb(232, 104, 88);
+/// Color of proxies, which replace the atoms during a coarse start.
+const PROXY_COLOR: Color32 = Color32::GRAY;
 const DEPTH_COLOR: Color32 = Color32::from_rgb(240, 190, 80);
 
 /// Colors of the stages, in order.
@@ -34,27 +36,30 @@ const STAGE_COLORS: [Color32; 5] = [
 /// Shows both plots side by side.
 pub fn plots(ui: &mut Ui, history: &[Sample]) {
     let stride = history.len().div_ceil(MAX_POINTS).max(1);
-    let points = |value: fn(&Sample) -> f64| -> PlotPoints<'_> {
+    let points = |coarse: bool, value: fn(&Sample) -> f64| -> PlotPoints<'_> {
         let last = history.last().into_iter();
         let samples = history.iter().step_by(stride).chain(last);
         samples
+            .filter(|sample| sample.coarse == coarse)
             .map(|sample| [f64::from(sample.iteration), value(sample)])
             .collect()
     };
     // Logarithmic, since overlaps range from one to millions.
-    let overlaps = points(|sample| (sample.status.overlaps as f64).ln_1p() / 10.0_f64.ln());
-    let depths = points(|sample| f64::from(sample.status.max_penetration_nm));
+    let log_overlaps = |sample: &Sample| (sample.status.overlaps as f64).ln_1p() / 10.0_f64.ln();
+    let depth = |sample: &Sample| f64::from(sample.status.max_penetration_nm);
     ui.columns(2, |columns| {
         columns[0].strong("Overlaps over iterations");
         plot("overlaps")
             .y_grid_spacer(uniform_grid_spacer(|_| GRID_POWERS))
             .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
-                plot.line(Line::new("overlaps", overlaps).color(OVERLAP_COLOR));
+                plot.line(Line::new("proxies", points(true, log_overlaps)).color(PROXY_COLOR));
+                plot.line(Line::new("atoms", points(false, log_overlaps)).color(OVERLAP_COLOR));
             });
         columns[1].strong("Deepest penetration, nm");
         plot("depths").show(&mut columns[1], |plot| {
-            plot.line(Line::new("deepest penetration, nm", depths).color(DEPTH_COLOR));
+            plot.line(Line::new("proxies", points(true, depth)).color(PROXY_COLOR));
+            plot.line(Line::new("atoms", points(false, depth)).color(DEPTH_COLOR));
         });
     });
 }

@@ -1,4 +1,4 @@
-//! Docking from the command line: logs that are played, and those that cannot be.
+//! The command line of `docking` and `docking_path`.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use glam::{Quat, Vec3};
 
 use super::run_example::{assert_help_names, assert_rejected, json, run, scratch, text};
 
-/// The recorded way of p-xylene into T4 lysozyme.
-const WAY: &str = "assets/docking/p_xylene_into_t4_lysozyme.log";
+/// The recorded path of p-xylene into T4 lysozyme.
+const LOG: &str = "assets/docking/p_xylene_into_t4_lysozyme.log";
 
 #[test]
 fn help_names_all_options() {
@@ -36,20 +36,20 @@ fn help_names_all_options() {
 
 #[test]
 fn a_log_is_played_to_the_crystal_pose_bit_for_bit() {
-    let report = json(&run("docking", &["--play", WAY, "-b", "--report", "-"]), 0);
+    let report = json(&run("docking", &["--play", LOG, "-b", "--report", "-"]), 0);
     assert_eq!(report["ended_the_same"], true);
     assert_eq!(report["overlaps"], 0);
     assert!(report["distance_to_file_nm"].as_f64().unwrap() < 0.2);
-    // By brute force as well: it would have been an error if that had found others.
+    // Brute force ran as well. Different overlaps would be an error.
     assert!(report["brute_force_us"].as_f64().unwrap() > 0.0);
-    // Half of the way: outside, and nothing to compare with.
-    let half = ["--play", WAY, "--steps", "100", "--report", "-"];
+    // Half of the path ends outside, and there is no recorded end to compare with.
+    let half = ["--play", LOG, "--steps", "100", "--report", "-"];
     let report = json(&run("docking", &half), 0);
     assert!(report["ended_the_same"].is_null());
     assert!(report["distance_to_file_nm"].as_f64().unwrap() > 1.0);
 }
 
-/// Two small molecules, whose lattice is made in no time.
+/// Two small molecules with a small energy grid.
 const SMALL: [&str; 2] = ["assets/molecules/popc.pdb", "assets/molecules/p_xylene.pdb"];
 
 #[test]
@@ -64,8 +64,8 @@ fn a_session_without_inputs_is_recorded_and_played() {
     assert!(report["energy_kj_per_mol"].is_number());
 }
 
-/// The log of what those two are told, and where that leads.
-fn log_of(name: &str, inputs: &[SessionInput]) -> (String, Session) {
+/// Records inputs for the small molecules. Returns the log and the final session.
+fn record(name: &str, inputs: &[SessionInput]) -> (String, Session) {
     let [receptor, ligand] = SMALL.map(|file| {
         let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
         Arc::new(load(path, &LoadOptions::default()).unwrap())
@@ -89,7 +89,7 @@ fn molecules_push_each_other_without_a_window() {
         SessionInput::Response(ResponseMode::Push),
     ];
     inputs.extend([SessionInput::Move(RigidMotion::translation(Vec3::NEG_X * 0.2)); 20]);
-    let (log, session) = log_of("push.log", &inputs);
+    let (log, session) = record("push.log", &inputs);
     let arguments = [
         &SMALL[..],
         &["--play", &log, "--backend", "cpu", "--report", "-"],
@@ -101,15 +101,15 @@ fn molecules_push_each_other_without_a_window() {
         (&report["overlaps"], &report["backend"]),
         (&0.into(), &"cpu".into())
     );
-    // The lipid gave way.
+    // The lipid is pushed away.
     let moved = report["receptor_pose"]["position"][0].as_f64().unwrap();
     assert!(moved < -0.05, "{moved}");
-    let place = session.pose(Role::Receptor).position;
-    assert_eq!(moved as f32, place.x);
+    let position = session.pose(Role::Receptor).position;
+    assert_eq!(moved as f32, position.x);
 }
 
 #[test]
-fn where_bodies_went_is_played_without_physics() {
+fn recorded_body_poses_are_played_without_physics() {
     let carried = |k: i16| {
         let angle = f32::from(k) / 7.0;
         let receptor = Pose::new(Vec3::Y * angle, Quat::from_rotation_x(angle));
@@ -118,38 +118,38 @@ fn where_bodies_went_is_played_without_physics() {
     };
     let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((1..9).map(carried));
-    let (log, session) = log_of("carried.log", &inputs);
+    let (log, session) = record("carried.log", &inputs);
     let arguments = [&SMALL[..], &["--headless", "--play", &log, "--report", "-"]].concat();
     let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
-    let place = session.pose(Role::Ligand).position.to_array();
-    for (axis, number) in place.into_iter().enumerate() {
-        let said = report["ligand_pose"]["position"][axis].as_f64().unwrap();
-        assert_eq!(said as f32, number);
+    let position = session.pose(Role::Ligand).position.to_array();
+    for (axis, number) in position.into_iter().enumerate() {
+        let reported = report["ligand_pose"]["position"][axis].as_f64().unwrap();
+        assert_eq!(reported as f32, number);
     }
-    // A pose that is cut short, in the middle of a line that is otherwise right.
+    // A truncated pose.
     let text = fs::read_to_string(&log).unwrap();
-    let broken = scratch("carried_broken.log");
+    let invalid = scratch("carried_invalid.log");
     let line = text
         .lines()
         .find(|line| line.starts_with("carried"))
         .unwrap();
-    let (most, _) = line.rsplit_once(' ').unwrap();
-    fs::write(&broken, text.replacen(line, most, 1)).unwrap();
-    let arguments = [&SMALL[..], &["--play", &broken]].concat();
+    let (truncated, _) = line.rsplit_once(' ').unwrap();
+    fs::write(&invalid, text.replacen(line, truncated, 1)).unwrap();
+    let arguments = [&SMALL[..], &["--play", &invalid]].concat();
     assert_rejected("docking", &arguments, "fewer numbers");
 }
 
 #[test]
 fn invalid_input_is_rejected_in_one_sentence() {
-    let whole = fs::read_to_string(WAY).unwrap();
+    let complete = fs::read_to_string(LOG).unwrap();
     let cut = scratch("cut.log");
-    fs::write(&cut, &whole[..3000]).unwrap();
+    fs::write(&cut, &complete[..3000]).unwrap();
     assert_rejected("docking", &["--play", &cut], "the log is truncated");
     let nonsense = scratch("nonsense.log");
     fs::write(
         &nonsense,
-        whole.replace("collisions on", "collisions maybe"),
+        complete.replace("collisions on", "collisions maybe"),
     )
     .unwrap();
     assert_rejected("docking", &["--play", &nonsense], "line 9 of the log");
@@ -157,11 +157,16 @@ fn invalid_input_is_rejected_in_one_sentence() {
         "assets/molecules/1ubq.cif",
         "assets/molecules/p_xylene.pdb",
         "--play",
-        WAY,
+        LOG,
     ];
     assert_rejected("docking", &other, "another receptor");
     assert_rejected("docking", &["--play", "nowhere.log"], "nowhere.log");
     assert_rejected("docking", &["nowhere.pdb"], "nowhere.pdb");
     let folder = ["--headless", "--log", "/nowhere/session.log"];
     assert_rejected("docking", &folder, "cannot write");
+}
+
+#[test]
+fn docking_path_names_all_options() {
+    assert_help_names("docking_path", &["<FILE>", "--radius-scale", "--seed"]);
 }

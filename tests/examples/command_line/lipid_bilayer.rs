@@ -250,3 +250,16 @@ fn max_seconds_stops_the_relaxation() {
     assert_eq!(report["reason"], "max_time");
     assert_eq!(report["iterations"], 0);
 }
+
+#[test]
+fn the_report_says_whether_it_counts_atoms_or_proxies() {
+    let path = scratch("coarse.ron");
+    fs::write(&path, "(coarse_start: true)").unwrap();
+    let counted = |steps: &str| {
+        let options = ["--preset", &path, "--backend", "cpu", "--steps", steps];
+        let options = [&options[..], &["--leeway", "0.01", "--report", "-"]].concat();
+        json(&small_vesicle(&options), 1)["counted_spheres"].clone()
+    };
+    assert_eq!(counted("2"), "proxies");
+    assert_eq!(counted("22"), "atoms");
+}

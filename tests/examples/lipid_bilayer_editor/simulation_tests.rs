@@ -233,6 +233,9 @@ fn a_changed_leeway_does_not_restart_the_coarse_start() {
     assert_eq!(simulation.change(coarse(0.1)).unwrap(), Change::Adjusted);
     assert!(!simulation.is_coarse());
     assert_eq!(simulation.iterations(), end);
+    // Samples say whether they count proxies or atoms.
+    assert!(samples[..5].iter().all(|sample| sample.coarse));
+    assert!(samples.last().is_some_and(|sample| !sample.coarse));
 }
 
 #[test]
