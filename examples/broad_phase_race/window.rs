@@ -203,12 +203,11 @@ fn show_labels(mut contexts: EguiContexts, lanes: Res<Lanes>) -> Result {
             .constrain(false)
             .interactable(false)
             .show(ctx, |ui| {
-                ui.label(
-                    RichText::new(text)
-                        .monospace()
-                        .size(14.0)
-                        .color(LABEL_COLOR),
-                );
+                let text = RichText::new(text)
+                    .monospace()
+                    .size(14.0)
+                    .color(LABEL_COLOR);
+                ui.add(egui::Label::new(text).extend());
             });
     }
     Ok(())
