@@ -15,7 +15,7 @@ use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
 use super::arguments::{Arguments, Start};
-use super::common::AnyError;
+use super::common::{AnyError, print_load_warnings};
 
 /// Gap between the molecules at the start, nm.
 const START_GAP_NM: f32 = 0.3;
@@ -50,7 +50,9 @@ impl Dock {
         };
         let molecule = |file: &Option<std::path::PathBuf>, bundled: &str| {
             let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join(bundled);
-            let template = load(file.as_ref().unwrap_or(&bundled), &options)?;
+            let file = file.as_ref().unwrap_or(&bundled);
+            let template = load(file, &options)?;
+            print_load_warnings(file, template.load_warnings());
             Ok::<_, AnyError>(Arc::new(template))
         };
         let receptor = molecule(&arguments.receptor, "assets/molecules/t4_lysozyme_l99a.pdb")?;

@@ -54,12 +54,9 @@ const MAX_DECIMALS: u8 = 6;
 /// ///
 /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
 /// let lipids = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
-/// let options = ExportOptions { title: "two lipids".to_owned(), ..ExportOptions::default() };
 /// let mut bytes = Vec::new();
-/// let written = write_mmcif(&mut bytes, lipids, &options)?;
+/// let written = write_mmcif(&mut bytes, lipids, &ExportOptions::default())?;
 /// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
-/// let text = String::from_utf8(bytes)?;
-/// assert!(text.starts_with("data_two_lipids\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -20,7 +20,7 @@ use crate::molecule::Residue;
 /// The chain letters, in the order of their assignment.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Lowest and highest residue number that four columns hold.
+/// Lowest and highest residue number that fit into four columns.
 const LOWEST_NUMBER: i64 = -999;
 const HIGHEST_NUMBER: i64 = hybrid36::max_value(4);
 

@@ -53,9 +53,7 @@ const DECIMALS: u8 = 3;
 /// let mut bytes = Vec::new();
 /// let written = write_pdb(&mut bytes, lipids, &options)?;
 /// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
-/// let text = String::from_utf8(bytes)?;
-/// assert!(text.starts_with("TITLE     two lipids\n"));
-/// assert_eq!(text.lines().filter(|row| row.starts_with("TER")).count(), 2);
+/// assert!(bytes.starts_with(b"TITLE     two lipids\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
