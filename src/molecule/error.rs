@@ -69,7 +69,7 @@ pub enum ReadErrorKind {
     NoAtoms,
     /// Neither the name nor the content identifies the format.
     #[error(
-        "unknown format: neither the file name nor the content is that of a PDB, mmCIF or BinaryCIF file; use an extension such as .pdb, .cif or .bcif, or set LoadOptions::format"
+        "not a PDB, mmCIF or BinaryCIF file, neither by its name nor by its content; use an extension such as .pdb, .cif or .bcif, or set LoadOptions::format"
     )]
     UnknownFormat,
     /// A text format contains bytes that are not text.
