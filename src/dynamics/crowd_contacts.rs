@@ -81,28 +81,24 @@ pub struct CrowdContacts {
 }
 
 impl Default for CrowdContacts {
+    /// An empty crowd that searches with an [`AutoGrid`].
     fn default() -> Self {
-        Self::new(Box::new(AutoGrid::new()))
-    }
-}
-
-impl CrowdContacts {
-    /// An empty crowd that uses `search`.
-    #[must_use]
-    pub fn new(search: Box<dyn PairSearch>) -> Self {
+        let search = PairGrouper::new(Box::new(AutoGrid::new()));
         Self {
             config: ContactSolverConfig::default(),
             members: Members::default(),
             bodies: Vec::new(),
             external: ExternalContacts::default(),
-            detection: Detection::new(Box::new(PairGrouper::new(search))),
+            detection: Detection::new(Box::new(search)),
             solver: ContactSolver::default(),
             device: Offload::none(),
             to_wake: Vec::new(),
             lost_touches: false,
         }
     }
+}
 
+impl CrowdContacts {
     // Backends
 
     /// Searches with `search` from now on, and solves on the CPU. Members and contacts stay.

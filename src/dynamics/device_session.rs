@@ -34,7 +34,7 @@ pub(super) struct DeviceSession {
     external_ids: Vec<u64>,
     relabeled: Vec<Option<BodyIndex>>,
     response: DeviceResponse,
-    /// The contacts, once somebody has read them.
+    /// The contacts, once they have been read back.
     fetched: OnceLock<Vec<ContactConstraint>>,
 }
 
