@@ -85,9 +85,9 @@ impl PushState {
             (None, None) => true,
             (Some(requested), Some(current)) => {
                 let mut pairs = requested.iter().zip(current);
-                let there = |reached: [Pose; 2]| reached == [requested[0].1, requested[1].1];
+                let is_reached = |reached: [Pose; 2]| reached == [requested[0].1, requested[1].1];
                 pairs.all(|((one, _), other)| Arc::ptr_eq(one, other))
-                    && self.reached.is_none_or(there)
+                    && self.reached.is_none_or(is_reached)
             }
             _ => false,
         }
@@ -113,9 +113,9 @@ fn update_bodies(
     let push = &mut *push;
     push.reached = None;
     push.current = push.requested.as_ref().map(|requested| {
-        for ((template, pose), part) in requested.iter().zip([Role::Receptor, Role::Ligand]) {
+        for ((template, pose), role) in requested.iter().zip([Role::Receptor, Role::Ligand]) {
             commands.spawn((
-                DockingBody(part),
+                DockingBody(role),
                 Molecule(templates.add(MoleculeTemplate::clone(template))),
                 // They collide with each other only, and `view.rs` draws them.
                 CrowdOnly,
@@ -125,7 +125,7 @@ fn update_bodies(
                 WATER_DAMPING,
             ));
         }
-        [0, 1].map(|part: usize| Arc::clone(&requested[part].0))
+        [0, 1].map(|role: usize| Arc::clone(&requested[role].0))
     });
 }
 

@@ -155,8 +155,8 @@ mod tests {
             .sum()
     }
 
-    fn close(charge: f32, whole: f32) -> bool {
-        (charge - whole).abs() < 1.0e-5
+    fn close(charge: f32, expected: f32) -> bool {
+        (charge - expected).abs() < 1.0e-5
     }
 
     #[test]

@@ -25,28 +25,6 @@ pub(super) enum Crossing {
 }
 
 impl Crossing {
-    /// Encodes the crossing as a number for the event queue.
-    pub(super) fn code(self) -> u32 {
-        let (kind, axis) = match self {
-            Self::EnterBelow(axis) => (0, axis),
-            Self::EnterAbove(axis) => (1, axis),
-            Self::LeaveLowest(axis) => (2, axis),
-            Self::LeaveHighest(axis) => (3, axis),
-        };
-        3 * kind + axis as u32
-    }
-
-    /// Decodes [`Self::code`].
-    pub(super) fn from_code(code: u32) -> Self {
-        let axis = code as usize % 3;
-        match code / 3 {
-            0 => Self::EnterBelow(axis),
-            1 => Self::EnterAbove(axis),
-            2 => Self::LeaveLowest(axis),
-            _ => Self::LeaveHighest(axis),
-        }
-    }
-
     pub(super) fn is_entering(self) -> bool {
         matches!(self, Self::EnterBelow(_) | Self::EnterAbove(_))
     }
@@ -97,16 +75,4 @@ pub(super) fn next_crossing(
         }
     }
     best.1.map(|crossing| (best.0, crossing))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn crossing_codes_round_trip() {
-        for code in 0..12 {
-            assert_eq!(Crossing::from_code(code).code(), code);
-        }
-    }
 }

@@ -37,8 +37,6 @@ struct BoundEnd {
 struct Candidate {
     time: f64,
     kind: EventKind,
-    /// Index of the other sphere or of the wall.
-    other: u32,
 }
 
 /// Searches the first collision of one bound.
@@ -82,10 +80,14 @@ impl<'a> CollisionSearch<'a> {
         if let Some(time) = next
             && time < until
         {
+            // `queue_end` sets the version.
+            let other_version = 0;
             self.first = Candidate {
                 time,
-                kind: EventKind::Collision,
-                other,
+                kind: EventKind::Collision {
+                    other,
+                    other_version,
+                },
             };
         }
     }
@@ -293,10 +295,8 @@ impl TimeVaryingDetector {
         match next_crossing(&growing, &range, size, max_time) {
             Some((time, crossing)) => self.queue.set(Event {
                 time: self.now + time,
-                kind: EventKind::Crossing,
                 sphere,
-                other: crossing.code(),
-                other_version: 0,
+                kind: EventKind::Crossing(crossing),
             }),
             None => self.queue.clear(Slot::new(sphere, true)),
         }
@@ -308,13 +308,11 @@ impl TimeVaryingDetector {
         let mut first = Candidate {
             time: reset,
             kind: EventKind::Reset,
-            other: 0,
         };
         if let Some((time, wall)) = self.bounds.next_wall(sphere, self.now, reset) {
             first = Candidate {
                 time,
-                kind: EventKind::WallCollision,
-                other: wall,
+                kind: EventKind::WallCollision(wall),
             };
         }
         let first = self.search_collision(sphere, None, first);
@@ -339,60 +337,61 @@ impl TimeVaryingDetector {
 
     /// Queues the end of a bound. A collision is also the end of the other bound.
     fn queue_end(&mut self, sphere: u32, first: Candidate) {
+        let Candidate { time, kind } = first;
         let mut claim = |sphere: u32| {
             let end = &mut self.ends[sphere as usize];
-            end.due = first.time;
+            end.due = time;
             end.version = end.version.wrapping_add(1);
             end.version
         };
         let version = claim(sphere);
-        if !first.time.is_finite() {
+        if !time.is_finite() {
             self.queue.clear(Slot::new(sphere, false));
             return;
         }
-        let is_collision = first.kind == EventKind::Collision;
-        let other_version = if is_collision { claim(first.other) } else { 0 };
-        let event = Event {
-            time: first.time,
-            kind: first.kind,
-            sphere,
-            other: first.other,
-            other_version,
+        let EventKind::Collision { other, .. } = kind else {
+            self.queue.set(Event { time, sphere, kind });
+            return;
         };
-        self.queue.set(event);
-        if is_collision {
-            self.queue.set(Event {
-                sphere: first.other,
-                other: sphere,
-                other_version: version,
-                ..event
-            });
-        }
+        let other_version = claim(other);
+        let collision = |sphere: u32, other: u32, other_version: u32| Event {
+            time,
+            sphere,
+            kind: EventKind::Collision {
+                other,
+                other_version,
+            },
+        };
+        self.queue.set(collision(sphere, other, other_version));
+        self.queue.set(collision(other, sphere, version));
     }
 
     fn handle(&mut self, event: &Event, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
-        let Event { sphere, other, .. } = *event;
+        let sphere = event.sphere;
         match event.kind {
-            EventKind::Crossing => {
-                self.cross(sphere, Crossing::from_code(other));
+            EventKind::Crossing(crossing) => {
+                self.cross(sphere, crossing);
                 return Ok(());
             }
-            EventKind::Collision if self.ends[other as usize].version == event.other_version => {
+            EventKind::Collision {
+                other,
+                other_version,
+            } if self.ends[other as usize].version == other_version => {
                 self.bounds.collide(sphere, other, self.now, motion)?;
                 self.renew(other);
                 self.renew(sphere);
                 self.plan(other);
             }
             // The other bound has ended before: only plan a new end for this one.
-            EventKind::Collision => {}
+            EventKind::Collision { .. } => {}
             EventKind::Reset => {
                 self.bounds.counts.resetting += 1;
                 self.bounds.reset(sphere, self.now, motion)?;
                 self.renew(sphere);
             }
-            EventKind::WallCollision => {
+            EventKind::WallCollision(wall) => {
                 self.bounds
-                    .collide_with_wall(sphere, other, self.now, motion)?;
+                    .collide_with_wall(sphere, wall, self.now, motion)?;
                 self.renew(sphere);
             }
         }
@@ -407,11 +406,10 @@ impl TimeVaryingDetector {
             self.bounds.counts.entering += 1;
             let known = Candidate {
                 time: self.ends[sphere as usize].due,
-                kind: EventKind::Crossing,
-                other: 0,
+                kind: EventKind::Reset,
             };
             let first = self.search_collision(sphere, Some(previous), known);
-            if first.kind == EventKind::Collision {
+            if matches!(first.kind, EventKind::Collision { .. }) {
                 self.queue_end(sphere, first);
             }
         } else {

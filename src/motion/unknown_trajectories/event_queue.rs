@@ -9,17 +9,19 @@
 //!
 //! The queue is an indexed heap with four children per node.
 
+use super::crossing::Crossing;
+
 /// Kind of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum EventKind {
-    /// A bound enters or leaves a cell.
-    Crossing,
-    /// A bound has grown to the size of its cell.
+    /// The bound enters or leaves a cell.
+    Crossing(Crossing),
+    /// The bound has grown to the size of its cell.
     Reset,
-    /// A bound collides with a wall.
-    WallCollision,
-    /// Two bounds collide.
-    Collision,
+    /// The bound collides with the wall of this index.
+    WallCollision(u32),
+    /// The bound collides with that of sphere `other`, whose end had this version.
+    Collision { other: u32, other_version: u32 },
 }
 
 /// A candidate event of a sphere.
@@ -27,17 +29,13 @@ pub(super) enum EventKind {
 pub(super) struct Event {
     /// Time, s.
     pub(super) time: f64,
-    pub(super) kind: EventKind,
     pub(super) sphere: u32,
-    /// Index of the other sphere or of the wall, or the code of the crossing.
-    pub(super) other: u32,
-    /// Version of the other sphere's end when this event was planned.
-    pub(super) other_version: u32,
+    pub(super) kind: EventKind,
 }
 
 impl Event {
     fn slot(&self) -> Slot {
-        Slot::new(self.sphere, self.kind == EventKind::Crossing)
+        Slot::new(self.sphere, matches!(self.kind, EventKind::Crossing(_)))
     }
 }
 
@@ -86,10 +84,8 @@ impl EventQueue {
     pub(super) fn new(spheres: usize) -> Self {
         let never = Event {
             time: f64::INFINITY,
-            kind: EventKind::Crossing,
             sphere: 0,
-            other: 0,
-            other_version: 0,
+            kind: EventKind::Reset,
         };
         Self {
             heap: Vec::with_capacity(2 * spheres),
@@ -207,14 +203,12 @@ mod tests {
                     let time = f64::from(random.random_range(0..50_u32));
                     queue.set(Event {
                         time,
+                        sphere,
                         kind: if is_crossing {
-                            EventKind::Crossing
+                            EventKind::Crossing(Crossing::EnterAbove(0))
                         } else {
                             EventKind::Reset
                         },
-                        sphere,
-                        other: 0,
-                        other_version: 0,
                     });
                     expected[slot.0 as usize] = Some(time);
                 }
