@@ -168,25 +168,6 @@ impl MoleculeMaterial {
 
 /// A molecule that does not move, such as a receptor or a wall. Its body is
 /// [`RigidBody::Fixed`] while it has this component, and dynamic after its removal.
-///
-/// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// let receptor = app.world_mut().spawn((Molecule(lipid), StaticMolecule)).id();
-/// for _ in 0..10 {
-///     app.update();
-/// }
-/// let height = |app: &App| app.world().get::<Transform>(receptor).map(|at| at.translation.y);
-/// assert_eq!(height(&app), Some(0.0));
-///
-/// // Without the component the molecule falls.
-/// app.world_mut().entity_mut(receptor).remove::<StaticMolecule>();
-/// for _ in 0..10 {
-///     app.update();
-/// }
-/// assert!(height(&app).is_some_and(|height| height < 0.0), "{:?}", height(&app));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
 #[require(Molecule)]
@@ -198,19 +179,6 @@ pub struct StaticMolecule;
 ///
 /// For crowds of ten thousand molecules in scenes without ordinary colliders, where it
 /// saves Rapier's broad phase. Insert it together with the [`Molecule`].
-///
-/// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// let molecule = app.world_mut().spawn((Molecule(lipid), CrowdOnly)).id();
-/// for _ in 0..4 {
-///     app.update();
-/// }
-/// let molecule = app.world().entity(molecule);
-/// assert!(molecule.contains::<RapierRigidBodyHandle>());
-/// assert!(!molecule.contains::<Collider>());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default)]
 pub struct CrowdOnly;
@@ -218,28 +186,6 @@ pub struct CrowdOnly;
 /// Which spheres represent a molecule in contacts with other molecules, in
 /// [`ContactModel::Crowd`](super::ContactModel::Crowd). Fewer spheres are faster. Contacts
 /// with ordinary colliders and queries always use the atoms. May change at any time.
-///
-/// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// /// Number of spheres of all molecules.
-/// fn sphere_count(app: &mut App) -> Result<usize, Box<dyn std::error::Error>> {
-///     let mut worlds = app.world_mut().query::<&MoleculeWorld>();
-///     Ok(worlds.single(app.world())?.contacts().spheres().len())
-/// }
-///
-/// // Nine spheres instead of 134 atoms.
-/// let molecule = app.world_mut().spawn((Molecule(lipid), MoleculeDetail::Proxies(9))).id();
-/// for _ in 0..4 {
-///     app.update();
-/// }
-/// assert_eq!(sphere_count(&mut app)?, 9);
-///
-/// app.world_mut().entity_mut(molecule).insert(MoleculeDetail::Atoms);
-/// app.update();
-/// assert_eq!(sphere_count(&mut app)?, 134);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

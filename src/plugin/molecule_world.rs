@@ -26,30 +26,6 @@ use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
 /// Rapier handles collisions of molecules with ordinary colliders.
 ///
 /// May change at any time.
-///
-/// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// // Two overlapping lipids separate in both models.
-/// let [one, other] = [-0.2, 0.2].map(|x| {
-///     let lipid = Molecule(lipid.clone());
-///     let bundle = (lipid, GravityScale(0.0), Transform::from_xyz(x, 0.0, 0.0));
-///     app.world_mut().spawn(bundle).id()
-/// });
-/// let mut previous = 0.4;
-/// for model in [ContactModel::Crowd, ContactModel::Rapier] {
-///     app.insert_resource(model);
-///     for _ in 0..10 {
-///         app.update();
-///     }
-///     let position = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
-///     let distance = position(one).zip(position(other)).map(|(a, b)| a.distance(b));
-///     let distance = distance.ok_or("no transform")?;
-///     assert!(distance > previous, "{model:?}: from {previous} to {distance} nm");
-///     previous = distance;
-/// }
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub enum ContactModel {

@@ -11,41 +11,7 @@ use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
 };
 
-#[cfg(feature = "gizmos")]
-use super::MoleculeGizmoPlugin;
-use super::MoleculeSystems;
-use super::acceleration_bound::{
-    AccelerationBound, collect_bounded, store_start_poses, track_collisions,
-};
-use super::assets::MoleculeAssetPlugin;
-use super::backend::{MoleculeBackend, MoleculeBackendFailed, assign_backends, choose_device};
-use super::brownian_motion::{BrownianMotion, BrownianMotionConfig, collect_diffusing, diffuse};
-use super::collisions::{CollisionOutcome, CollisionRule, MoleculeCollision, publish_collisions};
-use super::compartment::{
-    Compartment, InCompartment, build_surfaces, move_surfaces, remove_surface,
-};
-use super::compartment_springs::{compute_springs, validate_confinements};
-use super::components::{
-    Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
-};
-use super::contact_events::{
-    MoleculeContactStarted, MoleculeContactStopped, TouchingPair, end_contacts, publish_contacts,
-};
-use super::contact_systems::{
-    apply, collect_members, detect, gather, respond, update_contact_materials,
-};
-use super::diagnostics::MoleculeDiagnosticsPlugin;
-use super::external_contacts::collect_external_contacts;
-use super::molecule_world::{
-    ContactModel, InitialContactConfig, MoleculeTimes, MoleculeWorld, apply_contact_model,
-    install_dispatcher,
-};
-use super::prepared_molecule::{
-    PreparedTemplates, apply_materials, fix_static, free_static, prepare_molecules, remove_body,
-};
-use super::queries::{MoleculeAtom, MoleculeHit, NearestAtom};
-use super::state_errors::{MoleculeStateError, guard_transforms, guard_velocities};
-use super::substep_loop::{MoleculeSubstep, add_substep_schedule, replace_rapier_step};
+use super::*;
 use crate::backend::Backend;
 use crate::dynamics::ContactSolverConfig;
 
@@ -109,8 +75,8 @@ impl Default for MoleculePlugins {
                 model: ContactModel::default(),
                 contact_config: ContactSolverConfig::default(),
                 backend: Backend::default(),
-                add_schedule: add_substep_schedule::<()>,
-                replace_step: replace_rapier_step::<()>,
+                add_schedule: substep_loop::add_substep_schedule::<()>,
+                replace_step: substep_loop::replace_rapier_step::<()>,
             },
         }
     }
@@ -127,8 +93,8 @@ impl MoleculePlugins {
         Hooks: 'static + BevyPhysicsHooks,
         for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
     {
-        self.physics.add_schedule = add_substep_schedule::<Hooks>;
-        self.physics.replace_step = replace_rapier_step::<Hooks>;
+        self.physics.add_schedule = substep_loop::add_substep_schedule::<Hooks>;
+        self.physics.replace_step = substep_loop::replace_rapier_step::<Hooks>;
         self
     }
 
@@ -218,8 +184,8 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<TouchingPair>()
             .insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
-            .insert_resource(InitialContactConfig(self.contact_config))
-            .init_resource::<PreparedTemplates>()
+            .insert_resource(molecule_world::InitialContactConfig(self.contact_config))
+            .init_resource::<prepared_molecule::PreparedTemplates>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
             .add_message::<AssetEvent<Mesh>>()
@@ -228,27 +194,34 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeCollision>()
             .add_message::<MoleculeStateError>()
             .add_message::<MoleculeBackendFailed>()
-            .add_observer(install_dispatcher)
-            .add_observer(end_contacts)
-            .add_observer(remove_body)
-            .add_observer(fix_static)
-            .add_observer(free_static)
-            .add_observer(remove_surface);
+            .add_observer(molecule_world::install_dispatcher)
+            .add_observer(contact_events::end_contacts)
+            .add_observer(prepared_molecule::remove_body)
+            .add_observer(prepared_molecule::fix_static)
+            .add_observer(prepared_molecule::free_static)
+            .add_observer(compartment::remove_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         (self.add_schedule)(app);
         app.add_systems(
             MoleculeSubstep,
             (
-                diffuse.in_set(MoleculeSystems::Diffuse),
-                (store_start_poses, gather)
+                brownian_motion::diffuse.in_set(MoleculeSystems::Diffuse),
+                (
+                    acceleration_bound::store_start_poses,
+                    contact_systems::gather,
+                )
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                detect.in_set(MoleculeSystems::Detect),
-                (collect_external_contacts, respond, compute_springs)
+                contact_systems::detect.in_set(MoleculeSystems::Detect),
+                (
+                    external_contacts::collect_external_contacts,
+                    contact_systems::respond,
+                    compartment_springs::compute_springs,
+                )
                     .chain()
                     .in_set(MoleculeSystems::Respond),
-                apply.in_set(MoleculeSystems::Apply),
-                track_collisions.in_set(MoleculeSystems::TrackCollisions),
+                contact_systems::apply.in_set(MoleculeSystems::Apply),
+                acceleration_bound::track_collisions.in_set(MoleculeSystems::TrackCollisions),
             ),
         );
     }
@@ -283,31 +256,37 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
         schedule,
         (
             (
-                prepare_molecules,
-                apply_materials,
-                build_surfaces,
-                validate_confinements,
+                prepared_molecule::prepare_molecules,
+                prepared_molecule::apply_materials,
+                compartment::build_surfaces,
+                compartment_springs::validate_confinements,
             )
                 .chain()
                 .in_set(MoleculeSystems::Prepare),
-            (guard_transforms, guard_velocities)
+            (
+                state_errors::guard_transforms,
+                state_errors::guard_velocities,
+            )
                 .chain()
                 .in_set(PhysicsSet::SyncBackend)
                 .after(RapierTransformPropagateSet)
                 .before(on_add_entity_with_parent),
             (
-                apply_contact_model,
-                collect_members,
-                choose_device,
-                assign_backends,
-                update_contact_materials,
-                move_surfaces,
-                collect_diffusing,
-                collect_bounded,
+                molecule_world::apply_contact_model,
+                contact_systems::collect_members,
+                backend::choose_device,
+                backend::assign_backends,
+                contact_systems::update_contact_materials,
+                compartment::move_surfaces,
+                brownian_motion::collect_diffusing,
+                acceleration_bound::collect_bounded,
             )
                 .chain()
                 .in_set(MoleculeSystems::Collect),
-            (publish_contacts, publish_collisions)
+            (
+                contact_events::publish_contacts,
+                collisions::publish_collisions,
+            )
                 .chain()
                 .in_set(MoleculeSystems::Publish),
         ),

@@ -259,14 +259,12 @@ fn a_sleeping_heap_wakes_on_impact() {
 
 #[test]
 fn molecules_of_any_detail_separate() {
-    for (detail, min_distance) in [
-        (MoleculeDetail::Atoms, 1.9),
-        (MoleculeDetail::Residues, 1.9),
-        (MoleculeDetail::Proxies(17), 1.9),
-        (
-            MoleculeDetail::Whole,
-            2.0 * real("1ubq.cif").bounding_radius() - 0.2,
-        ),
+    let diameter = 2.0 * real("1ubq.cif").bounding_radius();
+    for (detail, spheres, min_distance) in [
+        (MoleculeDetail::Atoms, 602, 1.9),
+        (MoleculeDetail::Residues, 76, 1.9),
+        (MoleculeDetail::Proxies(17), 17, 1.9),
+        (MoleculeDetail::Whole, 1, diameter - 0.2),
     ] {
         let mut app = app(ContactModel::Crowd);
         weightless(&mut app);
@@ -279,6 +277,13 @@ fn molecules_of_any_detail_separate() {
             molecule
         });
         run(&mut app, 600);
+        for molecule in molecules {
+            assert!(!app.world().entity(molecule).contains::<Collider>());
+        }
+        let world = app.world_mut();
+        let mut worlds = world.query::<&MoleculeWorld>();
+        let contacts = worlds.single(world).unwrap().contacts();
+        assert_eq!(contacts.spheres().len(), 2 * spheres, "{detail:?}");
         let distance = position(&app, molecules[0]).distance(position(&app, molecules[1]));
         assert!(distance > min_distance, "{detail:?}: {distance}");
     }
