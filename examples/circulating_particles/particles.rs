@@ -38,6 +38,12 @@ impl Particles {
         if !(acceleration.is_finite() && acceleration > 0.0) {
             return Err(format!("--acceleration must be positive, but is {acceleration}").into());
         }
+        if let Some(side) = arguments
+            .side
+            .filter(|side| !(side.is_finite() && *side > 0.0))
+        {
+            return Err(format!("--side must be positive, but is {side}").into());
+        }
         let config = CirculatingSpheresConfig {
             count,
             acceleration,

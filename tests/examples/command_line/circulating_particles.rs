@@ -51,7 +51,7 @@ fn invalid_input_is_rejected_in_one_sentence() {
         ("--particles", "0", "--particles must be from"),
         ("--acceleration", "nan", "--acceleration must be positive"),
         ("--seconds", "1e9", "--seconds must be from"),
-        ("--side", "0", "side of the finest subspaces"),
+        ("--side", "0", "--side must be positive"),
     ] {
         let argument = format!("{option}={value}");
         assert_rejected("circulating_particles", &["--headless", &argument], message);

@@ -73,7 +73,7 @@ fn invalid_input_is_rejected_in_one_sentence() {
         (&["--tolerance", "-1"], "--tolerance must be positive"),
         (&["--tolerance", "nan"], "--tolerance must be positive"),
         (&["--radius", "-1"], "--radius must be positive"),
-        (&["--radius", "1", "--inner", "6"], "no room for an inner"),
+        (&["--radius", "1", "--inner", "6"], "too small for an inner"),
         (&["--lipids", "0"], "at least one lipid"),
         (&["--lipids", "10"], "10 lipids of 1.23 nm² are too few"),
         (&["--lipids", "4000000000"], "atoms are too many"),
