@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Start pose of the ligand.
     #[arg(long, value_enum, default_value_t = Start::Outside)]
     pub start: Start,
-    /// Factor on the van der Waals radii of the atoms.
+    /// Radii of the atoms in units of their van der Waals radii.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
     #[arg(allow_negative_numbers = true)]
     pub radius_scale: f32,

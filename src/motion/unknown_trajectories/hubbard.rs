@@ -52,60 +52,7 @@ impl Default for HubbardConfig {
 /// In its [`EventCounts`], `resetting` counts the rebuilds at the end of an interval, and
 /// `checks` the crossings of lines.
 ///
-/// ```
-/// use bevy_rapier_molecules::motion::CollisionPartner;
-/// use bevy_rapier_molecules::motion::time_of_impact::Wall;
-/// use bevy_rapier_molecules::motion::unknown_trajectories::{
-///     CollisionDetector, Contact, HubbardConfig, HubbardDetector, MovingSphere, Probe,
-///     SphereMotion,
-/// };
-/// use glam::DVec3;
-///
-/// /// A sphere that moves in a straight line and reverses at each contact.
-/// struct Shuttle {
-///     since: f64,
-///     position: DVec3,
-///     velocity: DVec3,
-///     contacts: Vec<Contact>,
-/// }
-///
-/// impl SphereMotion for Shuttle {
-///     fn probe(&mut self, _sphere: u32, time: f64) -> Probe {
-///         Probe {
-///             position: self.position + (time - self.since) * self.velocity,
-///             velocity: self.velocity,
-///         }
-///     }
-///
-///     fn collide(&mut self, contact: &Contact) {
-///         self.position = self.probe(0, contact.time).position;
-///         (self.since, self.velocity) = (contact.time, -self.velocity);
-///         self.contacts.push(*contact);
-///     }
-/// }
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // In the middle of a box of 10 nm, with 2 nm/s.
-/// let mut shuttle = Shuttle {
-///     since: 0.0,
-///     position: DVec3::ZERO,
-///     velocity: DVec3::X * 2.0,
-///     contacts: Vec::new(),
-/// };
-/// let sphere = MovingSphere { radius: 1.0, acceleration: 0.0 };
-/// let walls = Wall::box_faces(DVec3::splat(-5.0), DVec3::splat(5.0)).to_vec();
-/// let config = HubbardConfig::default();
-/// let mut detector = HubbardDetector::new(&[sphere], walls, &config, 0.0, &mut shuttle)?;
-/// detector.advance(7.0, &mut shuttle)?;
-/// // 4 nm to the wall at high x, then 8 nm back to the wall at low x.
-/// let [first, second] = [0, 1].map(|k| shuttle.contacts[k]);
-/// assert_eq!(first.other, CollisionPartner::Wall(1));
-/// assert_eq!(second.other, CollisionPartner::Wall(0));
-/// assert!((first.time - 2.0).abs() < 1.0e-5, "{}", first.time);
-/// assert!((second.time - 6.0).abs() < 1.0e-5, "{}", second.time);
-/// # Ok(())
-/// # }
-/// ```
+/// See [`TimeVaryingDetector`](super::TimeVaryingDetector) for an example.
 #[derive(Clone, Debug)]
 pub struct HubbardDetector {
     bounds: BoundSet,

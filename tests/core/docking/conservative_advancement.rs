@@ -88,10 +88,10 @@ fn sweeps_end_at_the_surface_without_overlap() {
 }
 
 /// First fraction of a translation at which two balls are `reach` apart.
-fn first_contact(apart: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
-    // |apart + motion t| = reach.
-    let (a, b) = (motion.length_squared(), apart.dot(motion));
-    let c = apart.length_squared() - reach * reach;
+fn first_contact(offset: DVec3, motion: DVec3, reach: f64) -> Option<f64> {
+    // |offset + motion t| = reach.
+    let (a, b) = (motion.length_squared(), offset.dot(motion));
+    let c = offset.length_squared() - reach * reach;
     let root = b * b - a * c;
     (b < 0.0 && root >= 0.0).then(|| c / (-b + root.sqrt()))
 }
