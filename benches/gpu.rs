@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{
-    GpuBruteForce, GpuDevice, GpuGrid, GpuOptions, GpuRelaxEngine, PassTime,
+    GpuBruteForce, GpuDevice, GpuOptions, GpuRelaxer, GpuUniformGrid, PassTime,
 };
-use bevy_rapier_molecules::relax::engine::{CenterWeights, EngineStep, Motion, RelaxEngine};
-use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer, StageTimes};
+use bevy_rapier_molecules::relax::{
+    CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion, RelaxConfig, RelaxStatus,
+    Relaxer, StageTimes,
+};
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;
 use common::interleave::{Samples, ms, ratio};
@@ -140,7 +142,7 @@ fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
     let mut table = run.table(&title, columns);
     for &atoms in sizes {
         let scene = Scene::vesicle(atoms);
-        let mut grid = GpuGrid::new(Arc::clone(device))?;
+        let mut grid = GpuUniformGrid::new(Arc::clone(device))?;
         grid.time_stages(true)?;
         // The first search allocates the buffers.
         let mut pairs = count(&mut grid, &scene);
@@ -174,7 +176,7 @@ fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
 }
 
 /// Duration of the last neighbor walk, if the adapter supports timestamps.
-fn walk_time(grid: &GpuGrid) -> Option<Duration> {
+fn walk_time(grid: &GpuUniformGrid) -> Option<Duration> {
     let mut stages = grid.stage_times().iter();
     let walk = stages.find(|pass| pass.label == "detect")?;
     Some(walk.time)
@@ -213,25 +215,25 @@ fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
     let vesicle = vesicle_of(&lipid, lipids);
     let atoms = vesicle.crowd.atom_count();
     let passes = Arc::new(Mutex::new(Vec::new()));
-    let mut failed = None;
-    let relaxer = Relaxer::with_engine(vesicle.crowd, RelaxConfig::default(), |scene| {
-        let engine = GpuRelaxEngine::new(Arc::clone(device), scene).map_err(|error| {
-            failed = Some(error.clone());
-            error
-        })?;
-        let passes = Arc::clone(&passes);
-        Ok(Box::new(Watched { engine, passes }) as Box<dyn RelaxEngine>)
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let create = {
+        let (device, passes) = (Arc::clone(device), Arc::clone(&passes));
+        move |scene: &DeviceScene<'_>| -> Result<Box<dyn DeviceRelaxer>, DeviceError> {
+            let relaxer = GpuRelaxer::new(Arc::clone(&device), scene)?;
+            let passes = Arc::clone(&passes);
+            Ok(Box::new(TimedRelaxer { relaxer, passes }))
+        }
+    };
+    let relaxer = Relaxer::with_device_relaxer(vesicle.crowd, RelaxConfig::default(), create);
     let mut relaxer = relaxer.expect("the vesicle is finite");
+    if let Some(error) = relaxer.device_error() {
+        return Err(error.clone());
+    }
     let begin = Instant::now();
     for _ in 0..ITERATIONS {
         relaxer.step().expect("the iteration does not diverge");
     }
     let whole = ms(begin.elapsed()) / f64::from(ITERATIONS);
-    assert_eq!(relaxer.fell_back(), None);
+    assert_eq!(relaxer.device_error(), None);
     let passes = passes.lock().unwrap_or_else(PoisonError::into_inner);
     let time_of = |label: &str| {
         let passes = passes.iter().filter(|pass| pass.label == label);
@@ -265,27 +267,27 @@ fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
     Ok(())
 }
 
-/// An engine whose passes are listened to.
-struct Watched {
-    engine: GpuRelaxEngine,
+/// A GPU relaxer that collects the times of its passes.
+struct TimedRelaxer {
+    relaxer: GpuRelaxer,
     passes: Arc<Mutex<Vec<PassTime>>>,
 }
 
-impl RelaxEngine for Watched {
-    fn device(&self) -> String {
-        self.engine.device()
+impl DeviceRelaxer for TimedRelaxer {
+    fn adapter(&self) -> String {
+        self.relaxer.adapter()
     }
 
-    fn look(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
-        let status = self.engine.look(next);
-        // The first look is no iteration.
-        let _ = self.engine.take_passes();
+    fn status(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
+        let status = self.relaxer.status(next);
+        // Not part of an iteration.
+        let _ = self.relaxer.take_passes();
         status
     }
 
-    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
-        let step = self.engine.step(weights);
-        if let Ok(passes) = self.engine.take_passes() {
+    fn step(&mut self, weights: CenterWeights) -> Result<DeviceStep, DeviceError> {
+        let step = self.relaxer.step(weights);
+        if let Ok(passes) = self.relaxer.take_passes() {
             let mut all = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
             all.extend(passes);
         }
@@ -293,10 +295,10 @@ impl RelaxEngine for Watched {
     }
 
     fn motion(&mut self) -> Result<Motion, DeviceError> {
-        self.engine.motion()
+        self.relaxer.motion()
     }
 
     fn take_stages(&mut self) -> StageTimes {
-        self.engine.take_stages()
+        self.relaxer.take_stages()
     }
 }

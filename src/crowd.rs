@@ -127,6 +127,22 @@ impl Crowd {
         Ok(self.placements.len() as u32 - 1)
     }
 
+    /// Changes all placements, or none if one of the new ones is invalid. Returns whether
+    /// they differ.
+    pub(crate) fn update_placements(
+        &mut self,
+        mut update: impl FnMut(&mut Placement),
+    ) -> Result<bool, PlacementError> {
+        let mut placements = self.placements.clone();
+        for CrowdPlacement { placement, .. } in &mut placements {
+            update(placement);
+            *placement = placement.checked()?;
+        }
+        let changed = placements != self.placements;
+        self.placements = placements;
+        Ok(changed)
+    }
+
     /// Adds a molecule and normalizes its rotation.
     ///
     /// # Errors

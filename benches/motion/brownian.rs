@@ -217,11 +217,11 @@ fn run_steps(
 /// A search on any adapter, including software ones, and its name.
 #[cfg(feature = "gpu")]
 fn device_search() -> Option<(Box<dyn PairSearch>, String)> {
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions, GpuUniformGrid};
 
     let device = GpuDevice::headless(&GpuOptions::default()).ok()?;
     let name = device.summary().to_string();
-    let grid = GpuGrid::new(Arc::new(device)).ok()?;
+    let grid = GpuUniformGrid::new(Arc::new(device)).ok()?;
     Some((Box::new(grid), name))
 }
 

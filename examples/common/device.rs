@@ -42,14 +42,14 @@ pub fn fall_back_to_cpu(reason: &dyn Display) -> Device {
 #[cfg(feature = "gpu")]
 pub fn search_for_backend(backend: Backend) -> (Option<Box<dyn PairSearch>>, Device) {
     use bevy_rapier_molecules::backend::DeviceError;
-    use bevy_rapier_molecules::gpu::{GpuDevice, GpuGrid, GpuOptions};
+    use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions, GpuUniformGrid};
 
     let on_gpu = || -> Result<_, DeviceError> {
         let Some(device) = GpuDevice::for_backend(backend, &GpuOptions::default())? else {
             return Ok(None);
         };
         let adapter = device.summary().to_string();
-        Ok(Some((GpuGrid::new(device)?, adapter)))
+        Ok(Some((GpuUniformGrid::new(device)?, adapter)))
     };
     match on_gpu() {
         Ok(Some((grid, adapter))) => {

@@ -97,7 +97,7 @@ fn relax(
     })?;
     let time = begin.elapsed();
     progress.clear();
-    let device = match &outcome.fell_back {
+    let device = match &outcome.device_error {
         Some(reason) => fall_back_to_cpu(reason),
         None => Device {
             backend: outcome.backend,

@@ -222,7 +222,7 @@ impl Preset {
             },
             clearance: self.clearance,
             max_iterations: self.max_iterations,
-            coarse: self.coarse_start.then_some(CoarseStart::HELD),
+            coarse: self.coarse_start.then_some(CoarseStart::PLACED),
             ..RelaxConfig::default()
         }
     }

@@ -312,7 +312,7 @@ impl Simulation {
             stages: self.mean_stages,
             backend: self.relaxer.backend(),
             adapter: self.relaxer.adapter().map(str::to_owned),
-            fell_back: self.relaxer.fell_back().map(str::to_owned),
+            fell_back: self.relaxer.device_error().map(ToString::to_string),
             warnings: self.relaxer.warnings().to_vec(),
         })
     }

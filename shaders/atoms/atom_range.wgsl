@@ -1,10 +1,10 @@
-// Which atoms and spheres a molecule has.
+// Atoms and spheres of a molecule.
 
-/// Where the atoms and the spheres of a molecule start. Both are side by side, and there is
-/// an entry more than there are molecules, so that the next one says where they end.
+/// Start of the atoms and spheres of a molecule, which end at the next entry. The array has one
+/// entry more than there are molecules.
 struct AtomRange {
-    /// First of its atoms among those of all templates.
+    /// First atom, among those of all templates.
     first_atom: u32,
-    /// First of its spheres.
+    /// First sphere.
     first_sphere: u32,
 }

@@ -1,24 +1,24 @@
-// Atoms of templates to the poses of molecules: one thread for each sphere.
+// World-space spheres from templates and poses: one thread per sphere.
 
-/// How much there is to transform.
+/// Parameters of the transform.
 struct TransformParams {
     /// Number of spheres.
     spheres: u32,
-    /// Zero, which the compiler cannot know.
+    /// Always 0, opaque to the compiler.
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: TransformParams;
-/// Center in the body frame and radius of each atom of each template, nm.
+/// Body-frame center and radius of the atoms of all templates, nm.
 @group(0) @binding(1) var<storage, read> template_atoms: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> ranges: array<AtomRange>;
 @group(0) @binding(3) var<storage, read> poses: array<Pose>;
 /// Molecule of each sphere.
 @group(0) @binding(4) var<storage, read> owners: array<u32>;
-/// Center in the world and radius of each sphere, nm.
+/// World-space center and radius of each sphere, nm.
 @group(0) @binding(5) var<storage, read_write> spheres: array<vec4<f32>>;
 
-fn unknown_zero() -> u32 {
+fn opaque_zero() -> u32 {
     return params.zero;
 }
 
@@ -32,6 +32,6 @@ fn transform_atoms(here: Invocation) {
     let range = ranges[owner];
     let atom = template_atoms[range.first_atom + sphere - range.first_sphere];
     let pose = poses[owner];
-    let center = turned(rotation_matrix(pose.rotation), atom.xyz) + pose.position;
+    let center = rotate(rotation_matrix(pose.rotation), atom.xyz) + pose.position;
     spheres[sphere] = vec4(center, atom.w);
 }

@@ -1,7 +1,7 @@
-// A direction where there is none.
+// A direction for coincident molecules.
 
-/// A direction for two molecules that nothing tells apart: spread over the sphere by their
-/// numbers, and opposite from the other side.
+/// A unit vector for two molecules with the same center, hashed from their indices; opposite if
+/// the indices are swapped.
 fn arbitrary_direction(owners: vec2<u32>) -> vec3<f32> {
     let low = min(owners.x, owners.y);
     let high = max(owners.x, owners.y);

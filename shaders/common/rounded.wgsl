@@ -1,8 +1,7 @@
-// Products that are rounded before they are added up.
+// Prevents fused multiply-adds.
 
-/// A product rounded to 32 bits, as on the processor: compilers may otherwise join it with the
-/// addition that follows, and round only once. `unknown_zero` is a zero that the compiler
-/// cannot know.
+/// Rounds a product to 32 bits, as on the CPU. Otherwise, compilers may fuse it with a
+/// following addition. `opaque_zero` returns a 0 that the compiler does not know.
 fn rounded(product: vec3<f32>) -> vec3<f32> {
-    return bitcast<vec3<f32>>(bitcast<vec3<u32>>(product) | vec3(unknown_zero()));
+    return bitcast<vec3<f32>>(bitcast<vec3<u32>>(product) | vec3(opaque_zero()));
 }

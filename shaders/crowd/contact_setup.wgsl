@@ -60,6 +60,6 @@ fn warm_start(contact: ptr<function, CrowdContact>, impulse: f32, friction: vec3
         let normal = (*contact).normal;
         let tangential = friction - normal * dot(friction, normal);
         (*contact).normal_impulse = impulse;
-        (*contact).friction_impulse = shortened(tangential, (*contact).friction * impulse);
+        (*contact).friction_impulse = clamp_length(tangential, (*contact).friction * impulse);
     }
 }

@@ -43,8 +43,8 @@ fn filter_groups(here: Invocation) {
         pairs.kept,
         0u,
         select(0u, 1u, may_touch),
-        pairs.deepest,
+        pairs.max_penetration,
     );
     let overlaps = select(FILTERED, pairs.overlaps, may_touch);
-    touches[index] = CrowdTouch(pairs.a, pairs.b, overlaps, pairs.deepest);
+    touches[index] = CrowdTouch(pairs.a, pairs.b, overlaps, pairs.max_penetration);
 }

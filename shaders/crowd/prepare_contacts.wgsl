@@ -51,7 +51,7 @@ fn normal_of(difference: vec3<f32>, depth: f32, deep: f32, group: CrowdGroup) ->
     } else {
         between = arbitrary_direction(vec2(group.b, group.a));
     }
-    let weight = clamp(depth / max(deep, LEAST_RADIUS_NM), 0.0, 1.0);
+    let weight = clamp(depth / max(deep, MIN_RADIUS_NM), 0.0, 1.0);
     let blended = direction + between * weight;
     if has_direction(blended) {
         return direction_of(blended);

@@ -61,7 +61,7 @@ fn solve_contact(
     let sliding = velocity - normal * speed;
     let previous_friction = (*contact).friction_impulse;
     let unclamped = previous_friction - sliding * (*contact).friction_mass;
-    let friction = shortened(unclamped, (*contact).friction * impulse);
+    let friction = clamp_length(unclamped, (*contact).friction * impulse);
     (*contact).normal_impulse = impulse;
     (*contact).friction_impulse = friction;
     return normal * (impulse - previous) + (friction - previous_friction);

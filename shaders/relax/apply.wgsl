@@ -1,18 +1,18 @@
-// Moves the molecules, all or none.
+// Moves all molecules, or none if one would move out of range.
 
-/// How each molecule is to be moved.
+/// The next push of each molecule.
 @group(0) @binding(2) var<storage, read> proposals: array<Push>;
 @group(0) @binding(3) var<storage, read_write> poses: array<Pose>;
-/// How each molecule was moved.
+/// The last push of each molecule.
 @group(0) @binding(4) var<storage, read_write> pushes: array<Push>;
 @group(0) @binding(5) var<storage, read_write> counters: RelaxCounters;
 
-/// Half angles up to which series are used, radian: there their last terms no longer count.
+/// Maximum half angle for the series, radian: their last terms are below rounding there.
 const SERIES_HALF_ANGLE: f32 = 0.5;
 
-/// The rotation by a vector, as a quaternion. Built-in functions may lose half the digits;
-/// they are only used for turns so large that nobody counts digits.
-fn turn_by(vector: vec3<f32>) -> vec4<f32> {
+/// The quaternion of a rotation vector. Built-in functions may lose half the digits and are
+/// used for large angles only.
+fn quaternion_from_vector(vector: vec3<f32>) -> vec4<f32> {
     let squared = 0.25 * dot(vector, vector);
     if squared <= SERIES_HALF_ANGLE * SERIES_HALF_ANGLE {
         let sine = 1.0 - squared / 6.0 * (1.0 - squared / 20.0 * (1.0 - squared / 42.0 * (1.0 - squared / 72.0)));
@@ -31,7 +31,7 @@ fn apply_pushes(here: Invocation) {
     }
     let push = proposals[index];
     let pose = poses[index];
-    let turn = quaternion_product(turn_by(push.angular), pose.rotation);
+    let turn = quaternion_product(quaternion_from_vector(push.angular), pose.rotation);
     poses[index] = Pose(pose.position + push.linear, 0.0, turn / sqrt(dot(turn, turn)));
     pushes[index] = push;
 }

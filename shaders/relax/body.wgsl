@@ -1,4 +1,4 @@
-// Mass and inertia of a molecule as the laws need them: inverted, in the world.
+// Inverse mass and inertia of a molecule in the world frame.
 
 /// Inverse mass and inverse world inertia of a molecule at its pose.
 struct Body {

@@ -1,4 +1,4 @@
-// Sorted spheres to their places, with what a walk over contacts needs to know of them.
+// Spheres in sorted order, with owner and index.
 
 @group(0) @binding(1) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> owners: array<u32>;

@@ -1,9 +1,9 @@
-// What one contact asks of the molecule that it is seen from.
+// The correction of one contact to one of its molecules.
 //
-// Both sides compute the same expressions with the vectors turned round, so that what the
-// two molecules are told is exactly opposite.
+// Both sides evaluate the same expressions with negated vectors, so that the corrections of the
+// two molecules are exactly opposite.
 
-/// A contact seen from one of its molecules.
+/// A contact from the side of one of its molecules.
 struct Contact {
     /// Molecules: the own one, and the other.
     owners: vec2<u32>,
@@ -23,14 +23,14 @@ fn direction_between(own: vec3<f32>, other: vec3<f32>, owners: vec2<u32>) -> vec
     return arbitrary_direction(owners);
 }
 
-/// How far a unit push along `normal` at `lever` moves that point along `normal`, 1/Da.
+/// Displacement along `normal` at `lever` per unit of impulse along `normal`, 1/Da.
 fn mobility(body: Body, lever: vec3<f32>, normal: vec3<f32>) -> f32 {
     let turn = cross(lever, normal);
     return body.inverse_mass + dot(turn, body.inverse_inertia * turn);
 }
 
-/// The projection law: the shift and turn that would part the spheres; no contact if there
-/// is no direction to part them along.
+/// Projection law: the shift and rotation that would separate the spheres; no contact without a
+/// direction.
 fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     var push: Push;
     let between = direction_between(own_body.center, other_body.center, contact.owners);
@@ -49,8 +49,8 @@ fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
         return push;
     }
     let along = dot(apart, normal);
-    let room = along * along + contact.reach * contact.reach - dot(apart, apart);
-    let shift = sqrt(max(room, 0.0)) - along;
+    let discriminant = along * along + contact.reach * contact.reach - dot(apart, apart);
+    let shift = sqrt(max(discriminant, 0.0)) - along;
     let own_lever = contact.own - own_body.center;
     let other_lever = contact.other - other_body.center;
     let sum = mobility(own_body, own_lever, normal) + mobility(other_body, other_lever, normal);
@@ -61,7 +61,7 @@ fn projection_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     return push;
 }
 
-/// The thesis's law (Algorithm 4.4).
+/// Law of the thesis (algorithm 4.4).
 fn thesis_push(contact: Contact, own_body: Body, other_body: Body) -> Push {
     var push: Push;
     let apart = contact.own - contact.other;

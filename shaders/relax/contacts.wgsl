@@ -1,19 +1,19 @@
-// Each sphere against all spheres of the 27 cells around it: what its contacts ask of its
-// molecule, and how many there are. Three cells of a row side by side are one run of sorted
-// spheres; at the ends of the folded grid they are two.
+// Compares each sphere with those of the 27 cells around it, and sums the corrections of its
+// contacts. Three neighboring cells of a row are one range of sorted spheres, or two at the ends
+// of the folded grid.
 
 /// Center and radius of each sorted sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 /// Owner and index of each sorted sphere.
 @group(0) @binding(3) var<storage, read> sphere_ids: array<vec2<u32>>;
-/// First sorted sphere of each cell, and one entry more.
+/// Start of each cell, and one entry more.
 @group(0) @binding(4) var<storage, read> cell_start: array<u32>;
-/// See `measure`: whether cells are too full to be compared.
-@group(0) @binding(5) var<storage, read> measured: array<Measure>;
+/// Occupancy of the cells; see `is_overcrowded`.
+@group(0) @binding(5) var<storage, read> totals: array<SumMax>;
 @group(0) @binding(6) var<storage, read> bodies: array<Body>;
-/// For each sphere, by index: sum of shifts, and the number of contacts.
+/// Sum of shifts and number of contacts of each sphere, by index.
 @group(0) @binding(7) var<storage, read_write> linear: array<vec4<f32>>;
-/// For each sphere, by index: sum of turns.
+/// Sum of rotations of each sphere, by index.
 @group(0) @binding(8) var<storage, read_write> angular: array<vec4<f32>>;
 @group(0) @binding(9) var<storage, read_write> counters: RelaxCounters;
 
@@ -23,23 +23,23 @@ var<workgroup> group_deepest: atomic<u32>;
 
 var<private> linear_sum: vec4<f32>;
 var<private> angular_sum: vec3<f32>;
-var<private> overlaps_seen: u32;
-var<private> unresolved_seen: u32;
-var<private> deepest_seen: f32;
+var<private> overlaps_found: u32;
+var<private> unresolved_found: u32;
+var<private> deepest_found: f32;
 
-/// Takes in one contact.
-fn meet(own: u32, other: u32) {
+/// Adds one contact.
+fn add_contact(own: u32, other: u32) {
     let own_sphere = spheres[own];
     let other_sphere = spheres[other];
     let radii = own_sphere.w + other_sphere.w;
     if own < other {
-        // Once for each pair.
+        // Count each pair once.
         let apart = own_sphere.xyz - other_sphere.xyz;
         let squares = rounded(apart * apart);
         let gap = sqrt(squares.x + squares.y + squares.z) - radii;
-        overlaps_seen += u32(gap < 0.0);
-        unresolved_seen += u32(gap < law.clearance);
-        deepest_seen = max(deepest_seen, -gap);
+        overlaps_found += u32(gap < 0.0);
+        unresolved_found += u32(gap < law.clearance);
+        deepest_found = max(deepest_found, -gap);
     }
     let owners = vec2(sphere_ids[own].x, sphere_ids[other].x);
     let contact = Contact(owners, own_sphere.xyz, other_sphere.xyz, radii + law.gap);
@@ -62,7 +62,7 @@ fn compare(own: u32, first: u32, end: u32) {
     let owner = sphere_ids[own].x;
     for (var other = first; other < end; other++) {
         if overlaps(sphere.xyz, reach, other) && sphere_ids[other].x != owner {
-            meet(own, other);
+            add_contact(own, other);
         }
     }
 }
@@ -89,16 +89,16 @@ fn walk(own: u32) {
 fn sum_contacts(here: Invocation) {
     let thread = here.thread;
     let own = thread_number(here.group, here.groups, thread);
-    if own < search.spheres && !is_crowded(measured[CROWDING_SLOT]) {
+    if own < search.spheres && !is_overcrowded(totals[OCCUPANCY_SLOT]) {
         walk(own);
         let index = sphere_ids[own].y;
         linear[index] = linear_sum;
         angular[index] = vec4(angular_sum, 0.0);
     }
-    if unresolved_seen > 0u {
-        atomicAdd(&group_overlaps, overlaps_seen);
-        atomicAdd(&group_unresolved, unresolved_seen);
-        atomicMax(&group_deepest, bitcast<u32>(deepest_seen));
+    if unresolved_found > 0u {
+        atomicAdd(&group_overlaps, overlaps_found);
+        atomicAdd(&group_unresolved, unresolved_found);
+        atomicMax(&group_deepest, bitcast<u32>(deepest_found));
     }
     workgroupBarrier();
     if thread == 0u && atomicLoad(&group_unresolved) > 0u {

@@ -1,21 +1,19 @@
-// What comes back from an iteration.
+// Counters that are read back after an iteration.
 
-/// How molecules are doing. Sums of 64 bits are in halves, the lower first.
+/// Counters of an iteration. 64-bit sums are stored in halves, the lower first.
 struct RelaxCounters {
     /// Pairs of atoms that overlap.
     overlaps: atomic<u32>,
     overlaps_high: atomic<u32>,
-    /// Pairs that do not leave the clearance between them.
+    /// Pairs with a gap below the clearance.
     unresolved: atomic<u32>,
     unresolved_high: atomic<u32>,
-    /// Bits of the deepest overlap, nm. Numbers that are not negative have the order of
-    /// their bits.
+    /// Bits of the maximum penetration, nm. Non-negative floats sort like their bits.
     deepest: atomic<u32>,
-    /// Molecules out of their places.
+    /// Molecules that exceed their leeway.
     out_of_place: atomic<u32>,
-    /// The first molecule that would leave the finite world, counted down from the largest
-    /// number; 0 if there is none.
+    /// 0xffffffff minus the first molecule that would move out of range; 0 if there is none.
     diverged: atomic<u32>,
-    /// Not used.
+    /// Padding.
     spare: u32,
 }

@@ -1,5 +1,5 @@
-// For kernels without a search.
+// `opaque_zero` of kernels without a search.
 
-fn unknown_zero() -> u32 {
+fn opaque_zero() -> u32 {
     return law.zero;
 }

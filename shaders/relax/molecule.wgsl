@@ -1,6 +1,6 @@
-// What a molecule is, whatever its pose.
+// Mass and placement of a molecule.
 
-/// Mass, inertia and place of a molecule.
+/// Mass, inertia and placement of a molecule.
 struct Molecule {
     /// Inverse principal inertia, 1/(Da·nm²).
     inverse_inertia: vec3<f32>,
@@ -8,9 +8,9 @@ struct Molecule {
     inverse_mass: f32,
     /// Rotation of the principal axes in the body frame.
     principal_axes: vec4<f32>,
-    /// Its placement, or NO_PLACEMENT.
+    /// Index of its placement, or NO_PLACEMENT.
     placement: u32,
-    /// Not used.
+    /// Padding.
     spare: array<u32, 3>,
 }
 

@@ -1,25 +1,25 @@
-// The push of each molecule: contacts, springs, momentum.
+// The push of each molecule: contacts, springs, and a fraction of the last push.
 
 @group(0) @binding(2) var<storage, read> molecules: array<Molecule>;
 @group(0) @binding(3) var<storage, read> poses: array<Pose>;
 @group(0) @binding(4) var<storage, read> placements: array<Placement>;
-/// What the contacts of each molecule ask for.
+/// Summed corrections of the contacts of each molecule.
 @group(0) @binding(5) var<storage, read> sums: array<Push>;
-/// How each molecule was moved last.
+/// The last push of each molecule.
 @group(0) @binding(6) var<storage, read> pushes: array<Push>;
-/// How it is to be moved now.
+/// The next push of each molecule.
 @group(0) @binding(7) var<storage, read_write> proposals: array<Push>;
 @group(0) @binding(8) var<storage, read_write> counters: RelaxCounters;
 
-/// The springs of the projection law: a fraction of the excess.
+/// Springs of the projection law: a fraction of the excess.
 fn projection_spring(placement: Placement, found: Deviation) -> Push {
     let excess = max(abs(found.height) - placement.leeway, 0.0);
-    let lean = max(found.tilt - placement.tilt_leeway, 0.0);
+    let excess_tilt = max(found.tilt - placement.tilt_leeway, 0.0);
     let back = -sign(found.height) * excess * law.spring;
-    return Push(found.normal * back, 0.0, found.axis * (lean * law.spring), 0.0);
+    return Push(found.normal * back, 0.0, found.axis * (excess_tilt * law.spring), 0.0);
 }
 
-/// The springs of the thesis (Algorithm 4.5), with the sign mended.
+/// Springs of the thesis (algorithm 4.5, with the sign corrected).
 fn thesis_spring(placement: Placement, found: Deviation) -> Push {
     var push: Push;
     if found.height > placement.leeway {
@@ -33,8 +33,8 @@ fn thesis_spring(placement: Placement, found: Deviation) -> Push {
     return push;
 }
 
-/// Whether a push is a step, and not a leap out of the world.
-fn is_sane(push: Push, pose: Pose) -> bool {
+/// Whether a push stays in range.
+fn is_in_range(push: Push, pose: Pose) -> bool {
     let shift = abs(push.linear);
     let turn = abs(push.angular);
     return is_finite(push.linear) && is_finite(push.angular)
@@ -58,9 +58,9 @@ fn respond(here: Invocation) {
         push.angular *= scale;
     }
     let pose = poses[index];
-    let place = molecules[index].placement;
-    if place != NO_PLACEMENT {
-        let placement = placements[place];
+    let index_of_placement = molecules[index].placement;
+    if index_of_placement != NO_PLACEMENT {
+        let placement = placements[index_of_placement];
         let found = deviation_of(placement, pose);
         var spring: Push;
         if law.law == PROJECTION_LAW {
@@ -73,10 +73,10 @@ fn respond(here: Invocation) {
     }
     if law.law == PROJECTION_LAW {
         let last = pushes[index];
-        push.linear = shortened(push.linear + last.linear * law.momentum, law.max_shift);
-        push.angular = shortened(push.angular + last.angular * law.momentum, law.max_turn);
+        push.linear = clamp_length(push.linear + last.linear * law.momentum, law.max_shift);
+        push.angular = clamp_length(push.angular + last.angular * law.momentum, law.max_turn);
     }
-    if !is_sane(push, pose) {
+    if !is_in_range(push, pose) {
         atomicMax(&counters.diverged, 0xffffffffu - index);
     }
     proposals[index] = push;

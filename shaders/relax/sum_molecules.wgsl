@@ -1,6 +1,6 @@
-// What all spheres of each molecule ask for together. SUM_LANES threads share a molecule:
-// each adds up every so-manieth sphere, then halves are added to halves. The shape is always
-// the same, and so is the result.
+// Sums the corrections of the spheres of each molecule. SUM_LANES threads share a molecule: each
+// sums every SUM_LANES-th sphere, then a tree reduction follows. Its shape is fixed, and so is
+// the result.
 
 @group(0) @binding(2) var<storage, read> ranges: array<AtomRange>;
 @group(0) @binding(3) var<storage, read> linear: array<vec4<f32>>;

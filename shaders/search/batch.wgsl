@@ -1,10 +1,10 @@
-// Which part of a search is done at once.
+// Part of a search in one submission.
 
-/// Ranges of spheres that are walked and of pairs that are written.
+/// Ranges of spheres to search and of pairs to write.
 struct SearchBatch {
     /// First sphere.
     first_sphere: u32,
-    /// Number of spheres; behind the last sphere comes one without pairs.
+    /// Number of spheres, including a terminating one without pairs when counting.
     spheres: u32,
     /// First pair.
     first_pair: u32,
@@ -14,7 +14,7 @@ struct SearchBatch {
 
 @group(0) @binding(1) var<uniform> batch: SearchBatch;
 
-/// The first sphere that a workgroup walks.
+/// First sphere of a workgroup.
 fn first_sphere_of(group: u32) -> u32 {
     return batch.first_sphere + group * GROUP_THREADS;
 }

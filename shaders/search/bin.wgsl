@@ -1,4 +1,4 @@
-// Spheres to cells, and sorted spheres to their places.
+// Cell of each sphere, and spheres in sorted order.
 
 /// Center and radius of each sphere, nm.
 @group(0) @binding(1) var<storage, read> spheres: array<vec4<f32>>;

@@ -1,6 +1,6 @@
-// The cell around a point.
+// The cell of a point.
 
-/// How space is cut into cells.
+/// Layout of a grid.
 struct Grid {
     cells: vec3<u32>,
     folded: u32,
@@ -8,12 +8,12 @@ struct Grid {
     per_nm: f32,
 }
 
-/// The grid of a search that has one.
+/// The grid of the search.
 fn search_grid() -> Grid {
     return Grid(search.cells, search.folded, search.low, search.per_nm);
 }
 
-/// Coordinates of the cell of a grid around a point (nm).
+/// Coordinates of the cell of a point (nm) in a grid.
 fn cell_in(grid: Grid, point: vec3<f32>) -> vec3<u32> {
     if grid.folded != 0u {
         let mask = grid.cells - 1u;
@@ -24,28 +24,28 @@ fn cell_in(grid: Grid, point: vec3<f32>) -> vec3<u32> {
         );
     }
     let at = rounded((point - grid.low) * grid.per_nm) + PLAIN_SHIFT;
-    // The border stays empty. What is outside goes to the cells next to it: spheres that
-    // were neighbors still are.
+    // Border cells stay empty. Points outside are clamped to the cells next to them, so that
+    // neighbors stay neighbors.
     return vec3<u32>(clamp(at, vec3(1.0), vec3<f32>(grid.cells - 2u)));
 }
 
-/// Number of a cell of a grid: x fastest, then y, then z.
+/// Index of a cell: x fastest, then y, then z.
 fn flat_in(grid: Grid, cell: vec3<u32>) -> u32 {
     return cell.x + grid.cells.x * (cell.y + grid.cells.y * cell.z);
 }
 
-/// Coordinates of the cell around a point (nm).
+/// Coordinates of the cell of a point (nm).
 fn cell_coordinates(point: vec3<f32>) -> vec3<u32> {
     return cell_in(search_grid(), point);
 }
 
-/// Number of a cell.
+/// Index of a cell.
 fn flat_cell(cell: vec3<u32>) -> u32 {
     return flat_in(search_grid(), cell);
 }
 
-/// `floor(value · per_nm)` modulo a power of two, exactly: the processor has 64 bits for that,
-/// here it takes whole numbers. Beyond 2⁶³ all is one cell, as there.
+/// `floor(value · per_nm)` modulo a power of two, exact: the CPU uses 64 bits, this uses
+/// integers. Beyond 2⁶³ there is a single cell, as on the CPU.
 fn folded_coordinate(value: f32, mask: u32, per_nm: f32) -> u32 {
     // value = ± mantissa · 2^exponent, and so is per_nm.
     let bits = bitcast<u32>(value);
@@ -55,7 +55,7 @@ fn folded_coordinate(value: f32, mask: u32, per_nm: f32) -> u32 {
     let factor = (scale & 0x7fffffu) | 0x800000u;
     let shift = i32(max(biased, 1u)) + i32((scale >> 23u) & 0xffu) - 300;
     let negative = (bits >> 31u) != 0u;
-    // Their product has 48 bits: multiplied in halves of 12, put together as 16 + 32.
+    // The product has 48 bits: multiplied in halves of 12 bits, combined as 16 + 32.
     let lows = (mantissa & 0xfffu) * (factor & 0xfffu);
     let mixed = (mantissa & 0xfffu) * (factor >> 12u) + (mantissa >> 12u) * (factor & 0xfffu);
     let highs = (mantissa >> 12u) * (factor >> 12u);
@@ -71,19 +71,19 @@ fn folded_coordinate(value: f32, mask: u32, per_nm: f32) -> u32 {
         if i32(length) + shift > 63 {
             return select(mask, 0u, negative);
         }
-        let whole = select(low << u32(min(shift, 31)), 0u, shift > 31);
-        return select(whole, 0u - whole, negative) & mask;
+        let quotient = select(low << u32(min(shift, 31)), 0u, shift > 31);
+        return select(quotient, 0u - quotient, negative) & mask;
     }
-    // Rounded towards zero; below zero the floor is one further if anything was cut off.
+    // Truncated; the floor of a negative value is one less if bits were cut off.
     let right = u32(-shift);
-    var whole = 0u;
+    var quotient = 0u;
     var cut = true;
     if right < 32u {
-        whole = (low >> right) | (high << (32u - right));
+        quotient = (low >> right) | (high << (32u - right));
         cut = (low & ((1u << right) - 1u)) != 0u;
     } else if right < 64u {
-        whole = high >> (right - 32u);
+        quotient = high >> (right - 32u);
         cut = low != 0u || (high & ((1u << (right - 32u)) - 1u)) != 0u;
     }
-    return select(whole, 0u - (whole + u32(cut)), negative) & mask;
+    return select(quotient, 0u - (quotient + u32(cut)), negative) & mask;
 }

@@ -17,7 +17,7 @@ fn count_pairs(here: Invocation) {
     let own = batch.first_sphere + row;
     found = 0u;
     if own < search.spheres {
-        walk_together(own, first_sphere_of(group_number(here.group, here.groups)));
+        visit_partners(own, first_sphere_of(group_number(here.group, here.groups)));
     }
     pair_counts[own] = found;
 }

@@ -1,8 +1,8 @@
-// The walk over one grid.
+// Walk over a uniform grid.
 
-/// Passes all partners of a sphere that follow it to `hit`; threads walk alone.
-fn walk_together(own: u32, _first: u32) {
-    if is_crowded(measured[CROWDING_SLOT]) {
+/// Passes all spheres that follow and overlap `own` to `hit`.
+fn visit_partners(own: u32, _first: u32) {
+    if is_overcrowded(totals[OCCUPANCY_SLOT]) {
         return;
     }
     walk_shell(own, search_grid(), 0u);

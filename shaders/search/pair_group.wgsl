@@ -3,10 +3,10 @@
 struct PairGroup {
     a: u32,
     b: u32,
-    /// How many of the pairs are kept.
+    /// Number of pairs that are kept.
     kept: u32,
-    /// How many of the pairs overlap.
+    /// Number of pairs that overlap.
     overlaps: u32,
-    /// Deepest overlap, nm; negative is a gap.
-    deepest: f32,
+    /// Maximum penetration, nm; negative for a gap.
+    max_penetration: f32,
 }

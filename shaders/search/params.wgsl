@@ -1,10 +1,10 @@
-// What every search for pairs shares.
+// Parameters of a search.
 
-/// What is searched, and how space is cut into cells.
+/// Spheres and cells of a search.
 struct SearchParams {
     /// Cells along each axis, border included.
     cells: vec3<u32>,
-    /// Whether the grid repeats itself; then `cells` are powers of two.
+    /// Whether the cells repeat in space; `cells` are then powers of two.
     folded: u32,
     /// Corner of the bounding box, nm.
     low: vec3<f32>,
@@ -14,14 +14,14 @@ struct SearchParams {
     spheres: u32,
     /// Whether radii differ.
     mixed: u32,
-    /// Squared reach, nm², if all are the same, else the margin, nm.
+    /// Squared reach, nm², if all radii are equal, else the margin, nm.
     reach: f32,
-    /// Zero, which the compiler cannot know.
+    /// Always 0, opaque to the compiler.
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> search: SearchParams;
 
-fn unknown_zero() -> u32 {
+fn opaque_zero() -> u32 {
     return search.zero;
 }

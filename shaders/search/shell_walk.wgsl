@@ -1,14 +1,14 @@
-// Each sphere against the rest of its own cell and the following half of the 26 cells
-// around it: the rest of its own row of cells, and four more rows. Three cells of a row side
-// by side are one run of sorted spheres; at the ends of a folded grid they are two.
+// Compares each sphere with the rest of its cell and the following half of the 26 cells around
+// it: the next cell of its row, and four more rows. Three neighboring cells of a row are one
+// range of sorted spheres, or two at the ends of a folded grid.
 
 /// Center and radius of each sorted sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> owners: array<u32>;
-/// First sorted sphere of each cell, and one entry more.
+/// Start of each cell, and one entry more.
 @group(0) @binding(4) var<storage, read> cell_start: array<u32>;
-/// See `measure`: whether cells are too full to be compared.
-@group(0) @binding(5) var<storage, read> measured: array<Measure>;
+/// Occupancy of the cells; see `is_overcrowded`.
+@group(0) @binding(5) var<storage, read> totals: array<SumMax>;
 /// Index of each sorted sphere.
 @group(0) @binding(6) var<storage, read> indices: array<u32>;
 
@@ -28,8 +28,8 @@ fn compare(own: u32, first: u32, end: u32) {
     }
 }
 
-/// Passes all partners of a sphere in its own grid that follow it to `hit`. The cells of the
-/// grid start with number `first_cell`.
+/// Passes all spheres of the same grid that follow and overlap `own` to `hit`. The cells of the
+/// grid start at index `first_cell`.
 fn walk_shell(own: u32, grid: Grid, first_cell: u32) {
     let size = grid.cells;
     let cell = cell_in(grid, spheres[own].xyz);

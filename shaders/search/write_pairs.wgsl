@@ -1,11 +1,11 @@
-// Writes the pairs of each sphere, behind those of the spheres before it.
+// Writes the pairs of each sphere after those of the spheres before it.
 
-/// Number of pairs before those of each sphere, and one entry more.
+/// First pair of each sphere, and one entry more.
 @group(0) @binding(7) var<storage, read> pair_starts: array<u32>;
 /// Indices of two spheres, the smaller first.
 @group(0) @binding(8) var<storage, read_write> pairs: array<vec2<u32>>;
 
-/// Number of the next pair.
+/// Index of the next pair.
 var<private> next: u32;
 
 fn hit(own: u32, other: u32) {
@@ -28,6 +28,6 @@ fn write_pairs(here: Invocation) {
     next = pair_starts[own];
     let end = pair_starts[own + 1u];
     if next < end && end > batch.first_pair && next < batch.first_pair + batch.pairs {
-        walk_together(own, first_sphere_of(group_number(here.group, here.groups)));
+        visit_partners(own, first_sphere_of(group_number(here.group, here.groups)));
     }
 }

@@ -1,10 +1,10 @@
-// How many items each bin has. The place that an item gets inside its bin depends on which
-// thread came first; the ranks of the sort undo that.
+// Items per bin. The rank of an item depends on the order of the threads; `rank_items`
+// reranks it.
 
 /// Number of items in each bin, and one entry more.
 @group(0) @binding(3) var<storage, read_write> bins: array<atomic<u32>>;
-/// How many items of its bin were counted before each item.
-@group(0) @binding(4) var<storage, read_write> places: array<u32>;
+/// Provisional rank of each item in its bin.
+@group(0) @binding(4) var<storage, read_write> ranks: array<u32>;
 
 @compute @workgroup_size(GROUP_THREADS)
 fn clear_bins(here: Invocation) {
@@ -18,6 +18,6 @@ fn clear_bins(here: Invocation) {
 fn count_items(here: Invocation) {
     let item = thread_number(here.group, here.groups, here.thread);
     if item < lengths[params.item_slot] {
-        places[item] = atomicAdd(&bins[keys[item]], 1u);
+        ranks[item] = atomicAdd(&bins[keys[item]], 1u);
     }
 }

@@ -1,13 +1,13 @@
-// Exclusive prefix sum of 32-bit numbers, in place: first sums of blocks, then, when the
-// sums are summed up themselves, the values of each block from its sum on.
+// Exclusive prefix sum of 32-bit integers, in place: `reduce_blocks` sums each block, and
+// `scan_blocks` scans each block, starting from the scanned sums.
 
-/// Which part of a sum is worked on.
+/// Parameters of one level.
 struct ScanParams {
-    /// How often blocks have been summed up: at level 1 the values are sums of blocks.
+    /// Level: the values of level 1 are sums of blocks of level 0.
     level: u32,
-    /// Where in `counts` the number of values at level 0 is.
+    /// Index of the number of values of level 0 in `counts`.
     slot: u32,
-    /// Whether `sums` holds where each block begins; if not, there is one block.
+    /// Whether `sums` holds the start of each block; if not, there is one block.
     based: u32,
 }
 
@@ -16,12 +16,12 @@ struct ScanParams {
 @group(0) @binding(2) var<storage, read_write> values: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sums: array<u32>;
 
-/// Sums of what each thread took.
+/// Sum of each thread.
 var<workgroup> parts: array<u32, GROUP_THREADS>;
-/// Sums of what each team of threads took.
+/// Sum of each team of threads.
 var<workgroup> teams: array<u32, GROUP_THREADS / SCAN_TEAM>;
 
-/// Number of values at the level of this pass.
+/// Number of values of this level.
 fn value_count() -> u32 {
     var count = counts[params.slot];
     for (var level = 0u; level < params.level; level++) {
@@ -30,7 +30,7 @@ fn value_count() -> u32 {
     return count;
 }
 
-/// Fills `teams`, and turns `parts` into what comes before each thread in its team.
+/// Sums `parts` into `teams`, and replaces `parts` by prefix sums within each team.
 fn sum_teams(thread: u32) {
     workgroupBarrier();
     if thread < GROUP_THREADS / SCAN_TEAM {
@@ -46,7 +46,7 @@ fn sum_teams(thread: u32) {
     workgroupBarrier();
 }
 
-/// `sums[block]` becomes the sum of the values of each block.
+/// Writes the sum of each block to `sums`.
 @compute @workgroup_size(GROUP_THREADS)
 fn reduce_blocks(here: Invocation) {
     let thread = here.thread;
@@ -70,8 +70,8 @@ fn reduce_blocks(here: Invocation) {
     }
 }
 
-/// Each value becomes the sum of those before it. A single block without a base writes
-/// the sum of all to `sums[0]`.
+/// Replaces each value by the sum of those before it. A single block writes the total to
+/// `sums[0]`.
 @compute @workgroup_size(GROUP_THREADS)
 fn scan_blocks(here: Invocation) {
     let thread = here.thread;

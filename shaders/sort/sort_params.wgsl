@@ -1,10 +1,10 @@
-// What the two halves of a counting sort share: how much there is to sort, and by what.
+// Bindings that the kernels of the counting sort share.
 
-/// Where in `lengths` the numbers of items and of bins are.
+/// Indices of the number of items and of bins in `lengths`.
 struct SortParams {
-    /// Slot of the number of items.
+    /// Index of the number of items.
     item_slot: u32,
-    /// Slot of the number of bins plus one.
+    /// Index of the number of bins plus one.
     bin_slot: u32,
 }
 

@@ -1,37 +1,36 @@
-//! Which adapter to use, and whether it can do what the kernels need.
+//! Choice of an adapter and check of its limits.
 
 use std::fmt;
 use std::task::{Context, Poll, Waker};
 
-use super::constants::{GROUP_THREADS, GROUP_WORDS};
+use super::shader_constants::{GROUP_THREADS, GROUP_WORDS};
 use crate::backend::DeviceError;
 
-/// Storage arrays that the largest kernel binds.
-const STORAGE_BUFFERS: u32 = 8;
+/// Storage buffers that the largest kernel binds.
+const MIN_STORAGE_BUFFERS: u32 = 8;
 
-/// Workgroups along an axis of a dispatch: two axes of them have a thread for each of 2³²
+/// Workgroups per dimension of a dispatch: two dimensions have a thread for each of 2³²
 /// elements.
-const DISPATCH_GROUPS: u32 = 1 << 12;
+const MIN_DISPATCH_GROUPS: u32 = 1 << 12;
 
-/// How to choose an adapter, and how much of it to use.
+/// Choice of an adapter, and limits on its use.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
-    /// Whether a software adapter will do. It is slower than the processor's own code.
+    /// Whether to accept a software adapter, which is slower than the CPU code.
     ///
-    /// Default: yes.
+    /// Default: `true`.
     pub allow_software: bool,
-    /// Which graphics interfaces to look at.
+    /// Graphics APIs to consider.
     ///
-    /// Default: all that this platform has.
+    /// Default: all of this platform.
     pub interfaces: wgpu::Backends,
-    /// Most bytes that all arrays together may take; none leaves it to the driver.
+    /// Maximum bytes of all buffers together; `None` leaves it to the driver.
     ///
     /// Default: none.
     pub memory_bytes: Option<u64>,
-    /// Limits to stay within, even if the adapter has more: for tests of what happens
-    /// on smaller ones.
+    /// Upper bound on the limits, for tests of small adapters.
     #[doc(hidden)]
-    pub at_most: Option<wgpu::Limits>,
+    pub max_limits: Option<wgpu::Limits>,
 }
 
 impl Default for GpuOptions {
@@ -40,22 +39,22 @@ impl Default for GpuOptions {
             allow_software: true,
             interfaces: wgpu::Backends::all(),
             memory_bytes: None,
-            at_most: None,
+            max_limits: None,
         }
     }
 }
 
-/// Which adapter it is, for logs and reports.
+/// Description of an adapter, for logs and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdapterSummary {
     /// Name of the adapter.
     pub name: String,
-    /// What it is: a discrete GPU, an integrated one, software, …
+    /// Discrete GPU, integrated GPU, software, …
     pub device_type: wgpu::DeviceType,
     /// Name and version of the driver.
     pub driver: String,
-    /// The graphics interface behind it.
+    /// The graphics API.
     pub interface: wgpu::Backend,
 }
 
@@ -70,7 +69,7 @@ impl AdapterSummary {
         }
     }
 
-    /// Whether the processor does the adapter's work.
+    /// Whether the adapter is emulated on the CPU.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.device_type == wgpu::DeviceType::Cpu
@@ -94,7 +93,7 @@ impl fmt::Display for AdapterSummary {
     }
 }
 
-/// The best adapter: fast GPUs before slow ones, software last.
+/// The fastest adapter; software last.
 pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, DeviceError> {
     let no_adapter = |reason: &str| DeviceError::NoAdapter {
         reason: reason.to_owned(),
@@ -107,12 +106,12 @@ pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, Device
         power_preference: wgpu::PowerPreference::HighPerformance,
         ..Default::default()
     }))
-    .ok_or_else(|| no_adapter("the driver does not answer"))?
+    .ok_or_else(|| no_adapter("the driver does not respond"))?
     .map_err(|error| no_adapter(&error.to_string()))?;
     let info = adapter.get_info();
     if info.device_type == wgpu::DeviceType::Cpu && !options.allow_software {
         let reason = format!(
-            "{} is software, which is slower than the processor's own code",
+            "{} is a software adapter, which is slower than the CPU code",
             info.name
         );
         return Err(no_adapter(&reason));
@@ -120,7 +119,7 @@ pub(super) fn find_adapter(options: &GpuOptions) -> Result<wgpu::Adapter, Device
     Ok(adapter)
 }
 
-/// The defaults, and for arrays and bindings all that there is.
+/// The default limits, with the maximum that is available for buffers and bindings.
 pub(super) fn wanted_limits(available: &wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits {
         max_buffer_size: available.max_buffer_size,
@@ -130,16 +129,16 @@ pub(super) fn wanted_limits(available: &wgpu::Limits) -> wgpu::Limits {
     }
 }
 
-/// Checks that the kernels can run at all.
+/// Checks that the kernels can run.
 pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), DeviceError> {
     let needs = [
         (
-            "storage buffers of a shader stage",
-            STORAGE_BUFFERS,
+            "storage buffers per shader stage",
+            MIN_STORAGE_BUFFERS,
             limits.max_storage_buffers_per_shader_stage,
         ),
         (
-            "threads of a workgroup",
+            "threads per workgroup",
             GROUP_THREADS,
             limits
                 .max_compute_invocations_per_workgroup
@@ -151,8 +150,8 @@ pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), DeviceError> {
             limits.max_compute_workgroup_storage_size,
         ),
         (
-            "workgroups of a dispatch",
-            DISPATCH_GROUPS,
+            "workgroups per dimension of a dispatch",
+            MIN_DISPATCH_GROUPS,
             limits.max_compute_workgroups_per_dimension,
         ),
     ];
@@ -168,8 +167,7 @@ pub(super) fn check_limits(limits: &wgpu::Limits) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// What a future that never waits has to say. On native platforms those of wgpu are ready
-/// at once; on the web they are not, and nothing can block there anyway.
+/// The value of a future that is ready. On native platforms, futures of wgpu are.
 pub(super) fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
     match future

@@ -1,72 +1,70 @@
-//! Every sphere against every other on the device: what the grid is measured against.
+//! Brute-force search on the device, the baseline for the grids.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::constants::BRUTE_FORCE_SPHERES;
 use super::device::GpuDevice;
 use super::kernel::{Kernel, begin_pass};
-use super::search::{GpuSearchBatch, GpuSearchParams, SearchArrays};
-use super::searched::{CountedSearch, counted_then_written};
+use super::search_buffers::{GpuSearchBatch, GpuSearchParams, SearchBuffers};
 use super::shader::{BRUTE_FORCE_COUNT, BRUTE_FORCE_WRITE};
+use super::shader_constants::MAX_BRUTE_FORCE_SPHERES;
 use crate::backend::DeviceError;
 use crate::search::uniform_grid::ReachPlan;
-use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::search::{PairBuffer, PairSearch, SearchError, SearchTimes, check_pair_count};
 use crate::spheres::SphereSet;
 
-/// Comparisons of one submission: well below a second on a slow GPU. Systems reset a GPU
-/// that does not answer for a few seconds.
+/// Comparisons per submission: well below a second on a slow GPU. Operating systems reset a
+/// GPU that does not respond for a few seconds.
 const BATCH_COMPARISONS: u64 = 1 << 33;
 
 /// Compares every sphere with every other on a GPU.
 ///
-/// In 32 bits, unlike the oracle on the processor: pairs whose distance is within a few
-/// roundings of their reach may differ. Pairs come in the order of their indices. About a
-/// million spheres are the most: a thread meets all others in one loop, and software
-/// adapters have been seen to cut loops short.
+/// Computes in 32 bits, unlike [`BruteForce`](crate::search::BruteForce): pairs whose distance
+/// equals their reach up to rounding may differ. Pairs are sorted by index. Searches at most
+/// about a million spheres, since each thread compares with all others in one loop and
+/// lavapipe limits the iterations of a loop.
 #[derive(Debug)]
 pub struct GpuBruteForce {
     device: Arc<GpuDevice>,
     count: Kernel,
     write: Kernel,
-    arrays: SearchArrays,
+    buffers: SearchBuffers,
 }
 
 impl GpuBruteForce {
     /// Compiles the kernels for `device`.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device refuses them or is lost.
+    /// [`DeviceError`] if the device rejects them or is lost.
     pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
             count: Kernel::new(&device, &BRUTE_FORCE_COUNT, "count_pairs")?,
             write: Kernel::new(&device, &BRUTE_FORCE_WRITE, "write_pairs")?,
-            arrays: SearchArrays::new(&device)?,
+            buffers: SearchBuffers::new(&device)?,
             device,
         })
     }
 
-    /// Number of pairs of each sphere, summed up.
-    fn count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, DeviceError> {
+    fn try_count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, DeviceError> {
         let device = &*self.device;
-        if spheres.len() > BRUTE_FORCE_SPHERES as usize {
+        if spheres.len() > MAX_BRUTE_FORCE_SPHERES as usize {
             return Err(DeviceError::TooManySpheres {
                 spheres: spheres.len() as u64,
-                fit: BRUTE_FORCE_SPHERES.into(),
+                fit: MAX_BRUTE_FORCE_SPHERES.into(),
             });
         }
         let count = spheres.len() as u32;
         let params = GpuSearchParams::new(count, plan.reach);
-        self.arrays.upload(device, spheres, 0, &params)?;
-        let arrays = &mut self.arrays;
-        let bindings = self.count.bind(device, &walked(arrays))?;
+        self.buffers.upload(device, spheres, 0, &params)?;
+        let buffers = &mut self.buffers;
+        let bindings = self.count.bind(device, &inputs(buffers))?;
         for (first_sphere, spheres) in batches(count) {
             let batch = GpuSearchBatch {
                 first_sphere,
                 spheres,
                 ..GpuSearchBatch::default()
             };
-            arrays.set_batch(device, &batch)?;
+            buffers.set_batch(device, &batch)?;
             let mut encoder = device.encoder("brute force");
             let mut pass = begin_pass(&mut encoder, "count pairs");
             self.count.record_threads(&mut pass, &bindings, spheres);
@@ -74,64 +72,36 @@ impl GpuBruteForce {
             device.submit(encoder)?;
         }
         let mut encoder = device.encoder("brute force");
-        arrays.record_totals(&mut begin_pass(&mut encoder, "sum up"));
-        let [_, pairs] = arrays.read_measures(device, encoder)?;
+        buffers.record_totals(&mut begin_pass(&mut encoder, "sum counts"));
+        let [_, pairs] = buffers.read_totals(device, encoder)?;
         Ok(pairs.sum())
     }
-}
 
-impl CountedSearch for GpuBruteForce {
-    fn begin(&mut self, spheres: &SphereSet, margin: f32) -> Result<Option<u64>, SearchError> {
-        let Some(plan) = ReachPlan::new(spheres, margin)? else {
-            return Ok(None);
-        };
-        match self.count(spheres, &plan) {
-            Ok(count) => Ok(Some(count)),
-            Err(error) => Err(self.failed(error)),
-        }
-    }
-
-    fn write(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError> {
+    fn write_pairs(&mut self, total: u64, pairs: &mut PairBuffer) -> Result<(), DeviceError> {
         let device = &*self.device;
-        let window = self.arrays.reserve_pairs(device, total)?;
-        let [params, batch, spheres, owners, counts] = walked(&self.arrays);
-        let found = (8, self.arrays.pairs.buffer());
-        let bindings = self
-            .write
-            .bind(device, &[params, batch, spheres, owners, counts, found])?;
-        let batches = batches(self.arrays.spheres.len() as u32);
+        let window = self.buffers.reserve_pairs(device, total)?;
+        let found = (8, self.buffers.pairs.buffer());
+        let written = [&inputs(&self.buffers)[..], &[found]].concat();
+        let bindings = self.write.bind(device, &written)?;
+        let batches = batches(self.buffers.spheres.len() as u32);
         let kernel = (&self.write, &bindings);
-        self.arrays.collect(device, kernel, window, batches, pairs)
-    }
-
-    fn failed(&mut self, error: DeviceError) -> SearchError {
-        self.arrays.release(&self.device);
-        error.into()
-    }
-
-    /// Nothing is built: all of it is the walk.
-    fn times(counting: Duration, writing: Duration) -> SearchTimes {
-        SearchTimes {
-            build: Duration::ZERO,
-            walk: counting + writing,
-        }
+        self.buffers.collect(device, kernel, window, batches, pairs)
     }
 }
 
-/// What both walks bind.
-fn walked(arrays: &SearchArrays) -> [(u32, &wgpu::Buffer); 5] {
+/// Bindings of both kernels.
+fn inputs(buffers: &SearchBuffers) -> [(u32, &wgpu::Buffer); 5] {
     [
-        (0, &arrays.params),
-        (1, &arrays.batch),
-        (2, arrays.spheres.buffer()),
-        (3, arrays.owners.buffer()),
-        (7, arrays.counts.buffer()),
+        (0, &buffers.params),
+        (1, &buffers.batch),
+        (2, buffers.spheres.buffer()),
+        (3, buffers.owners.buffer()),
+        (7, buffers.counts.buffer()),
     ]
 }
 
-/// Ranges of spheres, first and count, that make about as many comparisons as one
-/// submission may have. Together they have one more than `count`: behind the last sphere
-/// comes the end of the counts.
+/// Ranges of spheres (first, count), each of about [`BATCH_COMPARISONS`]. They cover
+/// `count + 1` rows: the last row terminates the counts.
 fn batches(count: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
     let rows = count + 1;
     let batch = (BATCH_COMPARISONS / u64::from(rows)).clamp(1, u64::from(rows)) as u32;
@@ -146,7 +116,39 @@ impl PairSearch for GpuBruteForce {
         "gpu-brute-force"
     }
 
-    counted_then_written!();
+    fn find_pairs(
+        &mut self,
+        spheres: &SphereSet,
+        margin: f32,
+        pairs: &mut PairBuffer,
+    ) -> Result<SearchTimes, SearchError> {
+        pairs.clear();
+        let start = Instant::now();
+        let total = self.count_pairs(spheres, margin)?;
+        check_pair_count(total)?;
+        if total > 0
+            && let Err(error) = self.write_pairs(total, pairs)
+        {
+            pairs.clear();
+            self.buffers.release(&self.device);
+            return Err(error.into());
+        }
+        // There is nothing to build.
+        Ok(SearchTimes {
+            build: Duration::ZERO,
+            walk: start.elapsed(),
+        })
+    }
+
+    fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
+        let Some(plan) = ReachPlan::new(spheres, margin)? else {
+            return Ok(0);
+        };
+        self.try_count(spheres, &plan).map_err(|error| {
+            self.buffers.release(&self.device);
+            error.into()
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Device and queue, and how their errors are caught.
+//! The device with its queue, and how its errors are caught.
 //!
-//! wgpu reports most errors not to the caller but to a handler, whose default is to
-//! panic. Everything here that may fail runs inside error scopes instead and returns
-//! what they caught.
+//! wgpu reports most errors to a handler that panics by default. Everything here that can
+//! fail therefore runs in error scopes and returns the error that they catch.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,14 +14,18 @@ use std::time::Duration;
 use super::adapter::{
     AdapterSummary, GpuOptions, check_limits, find_adapter, ready, wanted_limits,
 };
-use super::memory::{Memory, Share};
-use crate::backend::DeviceError;
+use super::memory_budget::{Allocation, MemoryBudget};
+use super::shader::Shader;
+use crate::backend::{Backend, DeviceError};
 
-/// How long another thread may take to pass on that memory is mapped, when the device has
-/// long done its work.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+/// Maximum time for another polling thread to deliver the result of a mapping, after the
+/// device has finished its work.
+const MAPPING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A device to compute on, with its queue.
+/// Reason of a loss that the driver does not explain.
+const NO_RESPONSE: &str = "it no longer responds";
+
+/// A GPU device with its queue, error scopes and memory accounting.
 ///
 /// ```
 /// use bevy_rapier_molecules::backend::DeviceError;
@@ -29,7 +33,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 ///
 /// let device = match GpuDevice::headless(&GpuOptions::default()) {
 ///     Ok(device) => device,
-///     // No adapter is no reason to stop: the processor does the same.
+///     // Without an adapter, use the CPU.
 ///     Err(error) => {
 ///         println!("{error}");
 ///         return Ok(());
@@ -45,13 +49,14 @@ pub struct GpuDevice {
     queue: wgpu::Queue,
     summary: AdapterSummary,
     limits: wgpu::Limits,
-    /// Why the device was lost; empty while it was not.
+    /// Why the device was lost.
     lost: Arc<OnceLock<String>>,
     /// The first error that no scope caught.
     stray: Arc<Mutex<Option<DeviceError>>>,
-    memory: Arc<Memory>,
-    /// Bytes that have come back.
-    read: AtomicU64,
+    memory: Arc<MemoryBudget>,
+    bytes_read: AtomicU64,
+    /// Shader modules by name: one per source, shared by its entry points.
+    modules: Mutex<HashMap<&'static str, wgpu::ShaderModule>>,
     /// Error scopes of two threads must not interleave.
     scopes: Mutex<()>,
 }
@@ -66,15 +71,15 @@ impl fmt::Debug for GpuDevice {
 }
 
 impl GpuDevice {
-    /// A device of its own, without a window.
+    /// Creates a device without a window.
     ///
     /// # Errors
-    /// [`DeviceError`] if there is no adapter, or it cannot do what the kernels need.
+    /// [`DeviceError`] if there is no adapter, or its limits are too low.
     pub fn headless(options: &GpuOptions) -> Result<Self, DeviceError> {
         let adapter = find_adapter(options)?;
         let mut available = adapter.limits();
-        if let Some(at_most) = &options.at_most {
-            available = available.or_worse_values_from(at_most);
+        if let Some(max_limits) = &options.max_limits {
+            available = available.or_worse_values_from(max_limits);
         }
         check_limits(&available)?;
         let timestamps = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
@@ -84,17 +89,17 @@ impl GpuDevice {
             required_limits: wanted_limits(&available),
             ..Default::default()
         }))
-        .ok_or_else(|| no_device("the driver does not answer"))?
+        .ok_or_else(|| no_device("the driver does not respond"))?
         .map_err(|error| no_device(&error.to_string()))?;
         let lost = Arc::new(OnceLock::new());
         let reason = Arc::clone(&lost);
         device.set_device_lost_callback(move |_, message| {
-            // A device is lost once; a second message would only repeat it.
+            // Only the first loss counts.
             let _ = reason.set(message);
         });
         let stray = Arc::new(Mutex::new(None));
         let first = Arc::clone(&stray);
-        // Nothing should get here, and if it does it must not panic, as wgpu would.
+        // No error should get here; if one does, it must not panic as wgpu would.
         device.on_uncaptured_error(Arc::new(move |error| {
             locked(&first).get_or_insert(classify(error));
         }));
@@ -105,20 +110,54 @@ impl GpuDevice {
             queue,
             lost,
             stray,
-            memory: Memory::new(options.memory_bytes),
-            read: AtomicU64::new(0),
+            memory: MemoryBudget::new(options.memory_bytes),
+            bytes_read: AtomicU64::new(0),
+            modules: Mutex::default(),
             scopes: Mutex::new(()),
         })
     }
 
-    /// Wraps a device that somebody else, such as a renderer, made and lends.
+    /// The device for `backend`: `None` for the CPU, and if [`Backend::Auto`] finds no hardware
+    /// GPU.
     ///
-    /// Its handlers are left alone. Errors are caught with scopes, which wgpu keeps apart
-    /// by thread only with its feature `std`: if other threads open scopes on this device
-    /// at the same time, turn that on.
+    /// ```
+    /// use bevy_rapier_molecules::backend::{Backend, DeviceError};
+    /// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+    ///
+    /// match GpuDevice::for_backend(Backend::Auto, &GpuOptions::default())? {
+    ///     Some(device) => println!("on {}", device.summary()),
+    ///     None => println!("on the CPU"),
+    /// }
+    /// # Ok::<(), DeviceError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`DeviceError::MissingLimit`] if the device was made without what the kernels need.
+    /// [`DeviceError`] if the backend is [`Backend::Gpu`] and there is no usable GPU.
+    pub fn for_backend(
+        backend: Backend,
+        options: &GpuOptions,
+    ) -> Result<Option<Arc<Self>>, DeviceError> {
+        match backend {
+            Backend::Cpu => Ok(None),
+            Backend::Gpu => Self::headless(options).map(|device| Some(Arc::new(device))),
+            Backend::Auto => {
+                let hardware = GpuOptions {
+                    allow_software: false,
+                    ..options.clone()
+                };
+                Ok(Self::headless(&hardware).ok().map(Arc::new))
+            }
+        }
+    }
+
+    /// Wraps a device that its owner, such as a renderer, keeps using.
+    ///
+    /// Its error handlers are not replaced. Errors are caught with scopes, which wgpu keeps
+    /// per thread only with its feature `std`: enable it if other threads open error scopes on
+    /// this device.
+    ///
+    /// # Errors
+    /// [`DeviceError::MissingLimit`] if the limits of the device are too low.
     pub fn borrowed(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, DeviceError> {
         let limits = device.limits();
         check_limits(&limits)?;
@@ -129,19 +168,20 @@ impl GpuDevice {
             queue,
             lost: Arc::new(OnceLock::new()),
             stray: Arc::default(),
-            memory: Memory::new(None),
-            read: AtomicU64::new(0),
+            memory: MemoryBudget::new(None),
+            bytes_read: AtomicU64::new(0),
+            modules: Mutex::default(),
             scopes: Mutex::new(()),
         })
     }
 
-    /// Which adapter it is.
+    /// The adapter.
     #[must_use]
     pub fn summary(&self) -> &AdapterSummary {
         &self.summary
     }
 
-    /// What the device can do, or is allowed to.
+    /// Limits of the device, reduced by those of [`GpuOptions`].
     #[must_use]
     pub fn limits(&self) -> &wgpu::Limits {
         &self.limits
@@ -159,7 +199,7 @@ impl GpuDevice {
         &self.queue
     }
 
-    /// Whether passes can be timed on the device.
+    /// Whether the device can time passes.
     #[must_use]
     pub fn has_timestamps(&self) -> bool {
         self.device
@@ -167,40 +207,61 @@ impl GpuDevice {
             .contains(wgpu::Features::TIMESTAMP_QUERY)
     }
 
-    /// Most bytes of an array that a shader sees.
+    /// Maximum size of a storage buffer, bytes.
     #[must_use]
-    pub fn largest_array(&self) -> u64 {
+    pub fn max_storage_bytes(&self) -> u64 {
         let limits = &self.limits;
         limits
             .max_storage_buffer_binding_size
             .min(limits.max_buffer_size)
     }
 
-    /// Bytes that all arrays together take now.
+    /// Bytes that all buffers currently take.
     #[must_use]
     pub fn memory_in_use(&self) -> u64 {
         self.memory.used()
     }
 
-    /// Bytes that have come back from the device since it was made, all arrays together.
+    /// Bytes read back from the device since it was created.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+        self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Counts bytes that have come back.
     pub(super) fn count_read(&self, bytes: u64) {
-        self.read.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Makes a buffer, and counts it while it lives.
+    /// Number of shader modules compiled so far: one per source.
+    #[must_use]
+    pub fn shader_module_count(&self) -> usize {
+        locked(&self.modules).len()
+    }
+
+    /// The module of a shader, compiled on first use.
+    pub(super) fn shader_module(&self, shader: &Shader) -> Result<wgpu::ShaderModule, DeviceError> {
+        if let Some(module) = locked(&self.modules).get(shader.name) {
+            return Ok(module.clone());
+        }
+        let module = self.guarded(|| {
+            self.device
+                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(shader.name),
+                    source: wgpu::ShaderSource::Wgsl(shader.source()),
+                })
+        })?;
+        locked(&self.modules).insert(shader.name, module.clone());
+        Ok(module)
+    }
+
+    /// Creates a buffer that counts as allocated while it lives.
     pub(super) fn allocate(
         &self,
         label: &'static str,
         size: u64,
         usage: wgpu::BufferUsages,
-    ) -> Result<(wgpu::Buffer, Share), DeviceError> {
-        let share = self.memory.take(size).ok_or(DeviceError::OutOfMemory)?;
+    ) -> Result<(wgpu::Buffer, Allocation), DeviceError> {
+        let allocation = self.memory.allocate(size).ok_or(DeviceError::OutOfMemory)?;
         let buffer = self.guarded(|| {
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
@@ -209,10 +270,10 @@ impl GpuDevice {
                 mapped_at_creation: false,
             })
         })?;
-        Ok((buffer, share))
+        Ok((buffer, allocation))
     }
 
-    /// An encoder to record passes into.
+    /// Creates a command encoder.
     #[must_use]
     pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
         let label = Some(label);
@@ -220,17 +281,17 @@ impl GpuDevice {
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label })
     }
 
-    /// Runs `work`, which talks to the device, and returns the error that it caused.
+    /// Runs `work` in error scopes and returns the error that it caused.
     ///
-    /// Must not be nested, or the inner call waits for the outer one forever: `work` must
-    /// not grow, write or read a [`GpuVec`](super::GpuVec), make a plan or
-    /// [`submit`](Self::submit), which are guarded already.
+    /// Calls must not be nested, or the inner one deadlocks: `work` must not grow, write or
+    /// read a [`GpuVec`](super::GpuVec), create a plan or [`submit`](Self::submit), which are
+    /// guarded already.
     ///
     /// # Errors
-    /// The first [`DeviceError`] that the device reports meanwhile.
+    /// The first [`DeviceError`] that the device reports during `work`.
     pub fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, DeviceError> {
-        // Only one thread at a time may have error scopes open.
-        let _alone = locked(&self.scopes);
+        // One thread at a time may have error scopes open.
+        let _lock = locked(&self.scopes);
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Internal,
@@ -243,47 +304,48 @@ impl GpuDevice {
             caught = ready(scope.pop()).flatten().or(caught);
         }
         let caught = caught.map(classify).or_else(|| locked(&self.stray).take());
-        // What was made on a lost device is invalid, and complains about that instead.
-        let gone = self.lost.get().is_some() || (caught.is_some() && self.is_gone());
+        // Objects created on a lost device are invalid and cause other errors.
+        let lost = self.lost.get().is_some() || (caught.is_some() && self.probe_lost());
         match caught {
-            _ if gone => Err(self.lose("it does not answer any more")),
+            _ if lost => Err(self.mark_lost()),
             Some(error) => Err(error),
             None => Ok(result),
         }
     }
 
-    /// Ends recording and hands the commands to the device, without waiting.
+    /// Submits the recorded commands without waiting.
     ///
     /// # Errors
-    /// [`DeviceError`] if something was recorded wrongly, or the device is lost.
+    /// [`DeviceError`] if a command is invalid or the device is lost.
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<(), DeviceError> {
         self.guarded(|| {
             self.queue.submit([encoder.finish()]);
         })
     }
 
-    /// Waits until the device has done everything that was submitted.
+    /// Waits until the device has finished all submitted work.
     ///
     /// # Errors
-    /// [`DeviceError::Lost`] if it never will.
+    /// [`DeviceError::Lost`] if the device is lost.
     pub fn wait(&self) -> Result<(), DeviceError> {
         if poll(&self.device) && self.lost.get().is_none() {
             Ok(())
         } else {
-            Err(self.lose("it does not answer any more"))
+            Err(self.mark_lost())
         }
     }
 
-    /// Remembers that the device is lost, and why unless that is known already.
-    pub(super) fn lose(&self, reason: &str) -> DeviceError {
-        lost(self.lost.get_or_init(|| reason.to_owned()))
+    /// Marks the device as lost and returns the error.
+    pub(super) fn mark_lost(&self) -> DeviceError {
+        let reason = self.lost.get_or_init(|| NO_RESPONSE.to_owned()).clone();
+        DeviceError::Lost { reason }
     }
 
-    /// Whether the device is lost, found out by asking it for something small.
+    /// Whether the device is lost, tested by mapping a small buffer.
     ///
-    /// A borrowed device tells its owner and not us when it is lost, and errors of that
-    /// kind reach no scope: what fails without an error fails because of it.
-    fn is_gone(&self) -> bool {
+    /// The loss of a borrowed device is reported to its owner only, and reaches no error scope:
+    /// a mapping that fails without an error means that the device is lost.
+    fn probe_lost(&self) -> bool {
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Validation,
@@ -296,52 +358,45 @@ impl GpuDevice {
             mapped_at_creation: false,
         });
         let mapped = Mapping::begin(&probe.slice(..)).finish(&self.device);
-        // What could not be made, without a word, is invalid when it is mapped.
+        // A buffer that could not be created fails validation when it is mapped.
         drop(ready(validation.pop()));
-        // No memory for four bytes is a nuisance, but the device is there.
+        // Out of memory does not mean lost.
         let no_memory = ready(memory.pop()).flatten().is_some();
         !mapped && !no_memory
     }
 }
 
-/// Memory that is being mapped, to be read.
+/// A mapping for reading that is under way.
 pub(super) struct Mapping(Receiver<bool>);
 
 impl Mapping {
     pub(super) fn begin(slice: &wgpu::BufferSlice<'_>) -> Self {
         let (sender, receiver) = channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
-            // Nobody listens any more if the wait was given up.
+            // The receiver is gone after a timeout.
             let _ = sender.send(result.is_ok());
         });
         Self(receiver)
     }
 
-    /// Waits for it; false if that failed.
+    /// Waits for the mapping; false if it failed.
     pub(super) fn finish(self, device: &wgpu::Device) -> bool {
-        // Another thread that polls may have taken the answer along, and be about to give
-        // it.
-        poll(device) && self.0.recv_timeout(ANSWER_TIME) == Ok(true)
+        // Another polling thread may deliver the result a little later.
+        poll(device) && self.0.recv_timeout(MAPPING_TIMEOUT) == Ok(true)
     }
 }
 
-/// Waits for everything that was submitted; false if the device is lost.
+/// Waits for all submitted work; false if the device is lost.
 ///
-/// wgpu panics in here, and only here, when a device is lost while it is waited for.
+/// wgpu panics in `poll` if the device is lost meanwhile.
 fn poll(device: &wgpu::Device) -> bool {
     let wait = || device.poll(wgpu::PollType::wait_indefinitely());
     catch_unwind(AssertUnwindSafe(wait)).is_ok_and(|polled| polled.is_ok())
 }
 
-/// Nothing that is locked here has a state that a panic could spoil.
+/// Locks and ignores poisoning: no panic can leave the values invalid.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn lost(reason: &str) -> DeviceError {
-    DeviceError::Lost {
-        reason: reason.to_owned(),
-    }
 }
 
 fn classify(error: wgpu::Error) -> DeviceError {
@@ -365,9 +420,9 @@ fn no_device(reason: &str) -> DeviceError {
 mod tests {
     use super::*;
 
-    /// Drivers that hand out more memory than there is cannot be made to say this.
+    /// Drivers that overcommit memory never report this in practice.
     #[test]
-    fn a_driver_without_memory_is_understood() {
+    fn out_of_memory_is_recognized() {
         let source = Box::new(DeviceError::OutOfMemory);
         let error = wgpu::Error::OutOfMemory { source };
         assert_eq!(classify(error), DeviceError::OutOfMemory);

@@ -1,42 +1,42 @@
-//! A compute shader, bound and dispatched.
+//! Compute pipelines: bind groups, dispatch, uniforms.
 
 use bytemuck::Pod;
 
-use super::buffer::GpuVec;
-use super::constants::GROUP_THREADS;
 use super::device::GpuDevice;
+use super::gpu_vec::GpuVec;
 use super::shader::Shader;
+use super::shader_constants::GROUP_THREADS;
 use crate::backend::DeviceError;
 
-/// How many elements a kernel works on.
+/// Number of elements that a kernel processes.
 #[derive(Clone, Copy, Debug)]
 pub enum Length<'a> {
-    /// As many as the processor says.
+    /// Known on the CPU.
     Host(u32),
-    /// As many as element `slot` of `counts` says when the kernel runs, and no more than
-    /// `at_most`: for what the device has counted itself.
+    /// Element `slot` of `counts` when the kernel runs, at most `max`: for counts computed on
+    /// the device.
     Device {
-        /// Counters on the device. The kernel only reads them, so that they must be in
-        /// another array than what it writes.
+        /// Counters on the device. The kernel reads them, so they must not be in a buffer that
+        /// it writes.
         counts: &'a GpuVec<u32>,
-        /// Which of the counters.
+        /// Index of the counter.
         slot: u32,
-        /// Most elements that there can be; what dispatches are made for.
-        at_most: u32,
+        /// Maximum number of elements, which dispatches are sized for.
+        max: u32,
     },
 }
 
 impl Length<'_> {
-    /// Most elements that there can be.
+    /// Maximum number of elements.
     #[must_use]
-    pub fn at_most(&self) -> u32 {
+    pub fn max(&self) -> u32 {
         match *self {
             Self::Host(count) => count,
-            Self::Device { at_most, .. } => at_most,
+            Self::Device { max, .. } => max,
         }
     }
 
-    /// The array that holds the count and its place there.
+    /// The buffer that holds the count, and its index there.
     pub(super) fn bind(&self, device: &GpuDevice) -> Result<(wgpu::Buffer, u32), DeviceError> {
         match *self {
             Self::Host(count) => {
@@ -48,53 +48,51 @@ impl Length<'_> {
     }
 }
 
-/// A compute pipeline; all that it binds is in group 0.
+/// A compute pipeline with a single bind group.
 ///
-/// Shaders keep wgpu's checks, so that no index leads out of an array whatever the data.
+/// wgpu's bounds checks stay enabled, so that no data can cause an access out of bounds.
 #[derive(Debug)]
 pub(super) struct Kernel {
     pipeline: wgpu::ComputePipeline,
     label: &'static str,
-    most_groups: u32,
+    max_groups: u32,
 }
 
 impl Kernel {
     /// Compiles entry point `entry` of `shader`.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device refuses it or is lost.
+    /// [`DeviceError`] if the device rejects it or is lost.
     pub fn new(
         device: &GpuDevice,
         shader: &Shader,
         entry: &'static str,
     ) -> Result<Self, DeviceError> {
+        let module = device.shader_module(shader)?;
         let pipeline = device.guarded(|| {
-            let raw = device.raw();
-            let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(shader.name),
-                source: wgpu::ShaderSource::Wgsl(shader.source()),
-            });
-            raw.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(entry),
-                layout: None,
-                module: &module,
-                entry_point: Some(entry),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: None,
-            })
+            device
+                .raw()
+                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(entry),
+                    layout: None,
+                    module: &module,
+                    entry_point: Some(entry),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                })
         })?;
         Ok(Self {
             pipeline,
             label: entry,
-            most_groups: device.limits().max_compute_workgroups_per_dimension,
+            max_groups: device.limits().max_compute_workgroups_per_dimension,
         })
     }
 
-    /// Binds each of `buffers` to its number in group 0: those that the kernel uses, and
-    /// no others.
+    /// Binds each of `buffers` to its binding number. They must be exactly those that the
+    /// entry point uses.
     ///
     /// # Errors
-    /// [`DeviceError`] if they do not fit the shader, or the device is lost.
+    /// [`DeviceError`] if they do not match the shader, or the device is lost.
     pub fn bind(
         &self,
         device: &GpuDevice,
@@ -116,11 +114,10 @@ impl Kernel {
         })
     }
 
-    /// Records one run of `groups` workgroups; none if that is zero.
+    /// Records a dispatch of `groups` workgroups; nothing if that is zero.
     ///
-    /// Beyond what one dimension may have they are folded into a second, which may make
-    /// a few groups too many: kernels number them with `group_number` and leave those
-    /// beyond the end idle.
+    /// More groups than one dimension allows are split over two, which may add a few. Kernels
+    /// number the groups with `group_number` and skip those beyond the end.
     pub fn record(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -130,13 +127,13 @@ impl Kernel {
         if groups == 0 {
             return;
         }
-        let (columns, rows) = fold(groups, self.most_groups);
+        let (columns, rows) = split_dispatch(groups, self.max_groups);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, bindings, &[]);
         pass.dispatch_workgroups(columns, rows, 1);
     }
 
-    /// Records one run with a thread for each of `count` elements.
+    /// Records a dispatch with a thread for each of `count` elements.
     pub fn record_threads(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -147,7 +144,7 @@ impl Kernel {
     }
 }
 
-/// Begins a pass without timing.
+/// Begins an untimed pass.
 pub fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
     encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
         label: Some(label),
@@ -155,11 +152,11 @@ pub fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgp
     })
 }
 
-/// A small block of parameters that a shader sees as `var<uniform>`.
+/// Creates a uniform buffer.
 pub(super) fn uniform<P: Pod>(
     device: &GpuDevice,
     label: &'static str,
-    parameters: &P,
+    value: &P,
 ) -> Result<wgpu::Buffer, DeviceError> {
     device.guarded(|| {
         let buffer = device.raw().create_buffer(&wgpu::BufferDescriptor {
@@ -168,15 +165,27 @@ pub(super) fn uniform<P: Pod>(
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let bytes = bytemuck::bytes_of(parameters);
+        let bytes = bytemuck::bytes_of(value);
         device.queue().write_buffer(&buffer, 0, bytes);
         buffer
     })
 }
 
-/// Columns and rows of at least `groups` workgroups, with at most `most` in a row.
-fn fold(groups: u32, most: u32) -> (u32, u32) {
-    let rows = groups.div_ceil(most);
+/// Overwrites a uniform buffer.
+pub(super) fn write_uniform<P: Pod>(
+    device: &GpuDevice,
+    buffer: &wgpu::Buffer,
+    value: &P,
+) -> Result<(), DeviceError> {
+    device.guarded(|| {
+        let bytes = bytemuck::bytes_of(value);
+        device.queue().write_buffer(buffer, 0, bytes);
+    })
+}
+
+/// Columns and rows of at least `groups` workgroups, with at most `max` per row.
+fn split_dispatch(groups: u32, max: u32) -> (u32, u32) {
+    let rows = groups.div_ceil(max);
     (groups.div_ceil(rows), rows)
 }
 
@@ -185,9 +194,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folded_dispatches_have_room_for_all_groups_and_few_more() {
+    fn split_dispatches_cover_all_groups_with_few_to_spare() {
         for groups in [1, 2, 65_534, 65_535, 65_536, 131_071, 1 << 24, u32::MAX] {
-            let (columns, rows) = fold(groups, 65_535);
+            let (columns, rows) = split_dispatch(groups, 65_535);
             assert!(columns <= 65_535);
             let total = u64::from(columns) * u64::from(rows);
             let needed = u64::from(groups);

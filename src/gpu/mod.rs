@@ -1,124 +1,109 @@
-//! Searches, contacts and relaxation on the GPU: compute shaders behind the same contracts as
-//! the code of the processor.
+//! Compute shaders behind the same interfaces as the CPU code (feature `gpu`).
 //!
-//! # Contract
+//! # What runs on the device
 //!
-//! - **Same answers.** Every kernel has a twin on the processor. A [`GpuGrid`] lists the
-//!   pairs of a [`UniformGrid`](crate::search::UniformGrid) in the same order, index for
-//!   index; the arithmetic that decides is the same, operation by operation.
-//! - **Same from run to run.** Nothing depends on the order in which threads happen to
-//!   run. Atomics only count; places are decided by prefix sums and by index.
-//! - **Same units.** Lengths are nm, masses dalton, times seconds, angles radian.
-//! - **Any vendor.** Plain WGSL of WebGPU: 256 threads a group, no float atomics, no
-//!   subgroups, no waiting of one group for another.
-//! - **Failure is ordinary.** No adapter, too little memory, a lost device: each is a
-//!   [`DeviceError`], never a panic, and the processor can go on from the same input.
-//! - **No hidden waits.** Building blocks are *recorded* into a command encoder and run
-//!   when it is submitted; only what is named `read` waits for the device.
-//!
-//! No ECS here: a [`GpuDevice`] is made headless or around a device that a renderer lends.
-//! The grid is that of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein (2014), whose
-//! FFRNN was made for GPUs.
-//!
-//! # Files
-//!
-//! What users take is at the top, what it is made of further down.
-//!
-//! | file | what it does | main type |
+//! | work | type | CPU reference |
 //! |---|---|---|
-//! | `choose` | the device for a [`Backend`](crate::backend::Backend) | |
-//! | `device` | device and queue, and how errors are caught | [`GpuDevice`] |
-//! | `adapter` | which adapter, and whether it can do what is needed | [`GpuOptions`], [`AdapterSummary`] |
-//! | `error` | what can go wrong | [`DeviceError`] |
-//! | `grid` | FFRNN | [`GpuGrid`] |
-//! | `hierarchy` | grids of several widths | [`GpuHierarchicalGrid`] |
-//! | `brute_force` | every sphere against every other | [`GpuBruteForce`] |
-//! | `groups` | pairs by molecules, of which only a few come back | [`GpuGroups`] |
-//! | `crowd` | contacts of crowds, solved | [`GpuContactSolver`] |
-//! | `relax` | whole iterations of the relaxer | [`GpuRelaxEngine`] |
-//! | `clusters` | k-means, for proxies | [`GpuClusters`] |
-//! | `atoms` | templates and poses there, spheres out | [`GpuAtoms`] |
-//! | `search` | spheres on their way there, pairs on their way back | |
-//! | `searched` | where the spheres of a search come from; how counts and pairs make a search | |
-//! | `sorted` | spheres in the order of their cells | |
-//! | `sort` | stable counting sort | [`Sorter`] |
-//! | `radix` | stable sort of keys and values | [`RadixSorter`] |
-//! | `scan` | prefix sum | [`Scanner`] |
-//! | `measure` | sums of 64 bits | |
-//! | `timer` | how long the passes took | [`PassTimer`] |
-//! | `buffer` | arrays on the device that grow | [`GpuVec`] |
-//! | `memory` | how much they take together | |
-//! | `readback` | arrays on their way back | |
-//! | `kernel` | a compute shader, bound and dispatched | |
-//! | `shader` | sources | [`Shader`] |
-//! | `constants` | numbers that Rust and WGSL share | |
+//! | search for pairs of spheres | [`GpuUniformGrid`], [`GpuBruteForce`] | [`search`](crate::search) |
+//! | pairs grouped by molecules | [`GpuGroupSearch`] | [`GroupSearch`](crate::dynamics::GroupSearch) |
+//! | contacts of a crowd, solved | [`GpuContactSolver`] | [`CrowdContacts`](crate::dynamics::CrowdContacts) |
+//! | iterations of a relaxer | [`GpuRelaxer`] | [`Relaxer`](crate::relax::Relaxer) |
+//! | k-means, for proxies | [`GpuKMeans`] | [`ProxySet`](crate::proxy::ProxySet) |
+//!
+//! They share [`GpuAtomSpheres`] (atoms of templates at poses), [`Scanner`] (prefix sum),
+//! [`CountingSorter`] and [`RadixSorter`]. The grid is that of Pauschenwein (2022, chapters 3
+//! and 4), after Hoetzlein (2014).
+//!
+//! A [`GpuDevice`] is created headless, or around a device that a renderer owns. Passes are
+//! *recorded* into a command encoder and run when it is submitted; only methods named `read`
+//! wait for the device.
+//!
+//! # Buffers
+//!
+//! [`GpuVec`] is a typed storage buffer that grows to powers of two, so that a scene of constant
+//! size allocates nothing. Templates, poses, contacts and pairs stay on the device; counters,
+//! impulses and requested results are read back. Structs shared with WGSL are named `Gpu…`, have
+//! the same fields in both languages, and are compared by tests. Units are nm, dalton, seconds
+//! and radian, as on the CPU.
+//!
+//! # Determinism
+//!
+//! Results are the same from run to run on one device: atomics only count, and positions in
+//! buffers follow from prefix sums and indices. Searches return the pairs of their CPU reference
+//! in the same order. Solver and relaxer sum in another order than the CPU and differ by
+//! rounding.
+//!
+//! # Limits
+//!
+//! Plain WGSL: 256 threads per workgroup, no float atomics, no subgroups, no workgroup waits for
+//! another. Buffers are bounded by the largest storage binding of the adapter, indices by 32
+//! bits. The relaxer supports spherical compartments only. wgpu's bounds checks stay enabled.
+//!
+//! # Errors and fallback
+//!
+//! Every failure is a [`DeviceError`](crate::backend::DeviceError), never a panic: no adapter,
+//! too little memory, a lost device, an unsupported scene. Relaxer and crowd then continue on
+//! the CPU from the last state read back, and record the error for reports.
 //!
 #![doc = include_str!("../../shaders/README.md")]
 
 mod adapter;
-mod atoms;
+mod atom_spheres;
 mod brute_force;
-mod buffer;
-mod choose;
-mod clusters;
-mod constants;
+mod counting_sort;
 mod crowd;
 mod device;
-mod grid;
-mod groups;
-mod hierarchy;
+mod gpu_vec;
+mod group_search;
 mod kernel;
-mod measure;
-mod memory;
-mod radix;
+mod kmeans;
+mod memory_budget;
+mod pass_timer;
+mod radix_sort;
 mod readback;
 mod relax;
 mod scan;
-mod search;
-mod searched;
+mod search_buffers;
 mod shader;
-mod sort;
-mod sorted;
-mod timer;
+mod shader_constants;
+mod sum_max;
+mod uniform_grid;
 
 pub use adapter::{AdapterSummary, GpuOptions};
-pub use atoms::{GpuAtoms, GpuPose};
+pub use atom_spheres::{GpuAtomSpheres, GpuPose};
 pub use brute_force::GpuBruteForce;
-pub use buffer::GpuVec;
-pub use clusters::GpuClusters;
+pub use counting_sort::{CountingSorter, SortInput, SortPlan, SortSize};
 pub use crowd::GpuContactSolver;
 pub use device::GpuDevice;
-pub use grid::GpuGrid;
-pub use groups::GpuGroups;
-pub use hierarchy::GpuHierarchicalGrid;
+pub use gpu_vec::GpuVec;
+pub use group_search::GpuGroupSearch;
 pub use kernel::{Length, begin_pass};
-pub use measure::GpuMeasure;
-pub use radix::{RadixPlan, RadixSorter};
-pub use relax::{DevicePoses, GpuRelaxEngine};
-pub use scan::{ScanPlan, Scanner, scan_on_cpu};
+pub use kmeans::GpuKMeans;
+pub use pass_timer::{PassTime, PassTimer};
+pub use radix_sort::{RadixPlan, RadixSorter};
+pub use relax::{DevicePoses, GpuRelaxer};
+pub use scan::{ScanPlan, Scanner};
 pub use shader::{SHADERS, Shader};
-pub use sort::{SortInput, SortPlan, SortSize, Sorter};
-pub use timer::{PassTime, PassTimer};
+pub use sum_max::GpuSumMax;
+pub use uniform_grid::GpuUniformGrid;
 
-/// Structs that Rust and WGSL share, with the same members at the same offsets: what kernels
-/// are told, and what they leave in memory. For tests of the layout, and for whoever reads a
-/// capture of a device; nobody else needs them.
+/// Structs that Rust and WGSL share, for tests of their layout and for reading captures of a
+/// device.
 #[doc(hidden)]
-pub mod tables {
-    pub use super::atoms::{GpuAtomRange, GpuTransformParams};
-    pub use super::clusters::GpuClusterParams;
+pub mod shader_types {
+    pub use super::atom_spheres::{GpuAtomRange, GpuTransformParams};
+    pub use super::counting_sort::GpuSortParams;
     pub use super::crowd::{
         GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
         GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
     };
-    pub use super::groups::{GpuGroupParams, GpuPairGroup};
-    pub use super::hierarchy::{GpuHierarchyParams, GpuLevel};
-    pub use super::measure::GpuMeasureParams;
-    pub use super::radix::GpuRadixParams;
+    pub use super::group_search::{GpuGroupParams, GpuPairGroup};
+    pub use super::kmeans::GpuKMeansParams;
+    pub use super::radix_sort::GpuRadixParams;
     pub use super::relax::{
         GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
     };
     pub use super::scan::GpuScanParams;
-    pub use super::search::{GpuSearchBatch, GpuSearchParams};
-    pub use super::sort::GpuSortParams;
+    pub use super::search_buffers::{GpuSearchBatch, GpuSearchParams};
+    pub use super::sum_max::GpuSumMaxParams;
 }

@@ -1,43 +1,42 @@
-//! Arrays on their way back from the device.
+//! Reading buffers back to the CPU.
 
 use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::buffer::GpuVec;
 use super::device::{GpuDevice, Mapping};
-use super::memory::Share;
+use super::gpu_vec::GpuVec;
+use super::memory_budget::Allocation;
 use crate::backend::DeviceError;
 
-/// Fewest bytes of memory that the processor can map; saves growing for counters.
-const SMALLEST: u64 = 256;
+/// Minimum size of a staging buffer, bytes: counters of any kind fit.
+const MIN_BYTES: u64 = 256;
 
-/// What the memory is used for.
 const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
-/// Memory that the device copies into and the processor reads; kept from read to read.
+/// A staging buffer, reused from read to read.
 ///
-/// First [`record`](Self::record) the copy, then submit, then [`read`](Self::read).
+/// [`record`](Self::record) the copy, submit, then [`read`](Self::read).
 #[derive(Debug, Default)]
 pub(super) struct Readback {
-    buffer: Option<(wgpu::Buffer, Share)>,
+    buffer: Option<(wgpu::Buffer, Allocation)>,
     bytes: u64,
 }
 
 impl Readback {
-    /// No memory yet.
+    /// Without memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Records that elements `range` of `source` are copied.
+    /// Records a copy of elements `range` of `source`.
     ///
     /// # Errors
     /// [`DeviceError`] if there is no memory for them.
     ///
     /// # Panics
-    /// If the range is not within `source`, which is a fault of the caller.
+    /// If `range` exceeds the capacity of `source`.
     pub fn record<T: Pod>(
         &mut self,
         device: &GpuDevice,
@@ -58,10 +57,10 @@ impl Readback {
         Ok(())
     }
 
-    /// Waits for the device, and passes what was copied to `take`.
+    /// Waits for the device and passes the copied elements to `take`.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device is lost or refuses.
+    /// [`DeviceError`] if the device is lost or rejects the mapping.
     pub fn read<T: Pod, R>(
         &self,
         device: &GpuDevice,
@@ -72,17 +71,16 @@ impl Readback {
         };
         let slice = buffer.slice(..self.bytes);
         let mapping = device.guarded(|| Mapping::begin(&slice))?;
-        // Outside, so that other threads can go on meanwhile.
+        // Wait outside the guard, so that other threads can use the device.
         if !mapping.finish(device.raw()) {
-            // A map that fails without an error fails because the device is lost.
-            return Err(device.lose("it does not answer any more"));
+            // Mapping fails without an error only if the device is lost.
+            return Err(device.mark_lost());
         }
         device.count_read(self.bytes);
         let view = slice.get_mapped_range();
         let result = match bytemuck::try_cast_slice(&view) {
             Ok(values) => take(values),
-            // Mapped memory is aligned to more than any element in practice; if a
-            // driver disagrees, a copy is.
+            // Mapped memory is aligned in practice; copy it if a driver disagrees.
             Err(_) => take(&bytemuck::pod_collect_to_vec(&view)),
         };
         drop(view);
@@ -91,12 +89,14 @@ impl Readback {
     }
 
     fn reserve(&mut self, device: &GpuDevice) -> Result<&wgpu::Buffer, DeviceError> {
-        let room = self.bytes.max(SMALLEST).next_power_of_two();
-        let room = room.min(device.limits().max_buffer_size).max(self.bytes);
+        let capacity = self.bytes.max(MIN_BYTES).next_power_of_two();
+        let capacity = capacity
+            .min(device.limits().max_buffer_size)
+            .max(self.bytes);
         let large_enough = |(buffer, _): &(wgpu::Buffer, _)| buffer.size() >= self.bytes;
         let memory = match self.buffer.take().filter(large_enough) {
             Some(memory) => memory,
-            None => device.allocate("readback", room, USAGE)?,
+            None => device.allocate("readback", capacity, USAGE)?,
         };
         Ok(&self.buffer.insert(memory).0)
     }

@@ -1,39 +1,38 @@
-//! Exclusive prefix sum of 32-bit numbers.
+//! Exclusive prefix sum of 32-bit integers.
 
 use bytemuck::{Pod, Zeroable};
 
-use super::buffer::GpuVec;
-use super::constants::SCAN_BLOCK;
 use super::device::GpuDevice;
+use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, uniform};
 use super::shader::SCAN;
+use super::shader_constants::SCAN_BLOCK;
 use crate::backend::DeviceError;
 
-/// Which part of a sum a pass works on; `ScanParams` in WGSL.
+/// Parameters of one level; `ScanParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuScanParams {
-    /// How often blocks have been summed up: at level 1 the values are sums of blocks.
+    /// Level: the values of level 1 are sums of blocks of level 0.
     pub level: u32,
-    /// Where in `counts` the number of values at level 0 is.
+    /// Index of the number of values of level 0 in `counts`.
     pub slot: u32,
-    /// Whether `sums` holds where each block begins; if not, there is one block.
+    /// Whether `sums` holds the start of each block; if not, there is one block.
     pub based: u32,
 }
 
-/// Exclusive prefix sum of 32-bit numbers: reduce, then scan, level by level.
+/// Exclusive prefix sum of 32-bit integers: reduce, then scan, level by level.
 ///
-/// 1. every block of values is summed up;
-/// 2. the sums are scanned the same way, until they are one block;
-/// 3. every block is scanned, starting from its sum.
+/// 1. sum every block of values;
+/// 2. scan the sums the same way, until they are one block;
+/// 3. scan every block, starting from its sum.
 ///
-/// Each value is read twice and written once. No group ever waits for another, which
-/// some GPUs would not survive. Sums wrap around at 2³², as does the twin on
-/// the processor, [`scan_on_cpu`].
+/// Each value is read twice and written once. No workgroup waits for another, since forward
+/// progress is not guaranteed. Sums wrap at 2³².
 ///
 /// ```
 /// use bevy_rapier_molecules::backend::DeviceError;
-/// use bevy_rapier_molecules::gpu::{///     GpuDevice, GpuOptions, GpuVec, Length, Scanner, begin_pass, ///};
+/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions, GpuVec, Length, Scanner, begin_pass};
 ///
 /// let Ok(device) = GpuDevice::headless(&GpuOptions::default()) else {
 ///     return Ok(());
@@ -41,8 +40,8 @@ pub struct GpuScanParams {
 /// let scanner = Scanner::new(&device)?;
 /// let values = GpuVec::from_slice(&device, "values", &[3_u32, 1, 4])?;
 /// let plan = scanner.plan(&device, &values, Length::Host(3))?;
-/// let mut encoder = device.encoder("sum up");
-/// scanner.record(&mut begin_pass(&mut encoder, "sum up"), &plan);
+/// let mut encoder = device.encoder("prefix sum");
+/// scanner.record(&mut begin_pass(&mut encoder, "prefix sum"), &plan);
 /// device.submit(encoder)?;
 /// assert_eq!(values.read(&device)?, [0, 3, 4]);
 /// assert_eq!(plan.total().read(&device)?, [8]);
@@ -54,12 +53,12 @@ pub struct Scanner {
     scan: Kernel,
 }
 
-/// A prefix sum of one array, ready to be recorded any number of times.
+/// A prefix sum of one buffer, ready to be recorded any number of times.
 #[derive(Debug)]
 pub struct ScanPlan {
     levels: Vec<Level>,
     total: GpuVec<u32>,
-    at_most: u32,
+    max_len: u32,
 }
 
 /// One level of blocks.
@@ -74,7 +73,7 @@ impl Scanner {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// [`DeviceError`] if the device refuses them or is lost.
+    /// [`DeviceError`] if the device rejects them or is lost.
     pub fn new(device: &GpuDevice) -> Result<Self, DeviceError> {
         Ok(Self {
             reduce: Kernel::new(device, &SCAN, "reduce_blocks")?,
@@ -82,23 +81,23 @@ impl Scanner {
         })
     }
 
-    /// Prepares the sum of the first `length` of `values`, in place. The plan is for this
-    /// array as it is now: when it grows, a new one is needed.
+    /// Prepares the prefix sum of the first `length` of `values`, in place. The plan is valid
+    /// until the buffer grows.
     ///
     /// # Errors
-    /// [`DeviceError`] if there is no memory for the sums of the blocks.
+    /// [`DeviceError`] if there is no memory for the block sums.
     pub fn plan(
         &self,
         device: &GpuDevice,
         values: &GpuVec<u32>,
         length: Length<'_>,
     ) -> Result<ScanPlan, DeviceError> {
-        let at_most = length.at_most();
+        let max_len = length.max();
         let (counts, slot) = length.bind(device)?;
         let total = GpuVec::from_slice(device, "scan total", &[0])?;
         let mut levels = Vec::new();
         let mut current = values.buffer().clone();
-        let mut count = at_most;
+        let mut count = max_len;
         let mut level = 0;
         loop {
             let params = |based| {
@@ -120,7 +119,7 @@ impl Scanner {
                 return Ok(ScanPlan {
                     levels,
                     total,
-                    at_most,
+                    max_len,
                 });
             }
             count = count.div_ceil(SCAN_BLOCK);
@@ -141,16 +140,15 @@ impl Scanner {
         }
     }
 
-    /// Records the sum. Afterwards each value is the sum of those before it.
+    /// Records the prefix sum: each value becomes the sum of those before it.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, plan: &ScanPlan) {
-        self.record_up_to(pass, plan, plan.at_most);
+        self.record_up_to(pass, plan, plan.max_len);
     }
 
-    /// As [`record`](Self::record), where the processor knows that there are at most
-    /// `at_most` values this time, so that fewer groups are started.
-    pub fn record_up_to(&self, pass: &mut wgpu::ComputePass<'_>, plan: &ScanPlan, at_most: u32) {
+    /// As [`record`](Self::record) for at most `max_len` values, with fewer workgroups.
+    pub fn record_up_to(&self, pass: &mut wgpu::ComputePass<'_>, plan: &ScanPlan, max_len: u32) {
         let mut blocks = Vec::with_capacity(plan.levels.len());
-        let mut count = at_most.min(plan.at_most);
+        let mut count = max_len.min(plan.max_len);
         for level in &plan.levels {
             count = count.div_ceil(SCAN_BLOCK).max(1);
             blocks.push(count);
@@ -165,20 +163,9 @@ impl Scanner {
 }
 
 impl ScanPlan {
-    /// Where the sum of all values is written: one element.
+    /// Sum of all values: one element.
     #[must_use]
     pub fn total(&self) -> &GpuVec<u32> {
         &self.total
     }
-}
-
-/// The twin on the processor: each value becomes the sum of those before it; returns the
-/// sum of all.
-pub fn scan_on_cpu(values: &mut [u32]) -> u32 {
-    let mut sum = 0_u32;
-    for value in values {
-        let next = sum.wrapping_add(*value);
-        *value = std::mem::replace(&mut sum, next);
-    }
-    sum
 }

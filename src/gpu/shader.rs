@@ -1,21 +1,21 @@
-//! Sources of the shaders: which files of `shaders/` make up which module.
+//! WGSL modules and the files of `shaders/` that they consist of.
 
 use std::borrow::Cow;
 
-use super::constants::declarations;
+use super::shader_constants::declarations;
 
-/// A module of WGSL: a block of constants, then files of the folder `shaders/`, each of one
-/// concept. The last of the files has the kernels.
+/// A WGSL module: shared constants, then files of `shaders/`. The last file has the entry
+/// points.
 #[derive(Clone, Copy, Debug)]
 pub struct Shader {
-    /// What it is called in logs and captures.
+    /// Unique name, for logs and captures.
     pub name: &'static str,
-    /// Content of the files, one behind the other.
+    /// Concatenated files.
     files: &'static str,
 }
 
 impl Shader {
-    /// The whole source: constants, then the files.
+    /// The source: constants, then the files.
     #[must_use]
     pub fn source(&self) -> Cow<'static, str> {
         let mut source = declarations();
@@ -24,7 +24,7 @@ impl Shader {
     }
 }
 
-/// Declares modules by the files that they are made of, and [`SHADERS`], the list of all.
+/// Declares modules by their files, and [`SHADERS`], the list of all modules.
 macro_rules! shaders {
     ($($(#[$doc:meta])* $shader:ident $name:literal: $($file:literal)+;)+) => {
         $(
@@ -37,7 +37,7 @@ macro_rules! shaders {
             };
         )+
 
-        /// All modules, for tests that need no device.
+        /// All modules, for tests without a device.
         pub const SHADERS: &[Shader] = &[$($shader),+];
     };
 }
@@ -46,92 +46,77 @@ shaders! {
     /// Prefix sum.
     SCAN "scan": "common/dispatch" "sort/scan";
 
-    /// Counts the items of bins.
+    /// Items per bin.
     HISTOGRAM "histogram": "common/dispatch" "sort/sort_params" "sort/histogram";
 
-    /// Items to bins.
-    SORT "sort": "common/dispatch" "sort/sort_params" "sort/crowding" "sort/sort";
+    /// Items sorted by bin.
+    COUNTING_SORT "counting_sort":
+        "common/dispatch" "sort/sort_params" "sort/occupancy" "sort/counting_sort";
 
-    /// Sums of 64 bits.
-    MEASURE "measure": "common/dispatch" "sort/crowding" "sort/measure";
+    /// 64-bit sum and maximum.
+    SUM_MAX "sum_max": "common/dispatch" "sort/occupancy" "sort/sum_max";
 
-    /// Pairs of key and value by one digit.
-    RADIX "radix": "common/dispatch" "sort/radix";
+    /// Keys and values sorted by one digit.
+    RADIX_SORT "radix_sort": "common/dispatch" "sort/radix_sort";
 
-    /// Atoms of templates to the poses of molecules.
+    /// World-space spheres from templates and poses.
     TRANSFORM "transform":
         "common/dispatch" "common/rounded" "atoms/pose" "atoms/atom_range" "atoms/transform";
 
-    /// Spheres to cells, and sorted spheres to their places.
+    /// Cell of each sphere, and spheres in sorted order.
     BIN "bin":
         "common/dispatch" "common/rounded" "search/params" "search/cells" "search/bin";
 
-    /// Number of pairs of each sphere of a grid.
+    /// Pairs per sphere in a uniform grid.
     GRID_COUNT "grid_count":
-        "common/dispatch" "common/rounded" "sort/crowding" "search/params" "search/cells"
+        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/cells"
         "search/overlap" "search/batch" "search/shell_walk" "search/grid_walk"
         "search/count_pairs";
 
-    /// The pairs of a grid.
+    /// Pairs in a uniform grid.
     GRID_WRITE "grid_write":
-        "common/dispatch" "common/rounded" "sort/crowding" "search/params" "search/cells"
+        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/cells"
         "search/overlap" "search/batch" "search/shell_walk" "search/grid_walk"
         "search/write_pairs";
 
-    /// Spheres to the cells of their levels.
-    LEVEL_BIN "level_bin":
-        "common/dispatch" "common/rounded" "search/params" "search/cells" "search/levels"
-        "search/level_bin";
-
-    /// Number of pairs of each sphere of a hierarchy of grids.
-    LEVEL_COUNT "level_count":
-        "common/dispatch" "common/rounded" "sort/crowding" "search/params" "search/cells"
-        "search/levels" "search/overlap" "search/batch" "search/shell_walk"
-        "search/level_walk" "search/count_pairs";
-
-    /// The pairs of a hierarchy of grids.
-    LEVEL_WRITE "level_write":
-        "common/dispatch" "common/rounded" "sort/crowding" "search/params" "search/cells"
-        "search/levels" "search/overlap" "search/batch" "search/shell_walk"
-        "search/level_walk" "search/write_pairs";
-
-    /// Number of pairs of each sphere, by brute force.
+    /// Pairs per sphere by brute force.
     BRUTE_FORCE_COUNT "brute_force_count":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
         "search/brute_force_walk" "search/count_pairs";
 
-    /// The pairs, by brute force.
+    /// Pairs by brute force.
     BRUTE_FORCE_WRITE "brute_force_write":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
         "search/brute_force_walk" "search/write_pairs";
 
-    /// Pairs by molecules.
-    GROUPS "groups":
-        "common/dispatch" "common/rounded" "search/params" "search/pair_group" "search/groups";
+    /// Pairs grouped by molecules.
+    GROUP_PAIRS "group_pairs":
+        "common/dispatch" "common/rounded" "search/params" "search/pair_group"
+        "search/group_pairs";
 
-    /// Bodies of molecules at their poses.
-    BODIES "bodies":
+    /// Mass and inertia of molecules at their poses.
+    PLACE_BODIES "place_bodies":
         "common/dispatch" "common/rounded" "common/direction" "atoms/pose" "relax/law"
-        "relax/law_zero" "relax/counters" "relax/place" "relax/molecule" "relax/body"
-        "relax/bodies";
+        "relax/law_zero" "relax/counters" "relax/placement" "relax/molecule" "relax/body"
+        "relax/place_bodies";
 
-    /// Sorted spheres, for a walk over contacts.
+    /// Spheres in sorted order, for contacts.
     CONTACT_GATHER "contact_gather": "common/dispatch" "search/params" "relax/contact_gather";
 
-    /// Contacts of each sphere.
+    /// Corrections of the contacts of each sphere.
     CONTACTS "contacts":
         "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
-        "sort/crowding" "search/params" "search/cells" "search/overlap" "relax/law"
+        "sort/occupancy" "search/params" "search/cells" "search/overlap" "relax/law"
         "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contacts";
 
-    /// Contacts of each molecule.
+    /// Sums of contacts per molecule.
     SUM_MOLECULES "sum_molecules":
         "common/dispatch" "atoms/atom_range" "relax/law" "relax/push" "relax/sum_molecules";
 
-    /// Contacts, springs and momentum of each molecule.
+    /// Push of each molecule.
     RESPOND "respond":
-        "common/dispatch" "common/rounded" "common/direction" "common/shortened" "atoms/pose"
-        "relax/law" "relax/law_zero" "relax/counters" "relax/place" "relax/molecule"
+        "common/dispatch" "common/rounded" "common/direction" "common/clamp_length" "atoms/pose"
+        "relax/law" "relax/law_zero" "relax/counters" "relax/placement" "relax/molecule"
         "relax/push" "relax/respond";
 
     /// New poses.
@@ -155,13 +140,13 @@ shaders! {
 
     /// Pairs of spheres to contacts.
     CROWD_PREPARE "crowd_prepare":
-        "common/dispatch" "common/direction" "common/arbitrary_direction" "common/shortened"
+        "common/dispatch" "common/direction" "common/arbitrary_direction" "common/clamp_length"
         "crowd/params" "crowd/body" "crowd/contact" "crowd/surface_types" "crowd/find_previous_group" "crowd/contact_setup"
         "crowd/prepare_contacts";
 
     /// Contacts of the physics engine to contacts of the solver.
     CROWD_PREPARE_EXTERNALS "crowd_prepare_externals":
-        "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
+        "common/dispatch" "common/clamp_length" "crowd/params" "crowd/body" "crowd/contact"
         "crowd/contact_setup" "crowd/prepare_externals";
 
     /// Which of these are left to the physics engine.
@@ -174,7 +159,7 @@ shaders! {
 
     /// Iterations, group by group.
     CROWD_SOLVE "crowd_solve":
-        "common/dispatch" "common/shortened" "crowd/params" "crowd/body" "crowd/contact"
+        "common/dispatch" "common/clamp_length" "crowd/params" "crowd/body" "crowd/contact"
         "crowd/contact_setup" "crowd/impulse_change" "crowd/mass_splitting" "crowd/solve";
 
     /// Iterations, body by body.
@@ -182,5 +167,5 @@ shaders! {
         "common/dispatch" "crowd/params" "crowd/body" "crowd/impulse_change" "crowd/update_bodies";
 
     /// k-means.
-    CLUSTERS "clusters": "common/dispatch" "clusters";
+    KMEANS "kmeans": "common/dispatch" "kmeans";
 }

@@ -9,7 +9,7 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::backend::{DeviceWork, MoleculeBackend};
 use crate::backend::{Backend, DeviceError};
-use crate::gpu::{GpuContactSolver, GpuDevice, GpuGroups, GpuOptions};
+use crate::gpu::{GpuContactSolver, GpuDevice, GpuGroupSearch, GpuOptions};
 
 /// The device in use, and how to obtain another one.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl DeviceSlot {
     pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
         let device = Arc::clone(self.device.as_ref()?);
         Some(if search_only {
-            GpuGroups::new(device).map(|search| DeviceWork::Search(Box::new(search)))
+            GpuGroupSearch::new(device).map(|search| DeviceWork::Search(Box::new(search)))
         } else {
             GpuContactSolver::new(device).map(|solver| DeviceWork::Contacts(Box::new(solver)))
         })

@@ -1,4 +1,4 @@
-//! What a relaxation is told.
+//! Parameters of a relaxation.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CoarseStart, RelaxError};
 use crate::force::{ParameterError, Projection, ThesisSteps};
 
-/// How molecules answer to contacts and deviations.
+/// How molecules respond to contacts and to deviations from their placements.
 ///
 /// ```
 /// use std::{ops::ControlFlow, sync::Arc};
@@ -17,22 +17,22 @@ use crate::force::{ParameterError, Projection, ThesisSteps};
 ///
 /// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
 /// let scene = CrowdedBoxConfig { molecules: 8, ..CrowdedBoxConfig::default() };
-/// // Shorter steps than the default.
+/// // Smaller steps than the default.
 /// let law = ReactionLaw::Projection(Projection { max_shift: 0.05, ..Projection::default() });
 /// let config = RelaxConfig { law, ..RelaxConfig::default() };
 /// let mut relaxer = Relaxer::new(crowded_box(&[protein], &scene)?, config)?;
 /// assert!(relaxer.run(|_| ControlFlow::Continue(()))?.converged());
 ///
-/// // Parameters that cannot be are named.
+/// // An error names the invalid parameter.
 /// let steps = ThesisSteps { torque: -1.0, ..ThesisSteps::default() };
-/// let refused = ReactionLaw::Thesis(steps).check();
-/// assert!(refused.is_err_and(|error| error.name == "torque"));
+/// let checked = ReactionLaw::Thesis(steps).check();
+/// assert!(checked.is_err_and(|error| error.name == "torque"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ReactionLaw {
-    /// The thesis's heuristic forces, with adjustable step sizes.
+    /// The heuristic forces of the thesis, with adjustable step sizes.
     Thesis(ThesisSteps),
     /// Rigid position-based projection.
     Projection(Projection),
@@ -48,7 +48,7 @@ impl ReactionLaw {
     /// Checks the parameters of the law.
     ///
     /// # Errors
-    /// [`ParameterError`] names the first that cannot be.
+    /// [`ParameterError`] names the first invalid parameter.
     pub fn check(&self) -> Result<(), ParameterError> {
         match self {
             Self::Thesis(steps) => steps.check(),
@@ -62,6 +62,14 @@ impl ReactionLaw {
         match self {
             Self::Thesis(_) => "thesis",
             Self::Projection(_) => "projection",
+        }
+    }
+
+    /// Iterations without progress after which the law kicks; 0 for never.
+    pub(super) fn kick_after(&self) -> u32 {
+        match self {
+            Self::Projection(parameters) => parameters.kick_after,
+            Self::Thesis(_) => 0,
         }
     }
 }
@@ -78,28 +86,27 @@ impl ReactionLaw {
 ///     ..RelaxConfig::default()
 /// };
 /// assert!(config.check().is_ok());
-/// let refused = RelaxConfig { clearance: -0.1, ..config };
-/// assert!(refused.check().is_err());
+/// let invalid = RelaxConfig { clearance: -0.1, ..config };
+/// assert!(invalid.check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RelaxConfig {
-    /// How molecules answer. Default: projection.
+    /// The law. Default: projection.
     pub law: ReactionLaw,
-    /// Gap that must be left between atoms of different molecules, nm. Default: 0.0005.
+    /// Minimum gap between atoms of different molecules, nm. Default: 0.0005.
     ///
-    /// Enough that rounding to the last digit of a PDB file (10⁻³ Å) brings no
-    /// overlap back.
+    /// Large enough that rounding to the last digit of a PDB file (10⁻³ Å) creates no overlap.
     pub clearance: f32,
-    /// Most iterations, those of runs before included. Default: 5,000.
+    /// Maximum number of iterations, including those of earlier runs. Default: 5,000.
     pub max_iterations: u32,
-    /// Longest time of a run. Default: none.
+    /// Maximum time of a run. Default: none.
     pub max_time: Option<Duration>,
-    /// Iterations without progress after which the crowd counts as stalled;
-    /// 0 to go on for ever. Default: 600.
+    /// Iterations without progress after which the relaxation stops as stalled; 0 to continue
+    /// forever. Default: 600.
     pub stall_window: u32,
-    /// Proxies that stand for the molecules in the first iterations, on the processor; a
-    /// GPU does not need them. Default: none.
+    /// Proxies that replace the atoms in the first iterations on the CPU; a GPU does not need
+    /// them. Default: none.
     pub coarse: Option<CoarseStart>,
 }
 
@@ -120,7 +127,7 @@ impl RelaxConfig {
     /// Checks the clearance and the parameters of the law.
     ///
     /// # Errors
-    /// [`RelaxError`] names the first that cannot be.
+    /// [`RelaxError`] names the first invalid parameter.
     pub fn check(&self) -> Result<(), RelaxError> {
         if !(self.clearance.is_finite() && self.clearance >= 0.0) {
             return Err(RelaxError::BadClearance {

@@ -1,43 +1,49 @@
-//! Why a relaxation cannot go on.
+//! Errors of a relaxation.
 
 use thiserror::Error;
 
+use crate::compartment::PlacementError;
 use crate::contact::ContactError;
 use crate::force::ParameterError;
 use crate::proxy::ProxyError;
 use crate::search::SearchError;
 use crate::spheres::SphereError;
 
-/// Why a relaxation cannot go on.
+/// Why a relaxation cannot continue.
+///
+/// A failing GPU is not among them: the CPU replaces it.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RelaxError {
-    /// The molecules cannot be searched for contacts.
+    /// The search for contacts failed.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A parameter of the law cannot be.
+    /// A parameter of the law is invalid.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// There are more contacts than can be handled.
+    /// There are too many contacts.
     #[error(transparent)]
     Contacts(#[from] ContactError),
-    /// The molecules cannot have proxies.
+    /// A molecule has no proxies.
     #[error(transparent)]
     Proxies(#[from] ProxyError),
-    /// The clearance is negative, or not a number.
-    #[error("the clearance must not be negative or infinite, and is {clearance} nm")]
+    /// A placement is invalid.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The clearance is negative or not finite.
+    #[error("the clearance must be finite and at least 0 nm, but is {clearance} nm")]
     BadClearance {
-        /// The clearance that was given, nm.
+        /// The invalid clearance, nm.
         clearance: f32,
     },
-    /// A step threw a molecule out of the world: step sizes are too large.
+    /// A step moved a molecule out of range: the step sizes are too large.
     #[error(
-        "molecule {molecule} was thrown out of the world in iteration {iteration}: the step sizes are too large"
+        "molecule {molecule} moved out of range in iteration {iteration}: use smaller step sizes"
     )]
     Diverged {
         /// Index of the molecule.
         molecule: usize,
-        /// The iteration that did it.
+        /// Iteration of the step.
         iteration: u32,
     },
 }

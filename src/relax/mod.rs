@@ -1,49 +1,53 @@
-//! Relaxation: molecules push one another apart and spring back to their places,
-//! iteration by iteration, until nothing overlaps and everyone is in place.
+//! Relaxation: molecules push each other apart and spring back to their placements until
+//! nothing overlaps.
 //!
-//! A [`Crowd`](crate::crowd::Crowd) goes into a [`Relaxer`] with a [`RelaxConfig`]; the same
-//! molecules at other poses come out, with a [`RelaxReport`] that says why it ended. Lengths
-//! are nm, in the world frame. On the processor the same crowd and config give the same bits
-//! on any number of threads; a GPU gives the same from run to run. What cannot be relaxed is a
-//! [`RelaxError`]; a device that fails is not, since the processor goes on in its place.
-//!
-//! An *overlap* is a pair of atoms of different molecules whose spheres overlap, its
-//! *penetration* how deep; a pair is *unresolved* until it leaves the *clearance* of the config
-//! between the two.
+//! A [`Relaxer`] takes a [`Crowd`](crate::crowd::Crowd) and a [`RelaxConfig`], moves the
+//! molecules, and returns a [`RelaxReport`]. Lengths are nm in the world frame.
 //!
 //! One iteration (J. Pauschenwein 2022, section 3.2 and figure 4.1):
 //!
 //! 1. gather: atom positions from templates and poses;
 //! 2. grid and search: overlapping pairs of atoms of different molecules;
 //! 3. respond: per molecule, the sum over its contacts and its springs;
-//! 4. apply: move and turn the molecules.
+//! 4. apply: move and rotate the molecules.
 //!
-//! Unlike there, parameters that cannot work are recognized: beforehand by the
-//! [footprint](capacity) of the molecules, underway by a stall. The laws are those of
-//! [`force`](crate::force); [`CoarseStart`] uses the proxies that section 6.1 there proposes.
+//! The laws are those of [`force`](crate::force). Unlike the thesis, [`CoarseStart`] runs the
+//! first iterations with proxies (proposed in its section 6.1), [`capacity`] warns about
+//! crowds that cannot fit, and a stall ends the iteration.
+//!
+//! # Terms
+//!
+//! An *overlap* is a pair of spheres of different molecules that share space; its depth is
+//! the *penetration*. A pair is *unresolved* until the gap between its spheres is at least the
+//! clearance of the config. [`RelaxStatus::spheres`] says whether atoms or proxies were
+//! counted.
+//!
+//! # Backends and determinism
+//!
+//! On the CPU, the same crowd and config give the same bits on any number of threads. A GPU
+//! gives the same bits from run to run. If the GPU fails, the CPU continues from the last poses
+//! read back, and [`RelaxReport::device_error`] says why.
 
-mod adjust;
 pub mod capacity;
-mod coarse;
+mod coarse_start;
 mod config;
-pub mod engine;
+mod cpu_iteration;
+mod device_relaxer;
+mod device_session;
 mod error;
-mod iteration;
-mod offload;
-mod order;
-#[cfg(not(feature = "gpu"))]
-mod processor_only;
+mod morton_order;
 mod relaxer;
 mod report;
 mod response;
-mod stall;
+mod stall_detector;
 
-pub use coarse::CoarseStart;
+pub use coarse_start::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
+#[cfg(feature = "gpu")]
+pub(crate) use cpu_iteration::{MAX_PUSH_NM, MAX_TURN};
+pub use device_relaxer::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
 pub use error::RelaxError;
-#[cfg(feature = "gpu")]
-pub(crate) use iteration::{MAX_PUSH_NM, MAX_TURN};
 pub use relaxer::Relaxer;
-pub use report::{RelaxReport, RelaxStatus, StageTimes, StopReason};
+pub use report::{CountedSpheres, RelaxReport, RelaxStatus, StageTimes, StopReason};
 #[cfg(feature = "gpu")]
-pub(crate) use response::LEAST_CENTER_WEIGHT;
+pub(crate) use response::MIN_CENTER_WEIGHT;

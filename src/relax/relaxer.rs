@@ -1,31 +1,38 @@
-//! The loop.
+//! The relaxer: construction, stop criteria, and changes between iterations.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use super::adjust::kick_after;
 use super::capacity::{CapacityWarning, capacity_warnings};
-use super::coarse::Coarse;
-use super::offload::Offload;
-use super::order::spatial_order;
-use super::stall::StallWatch;
-use super::{RelaxConfig, RelaxError, RelaxReport, RelaxStatus, StageTimes, StopReason};
-use crate::backend::Backend;
+use super::coarse_start::CoarsePhase;
+use super::device_session::{CreateDevice, DeviceSession};
+use super::morton_order::morton_order;
+use super::stall_detector::StallDetector;
+use super::{
+    DeviceRelaxer, DeviceScene, RelaxConfig, RelaxError, RelaxReport, RelaxStatus, StageTimes,
+    StopReason,
+};
+use crate::backend::{Backend, DeviceError, Offload};
+use crate::compartment::Placement;
 use crate::contact::ContactTable;
 use crate::crowd::Crowd;
 use crate::force::{Body, Push};
+#[cfg(feature = "gpu")]
+use crate::gpu::{GpuDevice, GpuOptions, GpuRelaxer};
 use crate::molecule::MoleculeTemplate;
 use crate::search::{AutoGrid, PairBuffer, PairSearch};
 use crate::spheres::SphereSet;
+#[cfg(feature = "gpu")]
+use std::sync::Arc;
 
-/// Relaxes a [`Crowd`]. See the [module](super) page.
+/// Relaxes a [`Crowd`]. See the [module](super) docs.
 ///
 /// ```
 /// use std::{ops::ControlFlow, sync::Arc};
 /// use bevy_rapier_molecules::prelude::*;
 /// use glam::Vec3;
 ///
-/// // Two proteins, one halfway inside of the other.
+/// // Two proteins that overlap by half.
 /// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
 /// let mut crowd = Crowd::new();
 /// let template = crowd.add_template(protein);
@@ -42,8 +49,8 @@ pub struct Relaxer {
     pub(super) crowd: Crowd,
     pub(super) config: RelaxConfig,
     pub(super) search: Box<dyn PairSearch>,
-    /// Members in the order in which they are worked on: neighbors in space are
-    /// neighbors in memory. Owner `k` of the spheres is member `order[k]`.
+    /// Member of each owner, along a Morton curve: owner `k` of the spheres is member
+    /// `order[k]`.
     pub(super) order: Vec<u32>,
     pub(super) first_sphere: Vec<u32>,
     pub(super) spheres: SphereSet,
@@ -51,29 +58,26 @@ pub struct Relaxer {
     pub(super) contacts: ContactTable,
     pub(super) bodies: Vec<Body>,
     pub(super) pushes: Vec<Push>,
-    pub(super) start: RelaxStatus,
+    start: RelaxStatus,
     pub(super) status: RelaxStatus,
     pub(super) iterations: u32,
-    /// Progress since the start: whether to give up.
-    pub(super) stall: StallWatch,
-    /// Progress since the last kick, and the iteration of that kick.
-    pub(super) progress: StallWatch,
+    /// Progress since the start: when to stop.
+    pub(super) stall: StallDetector,
+    /// Progress since the last kick: when to kick again.
+    pub(super) progress: StallDetector,
     pub(super) last_kick: u32,
     pub(super) stages: StageTimes,
     warnings: Vec<CapacityWarning>,
-    /// What is put aside while proxies stand for the molecules.
-    pub(super) coarse: Option<Coarse>,
-    /// Who does the iterations, if not the processor.
-    pub(super) offload: Option<Offload>,
-    /// Why the processor does them after all.
-    pub(super) fell_back: Option<String>,
+    /// The coarse start, while it lasts.
+    pub(super) coarse: Option<CoarsePhase>,
+    pub(super) offload: Offload<DeviceSession>,
 }
 
 impl Relaxer {
-    /// Takes over `crowd` and looks for its overlaps with an [`AutoGrid`].
+    /// Takes a crowd and detects its overlaps with an [`AutoGrid`] on the CPU.
     ///
     /// # Errors
-    /// [`RelaxError`] if there are too many atoms, or a parameter is impossible.
+    /// [`RelaxError`] if there are too many atoms or a parameter is invalid.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         Self::with_search(crowd, config, Box::new(AutoGrid::new()))
     }
@@ -90,27 +94,91 @@ impl Relaxer {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.search = search;
         relaxer.detect()?;
-        relaxer.start = relaxer.status;
-        // Who is at rest needs no coarse start.
-        if !relaxer.start.is_at_rest() {
-            relaxer.begin_coarse()?;
-        }
-        Ok(relaxer)
+        relaxer.started()
     }
 
-    /// A relaxer that has not yet looked at its molecules.
-    pub(super) fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
+    /// As [`new`](Self::new), with the iterations on `backend`, with a device of its own.
+    ///
+    /// If there is no GPU or it fails, the CPU runs the iterations and
+    /// [`device_error`](Self::device_error) says why.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use bevy_rapier_molecules::prelude::*;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+    /// let size = VesicleSize::Counts { outer: 60, inner: 6, radius: 3.2 };
+    /// let vesicle = vesicle(Arc::new(lipid), &VesicleConfig { size, ..VesicleConfig::default() })?;
+    /// let config = RelaxConfig::default();
+    /// let mut relaxer = Relaxer::with_backend(vesicle.crowd, config, Backend::Auto)?;
+    /// let before = relaxer.status().overlaps;
+    /// let after = relaxer.step()?.overlaps;
+    /// println!("{before} overlaps, then {after}, on {:?}", relaxer.adapter());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_backend(
+        crowd: Crowd,
+        config: RelaxConfig,
+        backend: Backend,
+    ) -> Result<Self, RelaxError> {
+        match open_device(backend) {
+            Ok(None) => Self::new(crowd, config),
+            Ok(Some(create)) => Self::with_device_relaxer(crowd, config, create),
+            Err(error) => Self::with_device_relaxer(crowd, config, move |_| Err(error.clone())),
+        }
+    }
+
+    /// As [`with_backend`](Self::with_backend), on an existing GPU device.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(feature = "gpu")]
+    pub fn on_device(
+        crowd: Crowd,
+        config: RelaxConfig,
+        device: &Arc<GpuDevice>,
+    ) -> Result<Self, RelaxError> {
+        Self::with_device_relaxer(crowd, config, create_on(Arc::clone(device)))
+    }
+
+    /// As [`new`](Self::new), with the iterations on a device relaxer that `create` returns:
+    /// now, and again whenever law or placements change. If that fails, the CPU runs the
+    /// iterations and [`device_error`](Self::device_error) says why.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_device_relaxer(
+        crowd: Crowd,
+        config: RelaxConfig,
+        create: impl FnMut(&DeviceScene<'_>) -> Result<Box<dyn DeviceRelaxer>, DeviceError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<Self, RelaxError> {
+        let mut relaxer = Self::unstarted(crowd, config)?;
+        relaxer.start_device(Box::new(create))?;
+        relaxer.started()
+    }
+
+    /// A relaxer that has not yet detected its overlaps.
+    fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         config.check()?;
-        let warnings = capacity_warnings(&crowd);
-        let order = spatial_order(crowd.members());
-        let templates = order
+        let order = morton_order(crowd.members());
+        let radii = order
             .iter()
-            .map(|&member| crowd.template_of(&crowd.members()[member as usize]));
+            .map(|&member| crowd.template_of(&crowd.members()[member as usize]))
+            .map(MoleculeTemplate::radii);
         let mut spheres = SphereSet::new();
         let mut first_sphere = Vec::new();
-        spheres.lay_out(templates.map(MoleculeTemplate::radii), &mut first_sphere)?;
+        spheres.lay_out(radii, &mut first_sphere)?;
         let molecules = order.len();
         Ok(Self {
+            warnings: capacity_warnings(&crowd),
             crowd,
             config,
             search: Box::new(AutoGrid::new()),
@@ -124,38 +192,45 @@ impl Relaxer {
             start: RelaxStatus::default(),
             status: RelaxStatus::default(),
             iterations: 0,
-            progress: StallWatch::new(kick_after(&config.law)),
-            stall: StallWatch::new(config.stall_window),
+            progress: StallDetector::new(config.law.kick_after()),
+            stall: StallDetector::new(config.stall_window),
             last_kick: 0,
             stages: StageTimes::default(),
-            warnings,
             coarse: None,
-            offload: None,
-            fell_back: None,
+            offload: Offload::none(),
         })
     }
 
-    /// The molecules at their present poses. If these are on another device they are
-    /// fetched, once an iteration.
-    #[must_use]
-    pub fn crowd(&self) -> &Crowd {
-        self.present_crowd()
+    /// Records the status at the start, and begins the coarse start on the CPU.
+    fn started(mut self) -> Result<Self, RelaxError> {
+        self.start = self.status;
+        if self.backend() == Backend::Cpu && !self.start.is_at_rest() {
+            self.begin_coarse()?;
+        }
+        Ok(self)
     }
 
-    /// Gives the molecules back, at their present poses.
+    /// The molecules at their current poses. On a GPU, poses are read back once per
+    /// iteration.
+    #[must_use]
+    pub fn crowd(&self) -> &Crowd {
+        self.current_crowd()
+    }
+
+    /// Returns the molecules at their current poses.
     #[must_use]
     pub fn into_crowd(mut self) -> Crowd {
-        // What cannot be done again after a failure leaves the last poses that were good.
-        let _ = self.sync();
+        // If iterations of a failed device cannot be repeated, the last checkpoint remains.
+        let _ = self.read_back();
         self.crowd
     }
 
     /// How each molecule was moved in the last iteration, in the order of the crowd.
     ///
     /// # Errors
-    /// As [`step`](Self::step), if a device failed and its work cannot be done again.
+    /// As [`step`](Self::step), if a device failed and its iterations cannot be repeated.
     pub fn pushes(&mut self) -> Result<Vec<Push>, RelaxError> {
-        self.sync()?;
+        self.read_back()?;
         let mut pushes = vec![Push::default(); self.pushes.len()];
         for (&member, &push) in self.order.iter().zip(&self.pushes) {
             pushes[member as usize] = push;
@@ -163,88 +238,163 @@ impl Relaxer {
         Ok(pushes)
     }
 
-    /// Who does the iterations now.
+    /// Maximum penetration of each molecule at the current poses, nm; 0 without overlaps. In
+    /// the order of the crowd. Of proxies during a coarse start ([`is_coarse`](Self::is_coarse)).
+    ///
+    /// On a GPU, poses are read back and the CPU searches them.
+    ///
+    /// # Errors
+    /// [`RelaxError`] if the search fails.
+    pub fn penetrations(&mut self) -> Result<Vec<f32>, RelaxError> {
+        self.read_back()?;
+        if self.backend() == Backend::Gpu {
+            self.gather();
+            self.search
+                .find_pairs(&self.spheres, 0.0, &mut self.pairs)?;
+        }
+        let mut deepest = vec![0.0_f32; self.order.len()];
+        for pair in self.pairs.iter() {
+            let depth = -pair.gap(&self.spheres);
+            if depth > 0.0 {
+                for sphere in [pair.a, pair.b] {
+                    let owner = self.spheres.owner(sphere as usize);
+                    let member = self.order[owner as usize] as usize;
+                    deepest[member] = deepest[member].max(depth);
+                }
+            }
+        }
+        Ok(deepest)
+    }
+
+    /// The config.
+    #[must_use]
+    pub fn config(&self) -> &RelaxConfig {
+        &self.config
+    }
+
+    /// Changes law, clearance and stop criteria between two iterations. Poses, pushes, the
+    /// iteration count, the backend and a running coarse start are kept; stall detection
+    /// restarts.
+    ///
+    /// # Errors
+    /// [`RelaxError`] if a parameter is invalid; nothing has changed then.
+    pub fn set_config(&mut self, config: RelaxConfig) -> Result<(), RelaxError> {
+        config.check()?;
+        if config == self.config {
+            return Ok(());
+        }
+        self.read_back()?;
+        self.config = config;
+        self.restart_stall_detection();
+        self.restart()
+    }
+
+    /// Changes the placements of the crowd between two iterations, such as their leeways.
+    /// Everything else is kept, as in [`set_config`](Self::set_config).
+    ///
+    /// # Errors
+    /// [`RelaxError::Placement`] if a placement is invalid; nothing has changed then.
+    pub fn update_placements(
+        &mut self,
+        update: impl FnMut(&mut Placement),
+    ) -> Result<(), RelaxError> {
+        self.read_back()?;
+        if self.crowd.update_placements(update)? {
+            self.warnings = capacity_warnings(&self.crowd);
+            self.restart_stall_detection();
+            self.restart()?;
+        }
+        Ok(())
+    }
+
+    fn restart_stall_detection(&mut self) {
+        self.stall = StallDetector::new(self.config.stall_window);
+        self.progress = StallDetector::new(self.config.law.kick_after());
+    }
+
+    /// Sets the search that the CPU uses from the next iteration on. A GPU has its own.
+    pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+        self.search = search;
+    }
+
+    /// The backend that runs the iterations: [`Backend::Cpu`] or [`Backend::Gpu`].
     #[must_use]
     pub fn backend(&self) -> Backend {
-        match self.offload {
+        match self.offload.as_ref() {
             Some(_) => Backend::Gpu,
             None => Backend::Cpu,
         }
     }
 
-    /// The device that does the iterations, if it is not the processor.
+    /// The GPU adapter, if a GPU runs the iterations.
     #[must_use]
     pub fn adapter(&self) -> Option<&str> {
-        self.offload.as_ref().map(|offload| &*offload.adapter)
+        self.offload.as_ref().map(|session| &*session.adapter)
     }
 
-    /// Why the processor does what another device was to do.
+    /// The error after which the CPU replaced the GPU.
     #[must_use]
-    pub fn fell_back(&self) -> Option<&str> {
-        self.fell_back.as_deref()
+    pub fn device_error(&self) -> Option<&DeviceError> {
+        self.offload.error()
     }
 
-    /// How the crowd is doing at its present poses.
+    /// Status at the current poses.
     #[must_use]
     pub fn status(&self) -> RelaxStatus {
         self.status
     }
 
-    /// How the crowd was doing at the start.
+    /// Status before the first iteration.
     #[must_use]
     pub fn start_status(&self) -> RelaxStatus {
         self.start
     }
 
-    /// Surfaces that have more molecules than they can hold.
+    /// Surfaces with more molecules than they can hold.
     #[must_use]
     pub fn warnings(&self) -> &[CapacityWarning] {
         &self.warnings
     }
 
-    /// Iterations done.
+    /// Number of iterations.
     #[must_use]
     pub fn iterations(&self) -> u32 {
         self.iterations
     }
 
-    /// Time spent in each stage so far. What another device did is added whenever poses
-    /// come back, every few iterations and at the end of a run.
+    /// Time spent in each stage. Times of a GPU are added whenever poses are read back: every
+    /// few iterations and at the end of a run.
     #[must_use]
     pub fn stages(&self) -> StageTimes {
         self.stages
     }
 
-    /// One iteration: respond to the contacts, apply, and look for contacts again.
+    /// Runs one iteration: respond to the contacts, apply, and detect contacts again.
     ///
     /// # Errors
-    /// [`RelaxError::Diverged`] if a molecule left the finite world; the poses are
-    /// then those before the iteration.
+    /// [`RelaxError::Diverged`] if a molecule would move out of range; no molecule has moved
+    /// then.
     pub fn step(&mut self) -> Result<RelaxStatus, RelaxError> {
-        if self.offload.is_some()
-            && let Some(outcome) = self.step_on_engine()
-        {
-            return outcome;
+        match self.step_on_device() {
+            Some(outcome) => outcome,
+            None => self.step_on_cpu(),
         }
-        self.step_on_processor()
     }
 
-    /// Whether there was no progress in the last [`stall_window`] iterations.
-    ///
-    /// [`stall_window`]: RelaxConfig::stall_window
+    /// Whether the last [`stall_window`](RelaxConfig::stall_window) iterations brought no
+    /// progress.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
         self.stall.is_stalled()
     }
 
-    /// Iterates until the crowd is at rest or a stop criterion is met. `watch` is
-    /// called before the first and after each iteration, and may break off.
+    /// Iterates until the crowd is at rest or a stop criterion is met. `watch` is called
+    /// before the first and after each iteration, and may stop the run.
     ///
-    /// A crowd that diverges is a reason to stop, with a report; its poses are the
-    /// last good ones.
+    /// A crowd that diverges stops with a report, at the last valid poses.
     ///
     /// # Errors
-    /// [`RelaxError`] if the molecules cannot be searched, or touch too often.
+    /// [`RelaxError`] if the search fails or there are too many contacts.
     pub fn run(
         &mut self,
         mut watch: impl FnMut(&Self) -> ControlFlow<()>,
@@ -261,11 +411,8 @@ impl Relaxer {
             if self.iterations >= self.config.max_iterations {
                 break StopReason::MaxIterations;
             }
-            if self
-                .config
-                .max_time
-                .is_some_and(|most| begin.elapsed() >= most)
-            {
+            let max_time = self.config.max_time;
+            if max_time.is_some_and(|max| begin.elapsed() >= max) {
                 break StopReason::MaxTime;
             }
             if self.is_stalled() {
@@ -276,7 +423,7 @@ impl Relaxer {
                 outcome => outcome?,
             };
         };
-        self.sync()?;
+        self.read_back()?;
         Ok(RelaxReport {
             iterations: self.iterations,
             reason,
@@ -286,7 +433,29 @@ impl Relaxer {
             stages: self.stages,
             backend: self.backend(),
             adapter: self.adapter().map(str::to_owned),
-            fell_back: self.fell_back.clone(),
+            device_error: self.device_error().cloned(),
         })
     }
+}
+
+/// Opens the device of a backend; `None` for the CPU.
+#[cfg(feature = "gpu")]
+fn open_device(backend: Backend) -> Result<Option<CreateDevice>, DeviceError> {
+    let device = GpuDevice::for_backend(backend, &GpuOptions::default())?;
+    Ok(device.map(create_on))
+}
+
+/// Without the feature `gpu` there is only the CPU.
+#[cfg(not(feature = "gpu"))]
+fn open_device(backend: Backend) -> Result<Option<CreateDevice>, DeviceError> {
+    match backend {
+        Backend::Gpu => Err(DeviceError::FeatureDisabled),
+        Backend::Auto | Backend::Cpu => Ok(None),
+    }
+}
+
+/// Creates GPU relaxers on `device`.
+#[cfg(feature = "gpu")]
+fn create_on(device: Arc<GpuDevice>) -> CreateDevice {
+    Box::new(move |scene| Ok(Box::new(GpuRelaxer::new(Arc::clone(&device), scene)?)))
 }

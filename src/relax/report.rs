@@ -1,59 +1,76 @@
-//! What a relaxation tells.
+//! Status and report of a relaxation.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, DeviceError};
 
-/// How a crowd is doing at its present poses.
+/// The spheres that a [`RelaxStatus`] counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CountedSpheres {
+    /// The atoms.
+    #[default]
+    Atoms,
+    /// The proxies of a [`CoarseStart`](super::CoarseStart), which replace the atoms in the
+    /// first iterations.
+    Proxies,
+}
+
+/// State of a crowd at its current poses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RelaxStatus {
-    /// Pairs of atoms of different molecules that overlap.
+    /// The spheres that the fields below count. Overlaps of proxies say nothing about
+    /// overlaps of atoms.
+    #[serde(default)]
+    pub spheres: CountedSpheres,
+    /// Pairs of spheres of different molecules that overlap.
     pub overlaps: u64,
-    /// Pairs that do not leave the clearance between them; includes the overlaps.
+    /// Pairs with a gap below the clearance; includes the overlaps.
     pub unresolved: u64,
-    /// Deepest overlap, nm; 0 if there is none.
+    /// Maximum penetration, nm; 0 without overlaps.
     pub max_penetration_nm: f32,
-    /// Molecules further from their places than their leeways allow.
+    /// Molecules that exceed the leeway of their placement.
     pub out_of_place: u64,
 }
 
 impl RelaxStatus {
-    /// Whether there is nothing left to do.
+    /// Whether all pairs are resolved and all molecules are in place.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         self.unresolved == 0 && self.out_of_place == 0
     }
 }
 
-/// Why a relaxation ended.
+/// Why a relaxation stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// No overlaps, and everyone in place.
+    /// No pair is unresolved and all molecules are in place.
     AtRest,
-    /// The iterations were used up.
+    /// The maximum number of iterations was reached.
     MaxIterations,
-    /// The time was used up.
+    /// The maximum time was reached.
     MaxTime,
-    /// No progress for a long while: the molecules may not fit.
+    /// There was no progress in the stall window: the molecules may not fit.
     Stalled,
-    /// The caller asked to stop.
+    /// The caller stopped it.
     Interrupted,
-    /// The step sizes threw a molecule out of the world.
+    /// A step moved a molecule out of range.
     Diverged,
 }
 
 impl std::fmt::Display for StopReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::AtRest => "at rest: no overlaps, everyone in place",
-            Self::MaxIterations => "the iterations were used up",
-            Self::MaxTime => "the time was used up",
-            Self::Stalled => "stalled: no progress for a long while; the molecules may not fit",
+            Self::AtRest => "at rest: no overlaps, all molecules in place",
+            Self::MaxIterations => "reached the maximum number of iterations",
+            Self::MaxTime => "reached the maximum time",
+            Self::Stalled => "stalled: no progress; the molecules may not fit",
             Self::Interrupted => "interrupted",
             Self::Diverged => "diverged: the step sizes are too large",
         })
@@ -67,16 +84,16 @@ pub struct StageTimes {
     pub gather: Duration,
     /// Building the grid.
     pub grid: Duration,
-    /// Walking the grid.
+    /// Searching the grid.
     pub search: Duration,
-    /// Contacts by molecule, contact and spring laws, counting.
+    /// Contacts per molecule, contact and spring laws, counting.
     pub respond: Duration,
     /// Moving the molecules.
     pub apply: Duration,
 }
 
 impl StageTimes {
-    /// All stages together.
+    /// Sum of all stages.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.gather + self.grid + self.search + self.respond + self.apply
@@ -93,32 +110,33 @@ impl std::ops::AddAssign for StageTimes {
     }
 }
 
-/// The outcome of a relaxation.
+/// Outcome of a relaxation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RelaxReport {
-    /// Iterations done, those of runs before included.
+    /// Iterations, including those of earlier runs.
     pub iterations: u32,
-    /// Why it ended.
+    /// Why it stopped.
     pub reason: StopReason,
-    /// Before the first iteration.
+    /// Status before the first iteration; always of atoms.
     pub start: RelaxStatus,
-    /// After the last iteration. Of proxies, if it ended while they stood for the molecules.
+    /// Status after the last iteration. [`RelaxStatus::spheres`] says whether the run ended
+    /// during a coarse start.
     pub end: RelaxStatus,
-    /// Time of all iterations of this run.
+    /// Wall-clock time of this run.
     pub elapsed: Duration,
-    /// Time by stage, detection at the start and runs before included.
+    /// Time per stage, including the first detection and earlier runs.
     pub stages: StageTimes,
-    /// Who did the last iterations.
+    /// Backend of the last iteration.
     pub backend: Backend,
-    /// The device that did, if it was not the processor.
+    /// The GPU adapter, if the backend is the GPU.
     pub adapter: Option<String>,
-    /// Why the processor did what another device was to do.
-    pub fell_back: Option<String>,
+    /// The error after which the CPU replaced the GPU.
+    pub device_error: Option<DeviceError>,
 }
 
 impl RelaxReport {
-    /// Whether everything came to rest.
+    /// Whether the crowd came to rest.
     #[must_use]
     pub fn converged(&self) -> bool {
         self.reason == StopReason::AtRest

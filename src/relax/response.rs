@@ -1,4 +1,4 @@
-//! One molecule's answer to its contacts and its place.
+//! The push of one molecule from its contacts and its placement.
 
 use glam::Vec3;
 
@@ -12,11 +12,11 @@ use crate::spheres::SphereSet;
 
 use super::ReactionLaw;
 
-/// Least weight of the direction between centers: next to nothing, but a direction
-/// where the atoms themselves have none.
-pub(crate) const LEAST_CENTER_WEIGHT: f32 = 1.0e-6;
+/// Minimum weight of the direction between centers. Negligible, but gives coincident atoms a
+/// direction.
+pub(crate) const MIN_CENTER_WEIGHT: f32 = 1.0e-6;
 
-/// Everything that a molecule's answer depends on.
+/// Input of [`Response::push`].
 pub(super) struct Response<'a> {
     pub(super) crowd: &'a Crowd,
     /// Member of each owner.
@@ -27,7 +27,7 @@ pub(super) struct Response<'a> {
     pub(super) law: &'a ReactionLaw,
     /// Weight of the direction between centers, for the projection law.
     pub(super) center_weight: f32,
-    /// Gap that contacts are parted to, nm.
+    /// Gap to which contacts are pushed apart, nm.
     pub(super) gap: f32,
 }
 
@@ -77,8 +77,7 @@ impl Response<'_> {
     fn projection(&self, index: usize, member: &CrowdMember, parameters: &Projection) -> Push {
         let mut sums = ProjectionSums::default();
         let own_body = &self.bodies[index];
-        // Coincident atoms part between the centers even when the weight has faded.
-        let weight = self.center_weight.max(LEAST_CENTER_WEIGHT);
+        let weight = self.center_weight.max(MIN_CENTER_WEIGHT);
         for side in self.contacts.of(index) {
             let (own, other) = (side.own as usize, side.other as usize);
             let (other_body, between) = self.partner(index, side);

@@ -1,14 +1,13 @@
-//! The device that tests run on; shared by the test programs.
+//! The GPU device of tests.
 //!
-//! Without an adapter tests say that they are skipped; with `REQUIRE_GPU=1` in the
-//! environment they fail instead.
+//! Without an adapter tests are skipped, or fail if the environment variable `REQUIRE_GPU` is 1.
 
 use std::sync::{Arc, OnceLock};
 
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 
-/// The device, made once; none if there is no adapter and that is allowed.
+/// The shared device; `None` if there is no adapter and `REQUIRE_GPU` is not set.
 #[track_caller]
 pub fn device() -> Option<Arc<GpuDevice>> {
     static DEVICE: OnceLock<Result<Arc<GpuDevice>, DeviceError>> = OnceLock::new();
@@ -16,9 +15,9 @@ pub fn device() -> Option<Arc<GpuDevice>> {
     unless_required(device.clone())
 }
 
-/// Says that a test is skipped, or fails it if `REQUIRE_GPU=1`.
+/// Prints that a test is skipped, or panics if `REQUIRE_GPU=1`.
 #[track_caller]
-#[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+#[expect(clippy::print_stderr, reason = "skipped tests must be visible")]
 pub fn unless_required<T>(device: Result<T, DeviceError>) -> Option<T> {
     match device {
         Ok(device) => Some(device),

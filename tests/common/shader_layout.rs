@@ -1,16 +1,16 @@
-//! Structs in Rust and their twins in WGSL; shared by the test programs.
+//! Compares structs in Rust with their counterparts in WGSL.
 
 use naga::TypeInner;
 
-/// Size and members of a struct as WGSL lays them out.
+/// Size and member offsets of a WGSL struct.
 pub fn layout(module: &naga::Module, name: &str) -> (u32, Vec<(String, u32)>) {
     let mut types = module.types.iter();
     let found = types.find(|(_, ty)| ty.name.as_deref() == Some(name));
     let Some((_, found)) = found else {
-        panic!("there is no struct {name}");
+        panic!("no struct is named {name}");
     };
     let TypeInner::Struct { members, span } = &found.inner else {
-        panic!("{name} is no struct");
+        panic!("{name} is not a struct");
     };
     let members = members.iter().map(|member| {
         let name = member.name.clone().expect("members have names");
@@ -19,8 +19,8 @@ pub fn layout(module: &naga::Module, name: &str) -> (u32, Vec<(String, u32)>) {
     (*span, members.collect())
 }
 
-/// Checks that a Rust struct has the members, offsets and size of its twin in a module.
-#[allow(unused_macros, reason = "only binaries with shaders use it")]
+/// Asserts that a Rust struct has the members, offsets and size of a WGSL struct.
+#[allow(unused_macros, reason = "only test binaries with shaders use it")]
 macro_rules! assert_mirrors {
     ($rust:ty, $module:expr, $wgsl:literal, $($member:ident),+ $(,)?) => {
         let (size, members) = $crate::common::shader_layout::layout(&$module, $wgsl);

@@ -1,5 +1,4 @@
-//! What the relaxer owes to odd crowds and bad parameters: an answer, never a panic,
-//! and poses that are always those of the last good iteration.
+//! The relaxer with degenerate crowds, invalid parameters, and changes between iterations.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,13 +25,13 @@ fn run(relaxer: &mut Relaxer) -> StopReason {
 }
 
 #[test]
-fn nobody_is_at_rest() {
+fn an_empty_crowd_is_at_rest() {
     let mut empty = relaxer(Crowd::new(), ReactionLaw::default()).unwrap();
     assert_eq!(run(&mut empty), StopReason::AtRest);
 }
 
 #[test]
-fn molecules_that_start_in_one_place_come_apart() {
+fn coincident_molecules_are_pushed_apart() {
     for atoms in [1, 2, 5] {
         for law in [
             ReactionLaw::default(),
@@ -48,8 +47,8 @@ fn molecules_that_start_in_one_place_come_apart() {
 }
 
 #[test]
-fn vectors_and_plain_code_relax_to_the_same_bits() {
-    // A heap that is far from a lattice: golden angles on shells.
+fn simd_and_scalar_searches_relax_to_the_same_bits() {
+    // A golden-angle spiral over growing shells, far from any lattice.
     let heap: Vec<Vec3> = (0..300)
         .map(|k| {
             let (turn, height) = (2.4 * k as f32, (k as f32 + 0.5) / 150.0 - 1.0);
@@ -65,13 +64,13 @@ fn vectors_and_plain_code_relax_to_the_same_bits() {
         }
         relaxer.crowd().members().to_vec()
     };
-    let plain = relaxed(UniformGrid::scalar());
-    assert_ne!(plain[0].pose.position, heap[0]);
-    assert_eq!(relaxed(UniformGrid::new()), plain);
+    let scalar = relaxed(UniformGrid::scalar());
+    assert_ne!(scalar[0].pose.position, heap[0]);
+    assert_eq!(relaxed(UniformGrid::new()), scalar);
 }
 
 #[test]
-fn step_sizes_that_are_too_large_stop_the_run_and_keep_the_last_good_poses() {
+fn a_diverging_step_stops_the_run_and_leaves_the_poses_unchanged() {
     let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
     for steps in [
         ThesisSteps {
@@ -94,7 +93,7 @@ fn step_sizes_that_are_too_large_stop_the_run_and_keep_the_last_good_poses() {
 }
 
 #[test]
-fn impossible_parameters_are_named() {
+fn errors_name_the_invalid_parameter() {
     let pair = || free_crowd(rod(2), &[Vec3::ZERO, Vec3::Y * 0.1]);
     let projection = Projection::default();
     for (name, parameters) in [
@@ -151,7 +150,7 @@ fn impossible_parameters_are_named() {
 }
 
 #[test]
-fn placements_and_members_that_cannot_be_are_refused() {
+fn invalid_placements_and_members_are_errors() {
     let mut crowd = Crowd::new();
     let shell = SphereShell::new(Vec3::ZERO, 2.0).unwrap();
     let compartment = crowd.add_compartment(Arc::new(shell));
@@ -195,10 +194,10 @@ fn placements_and_members_that_cannot_be_are_refused() {
         })
     ));
     crowd.add_template(rod(1));
-    let lost = Pose::from_translation(Vec3::NAN);
+    let not_finite = Pose::from_translation(Vec3::NAN);
     assert!(matches!(
         crowd.add_member(CrowdMember {
-            pose: lost,
+            pose: not_finite,
             ..member
         }),
         Err(CrowdError::BadPose { molecule: 0, .. })
@@ -206,8 +205,8 @@ fn placements_and_members_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_stall_is_noticed_across_interrupted_runs_and_single_steps() {
-    // Two molecules held in one place by springs: they can never part.
+fn a_stall_is_detected_across_interrupted_runs_and_single_steps() {
+    // Springs hold two molecules in the same place.
     let mut crowd = Crowd::new();
     let template = crowd.add_template(rod(1));
     let shell = SphereShell::new(Vec3::ZERO, 0.01).unwrap();
@@ -240,7 +239,7 @@ fn a_stall_is_noticed_across_interrupted_runs_and_single_steps() {
     assert!(!relaxer.is_stalled());
     let until = relaxer.iterations() + 10;
     let report = relaxer
-        .run(|now| match now.iterations() < until {
+        .run(|relaxer| match relaxer.iterations() < until {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         })
@@ -251,7 +250,7 @@ fn a_stall_is_noticed_across_interrupted_runs_and_single_steps() {
 }
 
 #[test]
-fn a_crowd_at_rest_has_converged_even_if_the_caller_breaks_off() {
+fn a_crowd_at_rest_has_converged_even_if_the_caller_stops() {
     let start = free_crowd(rod(2), &[Vec3::ZERO, Vec3::Y]);
     let mut relaxer = relaxer(start, ReactionLaw::default()).unwrap();
     let report = relaxer.run(|_| ControlFlow::Break(())).unwrap();
@@ -259,9 +258,9 @@ fn a_crowd_at_rest_has_converged_even_if_the_caller_breaks_off() {
 }
 
 #[test]
-fn the_law_may_change_between_two_iterations() {
-    let places: Vec<Vec3> = (0..6).map(|k| Vec3::Y * 0.05 * k as f32).collect();
-    let mut changed = relaxer(free_crowd(rod(5), &places), ReactionLaw::default()).unwrap();
+fn the_law_can_change_between_iterations() {
+    let positions: Vec<Vec3> = (0..6).map(|k| Vec3::Y * 0.05 * k as f32).collect();
+    let mut changed = relaxer(free_crowd(rod(5), &positions), ReactionLaw::default()).unwrap();
     for _ in 0..3 {
         changed.step().unwrap();
     }
@@ -285,22 +284,22 @@ fn the_law_may_change_between_two_iterations() {
 }
 
 #[test]
-fn a_config_that_cannot_be_changes_nothing() {
+fn an_invalid_config_changes_nothing() {
     let mut relaxer = relaxer(free_crowd(rod(2), &[Vec3::ZERO]), ReactionLaw::default()).unwrap();
-    let impossible = RelaxConfig {
+    let invalid = RelaxConfig {
         clearance: -1.0,
         ..RelaxConfig::default()
     };
-    let error = relaxer.set_config(impossible).unwrap_err();
+    let error = relaxer.set_config(invalid).unwrap_err();
     assert_eq!(error, RelaxError::BadClearance { clearance: -1.0 });
     assert_eq!(*relaxer.config(), RelaxConfig::default());
 }
 
 #[test]
-fn penetrations_tell_who_overlaps_and_how_deep() {
-    // The first two overlap by 0.05 nm, the third by nothing; far away in the order.
-    let places = [Vec3::ZERO, Vec3::Z * 5.0, Vec3::Y * 0.15];
-    let mut relaxer = relaxer(free_crowd(rod(1), &places), ReactionLaw::default()).unwrap();
+fn penetrations_are_reported_per_molecule() {
+    // The first and the last overlap by 0.05 nm.
+    let positions = [Vec3::ZERO, Vec3::Z * 5.0, Vec3::Y * 0.15];
+    let mut relaxer = relaxer(free_crowd(rod(1), &positions), ReactionLaw::default()).unwrap();
     let depths = relaxer.penetrations().unwrap();
     assert!((depths[0] - 0.05).abs() < 1e-6, "{depths:?}");
     assert_eq!(depths[0], depths[2]);

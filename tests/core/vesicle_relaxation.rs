@@ -1,4 +1,4 @@
-//! The vesicle of the thesis, small: what the relaxer says is what the poses say.
+//! Relaxation of small vesicles, with the status checked against brute force.
 
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -11,7 +11,8 @@ use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::force::ThesisSteps;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::relax::{
-    ReactionLaw, RelaxConfig, RelaxReport, RelaxStatus, Relaxer, StopReason,
+    CoarseStart, CountedSpheres, ReactionLaw, RelaxConfig, RelaxError, RelaxReport, RelaxStatus,
+    Relaxer, StopReason,
 };
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
 use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
@@ -20,8 +21,7 @@ use bevy_rapier_molecules::spheres::SphereSet;
 /// Atoms closer than this overlap, nm.
 const TOLERANCE_NM: f32 = 0.2;
 
-/// What the relaxer forgives beyond the leeways: a picometer and a milliradian, and
-/// the rounding of 32 bits.
+/// Tolerance of the relaxer beyond the leeways: a picometer and a milliradian, plus rounding.
 const SLACK: f64 = 1.01e-3;
 
 const SMALL: VesicleSize = VesicleSize::Counts {
@@ -56,7 +56,7 @@ fn spheres_of(crowd: &Crowd) -> SphereSet {
     SphereSet::from_molecules(crowd.instances()).unwrap()
 }
 
-/// Number of overlaps and the deepest of them, by comparing all pairs.
+/// Number of overlaps and maximum penetration by brute force.
 fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
     let spheres = spheres_of(crowd);
     let mut pairs = PairBuffer::new();
@@ -72,9 +72,9 @@ fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
     (pairs.len() as u64, deepest)
 }
 
-/// Number of lipids beyond their leeways, from distance and angle in 64 bits.
-fn strays_by_hand(crowd: &Crowd, radius: f32) -> u64 {
-    let strays = crowd.members().iter().filter(|member| {
+/// Number of lipids beyond their leeways, computed in 64 bits.
+fn out_of_place_by_hand(crowd: &Crowd, radius: f32) -> u64 {
+    let outside = crowd.members().iter().filter(|member| {
         let (_, placement) = crowd.placement_of(member).unwrap();
         let side = f64::from(placement.leaflet.sign());
         let position = member.pose.position.as_dvec3();
@@ -85,14 +85,14 @@ fn strays_by_hand(crowd: &Crowd, radius: f32) -> u64 {
         height.abs() > f64::from(placement.leeway) + SLACK
             || tilt > f64::from(placement.tilt_leeway) + SLACK
     });
-    strays.count() as u64
+    outside.count() as u64
 }
 
-fn assert_status_is_that_of(crowd: &Crowd, status: &RelaxStatus) {
+fn assert_status_matches(crowd: &Crowd, status: &RelaxStatus) {
     let (overlaps, deepest) = overlaps_by_brute_force(crowd);
     assert_eq!(status.overlaps, overlaps);
     assert!((status.max_penetration_nm - deepest).abs() < 1e-5);
-    assert_eq!(status.out_of_place, strays_by_hand(crowd, 3.2));
+    assert_eq!(status.out_of_place, out_of_place_by_hand(crowd, 3.2));
 }
 
 #[test]
@@ -102,12 +102,12 @@ fn a_small_vesicle_comes_to_rest_without_overlaps() {
         assert!(report.start.overlaps > 1_000, "{report:?}");
         assert!(report.converged(), "seed {seed}: {report:?}");
         assert_eq!(overlaps_by_brute_force(&crowd), (0, 0.0));
-        assert_eq!(strays_by_hand(&crowd, 3.2), 0);
+        assert_eq!(out_of_place_by_hand(&crowd, 3.2), 0);
     }
 }
 
 #[test]
-fn leaflets_stay_on_their_sides() {
+fn lipids_stay_in_their_leaflets() {
     let (_, crowd) = relax(1, RelaxConfig::default());
     for member in crowd.members() {
         let (shell, placement) = crowd.placement_of(member).unwrap();
@@ -117,7 +117,7 @@ fn leaflets_stay_on_their_sides() {
 }
 
 #[test]
-fn the_clearance_is_left_between_all_lipids() {
+fn all_lipids_are_separated_by_the_clearance() {
     let config = RelaxConfig {
         clearance: 0.004,
         ..RelaxConfig::default()
@@ -125,7 +125,7 @@ fn the_clearance_is_left_between_all_lipids() {
     let (report, crowd) = relax(1, config);
     assert!(report.converged(), "{report:?}");
     let spheres = spheres_of(&crowd);
-    // A little less than the clearance, for the rounding of 32 bits.
+    // Slightly less than the clearance because of rounding.
     assert_eq!(BruteForce.count_pairs(&spheres, 0.003_99).unwrap(), 0);
 }
 
@@ -162,11 +162,11 @@ fn the_thesis_law_reduces_overlaps() {
         report.end.overlaps * 2 < report.start.overlaps,
         "{report:?}"
     );
-    assert_status_is_that_of(&crowd, &report.end);
+    assert_status_matches(&crowd, &report.end);
 }
 
 #[test]
-fn an_interrupted_run_reports_the_poses_it_left() {
+fn an_interrupted_run_reports_its_last_poses() {
     let mut relaxer = Relaxer::new(small_vesicle(1).crowd, RelaxConfig::default()).unwrap();
     let report = relaxer
         .run(|relaxer| {
@@ -182,11 +182,11 @@ fn an_interrupted_run_reports_the_poses_it_left() {
     assert_eq!(report.iterations, 5);
     assert_eq!(report.end, relaxer.status());
     assert!(report.end.overlaps > 0);
-    assert_status_is_that_of(relaxer.crowd(), &report.end);
+    assert_status_matches(relaxer.crowd(), &report.end);
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_stopped() {
+fn an_interrupted_run_continues_where_it_stopped() {
     let mut relaxer = Relaxer::new(small_vesicle(1).crowd, RelaxConfig::default()).unwrap();
     let mut stops = 0;
     while relaxer
@@ -202,13 +202,47 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         .reason
         == StopReason::Interrupted
     {}
-    let (whole, crowd) = relax(1, RelaxConfig::default());
-    assert_eq!(relaxer.iterations(), whole.iterations);
+    let (uninterrupted, crowd) = relax(1, RelaxConfig::default());
+    assert_eq!(relaxer.iterations(), uninterrupted.iterations);
     assert_eq!(relaxer.crowd().members(), crowd.members());
 }
 
 #[test]
-fn no_iterations_leave_the_start() {
+fn leeways_change_without_restarting_the_coarse_start() {
+    let config = RelaxConfig {
+        coarse: Some(CoarseStart::PLACED),
+        ..RelaxConfig::default()
+    };
+    let mut relaxer = Relaxer::new(small_vesicle(1).crowd, config).unwrap();
+    assert_eq!(relaxer.status().spheres, CountedSpheres::Proxies);
+    relaxer.step().unwrap();
+    relaxer
+        .update_placements(|placement| placement.leeway = 0.1)
+        .unwrap();
+    assert!(relaxer.is_coarse() && relaxer.iterations() == 1);
+    while relaxer.is_coarse() {
+        relaxer.step().unwrap();
+    }
+    let iterations = relaxer.iterations();
+    assert!(iterations <= CoarseStart::PLACED.iterations);
+    let poses = relaxer.crowd().members().to_vec();
+    relaxer
+        .update_placements(|placement| placement.leeway = 0.01)
+        .unwrap();
+    assert!(!relaxer.is_coarse());
+    assert_eq!(relaxer.iterations(), iterations);
+    assert_eq!(relaxer.crowd().members(), poses);
+    assert_eq!(relaxer.status().spheres, CountedSpheres::Atoms);
+    assert_status_matches(relaxer.crowd(), &relaxer.status());
+    let error = relaxer.update_placements(|placement| placement.leeway = -1.0);
+    assert!(matches!(error, Err(RelaxError::Placement(_))), "{error:?}");
+    assert_eq!(relaxer.crowd().placements()[0].placement.leeway, 0.01);
+    relaxer.step().unwrap();
+    assert_eq!(relaxer.iterations(), iterations + 1);
+}
+
+#[test]
+fn zero_iterations_leave_the_poses_unchanged() {
     let config = RelaxConfig {
         max_iterations: 0,
         ..RelaxConfig::default()
@@ -217,11 +251,11 @@ fn no_iterations_leave_the_start() {
     assert_eq!(report.reason, StopReason::MaxIterations);
     assert_eq!(report.start, report.end);
     assert_eq!(crowd.members(), small_vesicle(1).crowd.members());
-    assert_status_is_that_of(&crowd, &report.end);
+    assert_status_matches(&crowd, &report.end);
 }
 
 #[test]
-fn lipids_split_between_the_leaflets_by_area() {
+fn lipids_are_split_between_the_leaflets_by_area() {
     let config = VesicleConfig {
         size: VesicleSize::Density {
             lipids: 620,
@@ -249,7 +283,7 @@ fn lipids_split_between_the_leaflets_by_area() {
 }
 
 #[test]
-fn impossible_vesicles_are_refused() {
+fn invalid_vesicles_are_errors() {
     let build = |size| {
         let config = VesicleConfig {
             size,

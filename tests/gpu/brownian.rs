@@ -1,8 +1,8 @@
-//! Diffusing molecules go the same ways whoever finds out who may meet.
+//! Brownian motion with the pairs of a GPU search against the CPU.
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::gpu::GpuGrid;
+use bevy_rapier_molecules::gpu::GpuUniformGrid;
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
 use bevy_rapier_molecules::motion::brownian::{BrownianMolecule, BrownianMolecules, Medium};
 use bevy_rapier_molecules::pose::Pose;
@@ -11,7 +11,7 @@ use glam::Vec3;
 use crate::common::gpu_device::device;
 
 #[test]
-fn molecules_diffuse_on_the_cpu_and_with_the_pairs_of_a_gpu_alike() {
+fn molecules_diffuse_the_same_with_pairs_of_the_gpu() {
     let Some(device) = device() else { return };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/1ubq.cif");
     let template = Arc::new(load(path, &LoadOptions::default()).unwrap());
@@ -25,16 +25,16 @@ fn molecules_diffuse_on_the_cpu_and_with_the_pairs_of_a_gpu_alike() {
     let build = || {
         BrownianMolecules::new(std::slice::from_ref(&template), &molecules, Vec::new(), 5).unwrap()
     };
-    let [mut processor, mut other] = [build(), build()];
-    other.set_search(Box::new(GpuGrid::new(device).unwrap()));
+    let [mut cpu, mut gpu] = [build(), build()];
+    gpu.set_search(Box::new(GpuUniformGrid::new(device).unwrap()));
     let dt = 0.5 * 0.1 * 0.1 / molecules[0].diffusion;
     let mut collisions = 0;
     for _ in 0..20 {
-        let [one, two] = [&mut processor, &mut other].map(|crowd| crowd.step(dt).unwrap());
+        let [one, two] = [&mut cpu, &mut gpu].map(|crowd| crowd.step(dt).unwrap());
         assert_eq!((one.candidates, one.rounds), (two.candidates, two.rounds));
-        assert_eq!(processor.collisions(), other.collisions());
-        collisions += processor.collisions().len();
+        assert_eq!(cpu.collisions(), gpu.collisions());
+        collisions += cpu.collisions().len();
     }
-    assert_eq!(processor.molecules(), other.molecules());
+    assert_eq!(cpu.molecules(), gpu.molecules());
     assert!(collisions > 20, "{collisions}");
 }

@@ -6,7 +6,7 @@ use bevy_rapier_molecules::dynamics::{
     ContactMaterial, ContactSide, CrowdContacts, ExternalBody, ExternalContact, InteractionGroups,
     MemberIndex, MovingBody,
 };
-use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuGroups};
+use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuGroupSearch};
 use bevy_rapier_molecules::search::AutoGrid;
 use glam::Vec3;
 
@@ -371,7 +371,7 @@ fn contacts_survive_changes_of_members_and_backends() {
                 both.device.set_device_solver(Box::new(solver), true);
             }
             16 => {
-                let search = GpuGroups::new(Arc::clone(&device)).unwrap();
+                let search = GpuGroupSearch::new(Arc::clone(&device)).unwrap();
                 both.device.set_group_search(Box::new(search));
             }
             _ => {}

@@ -1,8 +1,8 @@
-//! The same input gives the same bits, run after run.
+//! The same input gives the same bits in every run.
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid};
+use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuUniformGrid};
 use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -11,10 +11,10 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::common::gpu_device::device;
 
-/// Runs that must all be the same.
+/// Number of runs to compare.
 const RUNS: usize = 20;
 
-/// Spheres of mixed radii in a box, at the density of a liquid, 50 to a molecule.
+/// Spheres of mixed radii in a box, 50 per molecule, at the density of a liquid.
 fn liquid(count: u32) -> SphereSet {
     let mut random = Pcg64Mcg::seed_from_u64(11);
     let edge = (count as f32 / 100.0).cbrt();
@@ -34,19 +34,19 @@ fn sequence(search: &mut dyn PairSearch, spheres: &SphereSet) -> Vec<Pair> {
 }
 
 #[test]
-fn twenty_runs_are_equal_to_each_other_and_to_the_cpu() {
+fn repeated_searches_equal_each_other_and_the_cpu() {
     let Some(device) = device() else { return };
     let spheres = liquid(60_000);
     let expected = sequence(&mut UniformGrid::new(), &spheres);
     assert!(expected.len() > 100_000);
-    let mut grid = GpuGrid::new(device).unwrap();
+    let mut grid = GpuUniformGrid::new(device).unwrap();
     for run in 0..RUNS {
         assert!(sequence(&mut grid, &spheres) == expected, "run {run}");
     }
 }
 
 #[test]
-fn twenty_runs_of_brute_force_are_equal() {
+fn repeated_brute_force_searches_are_equal() {
     let Some(device) = device() else { return };
     let spheres = liquid(3000);
     let mut search = GpuBruteForce::new(device).unwrap();
@@ -57,16 +57,15 @@ fn twenty_runs_of_brute_force_are_equal() {
     }
 }
 
-/// Several searches at once on one device do not disturb each other.
 #[test]
-fn searches_on_many_threads_share_a_device() {
+fn searches_on_several_threads_can_share_a_device() {
     let Some(device) = device() else { return };
     let spheres = liquid(5000);
     let expected = sequence(&mut UniformGrid::new(), &spheres);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mut grid = GpuGrid::new(Arc::clone(&device)).unwrap();
+                let mut grid = GpuUniformGrid::new(Arc::clone(&device)).unwrap();
                 for _ in 0..5 {
                     assert!(sequence(&mut grid, &spheres) == expected);
                 }

@@ -1,27 +1,26 @@
-//! Kernels against their CPU twins, shaders against their Rust mirrors, and what happens
-//! when a device fails.
+//! Kernels against their CPU references, WGSL structs against their Rust mirrors, and device
+//! errors.
 //!
-//! Without an adapter the tests that need one say that they are skipped; with
-//! `REQUIRE_GPU=1` in the environment they fail instead. Shaders run with wgpu's bounds
-//! checks.
+//! Tests that need an adapter are skipped without one, or fail if the environment variable
+//! `REQUIRE_GPU` is 1. wgpu's bounds checks stay enabled.
 
 #![cfg(feature = "gpu")]
 
-mod atoms;
+mod atom_spheres;
 mod brownian;
-mod clusters;
 #[path = "../common/mod.rs"]
 mod common;
+mod counting_sort;
 mod crowd;
 mod crowd_failures;
 mod crowd_reference;
 mod determinism;
-mod failures;
-mod groups;
-mod radix;
+mod device_errors;
+mod group_search;
+mod kmeans;
+mod pass_timer;
+mod radix_sort;
 mod relaxer;
-mod relaxer_faults;
+mod relaxer_fallback;
 mod scan;
 mod shaders;
-mod sort;
-mod timer;

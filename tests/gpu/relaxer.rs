@@ -1,5 +1,4 @@
-//! Iterations on the device against those of the CPU: forces, rest, repeatability, and
-//! odd crowds.
+//! Iterations of the relaxer on the device against those of the CPU.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,11 +20,11 @@ use rand_pcg::Pcg64Mcg;
 use crate::common::carbons::{carbon, free_crowd, rod, template};
 use crate::common::gpu_device::device;
 
-/// Median relative difference of forces that is allowed.
-const MEDIAN_DIFFERENCE: f32 = 3.0e-6;
+/// Maximum median of the relative differences of pushes.
+const MAX_MEDIAN_DIFFERENCE: f32 = 3.0e-6;
 
-/// Largest difference that is allowed, as a fraction of the largest force.
-const LARGEST_DIFFERENCE: f32 = 1.0e-4;
+/// Maximum difference, as a fraction of the largest push.
+const MAX_DIFFERENCE: f32 = 1.0e-4;
 
 fn popc() -> Arc<MoleculeTemplate> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/molecules/popc.pdb");
@@ -55,8 +54,7 @@ pub fn shell(leaflet: Leaflet, depth: f32) -> Placement {
     }
 }
 
-/// Molecules of many sizes with radii from 0.02 to 0.4 nm, some of them in a shell, some
-/// free, one of a single atom.
+/// Molecules of 1 to 300 atoms with radii from 0.02 to 0.4 nm, some of them with a placement.
 pub fn mixed_crowd(members: usize) -> Crowd {
     let mut random = Pcg64Mcg::seed_from_u64(8);
     let mut crowd = Crowd::new();
@@ -83,20 +81,20 @@ pub fn mixed_crowd(members: usize) -> Crowd {
         .unwrap();
     for k in 0..members {
         let at = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
-        let turn = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
-        let turn = Quat::from_scaled_axis(Vec3::from_array(turn));
+        let rotation = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
+        let rotation = Quat::from_scaled_axis(Vec3::from_array(rotation));
         let member = CrowdMember {
             template: k as u32 % 5,
             placement: [None, Some(0), Some(1)][k % 3],
-            pose: Pose::new(Vec3::from_array(at), turn),
+            pose: Pose::new(Vec3::from_array(at), rotation),
         };
         crowd.add_member(member).unwrap();
     }
     crowd
 }
 
-/// Both laws, so that pushes are the bare forces: nothing is shortened, nothing goes on.
-fn bare_laws() -> [ReactionLaw; 2] {
+/// Both laws without limits and momentum, so that pushes are the sums of contacts and springs.
+fn unlimited_laws() -> [ReactionLaw; 2] {
     let projection = Projection {
         momentum: 0.0,
         max_shift: 1.0e9,
@@ -124,18 +122,18 @@ fn assert_close(kind: &str, pairs: impl Iterator<Item = (Vec3, Vec3)> + Clone) {
         .fold(0.0, f32::max);
     assert!(largest > 0.0, "{kind}: nothing to compare");
     assert!(
-        worst <= LARGEST_DIFFERENCE * largest,
+        worst <= MAX_DIFFERENCE * largest,
         "{kind}: {worst} of {largest}"
     );
     let acting = pairs.filter(|(a, _)| *a != Vec3::ZERO);
     let mut relative: Vec<f32> = acting.map(|(a, b)| a.distance(b) / a.length()).collect();
     relative.sort_by(f32::total_cmp);
     let median = relative[relative.len() / 2];
-    assert!(median <= MEDIAN_DIFFERENCE, "{kind}: median {median}");
+    assert!(median <= MAX_MEDIAN_DIFFERENCE, "{kind}: median {median}");
 }
 
 fn assert_same_status(gpu: &RelaxStatus, cpu: &RelaxStatus) {
-    // Pairs within a rounding of the clearance may be counted here and not there.
+    // Rounding may decide about pairs at the clearance.
     let slack = cpu.unresolved / 10_000;
     assert!(
         gpu.overlaps.abs_diff(cpu.overlaps) <= slack,
@@ -151,16 +149,16 @@ fn assert_same_status(gpu: &RelaxStatus, cpu: &RelaxStatus) {
 }
 
 #[test]
-fn forces_are_those_of_the_cpu() {
+fn pushes_equal_those_of_the_cpu() {
     let Some(device) = device() else { return };
     for (name, crowd) in [
         ("POPC", popc_vesicle(60, 6, 3.2)),
         ("mixed radii", mixed_crowd(150)),
     ] {
-        for law in bare_laws() {
+        for law in unlimited_laws() {
             let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
             let mut gpu = Relaxer::on_device(crowd.clone(), config(law), &device).unwrap();
-            assert_eq!((gpu.backend(), gpu.fell_back()), (Backend::Gpu, None));
+            assert_eq!((gpu.backend(), gpu.device_error()), (Backend::Gpu, None));
             assert_same_status(&gpu.status(), &cpu.status());
             assert!(cpu.status().overlaps > 1000);
             cpu.step().unwrap();
@@ -175,9 +173,9 @@ fn forces_are_those_of_the_cpu() {
     }
 }
 
-/// Springs alone: molecules that touch nobody, in every state of disorder.
+/// Molecules without contacts at random poses.
 #[test]
-fn springs_are_those_of_the_cpu() {
+fn springs_equal_those_of_the_cpu() {
     let Some(device) = device() else { return };
     let mut random = Pcg64Mcg::seed_from_u64(3);
     let mut crowd = Crowd::new();
@@ -191,16 +189,16 @@ fn springs_are_those_of_the_cpu() {
     }
     for k in 0..1000 {
         let at = std::array::from_fn(|_| 80.0 * (random.random::<f32>() - 0.5));
-        let turn = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
-        let turn = Quat::from_scaled_axis(Vec3::from_array(turn));
+        let rotation = std::array::from_fn(|_| 6.0 * (random.random::<f32>() - 0.5));
+        let rotation = Quat::from_scaled_axis(Vec3::from_array(rotation));
         let member = CrowdMember {
             template: kind,
             placement: Some(k % 2),
-            pose: Pose::new(Vec3::from_array(at), turn),
+            pose: Pose::new(Vec3::from_array(at), rotation),
         };
         crowd.add_member(member).unwrap();
     }
-    for law in bare_laws() {
+    for law in unlimited_laws() {
         let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
         let mut gpu = Relaxer::on_device(crowd.clone(), config(law), &device).unwrap();
         assert_same_status(&gpu.status(), &cpu.status());
@@ -220,17 +218,20 @@ fn a_vesicle_comes_to_rest_as_on_the_cpu() {
     let mut gpu = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
     let report = gpu.run(|_| ControlFlow::Continue(())).unwrap();
     assert_eq!(report.reason, StopReason::AtRest);
-    assert_eq!((report.backend, &report.fell_back), (Backend::Gpu, &None));
+    assert_eq!(
+        (report.backend, &report.device_error),
+        (Backend::Gpu, &None)
+    );
     assert_eq!(report.adapter, Some(device.summary().to_string()));
     assert!(report.start.overlaps > 10_000 && report.end.overlaps == 0);
-    // The CPU has the last word on what the device reached.
-    let judge = Relaxer::new(gpu.into_crowd(), RelaxConfig::default()).unwrap();
-    assert_eq!(judge.status().overlaps, 0);
-    assert!(judge.status().is_at_rest(), "{:?}", judge.status());
+    // The CPU confirms the result.
+    let cpu = Relaxer::new(gpu.into_crowd(), RelaxConfig::default()).unwrap();
+    assert_eq!(cpu.status().overlaps, 0);
+    assert!(cpu.status().is_at_rest(), "{:?}", cpu.status());
 }
 
 #[test]
-fn twenty_relaxations_are_equal_to_the_last_bit() {
+fn repeated_relaxations_are_equal_bit_for_bit() {
     let Some(device) = device() else { return };
     let crowd = popc_vesicle(24, 4, 2.2);
     let run = || {
@@ -240,7 +241,7 @@ fn twenty_relaxations_are_equal_to_the_last_bit() {
         };
         let mut relaxer = Relaxer::on_device(crowd.clone(), config, &device).unwrap();
         relaxer.run(|_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(relaxer.fell_back(), None);
+        assert_eq!(relaxer.device_error(), None);
         let status = relaxer.status();
         (status, relaxer.into_crowd().members().to_vec())
     };
@@ -252,12 +253,12 @@ fn twenty_relaxations_are_equal_to_the_last_bit() {
 }
 
 #[test]
-fn nobody_and_one_alone_are_at_rest() {
+fn no_molecules_and_a_single_one_are_at_rest() {
     let Some(device) = device() else { return };
     for positions in [&[][..], &[Vec3::ONE][..]] {
         let crowd = free_crowd(rod(3), positions);
         let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();
-        assert_eq!(relaxer.fell_back(), None);
+        assert_eq!(relaxer.device_error(), None);
         relaxer.step().unwrap();
         let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
         assert_eq!(report.reason, StopReason::AtRest);
@@ -265,9 +266,8 @@ fn nobody_and_one_alone_are_at_rest() {
     }
 }
 
-/// One molecule whose springs bring it home, without anybody that it could touch.
 #[test]
-fn one_alone_springs_back_to_its_place() {
+fn a_single_molecule_springs_back_to_its_placement() {
     let Some(device) = device() else { return };
     let mut crowd = Crowd::new();
     crowd.add_template(rod(1));
@@ -286,7 +286,7 @@ fn one_alone_springs_back_to_its_place() {
     assert_eq!(relaxer.status().out_of_place, 1);
     let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
     assert_eq!(
-        (report.reason, report.fell_back),
+        (report.reason, report.device_error),
         (StopReason::AtRest, None)
     );
     let distance = relaxer.crowd().members()[0].pose.position.length();
@@ -294,7 +294,7 @@ fn one_alone_springs_back_to_its_place() {
 }
 
 #[test]
-fn molecules_that_start_in_one_place_come_apart() {
+fn coincident_molecules_are_pushed_apart() {
     let Some(device) = device() else { return };
     for law in [
         ReactionLaw::default(),
@@ -305,14 +305,14 @@ fn molecules_that_start_in_one_place_come_apart() {
         assert!(relaxer.status().overlaps >= 15);
         let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
         assert_eq!(
-            (report.reason, report.fell_back),
+            (report.reason, report.device_error),
             (StopReason::AtRest, None)
         );
     }
 }
 
 #[test]
-fn step_sizes_that_are_too_large_keep_the_last_good_poses() {
+fn a_diverging_step_leaves_the_poses_unchanged() {
     let Some(device) = device() else { return };
     let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
     for steps in [
@@ -329,7 +329,7 @@ fn step_sizes_that_are_too_large_keep_the_last_good_poses() {
         let mut relaxer = Relaxer::on_device(start.clone(), config(law), &device).unwrap();
         let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
         assert_eq!(
-            (report.reason, report.fell_back),
+            (report.reason, report.device_error),
             (StopReason::Diverged, None)
         );
         assert_eq!(relaxer.crowd().members(), start.members());
@@ -343,9 +343,9 @@ fn step_sizes_that_are_too_large_keep_the_last_good_poses() {
     }
 }
 
-/// A kick changes the weight of a direction that contacts were already summed up with.
+/// A kick changes a weight that contacts have already been summed with.
 #[test]
-fn a_kick_has_its_effect_in_the_iteration_it_is_due() {
+fn a_kick_takes_effect_in_the_next_iteration() {
     let Some(device) = device() else { return };
     let law = ReactionLaw::Projection(Projection {
         kick_after: 2,
@@ -368,7 +368,7 @@ fn a_kick_has_its_effect_in_the_iteration_it_is_due() {
 }
 
 #[test]
-fn poses_can_be_looked_at_between_iterations() {
+fn poses_can_be_read_between_iterations() {
     let Some(device) = device() else { return };
     let start = free_crowd(rod(3), &[Vec3::ZERO, Vec3::Y * 0.05, Vec3::Z * 0.08]);
     let mut cpu = Relaxer::new(start.clone(), RelaxConfig::default()).unwrap();

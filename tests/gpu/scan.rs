@@ -1,12 +1,12 @@
-//! The prefix sum against its CPU twin.
+//! The prefix sum against a loop on the CPU.
 
-use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, Scanner, begin_pass, scan_on_cpu};
+use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, Scanner, begin_pass};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::common::gpu_device::device;
 
-/// Around every border: threads, blocks of 1024, blocks of blocks.
+/// Around the sizes of workgroups, blocks and blocks of blocks.
 pub const LENGTHS: [u32; 14] = [
     0, 1, 2, 255, 256, 257, 1023, 1024, 1025, 10_000, 1_000_000, 1_048_576, 1_048_577, 3_000_001,
 ];
@@ -14,6 +14,16 @@ pub const LENGTHS: [u32; 14] = [
 pub fn random_values(count: u32, below: u32) -> Vec<u32> {
     let mut random = Pcg64Mcg::seed_from_u64(u64::from(count) + 1);
     (0..count).map(|_| random.random_range(0..below)).collect()
+}
+
+/// CPU reference: each value becomes the sum of those before it; returns the total.
+fn scan_on_cpu(values: &mut [u32]) -> u32 {
+    let mut sum = 0_u32;
+    for value in values {
+        let next = sum.wrapping_add(*value);
+        *value = std::mem::replace(&mut sum, next);
+    }
+    sum
 }
 
 fn scan(device: &GpuDevice, values: &mut GpuVec<u32>, length: Length<'_>) -> u32 {
@@ -26,7 +36,7 @@ fn scan(device: &GpuDevice, values: &mut GpuVec<u32>, length: Length<'_>) -> u32
 }
 
 #[test]
-fn sums_are_those_of_the_cpu_at_every_length() {
+fn prefix_sums_equal_those_of_the_cpu_at_every_length() {
     let Some(device) = device() else { return };
     for count in LENGTHS {
         let mut expected = random_values(count, 10_000);
@@ -38,7 +48,7 @@ fn sums_are_those_of_the_cpu_at_every_length() {
 }
 
 #[test]
-fn sums_wrap_around_like_those_of_the_cpu() {
+fn prefix_sums_wrap_like_those_of_the_cpu() {
     let Some(device) = device() else { return };
     let mut expected = random_values(5000, u32::MAX);
     let mut values = GpuVec::from_slice(&device, "values", &expected).unwrap();
@@ -47,13 +57,12 @@ fn sums_wrap_around_like_those_of_the_cpu() {
     assert!(values.read(&device).unwrap() == expected);
 }
 
-/// What lies behind the counted values stays as it was.
 #[test]
-fn a_length_that_only_the_device_knows_is_kept_to() {
+fn values_beyond_a_length_on_the_device_are_not_touched() {
     let Some(device) = device() else { return };
-    let at_most = 1_500_000;
-    let all = random_values(at_most, 100);
-    for count in [0, 1, 1000, 1024, 1025, 1_048_577, at_most] {
+    let max = 1_500_000;
+    let all = random_values(max, 100);
+    for count in [0, 1, 1000, 1024, 1025, 1_048_577, max] {
         let mut expected = all.clone();
         let sum = scan_on_cpu(&mut expected[..count as usize]);
         let counts = GpuVec::from_slice(&device, "counts", &[7, 9, count]).unwrap();
@@ -61,16 +70,15 @@ fn a_length_that_only_the_device_knows_is_kept_to() {
         let length = Length::Device {
             counts: &counts,
             slot: 2,
-            at_most,
+            max,
         };
         assert_eq!(scan(&device, &mut values, length), sum, "{count} values");
         assert!(values.read(&device).unwrap() == expected, "{count} values");
     }
 }
 
-/// Several sums in one pass, one after the other, on the same array.
 #[test]
-fn sums_recorded_together_see_each_other() {
+fn prefix_sums_recorded_in_one_pass_run_in_order() {
     let Some(device) = device() else { return };
     let mut expected = random_values(3000, 10);
     let values = GpuVec::from_slice(&device, "values", &expected).unwrap();

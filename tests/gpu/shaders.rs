@@ -1,17 +1,17 @@
-//! What can be known about the shaders without an adapter.
+//! Checks of the shaders that need no adapter.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bevy_rapier_molecules::gpu::tables::{
-    GpuAtomRange, GpuBody, GpuClusterParams, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal,
-    GpuCrowdGroup, GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface,
-    GpuCrowdTouch, GpuGroupParams, GpuHierarchyParams, GpuLawParams, GpuLevel, GpuMeasureParams,
-    GpuMolecule, GpuPairGroup, GpuPlacement, GpuPush, GpuRadixParams, GpuRelaxCounters,
-    GpuScanParams, GpuSearchBatch, GpuSearchParams, GpuSortParams, GpuTransformParams,
+use bevy_rapier_molecules::gpu::shader_types::{
+    GpuAtomRange, GpuBody, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
+    GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
+    GpuGroupParams, GpuKMeansParams, GpuLawParams, GpuMolecule, GpuPairGroup, GpuPlacement,
+    GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuSortParams, GpuSumMaxParams, GpuTransformParams,
 };
-use bevy_rapier_molecules::gpu::{GpuMeasure, GpuPose, SHADERS, Shader};
+use bevy_rapier_molecules::gpu::{GpuPose, GpuSumMax, SHADERS, Shader};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::common::shader_layout::assert_mirrors;
@@ -27,14 +27,14 @@ fn every_shader_is_valid() {
         let source = shader.source();
         let module = parse(&source, shader.name);
         assert!(!module.entry_points.is_empty(), "{}", shader.name);
-        // No capabilities: nothing beyond what WebGPU guarantees.
+        // No capabilities beyond those that WebGPU guarantees.
         Validator::new(ValidationFlags::all(), Capabilities::empty())
             .validate(&module)
             .unwrap_or_else(|error| panic!("{}: {}", shader.name, error.emit_to_string(&source)));
     }
 }
 
-/// Every file of kernels: the shaders that draw are in a folder of their own, and no kernels.
+/// Every WGSL file except those of the renderer.
 fn kernel_files() -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders")];
     let mut files = Vec::new();
@@ -51,9 +51,8 @@ fn kernel_files() -> Vec<PathBuf> {
     files
 }
 
-/// A file that no module includes would never be looked at.
 #[test]
-fn every_file_belongs_to_a_shader() {
+fn every_file_is_part_of_a_shader_module() {
     let sources: Vec<_> = SHADERS.iter().map(Shader::source).collect();
     let files = kernel_files();
     for path in &files {
@@ -67,9 +66,8 @@ fn every_file_belongs_to_a_shader() {
     assert!(files.len() >= SHADERS.len());
 }
 
-/// A newcomer reads what kernels there are on one page: it must not fall behind.
 #[test]
-fn every_kernel_is_on_the_page() {
+fn the_readme_lists_every_kernel_and_folder() {
     let page = include_str!("../../shaders/README.md");
     for shader in SHADERS {
         let module = parse(&shader.source(), shader.name);
@@ -85,10 +83,10 @@ fn every_kernel_is_on_the_page() {
     }
 }
 
-/// Direct3D knows the number of workgroups only where an entry point reads it: a function
-/// that was handed the whole place of a thread would see another number.
+/// Direct3D provides the number of workgroups only where an entry point reads it; functions that
+/// take the whole struct would see another number.
 #[test]
-fn no_function_is_handed_the_place_of_a_thread_whole() {
+fn no_function_takes_an_invocation() {
     for shader in SHADERS {
         let module = parse(&shader.source(), shader.name);
         for (_, function) in module.functions.iter() {
@@ -100,9 +98,9 @@ fn no_function_is_handed_the_place_of_a_thread_whole() {
     }
 }
 
-/// No kernel may bind more arrays than WebGPU guarantees.
+/// WebGPU guarantees eight storage buffers.
 #[test]
-fn no_kernel_has_more_than_eight_storage_arrays() {
+fn no_kernel_binds_more_than_eight_storage_buffers() {
     for shader in SHADERS {
         let module = parse(&shader.source(), shader.name);
         let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
@@ -114,7 +112,7 @@ fn no_kernel_has_more_than_eight_storage_arrays() {
                     && !info.get_entry_point(k)[*handle].is_empty()
             });
             let used = used.count();
-            assert!(used <= 8, "{} binds {used} arrays", entry.name);
+            assert!(used <= 8, "{} binds {used} storage buffers", entry.name);
         }
     }
 }
@@ -122,7 +120,7 @@ fn no_kernel_has_more_than_eight_storage_arrays() {
 /// A shader by its name.
 fn module(name: &str) -> naga::Module {
     let shader = SHADERS.iter().find(|shader| shader.name == name);
-    let shader = shader.unwrap_or_else(|| panic!("there is no shader {name}"));
+    let shader = shader.unwrap_or_else(|| panic!("no shader is named {name}"));
     parse(&shader.source(), name)
 }
 
@@ -138,11 +136,11 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuRadixParams,
-        module("radix"),
+        module("radix_sort"),
         "RadixParams",
         slot,
         shift,
-        most_blocks,
+        max_blocks,
     );
     assert_mirrors!(
         GpuTransformParams,
@@ -159,35 +157,12 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         first_sphere
     );
     assert_mirrors!(
-        GpuClusterParams,
-        module("clusters"),
-        "ClusterParams",
+        GpuKMeansParams,
+        module("kmeans"),
+        "KMeansParams",
         points,
         centers,
         seed
-    );
-    assert_mirrors!(
-        GpuLevel,
-        module("level_bin"),
-        "Level",
-        cells,
-        folded,
-        low,
-        per_nm,
-        first_cell,
-        look,
-        spare,
-    );
-    assert_mirrors!(
-        GpuHierarchyParams,
-        module("level_bin"),
-        "HierarchyParams",
-        levels,
-        octaves,
-        count,
-        top,
-        margin,
-        spare,
     );
     assert_mirrors!(
         GpuPose,
@@ -274,12 +249,12 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     );
     assert_mirrors!(
         GpuGroupParams,
-        module("groups"),
+        module("group_pairs"),
         "GroupParams",
         pairs,
         groups
     );
-    for shader in ["histogram", "sort"] {
+    for shader in ["histogram", "counting_sort"] {
         assert_mirrors!(
             GpuSortParams,
             module(shader),
@@ -288,19 +263,19 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
             bin_slot
         );
     }
-    for shader in ["sort", "measure", "grid_count", "grid_write"] {
-        assert_mirrors!(GpuMeasure, module(shader), "Measure", low, high, most);
+    for shader in ["counting_sort", "sum_max", "grid_count", "grid_write"] {
+        assert_mirrors!(GpuSumMax, module(shader), "SumMax", low, high, max);
     }
     assert_mirrors!(
-        GpuMeasureParams,
-        module("measure"),
-        "MeasureParams",
+        GpuSumMaxParams,
+        module("sum_max"),
+        "SumMaxParams",
         length_slot,
         squares,
         result_slot,
-        most_blocks,
+        max_blocks,
     );
-    for shader in ["bin", "grid_count", "brute_force_write", "groups"] {
+    for shader in ["bin", "grid_count", "brute_force_write", "group_pairs"] {
         assert_mirrors!(
             GpuSearchParams,
             module(shader),
@@ -478,7 +453,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             padding_3,
         );
     }
-    for shader in ["groups", "crowd_filter_groups"] {
+    for shader in ["group_pairs", "crowd_filter_groups"] {
         assert_mirrors!(
             GpuPairGroup,
             module(shader),
@@ -487,7 +462,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             b,
             kept,
             overlaps,
-            deepest,
+            max_penetration,
         );
     }
 }

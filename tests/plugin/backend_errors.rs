@@ -65,7 +65,7 @@ fn an_adapter_with_insufficient_limits_is_not_used() {
     }
     let mut app = search_app_on(Backend::Gpu);
     backend_mut(&mut app).set_options(GpuOptions {
-        at_most: Some(wgpu::Limits {
+        max_limits: Some(wgpu::Limits {
             max_compute_invocations_per_workgroup: 128,
             ..default()
         }),
@@ -74,7 +74,7 @@ fn an_adapter_with_insufficient_limits_is_not_used() {
     assert_as_on_cpu(&mut app, 10, |_, _| {});
     let failure = single_failure(&app);
     assert_eq!(failure.context, None);
-    let limit = "threads of a workgroup";
+    let limit = "threads per workgroup";
     assert!(matches!(failure.error, DeviceError::MissingLimit { limit: l, .. } if l == limit));
 }
 
@@ -142,7 +142,7 @@ fn a_lost_device_is_reported_once_for_all_contexts() {
 fn a_context_too_large_for_the_device_uses_the_cpu_until_it_shrinks() {
     // 64 spheres of 16 bytes: the heap has 112, the other context 14.
     let small = GpuOptions {
-        at_most: Some(wgpu::Limits {
+        max_limits: Some(wgpu::Limits {
             max_storage_buffer_binding_size: 1024,
             ..default()
         }),

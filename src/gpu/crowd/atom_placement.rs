@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::backend::DeviceError;
 use crate::dynamics::{MemberSpheres, MovingBody};
-use crate::gpu::atoms::{GpuAtoms, GpuPose};
+use crate::gpu::atom_spheres::{GpuAtomSpheres, GpuPose};
 use crate::gpu::device::GpuDevice;
 use crate::molecule::BodySpheres;
 use crate::search::SearchError;
@@ -17,7 +17,7 @@ use crate::spheres::{SphereError, SphereExtent};
 /// Atoms that follow their molecules.
 #[derive(Debug)]
 pub(super) struct AtomPlacement {
-    atoms: GpuAtoms,
+    atoms: GpuAtomSpheres,
     /// Maximum distance of a sphere center of each molecule from its origin, nm.
     reaches: Vec<f32>,
     /// Minimum and maximum radius, nm.
@@ -50,7 +50,7 @@ impl AtomPlacement {
         });
         let templates: Vec<_> = templates.into_iter().map(BodySpheres::from).collect();
         Ok(Self {
-            atoms: GpuAtoms::new(device, &templates, &template_of)?,
+            atoms: GpuAtomSpheres::new(device, &templates, &template_of)?,
             reaches,
             radii,
             poses: Vec::new(),
@@ -92,7 +92,7 @@ impl AtomPlacement {
         self.atoms.set_poses(device, &self.poses)
     }
 
-    pub fn atoms(&self) -> &GpuAtoms {
+    pub fn atoms(&self) -> &GpuAtomSpheres {
         &self.atoms
     }
 }

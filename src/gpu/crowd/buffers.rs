@@ -6,8 +6,8 @@ use super::types::{
 };
 use crate::backend::DeviceError;
 use crate::dynamics::OwnerIndex;
-use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
+use crate::gpu::gpu_vec::GpuVec;
 
 #[derive(Debug)]
 pub(super) struct CrowdBuffers {

@@ -5,10 +5,10 @@ use super::types::{GpuCrowdContact, GpuCrowdGroup, GpuCrowdParams};
 use crate::backend::DeviceError;
 use crate::dynamics::BodyIndex;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
-use crate::gpu::buffer::GpuVec;
 use crate::gpu::device::GpuDevice;
+use crate::gpu::gpu_vec::GpuVec;
 use crate::gpu::kernel::{Length, begin_pass, uniform};
-use crate::gpu::radix::{RadixPlan, RadixSorter};
+use crate::gpu::radix_sort::{RadixPlan, RadixSorter};
 
 /// Contacts and groups: first those between owners, [`MAX_CONTACTS_PER_PAIR`] slots per group,
 /// then those with external bodies.
@@ -127,7 +127,7 @@ impl ContactSet {
             let length = Length::Device {
                 counts: &self.side_count,
                 slot: 0,
-                at_most: self.side_keys.capacity().min(u32::MAX as usize) as u32,
+                max: self.side_keys.capacity().min(u32::MAX as usize) as u32,
             };
             self.sort = None;
             let plan = sorter.plan(device, &self.side_keys, &self.sides, length, bits)?;

@@ -4,7 +4,7 @@ use super::buffers::CrowdBuffers;
 use super::contact_set::ContactSet;
 use crate::backend::DeviceError;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::groups::GpuGroups;
+use crate::gpu::group_search::GpuGroupSearch;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::shader::{
     CROWD_BODIES, CROWD_BODY_SIDES, CROWD_FILTER_GROUPS, CROWD_PREPARE, CROWD_PREPARE_EXTERNALS,
@@ -101,7 +101,7 @@ impl IterationDispatch<'_> {
 pub(super) struct Bindings<'a> {
     pub device: &'a GpuDevice,
     pub kernels: &'a CrowdKernels,
-    pub search: &'a GpuGroups,
+    pub search: &'a GpuGroupSearch,
     pub buffers: &'a CrowdBuffers,
     pub current: &'a ContactSet,
     pub previous: &'a ContactSet,

@@ -35,14 +35,13 @@ use contact_transfer::ExternalUpload;
 use dispatch::{Bindings, CrowdKernels};
 use types::NONE;
 
-use super::constants::MOST_ROUNDS;
 use super::device::GpuDevice;
-use super::groups::{GpuGroups, GroupCount};
-use super::kernel::begin_pass;
-use super::radix::RadixSorter;
+use super::group_search::{GpuGroupSearch, GroupCount};
+use super::kernel::{begin_pass, write_uniform};
+use super::radix_sort::RadixSorter;
 use super::readback::Readback;
-use super::search::write;
-use super::searched::Searched;
+use super::search_buffers::SphereSource;
+use super::shader_constants::MAX_LOOP_ITERATIONS;
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{
@@ -56,7 +55,7 @@ use crate::search::{GridCell, SearchError, SearchTimes};
 ///
 /// The substep is that of the [module `dynamics`](crate::dynamics#one-substep), with one thread
 /// per group of contacts or per body. Atoms are placed from templates and poses, pairs are
-/// grouped by molecules and reduced (see [`GpuGroups`]), and contacts stay on the device. A stable
+/// grouped by molecules and reduced (see [`GpuGroupSearch`]), and contacts stay on the device. A stable
 /// sort lists the groups of each body, which adds them up in ascending order.
 ///
 /// No sum uses atomics, and both sides of a contact receive the same vector: runs are identical
@@ -69,7 +68,7 @@ use crate::search::{GridCell, SearchError, SearchTimes};
 #[derive(Debug)]
 pub struct GpuContactSolver {
     device: Arc<GpuDevice>,
-    search: GpuGroups,
+    search: GpuGroupSearch,
     placement: Option<AtomPlacement>,
     kernels: CrowdKernels,
     sorter: RadixSorter,
@@ -94,7 +93,7 @@ impl GpuContactSolver {
     /// [`DeviceError`] if the device rejects them or is lost.
     pub fn new(device: Arc<GpuDevice>) -> Result<Self, DeviceError> {
         Ok(Self {
-            search: GpuGroups::new(Arc::clone(&device))?,
+            search: GpuGroupSearch::new(Arc::clone(&device))?,
             placement: None,
             kernels: CrowdKernels::new(&device)?,
             sorter: RadixSorter::new(&device)?,
@@ -161,7 +160,7 @@ impl GpuContactSolver {
             ignored_pairs: self.ignored_pairs,
             ..GpuCrowdParams::default()
         };
-        write(&device, &self.current.params, &params)?;
+        write_uniform(&device, &self.current.params, &params)?;
         let mut encoder = device.encoder("touches");
         let filter = self.bindings(0).filter()?;
         filter.record(&mut begin_pass(&mut encoder, "filter groups"));
@@ -187,7 +186,7 @@ impl GpuContactSolver {
         }
         let first_slot = self.found.groups * MAX_CONTACTS_PER_PAIR as u32;
         let external = ExternalUpload::new(substep.external, &self.previous.external, first_slot);
-        if external.groups.len() > MOST_ROUNDS as usize {
+        if external.groups.len() > MAX_LOOP_ITERATIONS as usize {
             return Err(DeviceError::Unsupported {
                 feature: "this many contacts with external bodies",
             });
@@ -254,7 +253,7 @@ impl GpuContactSolver {
             restitution_threshold: config.restitution_threshold,
             padding: 0,
         };
-        write(&self.device, &self.current.params, &params)?;
+        write_uniform(&self.device, &self.current.params, &params)?;
         let params = GpuCrowdParams {
             member_groups: self.previous.member_groups,
             groups: self.previous.group_count(),
@@ -262,7 +261,7 @@ impl GpuContactSolver {
             dt: self.previous_dt.unwrap_or(substep.dt),
             ..params
         };
-        write(&self.device, &self.previous.params, &params)
+        write_uniform(&self.device, &self.previous.params, &params)
     }
 
     /// Records the wake test and the relaxation of the previous contacts.
@@ -395,7 +394,7 @@ impl DeviceSolver for GpuContactSolver {
         if let Err(error) = placement.move_to(&self.device, bodies) {
             return Err(self.failed(error).into());
         }
-        let searched = Searched::Placed(placement.atoms());
+        let searched = SphereSource::Device(placement.atoms());
         let (found, build) = self.search.find_on_device(searched, &plan)?;
         self.found = found;
         if let Some(touches) = touches.filter(|_| found.groups > 0)

@@ -1,53 +1,38 @@
-//! Poses that stay on the device, for who draws them there.
+//! Poses that stay on the device.
 
 use std::sync::Arc;
 
-use super::GpuRelaxEngine;
 use crate::gpu::GpuDevice;
-use crate::relax::Relaxer;
 
-/// Poses of a relaxer's molecules as they are on its device, iteration after iteration:
-/// who draws with the same device needs no copy of them.
+/// Poses of a relaxer's molecules on its device, updated by every iteration. A renderer on
+/// the same device needs no copy of them.
 ///
-/// An array of [`GpuPose`](crate::gpu::GpuPose), in which pose `k` is that of member
+/// The buffer is an array of [`GpuPose`](crate::gpu::GpuPose): pose `k` is that of member
 /// `order()[k]` of the crowd.
 #[derive(Clone, Debug)]
 pub struct DevicePoses {
-    buffer: wgpu::Buffer,
-    device: Arc<GpuDevice>,
-    order: Arc<[u32]>,
+    pub(super) buffer: wgpu::Buffer,
+    pub(super) device: Arc<GpuDevice>,
+    pub(super) order: Arc<[u32]>,
 }
 
 impl DevicePoses {
-    /// The array.
+    /// The buffer.
     #[must_use]
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
-    /// The device that they are on. Two of `wgpu`'s devices may be equal and yet not the
-    /// same: compare this by its address.
+    /// The device of the buffer. Compare devices by address: two `wgpu` devices may be equal
+    /// without being the same.
     #[must_use]
     pub fn device(&self) -> &Arc<GpuDevice> {
         &self.device
     }
 
-    /// For each pose the index of its member in the crowd.
+    /// Member of the crowd of each pose.
     #[must_use]
     pub fn order(&self) -> &[u32] {
         &self.order
-    }
-}
-
-impl Relaxer {
-    /// Where the poses are if a GPU does the iterations, else none. They change with each
-    /// iteration; after a failure of the device they stay as they were.
-    #[must_use]
-    pub fn device_poses(&self) -> Option<DevicePoses> {
-        self.ask_engine(|engine: &GpuRelaxEngine, order| DevicePoses {
-            buffer: engine.atoms.poses().buffer().clone(),
-            device: Arc::clone(&engine.device),
-            order: order.into(),
-        })
     }
 }

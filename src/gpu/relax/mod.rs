@@ -1,97 +1,84 @@
-//! Relaxation on the device: the twin of an iteration on the processor.
-//!
-//! | file | what it does |
-//! |---|---|
-//! | `tables` | structs that Rust and WGSL share |
-//! | `contacts` | the grid, and what contacts ask for |
-//! | `choose` | a relaxer for a [`Backend`](crate::backend::Backend) |
-//! | `device_poses` | poses for who draws them on the same device |
+//! The iterations of a relaxer on the GPU. CPU reference: `relax/cpu_iteration.rs`.
 
-mod choose;
-mod contacts;
+mod contact_passes;
 mod device_poses;
-mod tables;
+mod types;
 
 pub use device_poses::DevicePoses;
-pub use tables::{GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters};
+pub use types::{GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters};
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contacts::{ContactStages, Shared};
-use tables::Outcome;
+use contact_passes::{ContactPasses, SharedBuffers};
+use types::StepResult;
 
-use super::atoms::{GpuAtoms, GpuPose};
-use super::buffer::GpuVec;
-use super::constants::SUM_LANES;
+use super::atom_spheres::{GpuAtomSpheres, GpuPose};
 use super::device::GpuDevice;
-use super::kernel::{Kernel, begin_pass, uniform};
+use super::gpu_vec::GpuVec;
+use super::kernel::{Kernel, begin_pass, uniform, write_uniform};
+use super::pass_timer::{PassTime, PassTimer};
 use super::readback::Readback;
-use super::search::write;
-use super::shader::{APPLY, BODIES, RESPOND, SUM_MOLECULES};
-use super::timer::{PassTime, PassTimer};
+use super::shader::{APPLY, PLACE_BODIES, RESPOND, SUM_MOLECULES};
+use super::shader_constants::SUM_LANES;
 use crate::backend::DeviceError;
 use crate::molecule::BodySpheres;
 use crate::pose::Pose;
-use crate::relax::engine::{CenterWeights, EngineScene, EngineStep, Motion, RelaxEngine};
+use crate::relax::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
 use crate::relax::{RelaxStatus, StageTimes};
 use crate::search::uniform_grid::ReachPlan;
 
-/// Iterations whose passes are timed before the clocks are read: eight passes each.
+/// Iterations between two reads of the timestamps: eight passes each.
 const TIMED_ITERATIONS: u32 = 48;
 
-/// Does the iterations of a relaxer on a GPU.
+/// Runs the iterations of a relaxer on a GPU.
 ///
 /// Poses stay on the device. One iteration is one submission:
 ///
-/// 1. respond: contacts summed up before, springs and momentum make a push for each
-///    molecule;
-/// 2. apply: all molecules move, or none if one would leave the finite world;
-/// 3. transform: atoms at the new poses; mass and inertia in the world; who is in place;
-/// 4. cells, count, prefix sum, sort: a folded grid, so that nobody has to look where the
-///    atoms have gone;
-/// 5. contacts: each sphere walks all 27 cells around it and sums up what its contacts ask
-///    for. Each contact is met from both sides with one expression, so that no sum needs
-///    atomics and what two molecules are told is opposite;
+/// 1. respond: the push of each molecule from its summed contacts, its springs and its last
+///    push;
+/// 2. apply: all molecules move, or none if one would move out of range;
+/// 3. transform: atoms at the new poses; mass and inertia in the world; molecules in place;
+/// 4. bin, count, prefix sum, sort: a periodic grid, which needs no bounds of the atoms;
+/// 5. contacts: each sphere visits the 27 cells around it and sums its corrections. Each
+///    contact is evaluated from both sides with the same expression, so that sums need no
+///    atomics and the corrections of two molecules are opposite;
 /// 6. sum: a reduction of fixed shape over the spheres of each molecule.
 ///
-/// Then 44 bytes of counters come back, from which the relaxer decides how to go on.
+/// Then 44 bytes of counters are read back, from which the relaxer decides how to continue.
 ///
-/// Differences from the processor are those of sums in another order. Places are known for
-/// spherical compartments only; a crowd that has others is refused, with
-/// [`DeviceError::Unsupported`], and relaxed by the processor.
+/// Results differ from the CPU by the order of sums only. Only spherical compartments are
+/// supported; others return [`DeviceError::Unsupported`].
 #[derive(Debug)]
-pub struct GpuRelaxEngine {
+pub struct GpuRelaxer {
     device: Arc<GpuDevice>,
-    atoms: GpuAtoms,
-    /// None if no two spheres can ever touch.
-    contacts: Option<ContactStages>,
+    atoms: GpuAtomSpheres,
+    /// None if no two spheres can touch.
+    contacts: Option<ContactPasses>,
     bodies: (Kernel, wgpu::BindGroup),
     sum: (Kernel, wgpu::BindGroup),
     respond: (Kernel, wgpu::BindGroup),
     apply: (Kernel, wgpu::BindGroup),
     pushes: GpuVec<GpuPush>,
     counters: GpuVec<GpuRelaxCounters>,
-    outcome: GpuVec<Outcome>,
+    result: GpuVec<StepResult>,
     readback: Readback,
     law: GpuLawParams,
     law_buffer: wgpu::Buffer,
-    /// Weight of the direction between centers that contacts were summed up with.
-    summed_with: f32,
+    /// Weight of the direction between centers in the current sums of contacts.
+    sums_weight: f32,
     timer: Option<PassTimer>,
     untimed: u32,
     stages: StageTimes,
     passes: Vec<PassTime>,
 }
 
-impl GpuRelaxEngine {
-    /// Sends a scene to `device`.
+impl GpuRelaxer {
+    /// Uploads a scene to `device`.
     ///
     /// # Errors
-    /// [`DeviceError`] if it does not fit, has places that the kernels do not know, or the
-    /// device fails.
-    pub fn new(device: Arc<GpuDevice>, scene: &EngineScene<'_>) -> Result<Self, DeviceError> {
+    /// [`DeviceError`] if it does not fit or is not supported, or the device fails.
+    pub fn new(device: Arc<GpuDevice>, scene: &DeviceScene<'_>) -> Result<Self, DeviceError> {
         let gpu = &*device;
         let templates: Vec<BodySpheres<'_>> = scene
             .crowd
@@ -103,25 +90,25 @@ impl GpuRelaxEngine {
         let members = scene.order.iter().map(|&k| &members[k as usize]);
         let kinds: Vec<u32> = members.clone().map(|member| member.template).collect();
         let poses: Vec<GpuPose> = members.map(|member| member.pose.into()).collect();
-        let placements = tables::placements(scene.crowd)?;
-        let mut atoms = GpuAtoms::new(gpu, &templates, &kinds)?;
+        let placements = types::placements(scene.crowd)?;
+        let mut atoms = GpuAtomSpheres::new(gpu, &templates, &kinds)?;
         atoms.set_poses(gpu, &poses)?;
 
         let law = GpuLawParams::new(scene);
         let law_buffer = uniform(gpu, "law", &law)?;
-        let molecules = GpuVec::from_slice(gpu, "molecules", &tables::molecules(scene))?;
+        let molecules = GpuVec::from_slice(gpu, "molecules", &types::molecules(scene))?;
         let placements = GpuVec::from_slice(gpu, "placements", &placements)?;
         let counters = GpuVec::from_slice(gpu, "counters", &[GpuRelaxCounters::default()])?;
-        let outcome = GpuVec::from_slice(gpu, "outcome", &[Outcome::default()])?;
+        let result = GpuVec::from_slice(gpu, "result", &[StepResult::default()])?;
         let bodies = GpuVec::<GpuBody>::new(gpu, "bodies", kinds.len())?;
         let sums = GpuVec::<GpuPush>::new(gpu, "sums", kinds.len())?;
         let proposals = GpuVec::<GpuPush>::new(gpu, "proposals", kinds.len())?;
-        let pushes = vec![GpuPush::default(); kinds.len()];
+        let pushes: Vec<GpuPush> = scene.pushes.iter().map(|&push| push.into()).collect();
         let pushes = GpuVec::from_slice(gpu, "pushes", &pushes)?;
         let count = atoms.spheres().len();
-        let linear = GpuVec::<[f32; 4]>::new(gpu, "shifts of spheres", count)?;
-        let angular = GpuVec::<[f32; 4]>::new(gpu, "turns of spheres", count)?;
-        let shared = Shared {
+        let linear = GpuVec::<[f32; 4]>::new(gpu, "shift of each sphere", count)?;
+        let angular = GpuVec::<[f32; 4]>::new(gpu, "rotation of each sphere", count)?;
+        let shared = SharedBuffers {
             atoms: &atoms,
             law: &law_buffer,
             bodies: &bodies,
@@ -134,7 +121,7 @@ impl GpuRelaxEngine {
                 message: error.to_string(),
             })?;
         let contacts = match plan {
-            Some(plan) => Some(ContactStages::new(gpu, &plan, &shared)?),
+            Some(plan) => Some(ContactPasses::new(gpu, &plan, &shared)?),
             None => None,
         };
 
@@ -145,7 +132,7 @@ impl GpuRelaxEngine {
         };
         let law_binding = (1, &law_buffer);
         let bodies = kernel(
-            &BODIES,
+            &PLACE_BODIES,
             "place_bodies",
             &[
                 law_binding,
@@ -205,11 +192,11 @@ impl GpuRelaxEngine {
             apply,
             pushes,
             counters,
-            outcome,
+            result,
             readback: Readback::new(),
             law,
             law_buffer,
-            summed_with: f32::NAN,
+            sums_weight: f32::NAN,
             timer,
             untimed: 0,
             stages: StageTimes::default(),
@@ -218,17 +205,17 @@ impl GpuRelaxEngine {
         })
     }
 
-    /// How long each pass took since this was last asked for, in the order in which they
-    /// ran; nothing if the adapter cannot time.
+    /// Takes the times of the passes since the last call, in the order in which they ran;
+    /// empty without timestamps.
     ///
     /// # Errors
     /// [`DeviceError`] if the device is lost.
     pub fn take_passes(&mut self) -> Result<Vec<PassTime>, DeviceError> {
-        self.read_clocks()?;
+        self.read_timestamps()?;
         Ok(std::mem::take(&mut self.passes))
     }
 
-    /// Records a pass, timed if that is possible.
+    /// Records a pass, timed if the device has timestamps.
     fn pass(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -247,21 +234,21 @@ impl GpuRelaxEngine {
 
     fn record_detect(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let molecules = self.law.molecules;
-        self.pass(encoder, "transform", |engine, pass| {
-            engine.atoms.record(pass);
-            let (kernel, bindings) = &engine.bodies;
+        self.pass(encoder, "transform", |relaxer, pass| {
+            relaxer.atoms.record(pass);
+            let (kernel, bindings) = &relaxer.bodies;
             kernel.record_threads(pass, bindings, molecules);
         });
         if self.contacts.is_some() {
-            type Record = fn(&ContactStages, &mut wgpu::ComputePass<'_>);
+            type Record = fn(&ContactPasses, &mut wgpu::ComputePass<'_>);
             let stages: [(&'static str, Record); 3] = [
-                ("insert", ContactStages::record_insert),
-                ("prefix sum", ContactStages::record_sum),
-                ("sort", ContactStages::record_sort),
+                ("insert", ContactPasses::record_insert),
+                ("prefix sum", ContactPasses::record_sum),
+                ("sort", ContactPasses::record_sort),
             ];
             for (label, record) in stages {
-                self.pass(encoder, label, |engine, pass| {
-                    if let Some(contacts) = &engine.contacts {
+                self.pass(encoder, label, |relaxer, pass| {
+                    if let Some(contacts) = &relaxer.contacts {
                         record(contacts, pass);
                     }
                 });
@@ -272,22 +259,22 @@ impl GpuRelaxEngine {
 
     fn record_contacts(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let threads = self.law.molecules.saturating_mul(SUM_LANES);
-        self.pass(encoder, "detect", |engine, pass| {
-            if let Some(contacts) = &engine.contacts {
+        self.pass(encoder, "detect", |relaxer, pass| {
+            if let Some(contacts) = &relaxer.contacts {
                 contacts.record_walk(pass);
             }
         });
-        self.pass(encoder, "sum", |engine, pass| {
-            let (kernel, bindings) = &engine.sum;
+        self.pass(encoder, "sum", |relaxer, pass| {
+            let (kernel, bindings) = &relaxer.sum;
             kernel.record_threads(pass, bindings, threads);
         });
     }
 
-    /// Begins a submission in which contacts are summed up with this weight.
+    /// Begins a submission in which contacts are summed with this weight.
     fn begin(&mut self, weight: f32) -> Result<wgpu::CommandEncoder, DeviceError> {
         let law = self.law.with_center_weight(weight);
-        write(&self.device, &self.law_buffer, &law)?;
-        self.summed_with = weight;
+        write_uniform(&self.device, &self.law_buffer, &law)?;
+        self.sums_weight = weight;
         let mut encoder = self.device.encoder("relaxation");
         self.counters.record_clear(&mut encoder);
         Ok(encoder)
@@ -298,44 +285,44 @@ impl GpuRelaxEngine {
         &mut self,
         mut encoder: wgpu::CommandEncoder,
     ) -> Result<GpuRelaxCounters, DeviceError> {
-        let (from, to) = (self.counters.buffer(), self.outcome.buffer());
+        let (from, to) = (self.counters.buffer(), self.result.buffer());
         let counters = size_of::<GpuRelaxCounters>() as u64;
         encoder.copy_buffer_to_buffer(from, 0, to, 0, counters);
         if let Some(contacts) = &self.contacts {
-            let bytes = size_of::<Outcome>() as u64 - counters;
-            let measured = contacts.measured.buffer();
-            encoder.copy_buffer_to_buffer(measured, 0, to, counters, bytes);
+            let bytes = size_of::<StepResult>() as u64 - counters;
+            let occupancy = contacts.occupancy.buffer();
+            encoder.copy_buffer_to_buffer(occupancy, 0, to, counters, bytes);
         }
         let device = &*self.device;
         self.readback
-            .record(device, &mut encoder, &self.outcome, 0..1)?;
+            .record(device, &mut encoder, &self.result, 0..1)?;
         device.submit(encoder)?;
-        let outcome = self
+        let result = self
             .readback
-            .read(device, |found: &[Outcome]| found.first().copied())?;
-        let outcome = outcome.unwrap_or_default();
-        if outcome.crowding.is_crowded() {
+            .read(device, |found: &[StepResult]| found.first().copied())?;
+        let result = result.unwrap_or_default();
+        if result.occupancy.is_overcrowded() {
             let message = format!(
-                "{} spheres in one cell are too many to compare",
-                outcome.crowding.most
+                "{} spheres in one cell are too many to compare with each other",
+                result.occupancy.max
             );
             return Err(DeviceError::Rejected { message });
         }
         self.untimed += 1;
         if self.untimed >= TIMED_ITERATIONS {
-            self.read_clocks()?;
+            self.read_timestamps()?;
         }
-        Ok(outcome.counters)
+        Ok(result.counters)
     }
 
-    fn read_clocks(&mut self) -> Result<(), DeviceError> {
+    fn read_timestamps(&mut self) -> Result<(), DeviceError> {
         self.untimed = 0;
         let Some(timer) = &mut self.timer else {
             return Ok(());
         };
         for pass in timer.read(&self.device)? {
             *stage_of(&mut self.stages, pass.label) += pass.time;
-            // Nobody may ever ask for them.
+            // Bounded, since no caller may ever take them.
             if self.passes.len() < 1 << 10 {
                 self.passes.push(pass);
             }
@@ -343,38 +330,38 @@ impl GpuRelaxEngine {
         Ok(())
     }
 
-    fn try_look(&mut self, weight: f32) -> Result<RelaxStatus, DeviceError> {
+    fn try_status(&mut self, weight: f32) -> Result<RelaxStatus, DeviceError> {
         let mut encoder = self.begin(weight)?;
         self.record_detect(&mut encoder);
         Ok(self.finish(encoder)?.status())
     }
 
-    fn try_step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
-        if self.summed_with != weights.now && self.contacts.is_some() {
-            // A kick came in between: the contacts are the same, their directions are not.
-            let mut encoder = self.begin(weights.now)?;
+    fn try_step(&mut self, weights: CenterWeights) -> Result<DeviceStep, DeviceError> {
+        if self.sums_weight != weights.current && self.contacts.is_some() {
+            // After a kick the contacts are the same, but not their directions.
+            let mut encoder = self.begin(weights.current)?;
             self.record_contacts(&mut encoder);
             self.finish(encoder)?;
         }
         let molecules = self.law.molecules;
         let mut encoder = self.begin(weights.next)?;
-        self.pass(&mut encoder, "spring", |engine, pass| {
-            let (kernel, bindings) = &engine.respond;
+        self.pass(&mut encoder, "spring", |relaxer, pass| {
+            let (kernel, bindings) = &relaxer.respond;
             kernel.record_threads(pass, bindings, molecules);
         });
-        self.pass(&mut encoder, "apply", |engine, pass| {
-            let (kernel, bindings) = &engine.apply;
+        self.pass(&mut encoder, "apply", |relaxer, pass| {
+            let (kernel, bindings) = &relaxer.apply;
             kernel.record_threads(pass, bindings, molecules);
         });
         self.record_detect(&mut encoder);
         let counters = self.finish(encoder)?;
         Ok(match counters.diverged() {
-            Some(owner) => EngineStep::Diverged { owner },
-            None => EngineStep::Moved(counters.status()),
+            Some(owner) => DeviceStep::Diverged { owner },
+            None => DeviceStep::Moved(counters.status()),
         })
     }
 
-    /// Runs `work`; where the device has no clock of its own, the time counts as search.
+    /// Runs `work`. Without timestamps, its time counts as search.
     fn timed<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, DeviceError>,
@@ -388,7 +375,7 @@ impl GpuRelaxEngine {
     }
 }
 
-/// The stage of a relaxer that a pass belongs to.
+/// The stage of a pass.
 fn stage_of<'a>(stages: &'a mut StageTimes, label: &str) -> &'a mut Duration {
     match label {
         "transform" => &mut stages.gather,
@@ -399,38 +386,39 @@ fn stage_of<'a>(stages: &'a mut StageTimes, label: &str) -> &'a mut Duration {
     }
 }
 
-impl RelaxEngine for GpuRelaxEngine {
-    fn as_any(&self) -> Option<&dyn Any> {
-        Some(self)
-    }
-
-    fn device(&self) -> String {
+impl DeviceRelaxer for GpuRelaxer {
+    fn adapter(&self) -> String {
         self.device.summary().to_string()
     }
 
-    fn look(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
-        self.timed(|engine| engine.try_look(next))
+    fn status(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
+        self.timed(|relaxer| relaxer.try_status(next))
     }
 
-    fn step(&mut self, weights: CenterWeights) -> Result<EngineStep, DeviceError> {
-        self.timed(|engine| engine.try_step(weights))
+    fn step(&mut self, weights: CenterWeights) -> Result<DeviceStep, DeviceError> {
+        self.timed(|relaxer| relaxer.try_step(weights))
     }
 
     fn motion(&mut self) -> Result<Motion, DeviceError> {
-        let read = || -> Result<Motion, DeviceError> {
-            let poses = self.atoms.poses().read(&self.device)?;
-            let pushes = self.pushes.read(&self.device)?;
-            Ok(Motion {
-                poses: poses.into_iter().map(Pose::from).collect(),
-                pushes: pushes.into_iter().map(Into::into).collect(),
-            })
-        };
-        read()
+        let poses = self.atoms.poses().read(&self.device)?;
+        let pushes = self.pushes.read(&self.device)?;
+        Ok(Motion {
+            poses: poses.into_iter().map(Pose::from).collect(),
+            pushes: pushes.into_iter().map(Into::into).collect(),
+        })
     }
 
     fn take_stages(&mut self) -> StageTimes {
-        // A device that is lost will say so when it is asked for something that matters.
-        let _ = self.read_clocks();
+        // A lost device is reported by the next step.
+        let _ = self.read_timestamps();
         std::mem::take(&mut self.stages)
+    }
+
+    fn poses(&self, order: &[u32]) -> Option<DevicePoses> {
+        Some(DevicePoses {
+            buffer: self.atoms.poses().buffer().clone(),
+            device: Arc::clone(&self.device),
+            order: order.into(),
+        })
     }
 }

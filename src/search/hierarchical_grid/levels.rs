@@ -191,12 +191,6 @@ impl Levels {
     pub(crate) fn all(&self) -> &[Level] {
         &self.levels[..self.len]
     }
-
-    /// Number of cells of all levels.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn cell_count(&self) -> usize {
-        self.cells
-    }
 }
 
 /// Consecutive octaves that share a level, and their spheres.

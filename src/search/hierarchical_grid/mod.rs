@@ -5,8 +5,6 @@ mod levels;
 
 pub(crate) use levels::Levels;
 pub(super) use levels::SizeHistogram;
-#[cfg(feature = "gpu")]
-pub(crate) use levels::{MAX_LEVELS, OCTAVES};
 
 use glam::Vec3;
 

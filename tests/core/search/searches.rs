@@ -155,16 +155,10 @@ fn others() -> Vec<TestedSearch> {
     ];
     #[cfg(feature = "gpu")]
     if let Some(device) = crate::common::gpu_device::device() {
-        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuGrid, GpuHierarchicalGrid};
-        let grid = GpuGrid::new(device.clone()).expect("kernels compile");
-        let hierarchy = GpuHierarchicalGrid::new(device.clone()).expect("kernels compile");
+        use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuUniformGrid};
+        let grid = GpuUniformGrid::new(device.clone()).expect("kernels compile");
         let brute_force = GpuBruteForce::new(device).expect("kernels compile");
         searches.push(TestedSearch::new(grid, Guarantee::UniformOrder, unlimited));
-        searches.push(TestedSearch::new(
-            hierarchy,
-            Guarantee::HierarchicalOrder,
-            unlimited,
-        ));
         searches.push(TestedSearch::new(brute_force, Guarantee::Contract, brute));
     }
     searches

@@ -227,7 +227,7 @@ fn a_changed_leeway_does_not_restart_the_coarse_start() {
     assert_eq!(simulation.change(coarse(0.15)).unwrap(), Change::Adjusted);
     assert!(simulation.is_coarse());
     // The change does not prolong it, either.
-    let end = CoarseStart::HELD.iterations + 1;
+    let end = CoarseStart::PLACED.iterations + 1;
     simulation.run(minute, Some(end), &mut samples).unwrap();
     assert!(!simulation.is_coarse());
     assert_eq!(simulation.change(coarse(0.1)).unwrap(), Change::Adjusted);

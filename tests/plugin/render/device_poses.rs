@@ -43,7 +43,7 @@ fn relaxed_on(device: &Arc<GpuDevice>) -> Relaxer {
     for _ in 0..ITERATIONS {
         relaxer.step().unwrap();
     }
-    assert_eq!(relaxer.fell_back(), None);
+    assert_eq!(relaxer.device_error(), None);
     relaxer
 }
 
