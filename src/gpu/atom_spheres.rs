@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
-use super::kernel::{Kernel, uniform};
+use super::kernel::{BoundKernel, uniform};
 use super::search_buffers::max_spheres;
 use super::shader::TRANSFORM;
 use crate::backend::DeviceError;
@@ -72,8 +72,7 @@ pub struct GpuTransformParams {
 /// those of the CPU bit for bit.
 #[derive(Debug)]
 pub struct GpuAtomSpheres {
-    transform: Kernel,
-    bindings: wgpu::BindGroup,
+    transform: BoundKernel,
     ranges: GpuVec<GpuAtomRange>,
     poses: GpuVec<GpuPose>,
     owners: GpuVec<u32>,
@@ -136,18 +135,17 @@ impl GpuAtomSpheres {
         let atoms = GpuVec::from_slice(device, "template atoms", &atoms)?;
         let ranges = GpuVec::from_slice(device, "atom ranges", &ranges)?;
         let owners = GpuVec::from_slice(device, "owners", &owners)?;
-        let mut poses = GpuVec::new(device, "poses", molecules.len())?;
-        poses.resize(device, molecules.len())?;
-        let mut spheres = GpuVec::new(device, "spheres", owners.len())?;
-        spheres.resize(device, owners.len())?;
+        let poses = GpuVec::zeroed(device, "poses", molecules.len())?;
+        let spheres = GpuVec::zeroed(device, "spheres", owners.len())?;
         let params = GpuTransformParams {
             spheres: owners.len() as u32,
             zero: 0,
         };
         let params = uniform(device, "transform", &params)?;
-        let transform = Kernel::new(device, &TRANSFORM, "transform_atoms")?;
-        let bindings = transform.bind(
+        let transform = BoundKernel::new(
             device,
+            &TRANSFORM,
+            "transform_atoms",
             &[
                 (0, &params),
                 (1, atoms.buffer()),
@@ -159,7 +157,6 @@ impl GpuAtomSpheres {
         )?;
         Ok(Self {
             transform,
-            bindings,
             ranges,
             poses,
             owners,
@@ -191,7 +188,7 @@ impl GpuAtomSpheres {
     /// Records the transform of all atoms to their poses.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         let count = self.spheres.len() as u32;
-        self.transform.record_threads(pass, &self.bindings, count);
+        self.transform.record_threads(pass, count);
     }
 
     /// Start of the atoms and spheres of each molecule, and one entry more.

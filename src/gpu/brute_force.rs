@@ -65,11 +65,9 @@ impl GpuBruteForce {
                 ..GpuSearchBatch::default()
             };
             buffers.set_batch(device, &batch)?;
-            let mut encoder = device.encoder("brute force");
-            let mut pass = begin_pass(&mut encoder, "count pairs");
-            self.count.record_threads(&mut pass, &bindings, spheres);
-            drop(pass);
-            device.submit(encoder)?;
+            device.run("count pairs", |pass| {
+                self.count.record_threads(pass, &bindings, spheres);
+            })?;
         }
         let mut encoder = device.encoder("brute force");
         buffers.record_totals(&mut begin_pass(&mut encoder, "sum counts"));

@@ -102,11 +102,7 @@ impl CountingSorter {
     /// [`DeviceError`] if there is no memory for the bins and the order.
     pub fn plan(&self, device: &GpuDevice, input: SortInput<'_>) -> Result<SortPlan, DeviceError> {
         let SortSize { items, bins } = input.max;
-        let buffer = |label, count: u32| -> Result<GpuVec<u32>, DeviceError> {
-            let mut buffer = GpuVec::new(device, label, count as usize)?;
-            buffer.resize(device, count as usize)?;
-            Ok(buffer)
-        };
+        let buffer = |label, count: u32| GpuVec::<u32>::zeroed(device, label, count as usize);
         let starts = buffer("bin starts", bins.saturating_add(1))?;
         let places = buffer("ranks in bins", items)?;
         let scattered = buffer("scattered items", items)?;

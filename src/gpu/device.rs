@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::adapter::{
     AdapterSummary, GpuOptions, check_limits, find_adapter, ready, wanted_limits,
 };
+use super::kernel::begin_pass;
 use super::memory_budget::{Allocation, MemoryBudget};
 use super::shader::Shader;
 use crate::backend::{Backend, DeviceError};
@@ -119,17 +120,6 @@ impl GpuDevice {
 
     /// The device for `backend`: `None` for the CPU, and if [`Backend::Auto`] finds no hardware
     /// GPU.
-    ///
-    /// ```
-    /// use bevy_rapier_molecules::backend::{Backend, DeviceError};
-    /// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
-    ///
-    /// match GpuDevice::for_backend(Backend::Auto, &GpuOptions::default())? {
-    ///     Some(device) => println!("on {}", device.summary()),
-    ///     None => println!("on the CPU"),
-    /// }
-    /// # Ok::<(), DeviceError>(())
-    /// ```
     ///
     /// # Errors
     /// [`DeviceError`] if the backend is [`Backend::Gpu`] and there is no usable GPU.
@@ -311,6 +301,17 @@ impl GpuDevice {
             Some(error) => Err(error),
             None => Ok(result),
         }
+    }
+
+    /// Records one pass and submits it without waiting.
+    pub(super) fn run(
+        &self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>),
+    ) -> Result<(), DeviceError> {
+        let mut encoder = self.encoder(label);
+        record(&mut begin_pass(&mut encoder, label));
+        self.submit(encoder)
     }
 
     /// Submits the recorded commands without waiting.

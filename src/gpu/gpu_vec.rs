@@ -66,6 +66,20 @@ impl<T: Pod> GpuVec<T> {
         Ok(buffer)
     }
 
+    /// Creates a buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn zeroed(
+        device: &GpuDevice,
+        label: &'static str,
+        len: usize,
+    ) -> Result<Self, DeviceError> {
+        let mut buffer = Self::new(device, label, len)?;
+        buffer.len = len;
+        Ok(buffer)
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {

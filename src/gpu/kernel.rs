@@ -144,6 +144,32 @@ impl Kernel {
     }
 }
 
+/// A kernel with its bind group.
+#[derive(Debug)]
+pub(super) struct BoundKernel {
+    kernel: Kernel,
+    bindings: wgpu::BindGroup,
+}
+
+impl BoundKernel {
+    /// Compiles entry point `entry` of `shader` and binds `buffers`.
+    pub fn new(
+        device: &GpuDevice,
+        shader: &Shader,
+        entry: &'static str,
+        buffers: &[(u32, &wgpu::Buffer)],
+    ) -> Result<Self, DeviceError> {
+        let kernel = Kernel::new(device, shader, entry)?;
+        let bindings = kernel.bind(device, buffers)?;
+        Ok(Self { kernel, bindings })
+    }
+
+    /// Records a dispatch with a thread for each of `count` elements.
+    pub fn record_threads(&self, pass: &mut wgpu::ComputePass<'_>, count: u32) {
+        self.kernel.record_threads(pass, &self.bindings, count);
+    }
+}
+
 /// Begins an untimed pass.
 pub fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
     encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {

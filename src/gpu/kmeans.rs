@@ -60,19 +60,16 @@ impl GpuKMeans {
     pub fn new(device: Arc<GpuDevice>, points: &[LatticePoint]) -> Result<Self, DeviceError> {
         let packed: Vec<[u32; 2]> = points.iter().map(|&point| packed(point)).collect();
         let far = vec![u32::MAX; points.len()];
-        let mut block_sums = GpuVec::new(&device, "block sums", 0)?;
-        block_sums.resize(&device, points.len().div_ceil(SEED_BLOCK))?;
-        let mut nearest = GpuVec::new(&device, "nearest centers", 0)?;
-        nearest.resize(&device, points.len())?;
+        let blocks = points.len().div_ceil(SEED_BLOCK);
         Ok(Self {
             weigh: Kernel::new(&device, &KMEANS, "weigh_points")?,
             assign: Kernel::new(&device, &KMEANS, "assign_points")?,
             params: uniform(&device, "clusters", &GpuKMeansParams::default())?,
             points: GpuVec::from_slice(&device, "points", &packed)?,
             weights: GpuVec::from_slice(&device, "weights", &far)?,
-            block_sums,
+            block_sums: GpuVec::zeroed(&device, "block sums", blocks)?,
             centers: GpuVec::new(&device, "centers", 0)?,
-            nearest,
+            nearest: GpuVec::zeroed(&device, "nearest centers", points.len())?,
             sums: GpuVec::new(&device, "cluster sums", 0)?,
             device,
         })
@@ -103,12 +100,10 @@ impl ClusterEngine for GpuKMeans {
                 (3, self.block_sums.buffer()),
             ],
         )?;
-        let mut encoder = device.encoder("weigh points");
-        let mut pass = begin_pass(&mut encoder, "weigh points");
         let blocks = self.block_sums.len() as u32;
-        self.weigh.record(&mut pass, &bindings, blocks);
-        drop(pass);
-        device.submit(encoder)?;
+        device.run("weigh points", |pass| {
+            self.weigh.record(pass, &bindings, blocks);
+        })?;
         let sums = self.block_sums.read(device)?;
         let sum = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
         Ok(sums.into_iter().map(sum).collect())

@@ -29,24 +29,6 @@ pub struct GpuScanParams {
 ///
 /// Each value is read twice and written once. No workgroup waits for another, since forward
 /// progress is not guaranteed. Sums wrap at 2³².
-///
-/// ```
-/// use bevy_rapier_molecules::backend::DeviceError;
-/// use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions, GpuVec, Length, Scanner, begin_pass};
-///
-/// let Ok(device) = GpuDevice::headless(&GpuOptions::default()) else {
-///     return Ok(());
-/// };
-/// let scanner = Scanner::new(&device)?;
-/// let values = GpuVec::from_slice(&device, "values", &[3_u32, 1, 4])?;
-/// let plan = scanner.plan(&device, &values, Length::Host(3))?;
-/// let mut encoder = device.encoder("prefix sum");
-/// scanner.record(&mut begin_pass(&mut encoder, "prefix sum"), &plan);
-/// device.submit(encoder)?;
-/// assert_eq!(values.read(&device)?, [0, 3, 4]);
-/// assert_eq!(plan.total().read(&device)?, [8]);
-/// # Ok::<(), DeviceError>(())
-/// ```
 #[derive(Debug)]
 pub struct Scanner {
     reduce: Kernel,

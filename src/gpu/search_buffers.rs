@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::atom_spheres::GpuAtomSpheres;
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
-use super::kernel::{Kernel, Length, begin_pass, uniform, write_uniform};
+use super::kernel::{Kernel, Length, uniform, write_uniform};
 use super::readback::Readback;
 use super::scan::{ScanPlan, Scanner};
 use super::shader_constants::OCCUPANCY_SLOT;
@@ -334,11 +334,9 @@ impl SearchBuffers {
                         pairs: count,
                     },
                 )?;
-                let mut encoder = device.encoder("write pairs");
-                let mut pass = begin_pass(&mut encoder, "write pairs");
-                kernel.record_threads(&mut pass, bindings, spheres);
-                drop(pass);
-                device.submit(encoder)?;
+                device.run("write pairs", |pass| {
+                    kernel.record_threads(pass, bindings, spheres);
+                })?;
             }
             let mut encoder = device.encoder("read pairs");
             self.readback

@@ -75,20 +75,6 @@ impl ReactionLaw {
 }
 
 /// Law, clearance and stop criteria of a relaxation.
-///
-/// ```
-/// use std::time::Duration;
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// let config = RelaxConfig {
-///     clearance: 0.01,
-///     max_time: Some(Duration::from_secs(30)),
-///     ..RelaxConfig::default()
-/// };
-/// assert!(config.check().is_ok());
-/// let invalid = RelaxConfig { clearance: -0.1, ..config };
-/// assert!(invalid.check().is_err());
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RelaxConfig {

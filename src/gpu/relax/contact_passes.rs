@@ -6,7 +6,7 @@ use crate::gpu::atom_spheres::GpuAtomSpheres;
 use crate::gpu::counting_sort::{CountingSorter, GpuSortParams, SortInput, SortPlan, SortSize};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::gpu_vec::GpuVec;
-use crate::gpu::kernel::{Kernel, uniform};
+use crate::gpu::kernel::{BoundKernel, uniform};
 use crate::gpu::search_buffers::GpuSearchParams;
 use crate::gpu::shader::{BIN, CONTACT_GATHER, CONTACTS};
 use crate::gpu::sum_max::GpuSumMax;
@@ -29,11 +29,11 @@ pub(super) struct SharedBuffers<'a> {
 /// a new layout.
 #[derive(Debug)]
 pub(super) struct ContactPasses {
-    bin: (Kernel, wgpu::BindGroup),
+    bin: BoundKernel,
     sorter: CountingSorter,
     sort: SortPlan,
-    gather: (Kernel, wgpu::BindGroup),
-    walk: (Kernel, wgpu::BindGroup),
+    gather: BoundKernel,
+    walk: BoundKernel,
     pub(super) occupancy: GpuVec<GpuSumMax>,
     size: SortSize,
 }
@@ -57,8 +57,7 @@ impl ContactPasses {
         let occupancy = GpuVec::from_slice(device, "cell occupancy", &[GpuSumMax::default()])?;
         let lengths = [size.items, size.bins.saturating_add(1)];
         let lengths = GpuVec::from_slice(device, "lengths", &lengths)?;
-        let mut cells = GpuVec::new(device, "cell of each sphere", count)?;
-        cells.resize(device, count)?;
+        let cells = GpuVec::zeroed(device, "cell of each sphere", count)?;
         let sorted_spheres = GpuVec::<[f32; 4]>::new(device, "sorted spheres", count)?;
         let sorted_ids = GpuVec::<[u32; 2]>::new(device, "sorted owners", count)?;
         let sorter = CountingSorter::new(device)?;
@@ -78,11 +77,12 @@ impl ContactPasses {
         )?;
         let params = (0, &params);
         let spheres = (1, atoms.spheres().buffer());
-        let bin = Kernel::new(device, &BIN, "bin_spheres")?;
-        let bin_bindings = bin.bind(device, &[params, spheres, (2, cells.buffer())])?;
-        let gather = Kernel::new(device, &CONTACT_GATHER, "gather_contacts")?;
-        let gather_bindings = gather.bind(
+        let binned = [params, spheres, (2, cells.buffer())];
+        let bin = BoundKernel::new(device, &BIN, "bin_spheres", &binned)?;
+        let gather = BoundKernel::new(
             device,
+            &CONTACT_GATHER,
+            "gather_contacts",
             &[
                 params,
                 spheres,
@@ -92,9 +92,10 @@ impl ContactPasses {
                 (5, sorted_ids.buffer()),
             ],
         )?;
-        let walk = Kernel::new(device, &CONTACTS, "sum_contacts")?;
-        let walk_bindings = walk.bind(
+        let walk = BoundKernel::new(
             device,
+            &CONTACTS,
+            "sum_contacts",
             &[
                 params,
                 (1, shared.law),
@@ -109,11 +110,11 @@ impl ContactPasses {
             ],
         )?;
         Ok(Self {
-            bin: (bin, bin_bindings),
+            bin,
             sorter,
             sort,
-            gather: (gather, gather_bindings),
-            walk: (walk, walk_bindings),
+            gather,
+            walk,
             occupancy,
             size,
         })
@@ -121,8 +122,7 @@ impl ContactPasses {
 
     /// Records the cell of each sphere and the number of spheres per cell.
     pub(super) fn record_insert(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let (kernel, bindings) = &self.bin;
-        kernel.record_threads(pass, bindings, self.size.items);
+        self.bin.record_threads(pass, self.size.items);
         self.sorter.record_count(pass, &self.sort, self.size);
     }
 
@@ -134,13 +134,11 @@ impl ContactPasses {
     /// Records the sort of the spheres by cell.
     pub(super) fn record_sort(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.sorter.record_scatter(pass, &self.sort, self.size);
-        let (kernel, bindings) = &self.gather;
-        kernel.record_threads(pass, bindings, self.size.items);
+        self.gather.record_threads(pass, self.size.items);
     }
 
     /// Records the corrections of the contacts of each sphere.
     pub(super) fn record_walk(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let (kernel, bindings) = &self.walk;
-        kernel.record_threads(pass, bindings, self.size.items);
+        self.walk.record_threads(pass, self.size.items);
     }
 }

@@ -16,7 +16,7 @@ use types::StepResult;
 use super::atom_spheres::{GpuAtomSpheres, GpuPose};
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
-use super::kernel::{Kernel, begin_pass, uniform, write_uniform};
+use super::kernel::{BoundKernel, begin_pass, uniform, write_uniform};
 use super::pass_timer::{PassTime, PassTimer};
 use super::readback::Readback;
 use super::shader::{APPLY, PLACE_BODIES, RESPOND, SUM_MOLECULES};
@@ -55,10 +55,10 @@ pub struct GpuRelaxer {
     atoms: GpuAtomSpheres,
     /// None if no two spheres can touch.
     contacts: Option<ContactPasses>,
-    bodies: (Kernel, wgpu::BindGroup),
-    sum: (Kernel, wgpu::BindGroup),
-    respond: (Kernel, wgpu::BindGroup),
-    apply: (Kernel, wgpu::BindGroup),
+    bodies: BoundKernel,
+    sum: BoundKernel,
+    respond: BoundKernel,
+    apply: BoundKernel,
     pushes: GpuVec<GpuPush>,
     counters: GpuVec<GpuRelaxCounters>,
     result: GpuVec<StepResult>,
@@ -126,9 +126,7 @@ impl GpuRelaxer {
         };
 
         let kernel = |shader, entry, buffers: &[(u32, &wgpu::Buffer)]| {
-            let kernel = Kernel::new(gpu, shader, entry)?;
-            let bindings = kernel.bind(gpu, buffers)?;
-            Ok::<_, DeviceError>((kernel, bindings))
+            BoundKernel::new(gpu, shader, entry, buffers)
         };
         let law_binding = (1, &law_buffer);
         let bodies = kernel(
@@ -236,8 +234,7 @@ impl GpuRelaxer {
         let molecules = self.law.molecules;
         self.pass(encoder, "transform", |relaxer, pass| {
             relaxer.atoms.record(pass);
-            let (kernel, bindings) = &relaxer.bodies;
-            kernel.record_threads(pass, bindings, molecules);
+            relaxer.bodies.record_threads(pass, molecules);
         });
         if self.contacts.is_some() {
             type Record = fn(&ContactPasses, &mut wgpu::ComputePass<'_>);
@@ -265,8 +262,7 @@ impl GpuRelaxer {
             }
         });
         self.pass(encoder, "sum", |relaxer, pass| {
-            let (kernel, bindings) = &relaxer.sum;
-            kernel.record_threads(pass, bindings, threads);
+            relaxer.sum.record_threads(pass, threads);
         });
     }
 
@@ -346,12 +342,10 @@ impl GpuRelaxer {
         let molecules = self.law.molecules;
         let mut encoder = self.begin(weights.next)?;
         self.pass(&mut encoder, "spring", |relaxer, pass| {
-            let (kernel, bindings) = &relaxer.respond;
-            kernel.record_threads(pass, bindings, molecules);
+            relaxer.respond.record_threads(pass, molecules);
         });
         self.pass(&mut encoder, "apply", |relaxer, pass| {
-            let (kernel, bindings) = &relaxer.apply;
-            kernel.record_threads(pass, bindings, molecules);
+            relaxer.apply.record_threads(pass, molecules);
         });
         self.record_detect(&mut encoder);
         let counters = self.finish(encoder)?;
