@@ -34,14 +34,6 @@ use thiserror::Error;
 use crate::pose::Pose;
 
 /// An invalid parameter of a law.
-///
-/// ```
-/// use bevy_rapier_molecules::force::Projection;
-///
-/// let invalid = Projection { momentum: 1.0, ..Projection::default() };
-/// let message = invalid.check().map_err(|error| error.to_string());
-/// assert_eq!(message, Err("the parameter momentum must be less than one, but is 1".to_owned()));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("the parameter {name} must be {allowed}, but is {value}")]
 #[non_exhaustive]

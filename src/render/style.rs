@@ -236,32 +236,6 @@ pub(super) fn fraction(value: f32) -> f32 {
 }
 
 /// Style of molecules in the view of this camera, instead of the global [`MoleculeStyle`].
-///
-/// ```
-/// use bevy::prelude::*;
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let mut app = App::new();
-/// # app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));
-/// // Two views of the same molecules: one with the global style, one in red and green.
-/// fn spawn_cameras(mut commands: Commands) {
-///     commands.spawn((Camera3d::default(), Transform::from_xyz(-1.0, 0.0, 20.0)));
-///     commands.spawn((
-///         Camera3d::default(),
-///         Transform::from_xyz(1.0, 0.0, 20.0),
-///         ViewStyle(MoleculeStyle { color: ColorMode::Collision, ..default() }),
-///     ));
-/// }
-/// app.add_systems(Startup, spawn_cameras);
-/// app.update();
-///
-/// let mut views = app.world_mut().query_filtered::<&ViewStyle, With<Camera3d>>();
-/// assert_eq!(views.single(app.world())?.0.color, ColorMode::Collision);
-/// assert_eq!(app.world().resource::<MoleculeStyle>().color, ColorMode::Element);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct ViewStyle(pub MoleculeStyle);

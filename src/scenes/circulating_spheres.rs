@@ -79,17 +79,6 @@ impl CirculatingSpheresConfig {
 /// each other and with the walls are elastic. Masses (Da) are volumes (nm³).
 ///
 /// The state of a particle does not depend on how often it is probed, except for rounding.
-///
-/// ```
-/// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
-/// use bevy_rapier_molecules::scenes::{CirculatingSpheres, CirculatingSpheresConfig};
-///
-/// let config = CirculatingSpheresConfig { count: 20, ..CirculatingSpheresConfig::default() };
-/// let mut particles = CirculatingSpheres::new(&config)?;
-/// let moved = particles.probe(0, 0.5);
-/// assert!(moved.velocity.length() > 0.0 && moved.velocity.length() <= 0.5 * 30.0);
-/// # Ok::<(), bevy_rapier_molecules::scenes::SeparationError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct CirculatingSpheres {
     config: CirculatingSpheresConfig,

@@ -79,17 +79,6 @@ impl ForcedSpheresConfig {
 /// with each other and with the walls are elastic. Masses (Da) are volumes (nm³).
 ///
 /// The state of a sphere does not depend on how often it is probed, except for rounding.
-///
-/// ```
-/// use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
-/// use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
-///
-/// let config = ForcedSpheresConfig::default().scaled_to(20);
-/// let mut spheres = ForcedSpheres::new(&config)?;
-/// let [start, end] = [0.0, 0.1].map(|time| spheres.probe(7, time).velocity);
-/// assert!(start.distance(end) <= 0.1 * spheres.spheres()[7].acceleration, "nm/s");
-/// # Ok::<(), bevy_rapier_molecules::scenes::SeparationError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct ForcedSpheres {
     config: ForcedSpheresConfig,

@@ -223,3 +223,19 @@ fn deviation_is_finite_at_the_center_of_the_shell() {
     assert!(deviation.normal.is_normalized() && deviation.height == -6.0);
     assert!(shell().area_at(-9.0) == 0.0);
 }
+
+#[test]
+fn invalid_parameters_are_rejected_by_name() {
+    let diverging = Projection {
+        momentum: 1.0,
+        ..Projection::default()
+    };
+    let message = diverging.check().unwrap_err().to_string();
+    let expected = "the parameter momentum must be less than one, but is 1";
+    assert_eq!(message, expected);
+    let negative = ThesisSteps {
+        torque: -1.0,
+        ..STEPS
+    };
+    assert_eq!(negative.check().unwrap_err().name, "torque");
+}
