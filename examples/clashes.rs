@@ -44,8 +44,8 @@ struct Arguments {
     /// The parts of the file. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]
     by: By,
-    /// Atoms clash if they are closer than this distance, nm [default: if their spheres of 0.7
-    /// van der Waals radii overlap].
+    /// Atoms closer than this many nm overlap [default: if their spheres of 0.7 van der Waals
+    /// radii do].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
     /// Number of listed clashes.
