@@ -4,13 +4,14 @@
 //!
 //! | known | module | result |
 //! |---|---|---|
-//! | straight lines, for now | [`time_of_impact`] | first contact of two spheres, or of a sphere and a wall |
+//! | straight lines; radii may grow | [`time_of_impact`] | first contact of two spheres, or of a sphere and a wall |
 //! | current position and velocity, and a bound on the acceleration | [`unknown_trajectories`] | all contacts of spheres, in order of time |
 //! | poses before and after each step of a physics engine, and a bound on the acceleration | [`molecule_collisions`] | pairs of molecules whose atoms come into contact, with the time |
 //! | diffusion coefficients | [`brownian`] | spheres or molecules that diffuse and bounce, stick or pass |
 //!
-//! None of them needs Bevy or Rapier. They find collisions; the caller resolves them. In
-//! [`brownian`] the caller picks a [`CollisionOutcome`] for each pair.
+//! None of them needs Bevy or Rapier. The detectors find collisions, and the caller resolves
+//! them. [`brownian`] also moves the bodies; the caller picks a [`CollisionOutcome`] for each
+//! collision.
 //!
 //! # Units
 //!

@@ -200,7 +200,12 @@ impl DockingSearch<'_> {
         let finalists = config.finalists.min(config.restarts);
         let (done, total) = (AtomicU32::new(0), config.restarts + finalists);
         let count_run = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-        let small = SmallMolecules::new(self);
+        let [ligand, receptor] = [self.ligand, self.receptor].map(with_initial_radii);
+        let small = DockingSearch {
+            ligand: &ligand,
+            receptor: &receptor,
+            ..*self
+        };
         let starts = StartPoses::new(self, &small);
         let first_runs = (0..config.restarts).into_par_iter().map(|restart| {
             let mut random = generator(config.seed, restart, 0);
@@ -227,7 +232,7 @@ impl DockingSearch<'_> {
         let final_runs = found.par_iter().map(|start| {
             let mut random = generator(config.seed, start.restart, 1);
             let annealer = Annealer::narrow(config.final_steps, config.tolerance);
-            let found = annealer.run(self, self.collision_pair(), start.pose, &mut random);
+            let found = annealer.run(self, start.pose, &mut random);
             count_run();
             found.map(|(pose, energy)| DockedPose {
                 pose,
@@ -253,56 +258,21 @@ impl DockingSearch<'_> {
             return Ok(None);
         };
         let annealer = Annealer::wide(config.steps, config.tolerance);
-        let small = starts.small().collision_pair();
-        let (pose, _) = annealer.run(self, small, start, random)?;
+        let (pose, _) = annealer.run(starts.small(), start, random)?;
         let Some(free) = resolve_overlap(self, pose, random) else {
             return Ok(None);
         };
         Ok(Some((free, self.energy.energy(&free, &self.receptor_pose))))
     }
-
-    fn collision_pair(&self) -> CollisionPair<'_> {
-        CollisionPair {
-            ligand: self.ligand,
-            receptor: self.receptor,
-        }
-    }
 }
 
-/// The molecules that collide during an annealing.
-#[derive(Clone, Copy)]
-struct CollisionPair<'a> {
-    ligand: &'a DockingMolecule,
-    receptor: &'a DockingMolecule,
-}
-
-/// Both molecules with scaled radii.
-struct SmallMolecules {
-    ligand: DockingMolecule,
-    receptor: DockingMolecule,
-}
-
-impl SmallMolecules {
-    fn new(search: &DockingSearch) -> Self {
-        let small = |molecule: &DockingMolecule| {
-            let template = MoleculeTemplate::clone(molecule.template());
-            match template.with_scaled_radii(INITIAL_RADIUS_SCALE) {
-                Ok(small) => DockingMolecule::new(Arc::new(small)),
-                // The radii are too small to scale.
-                Err(_) => molecule.clone(),
-            }
-        };
-        Self {
-            ligand: small(search.ligand),
-            receptor: small(search.receptor),
-        }
-    }
-
-    fn collision_pair(&self) -> CollisionPair<'_> {
-        CollisionPair {
-            ligand: &self.ligand,
-            receptor: &self.receptor,
-        }
+/// A molecule with the radii of the first annealing.
+fn with_initial_radii(molecule: &DockingMolecule) -> DockingMolecule {
+    let template = MoleculeTemplate::clone(molecule.template());
+    match template.with_scaled_radii(INITIAL_RADIUS_SCALE) {
+        Ok(scaled) => DockingMolecule::new(Arc::new(scaled)),
+        // The radii are too small to scale.
+        Err(_) => molecule.clone(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use rand::{Rng, RngExt};
 
+use super::DockingSearch;
 use super::start_pose::random_in_ball;
-use super::{CollisionPair, DockingSearch};
 use crate::docking::{DockingError, DockingPair, RigidMotion, is_free, overlapping_atoms};
 use crate::pose::Pose;
 
@@ -48,7 +48,6 @@ impl Annealer {
     pub(super) fn run(
         &self,
         search: &DockingSearch,
-        pair: CollisionPair,
         start: Pose,
         random: &mut impl Rng,
     ) -> Result<(Pose, f64), DockingError> {
@@ -62,7 +61,7 @@ impl Annealer {
                 translation: random_in_ball(random) * length,
                 rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
             };
-            let pose = self.step(pair, receptor_pose, &current.0, &motion)?;
+            let pose = self.step(search, &current.0, &motion)?;
             let energy = search.energy.energy(&pose, receptor_pose);
             let temperature = self.temperature * f64::from(rest * rest);
             let accepted = energy <= current.1
@@ -82,19 +81,23 @@ impl Annealer {
     /// Steps are shorter than atoms, so a step with a free end needs no sweep.
     fn step(
         &self,
-        pair: CollisionPair,
-        receptor_pose: &Pose,
+        search: &DockingSearch,
         pose: &Pose,
         motion: &RigidMotion,
     ) -> Result<Pose, DockingError> {
-        let CollisionPair { ligand, receptor } = pair;
+        let &DockingSearch {
+            ligand,
+            receptor,
+            receptor_pose,
+            ..
+        } = search;
         let end = motion.pose_at(pose, 1.0);
-        if is_free(ligand, &end, receptor, receptor_pose) {
+        if is_free(ligand, &end, receptor, &receptor_pose) {
             return Ok(end);
         }
         let pair = DockingPair {
             tolerance: self.tolerance,
-            ..DockingPair::new(ligand, *pose, receptor, *receptor_pose)
+            ..DockingPair::new(ligand, *pose, receptor, receptor_pose)
         };
         match pair.slide(motion) {
             Ok(report) => Ok(report.pose),

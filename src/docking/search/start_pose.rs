@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use glam::{Quat, Vec3, Vec4};
 use rand::{Rng, RngExt};
 
-use super::{DockingSearch, SmallMolecules};
+use super::DockingSearch;
 use crate::docking::is_free;
 use crate::pose::Pose;
 
@@ -25,7 +25,8 @@ const ROTATIONS: u32 = 192;
 /// Draws start poses that are free for the scaled radii.
 pub(super) struct StartPoses<'a> {
     search: &'a DockingSearch<'a>,
-    small: &'a SmallMolecules,
+    /// The search with scaled radii.
+    small: &'a DockingSearch<'a>,
     /// Radius of the sphere around the receptor that points are drawn from, nm.
     reach: f32,
     /// Radius of the largest atom of the ligand, nm. A ball of this radius must fit at a point.
@@ -33,7 +34,7 @@ pub(super) struct StartPoses<'a> {
 }
 
 impl<'a> StartPoses<'a> {
-    pub(super) fn new(search: &'a DockingSearch<'a>, small: &'a SmallMolecules) -> Self {
+    pub(super) fn new(search: &'a DockingSearch<'a>, small: &'a DockingSearch<'a>) -> Self {
         let ligand = search.ligand.template();
         let receptor = search.receptor.template();
         Self {
@@ -44,8 +45,8 @@ impl<'a> StartPoses<'a> {
         }
     }
 
-    /// The molecules with scaled radii.
-    pub(super) fn small(&self) -> &SmallMolecules {
+    /// The search with scaled radii.
+    pub(super) fn small(&self) -> &DockingSearch<'a> {
         self.small
     }
 
@@ -68,8 +69,8 @@ impl<'a> StartPoses<'a> {
     }
 
     fn is_free(&self, pose: &Pose) -> bool {
-        let (small, receptor_pose) = (self.small, &self.search.receptor_pose);
-        is_free(&small.ligand, pose, &small.receptor, receptor_pose)
+        let small = self.small;
+        is_free(small.ligand, pose, small.receptor, &small.receptor_pose)
     }
 
     fn pose(&self, point: Vec3, random: &mut impl Rng) -> Pose {

@@ -4,8 +4,8 @@
 //! acceleration of each molecule, and the poses and velocities before and after each step:
 //!
 //! 1. [Time-varying bounds](super::unknown_trajectories) of the bounding spheres find every
-//!    pair whose bounding spheres overlap on the way. Molecules far from each other cost
-//!    nothing.
+//!    pair whose bounding spheres overlap during the step. Molecules far from each other
+//!    cost nothing.
 //! 2. While the bounding spheres of a pair overlap, its atoms are compared at the end of each
 //!    step, and also at the poses without the engine's response: the solver may have stopped
 //!    the molecules just before they touched.
