@@ -62,13 +62,12 @@ impl Confinement {
     /// How far a molecule at `pose` exceeds its leeways.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
-        let arm = pose.position - compartment.center();
         let in_volume = |excess_height: fn(f32, f32) -> f32, distance: f32| {
             let surface = compartment.distance_and_normal(pose.position);
             Excess {
                 normal: surface.normal,
                 height: excess_height(surface.distance, distance),
-                arm,
+                arm: pose.position - compartment.center(),
                 up: Vec3::ZERO,
                 axis: Vec3::ZERO,
                 tilt: 0.0,
@@ -76,19 +75,7 @@ impl Confinement {
             }
         };
         match *self {
-            Self::Surface(placement) => {
-                let deviation = placement.deviation(compartment, pose);
-                let beyond = (deviation.height.abs() - placement.leeway).max(0.0);
-                Excess {
-                    normal: deviation.normal,
-                    height: beyond.copysign(deviation.height),
-                    arm,
-                    up: deviation.up,
-                    axis: deviation.upright_axis(),
-                    tilt: (deviation.tilt - placement.tilt_leeway).max(0.0),
-                    total_tilt: deviation.tilt,
-                }
-            }
+            Self::Surface(placement) => placement.excess(compartment, pose),
             Self::Inside { distance } => {
                 in_volume(|above, distance| (above + distance).max(0.0), distance)
             }

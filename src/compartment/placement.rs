@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Surface;
+use super::{Excess, Surface};
 use crate::molecule::{Element, MoleculeTemplate};
 use crate::pose::Pose;
 
@@ -150,6 +150,22 @@ impl Placement {
             up,
             target,
             tilt: sine.atan2(up.dot(target)),
+        }
+    }
+
+    /// How far a molecule at `pose` exceeds its leeways.
+    #[must_use]
+    pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
+        let deviation = self.deviation(compartment, pose);
+        let beyond = (deviation.height.abs() - self.leeway).max(0.0);
+        Excess {
+            normal: deviation.normal,
+            height: beyond.copysign(deviation.height),
+            arm: pose.position - compartment.center(),
+            up: deviation.up,
+            axis: deviation.upright_axis(),
+            tilt: (deviation.tilt - self.tilt_leeway).max(0.0),
+            total_tilt: deviation.tilt,
         }
     }
 

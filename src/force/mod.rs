@@ -9,7 +9,7 @@
 //! | law | effect | source |
 //! |---|---|---|
 //! | [`thesis_reaction`] | pushes one atom of a contact | Pauschenwein (2022), section 4.3, Algorithm 4.4 |
-//! | [`thesis_spring_force`], [`thesis_spring_torque`] | pull a molecule back into its compartment | Pauschenwein (2022), Algorithm 4.5 |
+//! | [`thesis_spring`] | pulls a molecule back into its compartment | Pauschenwein (2022), Algorithm 4.5 |
 //! | [`Projection`] | separates contacts, weighted by mass and inertia; its springs remove a fraction of the excess | ours; default of the relaxer |
 //! | [`spring_impulse`], [`precession_damping_impulse`] | hold a molecule in its compartment in a simulation with velocities | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
 
@@ -26,7 +26,7 @@ pub use projection::{Projection, ProjectionSums};
 pub use spring::{SpringLaw, precession_damping_impulse, spring_impulse};
 #[cfg(feature = "gpu")]
 pub(crate) use thesis::MIN_SQUARES_NM2;
-pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring_force, thesis_spring_torque};
+pub use thesis::{ThesisSteps, thesis_reaction, thesis_spring};
 
 use glam::{Quat, Vec3};
 use thiserror::Error;

@@ -25,7 +25,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::{Body, ParameterError, Push, not_negative};
-use crate::compartment::{Deviation, Placement};
+use crate::compartment::Excess;
 
 /// Parameters of the projection law, [`ReactionLaw::Projection`](crate::relax::ReactionLaw).
 ///
@@ -116,14 +116,12 @@ impl Projection {
         push.clamped(self.max_shift, self.max_turn)
     }
 
-    /// Spring of a molecule: removes a fraction of its deviation beyond the leeways.
+    /// Spring of a molecule: removes a fraction of its excess over the leeways.
     #[must_use]
-    pub fn spring(&self, placement: &Placement, deviation: &Deviation) -> Push {
-        let height = (deviation.height.abs() - placement.leeway).max(0.0);
-        let tilt = (deviation.tilt - placement.tilt_leeway).max(0.0);
+    pub fn spring(&self, excess: &Excess) -> Push {
         Push {
-            linear: deviation.normal * (-deviation.height.signum() * height * self.spring),
-            angular: deviation.upright_axis() * (tilt * self.spring),
+            linear: excess.normal * (-excess.height * self.spring),
+            angular: excess.axis * (excess.tilt * self.spring),
         }
     }
 }

@@ -20,7 +20,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::{ParameterError, Push, not_negative};
-use crate::compartment::{Deviation, Placement, Surface};
+use crate::compartment::Excess;
 
 /// Step sizes of the laws of the thesis.
 ///
@@ -90,40 +90,21 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
     }
 }
 
-/// Algorithm 4.5, lines 2 to 9: the spring that holds a molecule at its distance. Returns the
-/// translation per iteration, nm, world frame.
+/// Algorithm 4.5: the spring that holds a molecule at its distance (lines 2 to 9) and upright
+/// (lines 10 to 15), with the corrected sign of the torque (see the module docs).
 ///
-/// Outside its leeway, the molecule moves by its `position` (world, nm) relative to the center
-/// of the compartment times the step size: inwards if it is too far out, outwards if it is too
-/// far in.
+/// Outside its leeway, the molecule moves by the vector from the center of the compartment times
+/// the step size: inwards if it is too far out, outwards if it is too far in.
 #[must_use]
-pub fn thesis_spring_force(
-    compartment: &dyn Surface,
-    position: Vec3,
-    placement: &Placement,
-    deviation: &Deviation,
-    steps: &ThesisSteps,
-) -> Vec3 {
-    let from_center = position - compartment.center();
-    if deviation.height > placement.leeway {
-        -from_center * steps.spring_force
-    } else if deviation.height < -placement.leeway {
-        from_center * steps.spring_force
-    } else {
-        Vec3::ZERO
+pub fn thesis_spring(excess: &Excess, steps: &ThesisSteps) -> Push {
+    let mut push = Push::default();
+    if excess.height > 0.0 {
+        push.linear = -excess.arm * steps.spring_force;
+    } else if excess.height < 0.0 {
+        push.linear = excess.arm * steps.spring_force;
     }
-}
-
-/// Algorithm 4.5, lines 10 to 15: the spring that turns a molecule upright, with the corrected
-/// sign (see the module docs). Returns the rotation vector per iteration, radian, world frame.
-#[must_use]
-pub fn thesis_spring_torque(
-    placement: &Placement,
-    deviation: &Deviation,
-    steps: &ThesisSteps,
-) -> Vec3 {
-    if deviation.tilt <= placement.tilt_leeway {
-        return Vec3::ZERO;
+    if excess.tilt > 0.0 {
+        push.angular = excess.axis * excess.total_tilt * steps.spring_torque;
     }
-    deviation.upright_axis() * deviation.tilt * steps.spring_torque
+    push
 }

@@ -5,8 +5,7 @@ use glam::Vec3;
 use crate::contact::{ContactSide, ContactTable};
 use crate::crowd::{Crowd, CrowdMember};
 use crate::force::{
-    Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring_force,
-    thesis_spring_torque,
+    Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring,
 };
 use crate::spheres::SphereSet;
 
@@ -61,15 +60,8 @@ impl Response<'_> {
             sum += thesis_reaction(own - other, own - member.pose.position, between, steps);
         }
         if let Some((compartment, placement)) = self.crowd.placement_of(member) {
-            let deviation = placement.deviation(compartment, &member.pose);
-            sum.linear += thesis_spring_force(
-                compartment,
-                member.pose.position,
-                placement,
-                &deviation,
-                steps,
-            );
-            sum.angular += thesis_spring_torque(placement, &deviation, steps);
+            let excess = placement.excess(compartment, &member.pose);
+            sum += thesis_spring(&excess, steps);
         }
         sum
     }
@@ -91,8 +83,7 @@ impl Response<'_> {
         }
         let mut push = sums.push(parameters);
         if let Some((compartment, placement)) = self.crowd.placement_of(member) {
-            let deviation = placement.deviation(compartment, &member.pose);
-            push += parameters.spring(placement, &deviation);
+            push += parameters.spring(&placement.excess(compartment, &member.pose));
         }
         push
     }

@@ -4,8 +4,7 @@
 use approx::assert_relative_eq;
 use bevy_rapier_molecules::compartment::{Leaflet, Placement, SphereShell, Surface};
 use bevy_rapier_molecules::force::{
-    Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring_force,
-    thesis_spring_torque,
+    Body, Projection, ProjectionSums, Push, ThesisSteps, thesis_reaction, thesis_spring,
 };
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
@@ -88,9 +87,8 @@ fn spring_force_acts_towards_the_shell_and_only_outside_the_leeway() {
     let place = placement(Leaflet::Outer);
     // The target is 6 nm ± 0.5 nm.
     for (distance, expected) in [(7.0, -0.7), (6.4, 0.0), (6.0, 0.0), (5.6, 0.0), (5.0, 0.5)] {
-        let position = Vec3::X * distance;
-        let deviation = place.deviation(&shell(), &Pose::from_translation(position));
-        let force = thesis_spring_force(&shell(), position, &place, &deviation, &STEPS);
+        let pose = Pose::from_translation(Vec3::X * distance);
+        let force = thesis_spring(&place.excess(&shell(), &pose), &STEPS).linear;
         assert_relative_eq!(force.x, expected, epsilon = 1e-6);
         assert_eq!((force.y, force.z), (0.0, 0.0));
     }
@@ -101,8 +99,7 @@ fn spring_torque_decreases_the_tilt_and_the_printed_sign_increases_it() {
     let place = placement(Leaflet::Outer);
     // At x with up along y, the tilt is 90°. The target is x, and y × x = −z.
     let pose = Pose::from_translation(Vec3::X * 6.0);
-    let deviation = place.deviation(&shell(), &pose);
-    let torque = thesis_spring_torque(&place, &deviation, &STEPS);
+    let torque = thesis_spring(&place.excess(&shell(), &pose), &STEPS).angular;
     let quarter = std::f32::consts::FRAC_PI_2;
     assert_relative_eq!(torque.z, -quarter * 0.2, epsilon = 1e-6);
     assert_eq!((torque.x, torque.y), (0.0, 0.0));
@@ -125,7 +122,8 @@ fn the_inner_leaflet_points_inwards() {
     let deviation = place.deviation(&shell(), &pose);
     assert!(deviation.tilt < 1e-3 && deviation.height.abs() < 1e-6);
     assert_relative_eq!((pose.rotation * place.up).z, -1.0, epsilon = 1e-6);
-    assert_eq!(thesis_spring_torque(&place, &deviation, &STEPS), Vec3::ZERO);
+    let excess = place.excess(&shell(), &pose);
+    assert_eq!(thesis_spring(&excess, &STEPS), Push::default());
 }
 
 #[test]
@@ -134,10 +132,10 @@ fn an_upside_down_molecule_turns_upright() {
     let mut pose = place.upright_pose(&shell(), Vec3::Y * 6.0, 0.0);
     pose.rotation = Quat::from_rotation_x(std::f32::consts::PI) * pose.rotation;
     for _ in 0..200 {
-        let deviation = place.deviation(&shell(), &pose);
+        let spring = thesis_spring(&place.excess(&shell(), &pose), &STEPS);
         pose = Push {
             linear: Vec3::ZERO,
-            angular: thesis_spring_torque(&place, &deviation, &STEPS),
+            ..spring
         }
         .apply(&pose);
     }
@@ -204,7 +202,7 @@ fn projection_springs_act_only_outside_the_leeway() {
     let parameters = Projection::default();
     let upright = |distance: f32| {
         let pose = place.upright_pose(&shell(), Vec3::Z * distance, 0.4);
-        parameters.spring(&place, &place.deviation(&shell(), &pose))
+        parameters.spring(&place.excess(&shell(), &pose))
     };
     assert_eq!(upright(6.4).linear, Vec3::ZERO);
     assert!(upright(6.0).angular.length() < 1e-6);
