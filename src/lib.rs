@@ -220,9 +220,7 @@ pub mod prelude {
         MoleculeRenderPlugin, MoleculeStyle, ProxyOverlay, SharedGpuDevice, ViewStyle,
     };
     pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
-    pub use crate::search::{
-        AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, SearchKind, UniformGrid,
-    };
+    pub use crate::search::{AutoGrid, PairBuffer, PairSearch};
     pub use crate::spheres::SphereSet;
 }
 

@@ -93,7 +93,7 @@ fn deepest_overlap(molecules: &[(Arc<MoleculeTemplate>, Pose)]) -> Result<Overla
         .map(|(template, pose)| (&**template, *pose));
     let spheres = SphereSet::from_molecules(placed)?;
     let mut pairs = PairBuffer::new();
-    UniformGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
+    AutoGrid::new().find_pairs(&spheres, 0.0, &mut pairs)?;
     let mut deepest = Overlap {
         pairs: pairs.len(),
         ..Overlap::default()

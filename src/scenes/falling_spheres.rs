@@ -50,7 +50,7 @@ pub enum FallingError {
 /// use bevy_rapier_molecules::scenes::FallingSpheres;
 ///
 /// let mut falling = FallingSpheres::new(500, 0.1, 1)?;
-/// let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
+/// let (mut search, mut pairs) = (AutoGrid::new(), PairBuffer::new());
 /// for _ in 0..60 {
 ///     falling.advance();
 ///     search.find_pairs(falling.spheres(), 0.0, &mut pairs)?;

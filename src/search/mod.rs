@@ -9,9 +9,8 @@
 //! **Output**: every pair of spheres with different owners and `|cᵢ − cⱼ| < rᵢ + rⱼ + margin`,
 //! once, as two indices, the smaller one first. Spheres that only touch are not a pair.
 //!
-//! - **Exact.** All searches find the same pairs. Searches in 32 bits may differ
-//!   from [`BruteForce`], which computes in 64, where distance and reach differ by rounding
-//!   only.
+//! - **Exact.** All searches find the same pairs. Searches in 32 bits may differ from
+//!   [`BruteForce`], which computes in 64, where distance and reach differ by rounding only.
 //! - **Deterministic.** The order of the pairs depends on the spheres, not on the number of
 //!   threads. It differs from search to search.
 //! - **Checked.** An invalid sphere or margin, too many spheres in one place, or too many
