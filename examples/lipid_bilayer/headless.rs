@@ -12,7 +12,7 @@ use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::{ExportOptions, export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::molecule::Format;
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
-use bevy_rapier_molecules::relax::{RelaxConfig, RelaxStatus, Relaxer};
+use bevy_rapier_molecules::relax::{CountedSpheres, RelaxConfig, RelaxStatus, Relaxer};
 
 use super::arguments::Arguments;
 use super::common::{
@@ -115,11 +115,7 @@ fn relax(
         reason: outcome.reason,
         overlaps_start: outcome.start.overlaps,
         overlaps_end: outcome.end.overlaps,
-        counted_spheres: if relaxer.is_coarse() {
-            "proxies"
-        } else {
-            "atoms"
-        },
+        counted_spheres: outcome.end.spheres,
         max_penetration_nm: outcome.end.max_penetration_nm,
         out_of_place: outcome.end.out_of_place,
         ms_per_iteration: StageMilliseconds::per_iteration(&outcome, &stages_before),
@@ -164,7 +160,10 @@ fn relax(
 fn show_progress(progress: &mut Progress, relaxer: &Relaxer) {
     let status = relaxer.status();
     progress.update(fraction_done(&relaxer.start_status(), &status), || {
-        let kind = if relaxer.is_coarse() { "proxy " } else { "" };
+        let kind = match status.spheres {
+            CountedSpheres::Proxies => "proxy ",
+            _ => "",
+        };
         format!(
             "iteration {}: {} {kind}overlaps, deepest {:.4} nm, {} out of place",
             relaxer.iterations(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bevy_rapier_molecules::export::ExportSummary;
-use bevy_rapier_molecules::relax::{RelaxReport, StageTimes, StopReason};
+use bevy_rapier_molecules::relax::{CountedSpheres, RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
 use super::common::{Head, round};
@@ -26,7 +26,7 @@ pub struct Report {
     pub overlaps_end: u64,
     /// The spheres of `overlaps_end` and `max_penetration_nm`: `proxies` if the relaxation
     /// ended during a coarse start, else `atoms`.
-    pub counted_spheres: &'static str,
+    pub counted_spheres: CountedSpheres,
     pub max_penetration_nm: f32,
     pub out_of_place: u64,
     pub ms_per_iteration: StageMilliseconds,
@@ -99,7 +99,7 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         report.overlaps_start,
         report.overlaps_end,
         match report.counted_spheres {
-            "proxies" => " of proxies",
+            CountedSpheres::Proxies => " of proxies",
             _ => "",
         },
         report.max_penetration_nm,

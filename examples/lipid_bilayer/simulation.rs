@@ -87,8 +87,6 @@ pub struct Placed {
 pub struct Sample {
     /// Iterations since the start.
     pub iteration: u32,
-    /// Whether the status counts proxies instead of atoms.
-    pub coarse: bool,
     pub status: RelaxStatus,
 }
 
@@ -244,7 +242,6 @@ impl Simulation {
             if done > first || iteration == 0 {
                 samples.push(Sample {
                     iteration,
-                    coarse: relaxer.is_coarse(),
                     status: relaxer.status(),
                 });
             }
@@ -305,7 +302,6 @@ impl Simulation {
             radius: self.preset.radius,
             sample: Sample {
                 iteration: self.iterations(),
-                coarse: self.is_coarse(),
                 status: self.relaxer.status(),
             },
             ended: self.ended,

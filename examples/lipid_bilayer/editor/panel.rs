@@ -5,6 +5,7 @@ use bevy_egui::egui::{
     self, Color32, LayerId, Panel, RichText, ScrollArea, TextEdit, Ui, UiBuilder,
 };
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
+use bevy_rapier_molecules::relax::CountedSpheres;
 
 use super::super::preset::BUNDLED;
 use super::save_view::save_view;
@@ -132,7 +133,10 @@ fn show_status(ui: &mut Ui, editor: &mut Editor) {
         "iteration {}: {} {}overlaps, deepest {:.4} nm",
         latest.sample.iteration,
         status.overlaps,
-        if latest.sample.coarse { "proxy " } else { "" },
+        match status.spheres {
+            CountedSpheres::Proxies => "proxy ",
+            _ => "",
+        },
         status.max_penetration_nm
     ));
     match latest.ended {

@@ -1,7 +1,7 @@
 //! Plots of overlaps and penetration over iterations, and a bar of the stage times.
 
 use bevy_egui::egui::{self, Color32, Ui};
-use bevy_rapier_molecules::relax::StageTimes;
+use bevy_rapier_molecules::relax::{CountedSpheres, StageTimes};
 use egui_plot::{Line, Plot, PlotPoints, uniform_grid_spacer};
 
 use super::super::simulation::Sample;
@@ -36,11 +36,11 @@ const STAGE_COLORS: [Color32; 5] = [
 /// Shows both plots side by side.
 pub fn plots(ui: &mut Ui, history: &[Sample]) {
     let stride = history.len().div_ceil(MAX_POINTS).max(1);
-    let points = |coarse: bool, value: fn(&Sample) -> f64| -> PlotPoints<'_> {
+    let points = |spheres: CountedSpheres, value: fn(&Sample) -> f64| -> PlotPoints<'_> {
         let last = history.last().into_iter();
         let samples = history.iter().step_by(stride).chain(last);
         samples
-            .filter(|sample| sample.coarse == coarse)
+            .filter(|sample| sample.status.spheres == spheres)
             .map(|sample| [f64::from(sample.iteration), value(sample)])
             .collect()
     };
@@ -53,13 +53,21 @@ pub fn plots(ui: &mut Ui, history: &[Sample]) {
             .y_grid_spacer(uniform_grid_spacer(|_| GRID_POWERS))
             .y_axis_formatter(|mark, _| power_of_ten(mark.value))
             .show(&mut columns[0], |plot| {
-                plot.line(Line::new("proxies", points(true, log_overlaps)).color(PROXY_COLOR));
-                plot.line(Line::new("atoms", points(false, log_overlaps)).color(OVERLAP_COLOR));
+                plot.line(
+                    Line::new("proxies", points(CountedSpheres::Proxies, log_overlaps))
+                        .color(PROXY_COLOR),
+                );
+                plot.line(
+                    Line::new("atoms", points(CountedSpheres::Atoms, log_overlaps))
+                        .color(OVERLAP_COLOR),
+                );
             });
         columns[1].strong("Deepest penetration, nm");
         plot("depths").show(&mut columns[1], |plot| {
-            plot.line(Line::new("proxies", points(true, depth)).color(PROXY_COLOR));
-            plot.line(Line::new("atoms", points(false, depth)).color(DEPTH_COLOR));
+            plot.line(
+                Line::new("proxies", points(CountedSpheres::Proxies, depth)).color(PROXY_COLOR),
+            );
+            plot.line(Line::new("atoms", points(CountedSpheres::Atoms, depth)).color(DEPTH_COLOR));
         });
     });
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::relax::{CoarseStart, StopReason};
+use bevy_rapier_molecules::relax::{CoarseStart, CountedSpheres, StopReason};
 
 use super::preset::{Color, Law, Preset};
 use super::simulation::{Change, Sample, Simulation, SimulationError};
@@ -234,8 +234,10 @@ fn a_changed_leeway_does_not_restart_the_coarse_start() {
     assert!(!simulation.is_coarse());
     assert_eq!(simulation.iterations(), end);
     // Samples say whether they count proxies or atoms.
-    assert!(samples[..5].iter().all(|sample| sample.coarse));
-    assert!(samples.last().is_some_and(|sample| !sample.coarse));
+    let spheres = |sample: &Sample| sample.status.spheres;
+    let mut first = samples[..5].iter().map(spheres);
+    assert!(first.all(|spheres| spheres == CountedSpheres::Proxies));
+    assert_eq!(samples.last().map(spheres), Some(CountedSpheres::Atoms));
 }
 
 #[test]
