@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
+use bevy_rapier_molecules::compartment::Placement;
 use bevy_rapier_molecules::crowd::{Crowd, CrowdError, CrowdPlacement};
 use bevy_rapier_molecules::export::{ExportError, ExportOptions, export};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
@@ -178,17 +179,16 @@ impl Simulation {
             self.restart(preset)?;
             return Ok(Change::Restarted);
         }
-        let same_crowd = old.tolerance == preset.tolerance
-            && (old.leeway, old.tilt_leeway) == (preset.leeway, preset.tilt_leeway)
-            && old.backend == preset.backend;
+        let same_atoms = old.tolerance == preset.tolerance && old.backend == preset.backend;
+        let same_leeways = (old.leeway, old.tilt_leeway) == (preset.leeway, preset.tilt_leeway);
         let same_config = old.config() == preset.config();
         let same_cells = old.cell_width == preset.cell_width;
-        if same_crowd && same_config && same_cells {
+        if same_atoms && same_leeways && same_config && same_cells {
             self.preset = preset;
             return Ok(Change::Nothing);
         }
-        let on_device = self.relaxer.backend() == Backend::Gpu;
-        if !same_crowd || (on_device && !same_config) {
+        let search = grid(&preset)?;
+        if !same_atoms {
             let crowd = adjusted(self.relaxer.crowd(), &preset)?;
             let config = RelaxConfig {
                 coarse: self.remaining_coarse_start(&preset),
@@ -199,8 +199,15 @@ impl Simulation {
             self.last_stages = (relaxer.stages(), 0);
             self.relaxer = relaxer;
         } else {
-            let search = grid(&preset)?;
-            self.relaxer.set_config(preset.config())?;
+            if !same_leeways {
+                // Fails if the molecules no longer fit.
+                adjusted(self.relaxer.crowd(), &preset)?;
+                self.relaxer
+                    .update_placements(|placement| set_leeways(placement, &preset))?;
+            }
+            if !same_config {
+                self.relaxer.set_config(preset.config())?;
+            }
             self.relaxer.set_search(search);
         }
         self.preset = preset;
@@ -370,8 +377,7 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
         mut placement,
     } in old.placements()
     {
-        placement.leeway = preset.leeway;
-        placement.tilt_leeway = preset.tilt_leeway.to_radians();
+        set_leeways(&mut placement, preset);
         crowd.add_placement(compartment, placement)?;
     }
     for &member in old.members() {
@@ -379,6 +385,11 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
     }
     check_capacity(&crowd)?;
     Ok(crowd)
+}
+
+fn set_leeways(placement: &mut Placement, preset: &Preset) {
+    placement.leeway = preset.leeway;
+    placement.tilt_leeway = preset.tilt_leeway.to_radians();
 }
 
 /// A relaxer with the backend and the cell width of a preset.
