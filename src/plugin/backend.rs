@@ -1,9 +1,10 @@
 //! The backend of the contact solver, and the fallback to the CPU.
 //!
 //! A GPU finds and solves contacts like the CPU; only one impulse per molecule and a list of
-//! touching pairs are read back. The backend may change, or a GPU fail, at any substep:
-//! contacts keep their accumulated impulses. As a solver, a GPU rounds differently from the
-//! CPU. As a search only, it gives bit-for-bit the results of the CPU.
+//! touching pairs are read back. The backend may change at any substep: contacts keep their
+//! accumulated impulses. If a device is lost, the CPU continues from the same bodies without a
+//! warm start. As a solver, a GPU rounds differently from the CPU. As a search only, it gives
+//! bit-for-bit the results of the CPU.
 
 use bevy::prelude::*;
 
