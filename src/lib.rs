@@ -1,8 +1,7 @@
-//! Rigid molecules that collide atom by atom.
+//! Rigid molecules that collide atom by atom, for Bevy and Rapier.
 //!
-//! A Bevy app adds [`MoleculePlugins`](plugin::MoleculePlugins) beside Rapier's plugin
-//! and spawns [`Molecule`](plugin::Molecule)s, which then take part in the physics world
-//! atom by atom:
+//! Add [`MoleculePlugins`](plugin::MoleculePlugins) next to Rapier's plugin and spawn
+//! [`Molecule`](plugin::Molecule)s:
 //!
 //! ```no_run
 //! use bevy::prelude::*;
@@ -20,19 +19,21 @@
 //!             Molecule(assets.load("molecules/1gzx.pdb")),
 //!             Transform::from_xyz(0.0, 8.0, 0.0),
 //!         ));
-//!         // A floor, and what it takes to see something: a camera and a light.
 //!         commands.spawn((Collider::cuboid(20.0, 0.1, 20.0), Transform::default()));
-//!         let seen_from = Transform::from_xyz(0.0, 9.0, 22.0).looking_at(Vec3::Y * 4.0, Vec3::Y);
-//!         commands.spawn((Camera3d::default(), seen_from));
-//!         let lit_from = Transform::from_xyz(3.0, 9.0, 6.0).looking_at(Vec3::ZERO, Vec3::Y);
-//!         commands.spawn((DirectionalLight::default(), lit_from));
+//!         commands.spawn((
+//!             Camera3d::default(),
+//!             Transform::from_xyz(0.0, 9.0, 22.0).looking_at(Vec3::Y * 4.0, Vec3::Y),
+//!         ));
+//!         commands.spawn((
+//!             DirectionalLight::default(),
+//!             Transform::from_xyz(3.0, 9.0, 6.0).looking_at(Vec3::ZERO, Vec3::Y),
+//!         ));
 //!     })
 //!     .run();
 //! ```
 //!
-//! Below the plugin everything is a plain library: no window, no GPU, no ECS. It finds
-//! and resolves the overlaps of rigid molecules, from a ligand in its pocket to a
-//! vesicle of four million atoms:
+//! Below the plugin is a plain library without window, GPU or ECS. It finds and resolves the
+//! overlaps of rigid molecules, from a ligand in its pocket to a vesicle of four million atoms:
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -52,62 +53,61 @@
 //!
 //! # Units
 //!
-//! One unit of length is a nanometer; masses are dalton, angles radian. Structure
-//! files have ångström, and readers and writers convert.
+//! Lengths are in nanometers, masses in dalton, angles in radian, times in seconds. Structure
+//! files are in ångström; readers and writers convert.
 //!
 //! # One step
 //!
-//! The relaxer moves poses; the plugin gives Rapier's bodies impulses, in every substep.
-//! Both go round in the same way, on the processor or on a GPU:
+//! The relaxer moves poses; the plugin applies impulses to Rapier's bodies in each substep. Both
+//! run the same loop on the CPU or the GPU:
 //!
 //! ```text
 //!  templates + poses ──gather──▶ SphereSet ──grid──▶ sorted cells ──search──▶ pairs
 //!         ▲                                                                    │
-//!       apply                                                           contacts by molecule
+//!       apply                                                          contacts by molecule
 //!         │                                                                    │
 //!  pushes or impulses ◀──────── respond: contact law + springs ◀───────────────┘
 //! ```
 //!
-//! | stage | what it does | room |
+//! | stage | what it does | module |
 //! |---|---|---|
-//! | gather | atoms, or what stands for them, from the body frames to the world | [`spheres`] |
-//! | grid | cells, counting sort; with the search it is *detect* | [`search`] |
-//! | search | pairs of spheres of different molecules that overlap | [`search`] |
-//! | respond | what contacts and springs do to each molecule | [`contact`], [`force`], [`compartment`], [`dynamics`] |
-//! | apply | poses in a relaxer; impulses on bodies in a Rapier world, which then steps | [`relax`], [`plugin`] |
+//! | gather | transforms atoms or proxies from the body frame to the world frame | [`spheres`] |
+//! | detect | sorts the spheres into cells and finds overlapping spheres of different molecules | [`search`] |
+//! | respond | computes the effect of contacts and springs on each molecule | [`force`], [`compartment`], [`dynamics`] |
+//! | apply | moves poses (relaxer), or applies impulses to bodies before Rapier steps (plugin) | [`relax`], [`plugin`] |
 //!
 //! # Modules
 //!
-//! Arrows between rooms point one way: each uses only those further down.
+//! Each module uses only modules further down.
 //!
-//! | room | what it does |
+//! | module | contents |
 //! |---|---|
-//! | [`plugin`] | Bevy and Rapier: assets, components, systems; no maths |
-//! | `render` | molecules drawn atom by atom, millions of atoms (feature `draw`) |
-//! | [`rapier`] | molecules as shapes of a Rapier world: queries and contact manifolds |
-//! | `gpu` | searches, relaxation and contacts in compute shaders, on any vendor's GPU (feature `gpu`) |
-//! | [`scenes`] | seeded scenes that examples, tests and benches share |
-//! | [`relax`] | the loop: detect, push, spring back, until rest; report |
-//! | [`dynamics`] | contacts in time: impulses between molecules with velocities |
-//! | [`docking`] | one molecule moved about another, and never into it |
-//! | [`motion`] | collisions in time: unknown ways with bounds, Brownian particles and molecules, walls |
-//! | [`force`] | what contacts and deviations do to a molecule: the thesis's law and ours |
-//! | [`contact`] | contacts seen from each molecule; clashes between parts of a structure |
-//! | [`search`] | which spheres, boxes or moving spheres meet: the oracles, the grid, and its rivals |
-//! | [`crowd`] | molecules with shared templates, and where each belongs |
-//! | [`compartment`] | surfaces and volumes that molecules belong to |
+//! | [`plugin`] | Bevy and Rapier integration: assets, components, systems |
+//! | `render` | molecules drawn atom by atom (feature `draw`) |
+//! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
+//! | `gpu` | searches, relaxation and contact solver in compute shaders (feature `gpu`) |
+//! | [`scenes`] | seeded scenes shared by examples, tests and benches |
+//! | [`relax`] | relaxation of crowds until nothing overlaps |
+//! | [`dynamics`] | contact solver: impulses between moving molecules |
+//! | [`docking`] | one molecule moved around another without overlaps |
+//! | [`motion`] | continuous collision detection: unknown trajectories with bounds, Brownian motion, walls |
+//! | [`force`] | laws of contacts and springs: the thesis's and a projection law |
+//! | [`contact`] | contacts by molecule; clashes within a structure |
+//! | [`search`] | broad phases for spheres, boxes and moving spheres |
+//! | [`crowd`] | molecules with shared templates and their compartments |
+//! | [`compartment`] | closed surfaces and volumes that molecules are confined to |
 //! | [`spheres`] | world-space spheres as arrays |
-//! | [`export`] | molecules at their poses as PDB and mmCIF files |
-//! | [`proxy`] | few large spheres that stand for the atoms of a molecule |
+//! | [`export`] | PDB and mmCIF files of placed molecules |
+//! | [`proxy`] | a few large spheres that enclose the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
 //! | [`pose`] | position and rotation |
-//! | [`backend`] | who does the work: the processor, or a GPU |
+//! | [`backend`] | choice of CPU or GPU, device errors, fallback |
 //!
 //! # Papers
 //!
-//! Each room's page says what it has from whom, and where ours differs.
+//! The docs of each module say what it takes from a paper and where it differs.
 //!
-//! | paper | what comes from it |
+//! | paper | used in |
 //! |---|---|
 //! | J. Pauschenwein, *Real-Time Collision Detection and Handling of Molecules for Animation and Modelling*, TU Wien, 2022 ("the thesis") | [`search::UniformGrid`] (FFRNN: fixed-radius nearest neighbors on a counting-sorted grid), [`force`], [`compartment`], [`relax`], `gpu`, [`proxy`] |
 //! | C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of moving particles*, 2002 | [`search::swept`], [`motion::brownian`] |
@@ -115,42 +115,33 @@
 //! | G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 | [`docking`], [`molecule::LocalGrid`] |
 //! | H. K. Kim, L. J. Guibas and S. Y. Shin, *Efficient Collision Detection among Moving Spheres with Unknown Trajectories*, 2005 | [`motion::unknown_trajectories`], [`search::HierarchicalGrid`] |
 //!
-//! # Words
+//! # Glossary
 //!
-//! | word | what it means here |
+//! | word | meaning |
 //! |---|---|
 //! | template | the atoms of one kind of molecule in its body frame, with mass and inertia |
-//! | molecule, member | a template at a pose; a member is one of a crowd |
-//! | sphere, owner | an atom or a proxy in the world, and the molecule that it belongs to |
-//! | proxy | a sphere that stands for a cluster of atoms |
-//! | detail | what stands for a molecule: its atoms, its residues, proxies, one sphere around all, or proxies and atoms in turn |
-//! | detect | find the pairs that overlap: grid and search together |
-//! | candidate | a pair that may overlap; a *pair* is one that does |
-//! | overlap, penetration | two spheres of different owners that share space, and how deep, nm |
+//! | molecule, member | a template at a pose; a member is a molecule of a crowd |
+//! | sphere, owner | an atom or a proxy in the world, and its molecule |
+//! | proxy | a sphere that encloses a cluster of atoms |
+//! | candidate | a pair that may overlap; a *pair* does overlap |
+//! | overlap, penetration | two spheres of different owners that intersect, and how deep, nm |
 //! | gap | distance of two surfaces, nm; negative where they overlap |
-//! | contact | an overlap that a law or a solver answers |
+//! | contact | an overlap that a law or a solver responds to |
 //! | touch | two molecules with at least one contact |
-//! | meeting | two that touch in mid-motion, and when |
-//! | clash | an overlap of two parts of a structure, for a report |
-//! | tolerance | distance of centers below which atoms count as overlapping, nm, in the place of their radii; in `motion` how deep spheres may overlap, in `docking` how close atoms come, before they touch; in `proxy` how far surfaces may differ |
-//! | margin | how far spheres may be apart and still be a pair, nm |
-//! | foresight | how far ahead contacts are foreseen, nm |
-//! | clearance | gap that a relaxation leaves between atoms, nm |
-//! | leeway | how far a molecule may be off its place before a spring pulls, nm or radian |
-//! | compartment, leaflet | a surface or volume that holds molecules; a side of it |
-//! | backend, device | who does the work; the GPU that does |
-//! | iteration, step, substep | a round of the relaxer; a step of the world, and a part of it |
+//! | clash | an overlap of two parts of a structure |
+//! | tolerance | distance of centers below which atoms overlap, nm, instead of their radii |
+//! | margin, prediction distance | extra distance at which spheres still count as a pair or contact, nm |
+//! | leeway | how far a molecule may leave its place before a spring acts, nm or radian |
+//! | compartment, leaflet | a surface or volume that holds molecules; one side of it |
 //!
 //! # Determinism
 //!
-//! The same input gives the same bits, whatever the number of threads. On one GPU it is
-//! the same from run to run.
+//! The same input gives the same bits on any number of threads, and on one GPU from run to run.
 //!
 //! # Errors
 //!
-//! Input is never trusted: each room has error types of its own that say what is wrong
-//! and where. No panic can be reached from a file or a parameter; only an index that is out
-//! of range panics, as that of a slice does, where a page says so.
+//! Each module has typed errors that say what is wrong and where. No file or parameter can cause a
+//! panic; only an index out of range does, where the docs say so.
 
 pub mod backend;
 mod bucket_sort;
@@ -180,7 +171,7 @@ pub mod scenes;
 pub mod search;
 pub mod spheres;
 
-/// What most users need, by name.
+/// The items most apps need.
 pub mod prelude {
     pub use crate::backend::Backend;
     pub use crate::compartment::{
@@ -224,7 +215,7 @@ pub mod prelude {
     pub use crate::spheres::SphereSet;
 }
 
-/// The examples of the README compile.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "plugin"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
