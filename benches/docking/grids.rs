@@ -30,7 +30,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let best = scene.best_of(
         run.pick(ROUNDS, 1),
         [&|pose, _| query_all(&scene, pose, &in_dense), &|pose, _| {
-            query_all(&scene, pose, &in_hashed)
+            query_all(&scene, pose, &in_hashed);
         }],
     );
     let [dense, hash] = best.map(micros);

@@ -52,7 +52,10 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
         .each_ref()
         .map(|scene| atoms(crowd.templates(), scene));
     let mut competitors = [
-        (Competitor::Grid(AutoGrid::new()), PairBuffer::new()),
+        (
+            Competitor::Grid(Box::new(AutoGrid::new())),
+            PairBuffer::new(),
+        ),
         (
             Competitor::Refined(Box::new(RefinedSearch::new(crowd.templates())?)),
             PairBuffer::new(),
@@ -98,7 +101,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
 }
 
 enum Competitor {
-    Grid(AutoGrid),
+    Grid(Box<AutoGrid>),
     Refined(Box<RefinedSearch>),
 }
 

@@ -103,10 +103,10 @@ impl ViewSettings {
             KeyCode::Period => self.rocking = (self.rocking + ROCKING_STEP).min(1.0),
             KeyCode::KeyX => self.stereo = self.stereo.next(),
             KeyCode::BracketLeft => {
-                self.eye_distance = (self.eye_distance - EYE_DISTANCE_STEP).max(0.0)
+                self.eye_distance = (self.eye_distance - EYE_DISTANCE_STEP).max(0.0);
             }
             KeyCode::BracketRight => {
-                self.eye_distance = (self.eye_distance + EYE_DISTANCE_STEP).min(0.3)
+                self.eye_distance = (self.eye_distance + EYE_DISTANCE_STEP).min(0.3);
             }
             KeyCode::KeyK => {
                 self.color = match self.color {

@@ -41,13 +41,10 @@ pub fn export<'a>(
 ) -> Result<ExportSummary, ExportError> {
     let path = path.as_ref();
     let name = path.to_string_lossy();
-    let format = match Format::from_name(&name) {
-        Some(format @ (Format::Pdb | Format::Mmcif)) => format,
-        _ => {
-            return Err(ExportError::UnknownFormat {
-                path: path.to_owned(),
-            });
-        }
+    let Some(format @ (Format::Pdb | Format::Mmcif)) = Format::from_name(&name) else {
+        return Err(ExportError::UnknownFormat {
+            path: path.to_owned(),
+        });
     };
     let with_path = |source| ExportError::File {
         path: path.to_owned(),

@@ -140,7 +140,7 @@ impl PluginGroup for MoleculePlugins {
         #[cfg(feature = "draw")]
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
-            .add(super::MoleculeExtractPlugin);
+            .add(MoleculeExtractPlugin);
         plugins
     }
 }

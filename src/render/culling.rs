@@ -326,7 +326,7 @@ mod tests {
                 template
             });
             let pose = |k| Pose::from_translation(Vec3::X * (k as f32 - 0.5 * count as f32));
-            let colliding = |k: u32| (k % 3 == 0).then_some(GpuInstance::COLLIDING);
+            let colliding = |k: u32| k.is_multiple_of(3).then_some(GpuInstance::COLLIDING);
             let instance = |k| GpuInstance {
                 number: k,
                 template_and_state: (k % 2) | colliding(k).unwrap_or(0),

@@ -12,6 +12,7 @@ mod export;
 mod force_laws;
 #[path = "../../benches/docking/hashed_grid.rs"]
 mod hashed_grid;
+mod hashed_grid_queries;
 mod molecule_shape;
 mod motion;
 mod proxy;

@@ -52,7 +52,7 @@ impl ResidueNumbers {
                 return hybrid36;
             }
         }
-        if !self.hexadecimal && !(is_full && starts_with_digit) {
+        if !(self.hexadecimal || is_full && starts_with_digit) {
             return hybrid36;
         }
         let number = i64::from_str_radix(std::str::from_utf8(bytes).ok()?, 16).ok()?;

@@ -96,13 +96,13 @@ impl Neighbors {
         self.cell_size = (2.0 * self.max_reach).max(f64::MIN_POSITIVE);
         let budget = (CELLS_PER_PARTICLE * count).max(1) as f64;
         self.counts = [1; 3];
-        while count > 0 {
-            let counts = (extent / self.cell_size).floor() + 1.0;
-            if counts.element_product() <= budget {
-                self.counts = counts.to_array().map(|k| (k as usize).max(1));
-                break;
+        if count > 0 {
+            let mut counts = (extent / self.cell_size).floor() + 1.0;
+            while counts.element_product() > budget {
+                self.cell_size *= 1.26;
+                counts = (extent / self.cell_size).floor() + 1.0;
             }
-            self.cell_size *= 1.26;
+            self.counts = counts.to_array().map(|k| (k as usize).max(1));
         }
         let cell_count: usize = self.counts.iter().product();
         let mut cells = std::mem::take(&mut self.cells);

@@ -76,7 +76,7 @@ impl World {
         self.compartment.signed_distance(self.pose.position) - 1.0
     }
 
-    pub fn tilt(&self) -> f32 {
+    pub fn total_tilt(&self) -> f32 {
         self.excess().total_tilt
     }
 
