@@ -25,6 +25,8 @@ use bevy::tasks::tick_global_task_pools_on_main_thread;
 use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::{adapter, offscreen_plugins};
+use bevy_rapier_molecules::render::{DrawDetail, MoleculeRenderPlugin};
+use bevy_rapier_molecules::scenes::Vesicle;
 use clap::Args;
 use common::interleave::{Rounds, Samples, interleave, ms};
 use common::molecules::{MIN_VESICLE_ATOMS, atoms_from, popc, vesicle_of};

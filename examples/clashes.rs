@@ -168,6 +168,9 @@ fn draw(
 
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
+    use bevy_rapier_molecules::render::{DepthCue, MoleculeInstance, MoleculeRenderPlugin};
+    use bevy_rapier_molecules::search::{AutoGrid, PairSearch};
+    use bevy_rapier_molecules::spheres::SphereSet;
 
     let mut templates = Vec::with_capacity(parts.len());
     for part in parts {

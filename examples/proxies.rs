@@ -275,6 +275,9 @@ fn draw(drawn: &[(Arc<MoleculeTemplate>, u32)], screenshot: &Screenshot) -> Resu
     use bevy::camera::ScalingMode;
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
+    use bevy_rapier_molecules::render::{
+        DepthCue, DrawDetail, MoleculeInstance, MoleculeRenderPlugin, ProxyOverlay, ViewStyle,
+    };
 
     let mut app = common::app::new("", Some((screenshot, FRAMES)), |plugins| plugins);
     app.add_plugins(MoleculeRenderPlugin)

@@ -174,45 +174,26 @@ pub mod spheres;
 /// The items most apps need.
 pub mod prelude {
     pub use crate::backend::Backend;
-    pub use crate::compartment::{
-        Confinement, Leaflet, Placement, ShapeCompartment, SphereShell, Surface,
-    };
-    pub use crate::contact::clashes::{ClashOptions, find_clashes};
+    pub use crate::compartment::{Confinement, Leaflet, Placement, ShapeCompartment, SphereShell};
     pub use crate::crowd::{Crowd, CrowdMember};
-    pub use crate::dynamics::ContactSolverConfig;
     pub use crate::export::{ExportOptions, export};
-    pub use crate::force::{SpringLaw, ThesisSteps};
-    pub use crate::molecule::{
-        LoadOptions, MoleculeTemplate, SplitBy, load, load_instances, load_structure,
-    };
+    pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
+    #[cfg(feature = "gizmos")]
+    pub use crate::plugin::MoleculeGizmos;
+    #[cfg(feature = "draw")]
+    pub use crate::plugin::MoleculePicker;
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
-        AccelerationBound, AtomLabel, BrownianMotion, BrownianMotionConfig, Colliding,
-        CollisionOutcome, CollisionRule, Compartment, CompartmentRegion, ContactModel, CrowdOnly,
-        InCompartment, Molecule, MoleculeAtom, MoleculeBackend, MoleculeBackendFailed,
-        MoleculeCollision, MoleculeContactStarted, MoleculeContactStopped, MoleculeDetail,
-        MoleculeDiagnostics, MoleculeHit, MoleculeLoadFailed, MoleculeMaterial, MoleculePlugins,
-        MoleculeQueries, MoleculeQueryFilter, MoleculeStateError, MoleculeSubstep, MoleculeSystems,
-        MoleculeWorld, NearestAtom, PreparedMolecule, StateErrorKind, StaticMolecule,
-        TouchingMolecules,
+        AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
+        CrowdOnly, InCompartment, Molecule, MoleculeCollision, MoleculeContactStarted,
+        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeMaterial,
+        MoleculePlugins, MoleculeQueries, MoleculeSystems, StaticMolecule, TouchingMolecules,
     };
-    #[cfg(feature = "gizmos")]
-    pub use crate::plugin::{MoleculeGizmoPlugin, MoleculeGizmos};
-    #[cfg(feature = "draw")]
-    pub use crate::plugin::{MoleculePicker, NoMoleculeRendering, PickedAtom};
     pub use crate::pose::Pose;
-    pub use crate::proxy::{ProxyCache, ProxySet};
-    pub use crate::relax::{
-        CoarseStart, ReactionLaw, RelaxConfig, RelaxReport, Relaxer, StopReason,
-    };
+    pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
     #[cfg(feature = "draw")]
-    pub use crate::render::{
-        ColorMode, DepthCue, DrawDetail, InstancedMolecules, MoleculeInstance,
-        MoleculeRenderPlugin, MoleculeStyle, ProxyOverlay, SharedGpuDevice, ViewStyle,
-    };
-    pub use crate::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
-    pub use crate::search::{AutoGrid, PairBuffer, PairSearch};
-    pub use crate::spheres::SphereSet;
+    pub use crate::render::{ColorMode, InstancedMolecules, MoleculeStyle};
+    pub use crate::scenes::{VesicleConfig, VesicleSize, vesicle};
 }
 
 /// Compiles the examples of the README.

@@ -54,6 +54,7 @@ pub enum SphereError {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
 /// let mut spheres = SphereSet::new();

@@ -12,6 +12,7 @@ use bevy_egui::egui::{self, Color32, RichText};
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::{MoleculeInstance, MoleculeRenderPlugin};
 use bevy_rapier_molecules::scenes::FallingSpheres;
 
 use crate::common::panels::PanelsPlugin;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bevy::prelude::*;
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass, egui};
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::{DepthCue, MoleculeInstance, MoleculeRenderPlugin};
 use egui_plot::{AxisHints, Corner, Legend, Line, Plot, PlotPoints};
 
 use super::common::orbit::Orbit;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::controls::ControlSettings;
 use bevy_rapier_molecules::docking::{RigidMotion, Role};
+use bevy_rapier_molecules::plugin::NoMoleculeRendering;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

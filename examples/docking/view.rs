@@ -10,6 +10,7 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::{DepthCue, DrawDetail, MoleculeInstance};
 
 use super::anaglyph::ANAGLYPH_LAYER;
 use super::arguments::Stereo;

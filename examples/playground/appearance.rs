@@ -5,6 +5,7 @@ use bevy::light::NotShadowCaster;
 use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::DepthCue;
 
 use super::scene::{Prop, ScenePlan};
 use super::window::SKY;

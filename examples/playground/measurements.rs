@@ -5,6 +5,8 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::PreparedMolecule;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
+use bevy_rapier_molecules::spheres::SphereSet;
 use bevy_rapier3d::prelude::{RapierRigidBodyHandle, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::RigidBody;
 

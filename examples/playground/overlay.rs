@@ -2,6 +2,7 @@
 
 use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore, FrameTimeDiagnosticsPlugin};
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::MoleculeBackend;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::RapierConfiguration;
 

@@ -2,6 +2,7 @@
 
 use bevy::asset::LoadState;
 use bevy::prelude::*;
+use bevy_rapier_molecules::dynamics::ContactSolverConfig;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

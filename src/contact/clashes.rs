@@ -157,6 +157,8 @@ pub struct ClashReport {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::contact::clashes::{ClashOptions, find_clashes};
+/// use bevy_rapier_molecules::molecule::{SplitBy, load_structure};
 ///
 /// let options = LoadOptions::default();
 /// let structure = load_structure("assets/molecules/popc_bilayer.pdb", &options)?;

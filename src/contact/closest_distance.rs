@@ -22,7 +22,7 @@ const MIN_PARALLEL_SPHERES: usize = 16 * 1024;
 ///
 /// ```
 /// use bevy_rapier_molecules::contact::closest_distance;
-/// use bevy_rapier_molecules::prelude::SphereSet;
+/// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
 /// let mut spheres = SphereSet::new();

@@ -7,7 +7,7 @@ use crate::force::{ParameterError, not_negative};
 /// Parameters of the contact solver.
 ///
 /// ```
-/// use bevy_rapier_molecules::prelude::ContactSolverConfig;
+/// use bevy_rapier_molecules::dynamics::ContactSolverConfig;
 ///
 /// // A high pile needs more iterations to stand.
 /// let pile = ContactSolverConfig { iterations: 32, ..ContactSolverConfig::default() };

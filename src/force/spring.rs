@@ -123,6 +123,7 @@ impl SpringLaw {
 /// ```
 /// use bevy_rapier_molecules::force::{Body, Velocity, spring_impulse};
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::force::SpringLaw;
 /// use glam::Vec3;
 ///
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;

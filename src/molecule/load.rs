@@ -56,6 +56,7 @@ pub fn load_structure(
 /// ```
 /// use bevy_rapier_molecules::molecule::AssemblyChoice;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::molecule::load_instances;
 ///
 /// // A virus coat: the file contains one protein and the poses of its 49 copies.
 /// let options = LoadOptions {

@@ -29,6 +29,7 @@ const AUTO_KEEP_SPHERES: usize = AUTO_MIN_SPHERES / 2;
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::plugin::MoleculeBackend;
 ///
 /// let backend = MoleculeBackend::new(Backend::Gpu);
 /// assert_eq!(backend.requested, Backend::Gpu);

@@ -21,6 +21,8 @@ use crate::dynamics::ContactSolverConfig;
 /// use bevy::prelude::*;
 /// use bevy_rapier3d::prelude::*;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::dynamics::ContactSolverConfig;
+/// use bevy_rapier_molecules::plugin::MoleculeWorld;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut app = App::new();

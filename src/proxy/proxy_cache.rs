@@ -15,6 +15,7 @@ pub const PROXY_SEED: u64 = 1;
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::proxy::ProxyCache;
 ///
 /// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
 /// let cache = ProxyCache::new(protein);

@@ -77,6 +77,7 @@ impl ProxySet {
     ///
     /// ```
     /// use bevy_rapier_molecules::prelude::*;
+    /// use bevy_rapier_molecules::proxy::ProxySet;
     ///
     /// let ligand = load("assets/molecules/p_xylene.pdb", &LoadOptions::default())?;
     /// let proxies = ProxySet::for_tolerance(&ligand, 0.2, 1)?;

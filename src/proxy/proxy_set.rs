@@ -114,6 +114,7 @@ impl BodySpheres<'_> {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::proxy::ProxySet;
 ///
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
 /// let proxies = ProxySet::from_atoms(&protein, 17, 1)?;

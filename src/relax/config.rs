@@ -13,6 +13,8 @@ use crate::force::{ParameterError, Projection, ThesisSteps};
 /// use std::{ops::ControlFlow, sync::Arc};
 /// use bevy_rapier_molecules::force::Projection;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::force::ThesisSteps;
+/// use bevy_rapier_molecules::relax::ReactionLaw;
 /// use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 ///
 /// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);

@@ -30,6 +30,7 @@ use std::sync::Arc;
 /// ```
 /// use std::{ops::ControlFlow, sync::Arc};
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::relax::StopReason;
 /// use glam::Vec3;
 ///
 /// // Two proteins that overlap by half.

@@ -105,6 +105,7 @@ impl MoleculeInstance {
 /// use std::sync::Arc;
 /// use bevy::prelude::*;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::render::MoleculeInstance;
 /// use bevy_rapier_molecules::render::DrawError;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

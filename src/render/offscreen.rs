@@ -5,6 +5,7 @@
 //! use std::sync::Arc;
 //! use bevy::prelude::*;
 //! use bevy_rapier_molecules::prelude::*;
+//! use bevy_rapier_molecules::render::{MoleculeInstance, MoleculeRenderPlugin};
 //! use bevy_rapier_molecules::render::offscreen::{
 //!     OffscreenPlugin, adapter, offscreen_plugins,
 //! };

@@ -116,6 +116,7 @@ impl Default for ProxyOverlay {
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::render::{DrawDetail, MoleculeRenderPlugin, ProxyOverlay, ViewStyle};
 ///
 /// let mut app = App::new();
 /// app.add_plugins((MinimalPlugins, MoleculeRenderPlugin));

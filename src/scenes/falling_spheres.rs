@@ -47,6 +47,7 @@ pub enum FallingError {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
 /// use bevy_rapier_molecules::scenes::FallingSpheres;
 ///
 /// let mut falling = FallingSpheres::new(500, 0.1, 1)?;

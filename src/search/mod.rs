@@ -119,6 +119,8 @@ pub struct GridCell {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
+/// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///
 /// let mut spheres = SphereSet::new();

@@ -1,6 +1,7 @@
 //! Loading of structure files, and reports of failures.
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeLoadFailed, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

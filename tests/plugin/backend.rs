@@ -11,6 +11,9 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue, WgpuWrapper};
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+use bevy_rapier_molecules::plugin::{
+    MoleculeBackend, MoleculeBackendFailed, MoleculeSubstep, MoleculeWorld,
+};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

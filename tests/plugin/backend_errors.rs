@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
+use bevy_rapier_molecules::plugin::{MoleculeBackendFailed, MoleculeWorld};
 use bevy_rapier_molecules::prelude::*;
 
 use super::backend::*;

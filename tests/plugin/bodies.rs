@@ -1,6 +1,7 @@
 //! Molecules as bodies: gravity, collisions, joints and sleep, in both contact models.
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeWorld, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

@@ -3,6 +3,9 @@
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::{DockingMolecule, overlapping_atoms};
 use bevy_rapier_molecules::motion::brownian::{Medium, hydrodynamic_radius};
+use bevy_rapier_molecules::plugin::{
+    BrownianMotionConfig, CollisionRule, CompartmentRegion, MoleculeWorld,
+};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use std::sync::Arc;

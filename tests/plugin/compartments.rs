@@ -3,6 +3,8 @@
 use bevy::asset::RenderAssetUsages;
 use bevy::mesh::{PrimitiveTopology, SphereKind, SphereMeshBuilder};
 use bevy::prelude::*;
+use bevy_rapier_molecules::force::SpringLaw;
+use bevy_rapier_molecules::plugin::{CompartmentRegion, MoleculeWorld};
 use bevy_rapier_molecules::plugin::{CompartmentSurface, ParryShape};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::diagnostic::{Diagnostic, DiagnosticsStore};
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use rand::{RngExt, SeedableRng};

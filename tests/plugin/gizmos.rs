@@ -5,6 +5,7 @@ use std::any::TypeId;
 use bevy::gizmos::{GizmoHandles, GizmoPlugin};
 use bevy::mesh::MeshPlugin;
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::CompartmentRegion;
 use bevy_rapier_molecules::plugin::ParryShape;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;

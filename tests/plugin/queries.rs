@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::MoleculeQueryFilter;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::rapier::MoleculeShape;
 use bevy_rapier3d::parry::math::Pose3;

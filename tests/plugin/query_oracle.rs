@@ -3,6 +3,7 @@
 use bevy::ecs::system::SystemState;
 use bevy::math::DVec3;
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeAtom, MoleculeHit};
 use bevy_rapier_molecules::prelude::*;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;

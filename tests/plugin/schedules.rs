@@ -2,6 +2,7 @@
 
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeSubstep, MoleculeWorld, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 
 use super::test_app::*;

@@ -1,6 +1,7 @@
 //! Invalid states are reported and do not affect other molecules.
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{MoleculeStateError, MoleculeSubstep, StateErrorKind};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
+use bevy_rapier_molecules::plugin::{MoleculeSubstep, MoleculeWorld};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

@@ -79,6 +79,7 @@ pub struct Assembly {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::molecule::load_structure;
 ///
 /// let coat = load_structure("assets/molecules/4udv.pdb", &LoadOptions::default())?;
 /// assert_eq!((coat.name(), coat.models().len()), ("4udv", 1));

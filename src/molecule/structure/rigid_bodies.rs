@@ -88,6 +88,7 @@ impl Structure {
     ///
     /// ```
     /// use bevy_rapier_molecules::prelude::*;
+    /// use bevy_rapier_molecules::molecule::{SplitBy, load_structure};
     ///
     /// let options = LoadOptions::default();
     /// let membrane = load_structure("assets/molecules/popc_bilayer.pdb", &options)?;

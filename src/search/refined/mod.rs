@@ -88,6 +88,8 @@ pub struct PlacedMolecule {
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
+/// use bevy_rapier_molecules::spheres::SphereSet;
 /// use bevy_rapier_molecules::search::{PlacedMolecule, RefinedSearch};
 /// use glam::Vec3;
 ///

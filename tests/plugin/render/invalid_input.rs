@@ -9,6 +9,7 @@ use bevy::window::{PrimaryWindow, WindowResolution};
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::DrawError;
+use bevy_rapier_molecules::render::{DepthCue, DrawDetail, MoleculeInstance, MoleculeRenderPlugin};
 
 use super::render_app::{
     SIZE, atom, default_camera_transform, headlit, ready_app, screenshot, single_molecule,

@@ -5,6 +5,7 @@ use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::MoleculeRenderPlugin;
 use bevy_rapier_molecules::render::offscreen::{
     Offscreen, OffscreenPlugin, adapter, offscreen_plugins,
 };

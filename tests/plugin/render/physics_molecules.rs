@@ -8,8 +8,10 @@ use bevy::math::Ray3d;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy_rapier_molecules::molecule::Element;
+use bevy_rapier_molecules::plugin::{NoMoleculeRendering, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::ExtractedInstanceSets;
+use bevy_rapier_molecules::render::MoleculeInstance;
 use bevy_rapier3d::prelude::*;
 
 use super::render_app::{

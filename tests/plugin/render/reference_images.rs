@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bevy::camera::ScalingMode;
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::{DrawDetail, MoleculeInstance, ProxyOverlay};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
 use image::{Rgb, RgbImage};
 

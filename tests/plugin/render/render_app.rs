@@ -21,6 +21,7 @@ use bevy::winit::WinitPlugin;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::offscreen_plugins;
+use bevy_rapier_molecules::render::{MoleculeInstance, MoleculeRenderPlugin};
 
 use crate::common::gpu_device::device;
 

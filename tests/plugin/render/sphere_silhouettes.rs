@@ -5,6 +5,7 @@ use bevy::math::DVec3;
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::MoleculeInstance;
 
 use super::render_app::{
     Depths, Frame, SIZE, atom, camera, finish_plugins, headlit, record_depths, render_app,

@@ -5,6 +5,7 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::{MoleculeInstance, ViewStyle};
 
 use super::render_app::{
     Frame, SIZE, atom, camera, default_camera_transform, headlit, lit_pixels, ready_app,
