@@ -15,7 +15,7 @@ use crate::molecule::{LoadOptions, MoleculeError, MoleculeTemplate, read_bytes};
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     let without_hydrogens = |options: &mut LoadOptions| options.hydrogens = false;
 ///     let template = assets

@@ -35,7 +35,7 @@ pub struct MoleculeCollision {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// # let mut app = App::new();
 /// // Molecules stick only in the first ten seconds.
 /// app.insert_resource(CollisionRule::new(|collision| match collision.outcome {

@@ -171,7 +171,7 @@ impl TouchingPairs {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// fn report(touching: TouchingMolecules, molecules: Query<Entity, With<Molecule>>) {
 ///     for molecule in &molecules {
 ///         for other in touching.partners(molecule) {

@@ -24,7 +24,7 @@ const SPHERE_SIDES: u32 = 12;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// fn show_contacts(mut store: ResMut<GizmoConfigStore>) {
 ///     if let Some((_, molecules)) = store.get_config_mut::<MoleculeGizmos>() {
 ///         molecules.contacts = true;

@@ -33,7 +33,7 @@ pub struct PickedAtom {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// fn print_atom(picker: MoleculePicker, cameras: Query<(&Camera, &GlobalTransform)>) {
 ///     let Ok((camera, transform)) = cameras.single() else {
 ///         return;

@@ -36,7 +36,7 @@ use super::plugins::add_frame_systems;
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_rapier3d::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// # let mut app = App::new();
 /// // A wind along x acts on all bodies in each substep.
 /// fn blow(mut contexts: Query<&mut RapierRigidBodySet>) {
