@@ -147,7 +147,7 @@ impl Scene {
         )));
         if kind != Kind::Compound {
             let model = match kind {
-                Kind::Solver => ContactModel::Rapier,
+                Kind::Solver => ContactModel::Solver,
                 _ => ContactModel::Crowd,
             };
             app.add_plugins(MoleculePlugins::default().with_contacts(model));

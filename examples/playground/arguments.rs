@@ -61,7 +61,7 @@ impl From<Contacts> for ContactModel {
     fn from(contacts: Contacts) -> Self {
         match contacts {
             Contacts::Crowd => Self::Crowd,
-            Contacts::Solver => Self::Rapier,
+            Contacts::Solver => Self::Solver,
         }
     }
 }

@@ -49,8 +49,8 @@ fn pressed(key: KeyCode) -> impl FnMut(Res<ButtonInput<KeyCode>>) -> bool + Clon
 
 fn switch_contact_model(mut model: ResMut<ContactModel>) {
     *model = match *model {
-        ContactModel::Crowd => ContactModel::Rapier,
-        ContactModel::Rapier => ContactModel::Crowd,
+        ContactModel::Crowd => ContactModel::Solver,
+        ContactModel::Solver => ContactModel::Crowd,
     };
 }
 

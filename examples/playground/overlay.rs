@@ -44,7 +44,7 @@ fn update_status(
             Backend::Gpu => "crowd (GPU)",
             _ => "crowd",
         },
-        ContactModel::Rapier => "solver (Rapier)",
+        ContactModel::Solver => "solver (Rapier)",
     };
     let is_running = contexts
         .iter()

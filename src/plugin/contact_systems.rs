@@ -245,7 +245,7 @@ pub(super) fn detect(
                 let touching = crowd_touches(&world.contacts, &world.members);
                 world.touching.update(touching);
             }
-            ContactModel::Rapier => {
+            ContactModel::Solver => {
                 let is_molecule = |entity| molecules.contains(entity);
                 let touching = rapier_touches(simulation, colliders, is_molecule);
                 world.touching.update(touching);

@@ -56,7 +56,7 @@ impl MoleculeDiagnostics {
     pub const SPHERES: DiagnosticPath = DiagnosticPath::const_new("molecules/spheres");
     /// Number of candidate pairs of the last substep: spheres of different molecules within
     /// [`ContactSolverConfig::prediction_distance`](crate::dynamics::ContactSolverConfig::prediction_distance).
-    /// Zero in [`ContactModel::Rapier`].
+    /// Zero in [`ContactModel::Solver`].
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
     /// Number of touching pairs of molecules, after the last substep.
     pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");

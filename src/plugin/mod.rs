@@ -73,7 +73,7 @@
 //!  TrackCollisions molecules with an AccelerationBound ───▶ MoleculeCollision
 //! ```
 //!
-//! In [`ContactModel::Rapier`], Rapier finds and solves contacts between molecules in `Step`;
+//! In [`ContactModel::Solver`], Rapier finds and solves contacts between molecules in `Step`;
 //! `Gather`, `Respond` and `Apply` then handle only springs.
 //!
 //! # Backends

@@ -35,7 +35,7 @@ pub enum ContactModel {
     Crowd,
     /// Each molecule is a Rapier shape, and Rapier's broad phase and solver handle contacts.
     /// For up to a few thousand molecules, and for scenes dominated by stacks and joints.
-    Rapier,
+    Solver,
 }
 
 /// A molecule of a context.
@@ -140,7 +140,7 @@ impl fmt::Debug for MoleculeWorld {
 }
 
 impl MoleculeWorld {
-    /// The contacts of the last substep; empty in [`ContactModel::Rapier`]. Member indices
+    /// The contacts of the last substep; empty in [`ContactModel::Solver`]. Member indices
     /// are those of [`molecules`](Self::molecules).
     #[must_use]
     pub fn contacts(&self) -> &CrowdContacts {

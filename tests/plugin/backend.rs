@@ -275,7 +275,7 @@ fn the_rapier_model_uses_no_device() {
         return;
     };
     let mut app = search_app_on(Backend::Gpu);
-    app.insert_resource(ContactModel::Rapier);
+    app.insert_resource(ContactModel::Solver);
     backend_mut(&mut app).share_device(device);
     spawn_heap(&mut app);
     run(&mut app, 2);

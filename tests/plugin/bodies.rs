@@ -9,7 +9,7 @@ use super::test_app::*;
 
 #[test]
 fn a_molecule_falls_under_gravity() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         let template = add(&mut app, bar());
         let molecule = spawn(&mut app, &template, Vec3::Y * 5.0);
@@ -21,7 +21,7 @@ fn a_molecule_falls_under_gravity() {
 
 #[test]
 fn a_molecule_lands_on_a_floor_and_rests() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         spawn_floor(&mut app);
         let template = add(&mut app, real("1ubq.cif"));
@@ -36,7 +36,7 @@ fn a_molecule_lands_on_a_floor_and_rests() {
 
 #[test]
 fn collisions_of_molecules_conserve_momentum() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         weightless(&mut app);
         let template = add(&mut app, real("1ubq.cif"));
@@ -59,7 +59,7 @@ fn collisions_of_molecules_conserve_momentum() {
 
 #[test]
 fn a_static_molecule_does_not_move_until_it_is_freed() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         let template = add(&mut app, bar());
         let receptor = spawn(&mut app, &template, Vec3::ZERO);
@@ -108,7 +108,7 @@ fn members(app: &mut App) -> Vec<Entity> {
 
 #[test]
 fn removing_the_molecule_component_removes_its_body() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         weightless(&mut app);
         let template = add(&mut app, bar());

@@ -253,10 +253,10 @@ fn springs_do_not_wake_molecules_in_place() {
     assert!(app.world().get::<Sleeping>(molecule).unwrap().sleeping);
 }
 
-/// In `ContactModel::Rapier` only springs count as response.
+/// In `ContactModel::Solver` only springs count as response.
 #[test]
 fn the_time_of_springs_is_that_of_their_context() {
-    let mut app = app(ContactModel::Rapier);
+    let mut app = app(ContactModel::Solver);
     weightless(&mut app);
     let template = add(&mut app, bar());
     spawn(&mut app, &template, Vec3::ZERO);

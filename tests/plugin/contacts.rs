@@ -78,7 +78,7 @@ fn oracle(app: &App, molecules: &[Entity]) -> BTreeSet<(Entity, Entity)> {
 #[test]
 fn both_models_find_the_same_touching_pairs() {
     let mut found = Vec::new();
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let (mut app, molecules) = overlapping_scene(model);
         let expected = oracle(&app, &molecules);
         assert!(expected.len() > 10);
@@ -126,7 +126,7 @@ fn record_messages(app: &mut App) {
 
 #[test]
 fn contact_start_and_stop_are_reported_once() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         let mut app = app(model);
         record_messages(&mut app);
         weightless(&mut app);
@@ -180,7 +180,7 @@ fn initial_overlaps_are_reported_in_the_order_of_entities() {
     assert!(received.started.len() > 10);
     assert_eq!(received.started, sorted);
     assert_eq!(received, messages(ContactModel::Crowd));
-    assert_eq!(received.started, messages(ContactModel::Rapier).started);
+    assert_eq!(received.started, messages(ContactModel::Solver).started);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn the_contact_model_can_change_while_molecules_touch() {
     let low = spawn(&mut app, &template, Vec3::Y * 0.1);
     let high = spawn(&mut app, &template, Vec3::Y * 0.31);
     for k in 0..6 {
-        let model = [ContactModel::Crowd, ContactModel::Rapier][k % 2];
+        let model = [ContactModel::Crowd, ContactModel::Solver][k % 2];
         app.insert_resource(model);
         run(&mut app, 60);
         for molecule in [low, high] {
@@ -295,7 +295,7 @@ fn a_change_of_the_contact_model_clears_old_contacts() {
     };
     run(&mut app, 2);
     assert!(active_contacts(&mut app) > 0);
-    app.insert_resource(ContactModel::Rapier);
+    app.insert_resource(ContactModel::Solver);
     run(&mut app, 1);
     assert_eq!(active_contacts(&mut app), 0);
     // Far apart and approaching: old contacts would stop them.
@@ -330,14 +330,14 @@ fn candidates_are_counted_in_the_crowd_model() {
     };
     run(&mut app, 2);
     assert!(candidates(&app) > 0.0);
-    app.insert_resource(ContactModel::Rapier);
+    app.insert_resource(ContactModel::Solver);
     run(&mut app, 1);
     assert_eq!(candidates(&app), 0.0);
 }
 
 #[test]
 fn molecules_with_a_joint_without_contacts_do_not_collide() {
-    for model in [ContactModel::Crowd, ContactModel::Rapier] {
+    for model in [ContactModel::Crowd, ContactModel::Solver] {
         for contacts in [true, false] {
             let mut app = app(model);
             weightless(&mut app);

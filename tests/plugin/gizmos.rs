@@ -117,7 +117,7 @@ fn all_gizmos_draw_lines() {
     for (model, first) in [
         (ContactModel::Crowd, true),
         (ContactModel::Crowd, false),
-        (ContactModel::Rapier, true),
+        (ContactModel::Solver, true),
     ] {
         let mut app = gizmo_app(model, first);
         *group(&mut app) = all_enabled();
@@ -128,7 +128,7 @@ fn all_gizmos_draw_lines() {
         let spheres = vertices(&app, config.sphere_color);
         assert!(spheres.len() >= 21 * 36, "{}", spheres.len());
         let cells = vertices(&app, config.cell_color);
-        assert_eq!(cells.is_empty(), model == ContactModel::Rapier);
+        assert_eq!(cells.is_empty(), model == ContactModel::Solver);
         let contacts = vertices(&app, config.touch_color);
         assert!(contacts.len() >= 4, "{model:?}: {}", contacts.len());
         assert!(contacts.iter().all(|point| point.length() < 1.5));

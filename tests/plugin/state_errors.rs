@@ -27,7 +27,7 @@ fn errors(app: &App) -> &[MoleculeStateError] {
 
 /// Both contact models, with a bystander and a molecule that has fallen for three frames.
 fn falling_molecules() -> [(ContactModel, App, Entity, Entity); 2] {
-    [ContactModel::Crowd, ContactModel::Rapier].map(|model| {
+    [ContactModel::Crowd, ContactModel::Solver].map(|model| {
         let mut app = recording_app();
         app.insert_resource(model);
         let bystander = spawn_bystander(&mut app);
