@@ -6,7 +6,7 @@
 //! upper line of one bound crosses the lower line of another, the two start to overlap along
 //! that axis. If they also overlap along the other two, the bounds overlap.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// A face of a space-time bound: its coordinate at time zero, nm, and its speed, nm/s.
@@ -16,38 +16,14 @@ pub(super) struct Line {
     pub(super) speed: f64,
 }
 
-impl Line {
-    fn at(&self, time: f64) -> f64 {
-        self.start + time * self.speed
-    }
-}
-
-/// The crossing of two neighboring lines. The greatest one is the earliest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The crossing of two neighboring lines, ordered by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LineCrossing {
-    time: f64,
-    axis: u8,
+    /// Bits of the time, which is not negative: they have the order of times.
+    time: u64,
+    axis: usize,
     lower: u32,
     upper: u32,
-}
-
-impl Eq for LineCrossing {}
-
-impl Ord for LineCrossing {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .time
-            .total_cmp(&self.time)
-            .then_with(|| other.axis.cmp(&self.axis))
-            .then_with(|| other.lower.cmp(&self.lower))
-            .then_with(|| other.upper.cmp(&self.upper))
-    }
-}
-
-impl PartialOrd for LineCrossing {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// The lines along one axis: 2 k is the lower line of sphere k, 2 k + 1 the upper one.
@@ -90,15 +66,13 @@ impl Axis {
         }
     }
 
-    /// Whether two bounds are at most `margin` nm apart at time zero.
-    fn are_near(&self, a: u32, b: u32, margin: f64) -> bool {
-        let face = |sphere: u32, side: usize| self.lines[2 * sphere as usize + side].start;
+    /// Whether two bounds are at most `margin` nm apart at a time.
+    fn are_near(&self, a: u32, b: u32, time: f64, margin: f64) -> bool {
+        let face = |sphere: u32, side: usize| {
+            let line = self.lines[2 * sphere as usize + side];
+            line.start + time * line.speed
+        };
         face(a, 0) <= face(b, 1) + margin && face(b, 0) <= face(a, 1) + margin
-    }
-
-    fn overlap(&self, a: u32, b: u32, time: f64) -> bool {
-        let face = |sphere: u32, side: usize| self.lines[2 * sphere as usize + side].at(time);
-        face(a, 0) <= face(b, 1) && face(b, 0) <= face(a, 1)
     }
 }
 
@@ -106,7 +80,7 @@ impl Axis {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
     pub(super) axes: [Axis; 3],
-    crossings: BinaryHeap<LineCrossing>,
+    crossings: BinaryHeap<Reverse<LineCrossing>>,
     active: Vec<u32>,
     /// Pairs that overlap from the start.
     initial: Vec<(u32, u32)>,
@@ -138,7 +112,10 @@ impl Sweep {
             let upper = |other: u32| x.lines[2 * other as usize + 1].start;
             self.active.retain(|&other| upper(other) + margin >= low);
             for &other in &self.active {
-                if y.are_near(sphere, other, margin) && z.are_near(sphere, other, margin) {
+                if [y, z]
+                    .iter()
+                    .all(|axis| axis.are_near(sphere, other, 0.0, margin))
+                {
                     self.initial.push((sphere.min(other), sphere.max(other)));
                     visit(sphere, other);
                 }
@@ -162,11 +139,11 @@ impl Sweep {
             }
         }
         let mut first: Option<Overlap> = None;
-        while let Some(crossing) = self.crossings.pop() {
+        while let Some(Reverse(crossing)) = self.crossings.pop() {
             let LineCrossing {
-                time, lower, upper, ..
+                axis, lower, upper, ..
             } = crossing;
-            let axis = crossing.axis as usize;
+            let time = f64::from_bits(crossing.time);
             let at = self.axes[axis].rank[lower as usize] as usize;
             if self.axes[axis].order.get(at + 1) != Some(&upper) {
                 continue;
@@ -180,7 +157,7 @@ impl Sweep {
             if lower % 2 == 1 && upper % 2 == 0 && first.is_none() {
                 let (a, b) = (lower / 2, upper / 2);
                 let pair = (a.min(b), a.max(b));
-                let overlaps = |k: usize| k == axis || self.axes[k].overlap(a, b, time);
+                let overlaps = |k: usize| k == axis || self.axes[k].are_near(a, b, time, 0.0);
                 if (0..3).all(overlaps) && !self.initial.contains(&pair) {
                     first = Some((time, pair.0, pair.1));
                     if !full {
@@ -207,11 +184,12 @@ impl Sweep {
             return;
         }
         let time = ((other.start - one.start) / closing).max(now);
-        self.crossings.push(LineCrossing {
-            time,
-            axis: axis as u8,
+        self.crossings.push(Reverse(LineCrossing {
+            // Adding zero removes the sign of a negative zero.
+            time: (time + 0.0).to_bits(),
+            axis,
             lower,
             upper,
-        });
+        }));
     }
 }

@@ -148,38 +148,22 @@ impl BoundSet {
         })
     }
 
-    /// Probes a sphere and shrinks its bound to it.
+    /// Probes a sphere and shrinks its bound to it. Only if it `may_jump` may it be outside.
     pub(super) fn reset(
         &mut self,
         sphere: u32,
         now: f64,
         motion: &mut dyn SphereMotion,
+        may_jump: bool,
     ) -> Result<(), MotionError> {
         self.counts.probes += 1;
         let probe = probe(sphere, now, motion)?;
-        check_bound(sphere, &self.bounds[sphere as usize], &probe, now)?;
-        self.set(sphere, now, &probe);
-        Ok(())
-    }
-
-    /// [`Self::reset`] where the velocity may have jumped.
-    pub(super) fn reset_after_jump(
-        &mut self,
-        sphere: u32,
-        now: f64,
-        motion: &mut dyn SphereMotion,
-    ) -> Result<(), MotionError> {
-        self.counts.probes += 1;
-        let probe = probe(sphere, now, motion)?;
-        self.set(sphere, now, &probe);
-        Ok(())
-    }
-
-    fn set(&mut self, sphere: u32, now: f64, probe: &Probe) {
         let bound = &mut self.bounds[sphere as usize];
-        bound.since = now;
-        bound.position = probe.position;
-        bound.velocity = probe.velocity;
+        if !may_jump {
+            check_bound(sphere, bound, &probe, now)?;
+        }
+        (bound.since, bound.position, bound.velocity) = (now, probe.position, probe.velocity);
+        Ok(())
     }
 
     /// A bound as it moves and grows from `now` on.
@@ -319,8 +303,8 @@ impl BoundSet {
     ) -> Result<(), MotionError> {
         self.counts.colliding += 1;
         let (a, b) = (a.min(b), a.max(b));
-        self.reset(a, now, motion)?;
-        self.reset(b, now, motion)?;
+        self.reset(a, now, motion, false)?;
+        self.reset(b, now, motion, false)?;
         let [one, other] = [a, b].map(|index| &self.bounds[index as usize]);
         let offset = other.position - one.position;
         let distance = offset.length();
@@ -347,8 +331,8 @@ impl BoundSet {
             speed,
             penetration: depth,
         });
-        self.reset_after_jump(a, now, motion)?;
-        self.reset_after_jump(b, now, motion)
+        self.reset(a, now, motion, true)?;
+        self.reset(b, now, motion, true)
     }
 
     /// [`Self::collide`] for a bound and a wall.
@@ -360,7 +344,7 @@ impl BoundSet {
         motion: &mut dyn SphereMotion,
     ) -> Result<(), MotionError> {
         self.counts.at_walls += 1;
-        self.reset(sphere, now, motion)?;
+        self.reset(sphere, now, motion, false)?;
         let bound = &self.bounds[sphere as usize];
         let at = &self.walls[wall as usize];
         let surface = at.signed_distance(bound.position);
@@ -378,7 +362,7 @@ impl BoundSet {
             speed,
             penetration: depth,
         });
-        self.reset_after_jump(sphere, now, motion)
+        self.reset(sphere, now, motion, true)
     }
 }
 

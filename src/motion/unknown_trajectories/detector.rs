@@ -2,11 +2,12 @@
 
 use glam::DVec3;
 
-use super::bounds::{BoundSet, CurrentBound};
+use super::bounds::BoundSet;
 use super::cell_size::best_cell_size;
-use super::crossing::{Crossing, LEAVE_MARGIN, next_crossing};
 use super::event_queue::{Event, EventKind, EventQueue, Slot};
-use super::grid_hierarchy::{CellRange, GridHierarchy, MAX_LEVELS, RADII_PER_CELL};
+use super::grid_hierarchy::{
+    CellRange, Crossing, GridHierarchy, LEAVE_MARGIN, MAX_LEVELS, RADII_PER_CELL,
+};
 use super::{
     CollisionDetector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound,
     TimeVaryingConfig, check_not_past,
@@ -32,66 +33,8 @@ struct BoundEnd {
     version: u32,
 }
 
-/// A possible end of a bound.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    time: f64,
-    kind: EventKind,
-}
-
-/// Searches the first collision of one bound.
-struct CollisionSearch<'a> {
-    bounds: &'a BoundSet,
-    ends: &'a [BoundEnd],
-    own: CurrentBound,
-    now: f64,
-    first: Candidate,
-    checks: u64,
-}
-
-impl<'a> CollisionSearch<'a> {
-    /// Searches for a collision before `first`.
-    fn new(
-        bounds: &'a BoundSet,
-        ends: &'a [BoundEnd],
-        sphere: u32,
-        now: f64,
-        first: Candidate,
-    ) -> Self {
-        Self {
-            bounds,
-            ends,
-            own: bounds.current(sphere, now),
-            now,
-            first,
-            checks: 0,
-        }
-    }
-
-    /// Takes the collision with another bound if it precedes the known ends of both.
-    #[inline]
-    fn test(&mut self, other: u32) {
-        let until = self.first.time.min(self.ends[other as usize].due);
-        self.checks += 1;
-        let next = self
-            .bounds
-            .next_collision(&self.own, other, self.now, until);
-        // A collision at the same time would replace the other's end and be found again.
-        if let Some(time) = next
-            && time < until
-        {
-            // `queue_end` sets the version.
-            let other_version = 0;
-            self.first = Candidate {
-                time,
-                kind: EventKind::Collision {
-                    other,
-                    other_version,
-                },
-            };
-        }
-    }
-}
+/// Time and kind of a possible end of a bound.
+type Candidate = (f64, EventKind);
 
 /// Detects collisions of spheres with unknown trajectories by time-varying bounds.
 ///
@@ -261,7 +204,7 @@ impl TimeVaryingDetector {
                 count,
             });
         }
-        self.bounds.reset_after_jump(sphere, self.now, motion)?;
+        self.bounds.reset(sphere, self.now, motion, true)?;
         self.renew(sphere);
         self.plan(sphere);
         Ok(())
@@ -291,8 +234,7 @@ impl TimeVaryingDetector {
         let growing = self.bounds.bounds[index].growing(self.now);
         // Crossings after the end are planned at the end.
         let max_time = self.ends[index].due - self.now;
-        let (range, size) = (self.grids.range(sphere), self.grids.cell_size(sphere));
-        match next_crossing(&growing, &range, size, max_time) {
+        match self.grids.next_crossing(sphere, &growing, max_time) {
             Some((time, crossing)) => self.queue.set(Event {
                 time: self.now + time,
                 sphere,
@@ -305,16 +247,10 @@ impl TimeVaryingDetector {
     /// Searches and queues the end of a bound.
     fn plan_end(&mut self, sphere: u32) {
         let reset = self.ends[sphere as usize].reset;
-        let mut first = Candidate {
-            time: reset,
-            kind: EventKind::Reset,
-        };
-        if let Some((time, wall)) = self.bounds.next_wall(sphere, self.now, reset) {
-            first = Candidate {
-                time,
-                kind: EventKind::WallCollision(wall),
-            };
-        }
+        let wall = self.bounds.next_wall(sphere, self.now, reset);
+        let first = wall.map_or((reset, EventKind::Reset), |(time, wall)| {
+            (time, EventKind::WallCollision(wall))
+        });
         let first = self.search_collision(sphere, None, first);
         self.queue_end(sphere, first);
     }
@@ -325,19 +261,34 @@ impl TimeVaryingDetector {
         &mut self,
         sphere: u32,
         previous: Option<CellRange>,
-        first: Candidate,
+        mut first: Candidate,
     ) -> Candidate {
-        let mut search = CollisionSearch::new(&self.bounds, &self.ends, sphere, self.now, first);
-        self.grids
-            .visit_neighbors(sphere, previous, |other| search.test(other));
-        let CollisionSearch { first, checks, .. } = search;
+        let (bounds, now) = (&self.bounds, self.now);
+        let own = bounds.current(sphere, now);
+        let mut checks = 0;
+        self.grids.visit_neighbors(sphere, previous, |other| {
+            // Only collisions before the known ends of both. One at the same time would replace
+            // the other's end and be found again.
+            let until = first.0.min(self.ends[other as usize].due);
+            checks += 1;
+            if let Some(time) = bounds.next_collision(&own, other, now, until)
+                && time < until
+            {
+                // `queue_end` sets the version.
+                let other_version = 0;
+                let kind = EventKind::Collision {
+                    other,
+                    other_version,
+                };
+                first = (time, kind);
+            }
+        });
         self.bounds.counts.checks += checks;
         first
     }
 
     /// Queues the end of a bound. A collision is also the end of the other bound.
-    fn queue_end(&mut self, sphere: u32, first: Candidate) {
-        let Candidate { time, kind } = first;
+    fn queue_end(&mut self, sphere: u32, (time, kind): Candidate) {
         let mut claim = |sphere: u32| {
             let end = &mut self.ends[sphere as usize];
             end.due = time;
@@ -386,7 +337,7 @@ impl TimeVaryingDetector {
             EventKind::Collision { .. } => {}
             EventKind::Reset => {
                 self.bounds.counts.resetting += 1;
-                self.bounds.reset(sphere, self.now, motion)?;
+                self.bounds.reset(sphere, self.now, motion, false)?;
                 self.renew(sphere);
             }
             EventKind::WallCollision(wall) => {
@@ -402,14 +353,11 @@ impl TimeVaryingDetector {
     fn cross(&mut self, sphere: u32, crossing: Crossing) {
         let previous = self.grids.range(sphere);
         self.grids.set_range(sphere, crossing.apply(previous));
-        if crossing.is_entering() {
+        if crossing.is_entering {
             self.bounds.counts.entering += 1;
-            let known = Candidate {
-                time: self.ends[sphere as usize].due,
-                kind: EventKind::Reset,
-            };
+            let known = (self.ends[sphere as usize].due, EventKind::Reset);
             let first = self.search_collision(sphere, Some(previous), known);
-            if matches!(first.kind, EventKind::Collision { .. }) {
+            if matches!(first.1, EventKind::Collision { .. }) {
                 self.queue_end(sphere, first);
             }
         } else {

@@ -9,7 +9,7 @@
 //!
 //! The queue is an indexed heap with four children per node.
 
-use super::crossing::Crossing;
+use super::grid_hierarchy::Crossing;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -205,7 +205,7 @@ mod tests {
                         time,
                         sphere,
                         kind: if is_crossing {
-                            EventKind::Crossing(Crossing::EnterAbove(0))
+                            EventKind::Crossing(Crossing::default())
                         } else {
                             EventKind::Reset
                         },

@@ -12,6 +12,8 @@
 
 use glam::DVec3;
 
+use crate::motion::time_of_impact::{GrowingSphere, first_not_positive};
+
 /// Maximum number of cells per sphere of a grid.
 const CELLS_PER_SPHERE: usize = 4;
 
@@ -27,6 +29,32 @@ const MAX_COORDINATE: f64 = 1_125_899_906_842_624.0;
 
 /// Maximum number of grids. The coarsest cells are 1024 times as large as the finest.
 pub(super) const MAX_LEVELS: usize = 11;
+
+/// Distance beyond a face at which a bound has left a cell, in cells. Without this margin,
+/// rounding could make a bound enter and leave forever.
+pub(super) const LEAVE_MARGIN: f64 = 1.0 / 64.0;
+
+/// A bound enters the next cell, or leaves its outermost cell, at one end along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Crossing {
+    axis: u8,
+    is_upper_end: bool,
+    pub(super) is_entering: bool,
+}
+
+impl Crossing {
+    /// The cells after the crossing.
+    pub(super) fn apply(self, mut range: CellRange) -> CellRange {
+        let end = if self.is_upper_end {
+            &mut range.high
+        } else {
+            &mut range.low
+        };
+        let is_upward = self.is_upper_end == self.is_entering;
+        end[self.axis as usize] += if is_upward { 1 } else { -1 };
+        range
+    }
+}
 
 /// The cells that a bound overlaps in its native grid, from `low` to `high` inclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,6 +213,57 @@ impl GridHierarchy {
             low: cell(center - radius),
             high: cell(center + radius),
         }
+    }
+
+    /// The next crossing of the bound of a sphere within `max_time` s, and the time until then.
+    ///
+    /// Along an axis a bound spans x + v t − r(t) to x + v t + r(t). It enters the next cell when
+    /// one end touches the face, and leaves a cell when its other end has passed the face
+    /// (equation 7). All of these are quadratic equations.
+    pub(super) fn next_crossing(
+        &self,
+        sphere: u32,
+        bound: &GrowingSphere,
+        max_time: f64,
+    ) -> Option<(f64, Crossing)> {
+        let (range, size) = (self.range(sphere), self.cell_size(sphere));
+        let mut best = (max_time, None);
+        let half = 0.5 * bound.acceleration;
+        for (k, axis) in (0..3).zip(0..) {
+            let mut offer = |time: f64, is_upper_end: bool, is_entering: bool| {
+                if time < best.0 {
+                    let crossing = Crossing {
+                        axis,
+                        is_upper_end,
+                        is_entering,
+                    };
+                    best = (time, Some(crossing));
+                }
+            };
+            let (x, v) = (bound.center[k], bound.velocity[k]);
+            let (low, high) = (x - bound.radius, x + bound.radius);
+            let (low_speed, high_speed) = (v - bound.growth, v + bound.growth);
+            let (first, last) = (range.low[k] as f64, range.high[k] as f64);
+            let below = first_not_positive(low - first * size, low_speed, -half);
+            offer(below, false, true);
+            let above = first_not_positive((last + 1.0) * size - high, -high_speed, -half);
+            offer(above, true, true);
+            if range.high[k] > range.low[k] {
+                let face = (first + 1.0 + LEAVE_MARGIN) * size;
+                offer(
+                    first_not_positive(face - low, -low_speed, half),
+                    false,
+                    false,
+                );
+                let face = (last - LEAVE_MARGIN) * size;
+                offer(
+                    first_not_positive(high - face, high_speed, half),
+                    true,
+                    false,
+                );
+            }
+        }
+        best.1.map(|crossing| (best.0, crossing))
     }
 
     /// Moves a sphere to other cells.

@@ -143,7 +143,7 @@ impl CollisionDetector for HubbardDetector {
             let (time, event) = self.next_event(limit);
             self.now = time;
             for sphere in 0..self.bounds.bounds.len() as u32 {
-                self.bounds.reset(sphere, time, motion)?;
+                self.bounds.reset(sphere, time, motion, false)?;
             }
             match event {
                 Some((a, CollisionPartner::Sphere(b))) => {

@@ -35,7 +35,6 @@
 mod bentley_ottmann;
 mod bounds;
 mod cell_size;
-mod crossing;
 mod detector;
 mod event_queue;
 mod grid_hierarchy;
