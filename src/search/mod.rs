@@ -77,7 +77,7 @@ pub use two_level_grid::TwoLevelGrid;
 pub use uniform_grid::UniformGrid;
 pub use verlet_grid::VerletGrid;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -101,6 +101,16 @@ pub struct SearchTimes {
     pub build: Duration,
     /// Time to find the pairs in it.
     pub walk: Duration,
+}
+
+impl SearchTimes {
+    /// The times of a search that ends now.
+    fn of(start: Instant, built: Instant) -> Self {
+        Self {
+            build: built - start,
+            walk: built.elapsed(),
+        }
+    }
 }
 
 /// A cell of a grid: an axis-aligned cube.

@@ -79,7 +79,7 @@ impl Pair {
 #[derive(Clone, Debug, Default)]
 pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,
-    /// Gaps of the pairs (nm) list by list; empty if they were not requested.
+    /// Gaps of the pairs (nm), as many lists; empty if they were not requested.
     gaps: Vec<Vec<f32>>,
 }
 
@@ -168,6 +168,7 @@ impl PairBuffer {
         self.clear();
         if self.lists.len() < tasks {
             self.lists.resize_with(tasks, Vec::new);
+            self.gaps.resize_with(tasks, Vec::new);
         }
         &mut self.lists[..tasks]
     }
@@ -175,19 +176,11 @@ impl PairBuffer {
     /// As [`start`](Self::start), with a list of gaps (nm) beside each list of pairs.
     pub(crate) fn start_with_gaps(&mut self, tasks: usize) -> (&mut [Vec<Pair>], &mut [Vec<f32>]) {
         self.start(tasks);
-        self.resize_gaps();
         (&mut self.lists[..tasks], &mut self.gaps[..tasks])
     }
 
     /// The pairs, and lists for their gaps.
     pub(crate) fn lists_and_gaps(&mut self) -> (&[Vec<Pair>], &mut [Vec<f32>]) {
-        self.resize_gaps();
-        (&self.lists, &mut self.gaps[..self.lists.len()])
-    }
-
-    fn resize_gaps(&mut self) {
-        if self.gaps.len() < self.lists.len() {
-            self.gaps.resize_with(self.lists.len(), Vec::new);
-        }
+        (&self.lists, &mut self.gaps)
     }
 }

@@ -50,19 +50,14 @@ impl Hits<'_> {
 }
 
 /// Counts the hits.
-#[derive(Default)]
-pub(super) struct CountSink {
-    pub(super) count: u64,
-}
-
-impl Sink for CountSink {
+impl Sink for u64 {
     const WANTS_INDICES: bool = false;
 
     type Cursor = u64;
 
     #[inline(always)]
     fn open(&mut self, _: usize) -> u64 {
-        self.count
+        *self
     }
 
     #[inline(always)]
@@ -72,20 +67,16 @@ impl Sink for CountSink {
 
     #[inline(always)]
     fn close(&mut self, count: u64) {
-        self.count = count;
+        *self = count;
     }
 
     fn push_pair(&mut self, _pair: Pair, _gap: impl FnOnce() -> f32) {
-        self.count += 1;
+        *self += 1;
     }
 }
 
 /// Lists the hits.
-pub(super) struct PairSink<'a> {
-    pub(super) list: &'a mut Vec<Pair>,
-}
-
-impl Sink for PairSink<'_> {
+impl Sink for Vec<Pair> {
     const WANTS_INDICES: bool = true;
 
     /// Where the next pair goes.
@@ -93,7 +84,7 @@ impl Sink for PairSink<'_> {
 
     #[inline(always)]
     fn open(&mut self, count: usize) -> *mut Pair {
-        open(self.list, count)
+        open(self, count)
     }
 
     #[inline(always)]
@@ -112,18 +103,36 @@ impl Sink for PairSink<'_> {
     #[inline(always)]
     fn close(&mut self, next: *mut Pair) {
         // SAFETY: `push` wrote all pairs before `next`, within the space of `open`.
-        unsafe { close(self.list, next) };
+        unsafe { close(self, next) };
     }
 
     fn push_pair(&mut self, pair: Pair, _gap: impl FnOnce() -> f32) {
-        self.list.push(pair);
+        self.push(pair);
     }
 }
 
-/// Lists the hits and their gaps.
+/// Smallest number of pairs per batch, except for the last batch of a task.
+const BATCH: usize = 4096;
+
+/// Lists the hits and their gaps, or passes them to a [`Visitor`] in batches.
 pub(super) struct GapSink<'a> {
-    pub(super) pairs: PairSink<'a>,
+    pub(super) pairs: &'a mut Vec<Pair>,
     pub(super) gaps: &'a mut Vec<f32>,
+    pub(super) visit: Option<Visitor<'a>>,
+}
+
+impl GapSink<'_> {
+    /// Passes the pairs to the visitor, if any, unless there are less than `min`.
+    #[inline(always)]
+    pub(super) fn flush(&mut self, min: usize) {
+        if let Some(visit) = self.visit
+            && self.gaps.len() >= min
+        {
+            visit(self.pairs, self.gaps);
+            self.pairs.clear();
+            self.gaps.clear();
+        }
+    }
 }
 
 impl Sink for GapSink<'_> {
@@ -134,7 +143,7 @@ impl Sink for GapSink<'_> {
 
     #[inline(always)]
     fn open(&mut self, count: usize) -> Self::Cursor {
-        (self.pairs.open(count), open(self.gaps, count))
+        (open(self.pairs, count), open(self.gaps, count))
     }
 
     #[inline(always)]
@@ -150,69 +159,24 @@ impl Sink for GapSink<'_> {
         unsafe {
             C::write_gaps::<MIXED>(hits.columns, hits.query, hits.at, hits.mask, *gap);
             *gap = gap.add(hits.mask.count_ones() as usize);
-            PairSink::push::<C, MIXED>(pair, hits);
+            <Vec<Pair> as Sink>::push::<C, MIXED>(pair, hits);
         }
     }
 
     #[inline(always)]
     fn close(&mut self, (pair, gap): Self::Cursor) {
-        self.pairs.close(pair);
-        // SAFETY: `push` wrote all gaps before `gap`, within the space of `open`.
-        unsafe { close(self.gaps, gap) };
-    }
-
-    fn push_pair(&mut self, pair: Pair, gap: impl FnOnce() -> f32) {
-        self.pairs.list.push(pair);
-        self.gaps.push(gap());
-    }
-}
-
-/// Smallest number of pairs per batch, except for the last batch of a task.
-const BATCH: usize = 4096;
-
-/// Passes the hits and their gaps to a [`Visitor`], in batches.
-pub(super) struct BatchSink<'a> {
-    pub(super) sink: GapSink<'a>,
-    pub(super) visit: Visitor<'a>,
-}
-
-impl BatchSink<'_> {
-    /// Passes the pairs on if there are at least `min`.
-    pub(super) fn flush_if(&mut self, min: usize) {
-        let GapSink { pairs, gaps } = &mut self.sink;
-        if gaps.len() >= min {
-            (self.visit)(pairs.list, gaps);
-            pairs.list.clear();
-            gaps.clear();
+        // SAFETY: `push` wrote all pairs and gaps before these, within the space of `open`.
+        unsafe {
+            close(self.pairs, pair);
+            close(self.gaps, gap);
         }
-    }
-}
-
-impl Sink for BatchSink<'_> {
-    const WANTS_INDICES: bool = true;
-
-    type Cursor = (*mut Pair, *mut f32);
-
-    #[inline(always)]
-    fn open(&mut self, count: usize) -> Self::Cursor {
-        self.sink.open(count)
-    }
-
-    #[inline(always)]
-    unsafe fn push<C: Comparison, const MIXED: bool>(cursor: &mut Self::Cursor, hits: &Hits<'_>) {
-        // SAFETY: as the caller promises.
-        unsafe { GapSink::push::<C, MIXED>(cursor, hits) };
-    }
-
-    #[inline(always)]
-    fn close(&mut self, cursor: Self::Cursor) {
-        self.sink.close(cursor);
-        self.flush_if(BATCH);
+        self.flush(BATCH);
     }
 
     fn push_pair(&mut self, pair: Pair, gap: impl FnOnce() -> f32) {
-        self.sink.push_pair(pair, gap);
-        self.flush_if(BATCH);
+        self.pairs.push(pair);
+        self.gaps.push(gap());
+        self.flush(BATCH);
     }
 }
 

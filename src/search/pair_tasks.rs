@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::pair_sink::{BatchSink, CountSink, GapSink, PairSink, Sink, keep_headroom};
+use super::pair_sink::{GapSink, Sink, keep_headroom};
 use super::{MAX_STORED_PAIRS, Pair, PairBuffer, SearchError, SearchTimes};
 use crate::pool::in_pool;
 
@@ -73,18 +73,9 @@ pub(super) fn list<T: PairTasks>(
     pairs: &mut PairBuffer,
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
-    pairs.clear();
-    build_and_walk(build, |tasks| {
-        check_largest_task(tasks)?;
-        let lists = pairs.start(tasks.tasks()).par_iter_mut().enumerate();
-        let stored = StoredPairs::default();
-        lists.for_each(|(task, list)| {
-            stored.add(list, |list| {
-                tasks.run(task, &mut PairSink { list });
-                keep_headroom(list);
-            });
-        });
-        stored.finish(pairs)
+    fill(pairs, build, |tasks, task, list, _| {
+        tasks.run(task, list);
+        keep_headroom(list);
     })
 }
 
@@ -94,20 +85,32 @@ pub(super) fn list_gaps<T: PairTasks>(
     each: &(dyn Fn(usize, &[Pair], &[f32]) + Sync),
     build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
 ) -> Result<SearchTimes, SearchError> {
+    fill(pairs, build, |tasks, task, pairs, gaps| {
+        let visit = None;
+        tasks.run(task, &mut GapSink { pairs, gaps, visit });
+        keep_headroom(pairs);
+        keep_headroom(gaps);
+        each(task, pairs, gaps);
+    })
+}
+
+/// Calls `run` for each of the tasks that `build` returns, unless there are too many pairs.
+fn fill<T: PairTasks>(
+    pairs: &mut PairBuffer,
+    build: impl FnOnce() -> Result<Option<T>, SearchError> + Send,
+    run: impl Fn(&T, usize, &mut Vec<Pair>, &mut Vec<f32>) + Send + Sync,
+) -> Result<SearchTimes, SearchError> {
     pairs.clear();
     build_and_walk(build, |tasks| {
-        check_largest_task(tasks)?;
+        // A single task could fill the memory.
+        if tasks.comparisons() > COUNT_FIRST {
+            check_pair_count(count(tasks))?;
+        }
         let (lists, gaps) = pairs.start_with_gaps(tasks.tasks());
         let stored = StoredPairs::default();
         let lists = lists.par_iter_mut().zip(gaps).enumerate();
         lists.for_each(|(task, (list, gaps))| {
-            stored.add(list, |list| {
-                let pairs = PairSink { list };
-                tasks.run(task, &mut GapSink { pairs, gaps });
-                keep_headroom(list);
-                keep_headroom(gaps);
-                each(task, list, gaps);
-            });
+            stored.add(list, |list| run(tasks, task, list, gaps));
         });
         stored.finish(pairs)
     })
@@ -120,16 +123,12 @@ pub(super) fn visit<T: PairTasks>(
 ) -> Result<SearchTimes, SearchError> {
     build_and_walk(build, |tasks| {
         let numbers = (0..tasks.tasks()).into_par_iter();
-        numbers.for_each_init(
-            || (Vec::new(), Vec::new()),
-            |(list, gaps), task| {
-                let pairs = PairSink { list };
-                let sink = GapSink { pairs, gaps };
-                let mut sink = BatchSink { sink, visit };
-                tasks.run(task, &mut sink);
-                sink.flush_if(1);
-            },
-        );
+        numbers.for_each_init(Default::default, |(pairs, gaps), task| {
+            let visit = Some(visit);
+            let mut sink = GapSink { pairs, gaps, visit };
+            tasks.run(task, &mut sink);
+            sink.flush(1);
+        });
         Ok(())
     })
 }
@@ -146,10 +145,7 @@ fn build_and_walk<T: PairTasks>(
         };
         let built = Instant::now();
         walk(&tasks)?;
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(SearchTimes::of(start, built))
     })
 }
 
@@ -157,19 +153,11 @@ fn build_and_walk<T: PairTasks>(
 pub(super) fn count<T: PairTasks>(tasks: &T) -> u64 {
     let numbers = (0..tasks.tasks()).into_par_iter();
     let counts = numbers.map(|task| {
-        let mut sink = CountSink::default();
-        tasks.run(task, &mut sink);
-        sink.count
+        let mut count = 0_u64;
+        tasks.run(task, &mut count);
+        count
     });
     counts.sum()
-}
-
-/// Counts the pairs first if a single task could fill the memory.
-fn check_largest_task<T: PairTasks>(tasks: &T) -> Result<(), SearchError> {
-    if tasks.comparisons() > COUNT_FIRST {
-        check_pair_count(count(tasks))?;
-    }
-    Ok(())
 }
 
 /// Number of pairs stored so far by all tasks of a search.

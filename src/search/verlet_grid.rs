@@ -120,10 +120,7 @@ impl PairSearch for VerletGrid {
                 let near = stored.iter().filter(|pair| pair.overlaps(spheres, margin));
                 list.extend(near);
             });
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(SearchTimes::of(start, built))
     }
 
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {

@@ -241,10 +241,7 @@ impl BoxSearch for BoxGrid {
             });
         }
         self.compare_oversize(boxes, pairs, walked);
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(SearchTimes::of(start, built))
     }
 }
 

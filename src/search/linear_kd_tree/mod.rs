@@ -326,9 +326,6 @@ impl BoxSearch for LinearKdTree {
         if self.deduplication == Deduplication::BySorting {
             pairs.sort_and_dedup();
         }
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(SearchTimes::of(start, built))
     }
 }

@@ -186,10 +186,7 @@ impl RefinedSearch {
                     refinement.find_pairs(scratch, list);
                 }
             });
-        Ok(SearchTimes {
-            build: built - start,
-            walk: built.elapsed(),
-        })
+        Ok(SearchTimes::of(start, built))
     }
 
     fn check(&self, molecules: &[PlacedMolecule]) -> Result<(), RefinedSearchError> {

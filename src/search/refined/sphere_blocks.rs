@@ -5,7 +5,6 @@ use std::ops::Range;
 use glam::Vec3;
 
 use crate::search::Pair;
-use crate::search::pair_sink::PairSink;
 use crate::search::uniform_grid::pair_walk::compare_run;
 #[cfg(target_arch = "x86_64")]
 use crate::search::uniform_grid::simd::Avx2;
@@ -111,7 +110,6 @@ impl SphereBlocks {
             owner: &self.owner,
             index: &self.index,
         };
-        let mut sink = PairSink { list };
         for pair in block_pairs {
             for one in pair.a.start as usize..pair.a.end as usize {
                 let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);
@@ -133,7 +131,7 @@ impl SphereBlocks {
                 // SAFETY: the columns have MAX_LANES entries after the last sphere, and
                 // `compare` chose `C`.
                 unsafe {
-                    compare_run::<C, true, _>(&columns, &query, columns.index[one], run, &mut sink);
+                    compare_run::<C, true, _>(&columns, &query, columns.index[one], run, list);
                 }
             }
         }
