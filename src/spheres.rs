@@ -114,18 +114,19 @@ impl SphereSet {
         if index >= u32::MAX as usize {
             return Err(SphereError::TooMany { count: index + 1 });
         }
-        if !center.is_finite() {
-            return Err(SphereError::BadCenter { index, center });
-        }
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(SphereError::BadRadius { index, radius });
-        }
+        check_sphere(index, center, radius)?;
+        self.push_unchecked(center, radius, owner);
+        Ok(())
+    }
+
+    /// As [`push`](Self::push), for a sphere that is known to be valid.
+    #[inline]
+    pub(crate) fn push_unchecked(&mut self, center: Vec3, radius: f32, owner: u32) {
         self.x.push(center.x);
         self.y.push(center.y);
         self.z.push(center.z);
         self.radius.push(radius);
         self.owner.push(owner);
-        Ok(())
     }
 
     /// Center of one sphere, nm.
@@ -155,44 +156,22 @@ impl SphereSet {
     /// # Errors
     /// [`SphereError`] names the first invalid sphere.
     pub fn extent(&self) -> Result<SphereExtent, SphereError> {
-        let part = |start: usize| -> SphereExtent {
-            let end = (start + CHUNK).min(self.len());
-            let mut extent = SphereExtent::EMPTY;
-            for (k, axis) in [&self.x, &self.y, &self.z].into_iter().enumerate() {
-                let (low, high, finite) = range_of(&axis[start..end]);
-                extent.low[k] = low;
-                extent.high[k] = high;
-                extent.finite &= finite;
-            }
-            let (low, high, finite) = range_of(&self.radius[start..end]);
-            extent.smallest_radius = low;
-            extent.largest_radius = high;
-            extent.finite &= finite && low >= 0.0;
-            extent
-        };
-        let extent = (0..self.len().div_ceil(CHUNK))
-            .into_par_iter()
-            .map(|chunk| part(chunk * CHUNK))
-            .reduce(|| SphereExtent::EMPTY, SphereExtent::union);
-        if extent.finite {
-            Ok(extent)
-        } else {
-            Err(self.first_error())
-        }
-    }
-
-    /// The first invalid sphere.
-    fn first_error(&self) -> SphereError {
-        for index in 0..self.len() {
-            let (center, radius) = (self.center(index), self.radius(index));
-            if !center.is_finite() {
-                return SphereError::BadCenter { index, center };
-            }
-            if !(radius.is_finite() && radius >= 0.0) {
-                return SphereError::BadRadius { index, radius };
+        let empty = || (f32::INFINITY, f32::NEG_INFINITY, true);
+        let join =
+            |a: (f32, f32, bool), b: (f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2 && b.2);
+        let [x, y, z, radius] = [&self.x, &self.y, &self.z, &self.radius]
+            .map(|values| values.par_chunks(CHUNK).map(range_of).reduce(empty, join));
+        if !(x.2 && y.2 && z.2 && radius.2 && radius.0 >= 0.0) {
+            for index in 0..self.len() {
+                check_sphere(index, self.center(index), self.radius(index))?;
             }
         }
-        SphereError::TooMany { count: self.len() }
+        Ok(SphereExtent {
+            low: Vec3::new(x.0, y.0, z.0),
+            high: Vec3::new(x.1, y.1, z.1),
+            smallest_radius: radius.0,
+            largest_radius: radius.1,
+        })
     }
 
     /// The atoms of `molecules` at their poses; owner `m` is the `m`-th molecule.
@@ -224,9 +203,7 @@ impl SphereSet {
     /// # Errors
     /// [`SphereError::BadRadius`] if it is negative or not finite.
     pub fn set_radius(&mut self, radius: f32) -> Result<(), SphereError> {
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(SphereError::BadRadius { index: 0, radius });
-        }
+        check_sphere(0, Vec3::ZERO, radius)?;
         self.radius.fill(radius);
         Ok(())
     }
@@ -283,6 +260,16 @@ impl SphereSet {
     }
 }
 
+fn check_sphere(index: usize, center: Vec3, radius: f32) -> Result<(), SphereError> {
+    if !center.is_finite() {
+        return Err(SphereError::BadCenter { index, center });
+    }
+    if !(radius.is_finite() && radius >= 0.0) {
+        return Err(SphereError::BadRadius { index, radius });
+    }
+    Ok(())
+}
+
 /// Halves the range of molecules until it is small, then transforms its spheres.
 fn place_range<'a, F>(
     axes: [&mut [f32]; 3],
@@ -335,39 +322,6 @@ pub struct SphereExtent {
     pub smallest_radius: f32,
     /// Largest radius, nm.
     pub largest_radius: f32,
-    finite: bool,
-}
-
-impl SphereExtent {
-    /// The extent of spheres with centers and radii (nm) within these bounds.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn within([low, high]: [Vec3; 2], [smallest, largest]: [f32; 2]) -> Self {
-        Self {
-            low,
-            high,
-            smallest_radius: smallest,
-            largest_radius: largest,
-            finite: true,
-        }
-    }
-
-    const EMPTY: Self = Self {
-        low: Vec3::INFINITY,
-        high: Vec3::NEG_INFINITY,
-        smallest_radius: f32::INFINITY,
-        largest_radius: f32::NEG_INFINITY,
-        finite: true,
-    };
-
-    fn union(self, other: Self) -> Self {
-        Self {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-            smallest_radius: self.smallest_radius.min(other.smallest_radius),
-            largest_radius: self.largest_radius.max(other.largest_radius),
-            finite: self.finite && other.finite,
-        }
-    }
 }
 
 /// Minimum and maximum of a slice and whether all values are finite, eight lanes at a time.

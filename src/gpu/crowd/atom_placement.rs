@@ -76,7 +76,12 @@ impl AtomPlacement {
             let center = if low.is_finite() { high } else { low };
             return Err(SphereError::BadCenter { index: 0, center }.into());
         }
-        let extent = SphereExtent::within([low, high], self.radii);
+        let extent = SphereExtent {
+            low,
+            high,
+            smallest_radius: self.radii[0],
+            largest_radius: self.radii[1],
+        };
         ReachPlan::within(extent, count, margin)
     }
 

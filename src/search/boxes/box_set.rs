@@ -240,31 +240,29 @@ impl BoxSet {
         checked.map(|_| ())
     }
 
-    /// Bounding box of all boxes.
+    /// Corners of the bounding box of all boxes, nm.
     ///
     /// # Errors
     /// [`BoxError`] names the first invalid box.
-    pub(crate) fn extent(&self) -> Result<BoxExtent, BoxError> {
-        let part = |chunk: usize| {
-            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len());
-            range.fold(BoxExtent::EMPTY, |extent, index| {
-                extent.with(self.low(index), self.high(index))
-            })
+    pub(crate) fn extent(&self) -> Result<[Vec3; 2], BoxError> {
+        let one = |index| {
+            let (low, high) = (self.low(index), self.high(index));
+            let invalid = if is_valid(low, high) {
+                usize::MAX
+            } else {
+                index
+            };
+            (low, high, invalid)
         };
-        let extent = (0..self.len().div_ceil(CHUNK))
-            .into_par_iter()
-            .map(part)
-            .reduce(|| BoxExtent::EMPTY, BoxExtent::union);
-        if extent.valid {
-            return Ok(extent);
+        type Part = (Vec3, Vec3, usize);
+        let join = |a: Part, b: Part| (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2));
+        let empty = (Vec3::INFINITY, Vec3::NEG_INFINITY, usize::MAX);
+        let boxes = (0..self.len()).into_par_iter().with_min_len(CHUNK);
+        let (low, high, index) = boxes.map(one).reduce(|| empty, join);
+        if index == usize::MAX {
+            return Ok([low, high]);
         }
-        let corners = |index| (self.low(index), self.high(index));
-        let first = (0..self.len()).find(|&index| {
-            let (low, high) = corners(index);
-            !is_valid(low, high)
-        });
-        let index = first.unwrap_or(0);
-        let (low, high) = corners(index);
+        let (low, high) = (self.low(index), self.high(index));
         Err(BoxError::BadBox { index, low, high })
     }
 }
@@ -303,40 +301,6 @@ fn is_valid(low: Vec3, high: Vec3) -> bool {
     low.min_element() >= -MAX_COORDINATE_NM
         && high.max_element() <= MAX_COORDINATE_NM
         && low.cmple(high).all()
-}
-
-/// Bounding box of all boxes of a [`BoxSet`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BoxExtent {
-    /// Smallest coordinates, nm.
-    pub low: Vec3,
-    /// Largest coordinates, nm.
-    pub high: Vec3,
-    valid: bool,
-}
-
-impl BoxExtent {
-    const EMPTY: Self = Self {
-        low: Vec3::INFINITY,
-        high: Vec3::NEG_INFINITY,
-        valid: true,
-    };
-
-    fn with(self, low: Vec3, high: Vec3) -> Self {
-        Self {
-            low: self.low.min(low),
-            high: self.high.max(high),
-            valid: self.valid && is_valid(low, high),
-        }
-    }
-
-    fn union(self, other: Self) -> Self {
-        Self {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-            valid: self.valid && other.valid,
-        }
-    }
 }
 
 #[cfg(test)]

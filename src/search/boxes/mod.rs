@@ -28,7 +28,6 @@ mod brute_force;
 mod spheres_in_boxes;
 
 pub use box_grid::BoxGrid;
-pub(crate) use box_set::BoxExtent;
 pub use box_set::{BoxError, BoxSet, MAX_COORDINATE_NM};
 pub use brute_force::BruteForceBoxes;
 pub use spheres_in_boxes::SpheresInBoxes;

@@ -8,7 +8,7 @@
 //! coordinates are exact then, so that 32-bit coordinates tell the side of a plane exactly.
 
 use super::locational_code::{CellBox, MAX_BITS};
-use crate::search::boxes::BoxExtent;
+use glam::Vec3;
 
 /// Edge of a leaf in median box sides, before rounding to a power of two.
 const SIDES_PER_LEAF: f64 = 1.5;
@@ -26,10 +26,10 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    /// Leaves for boxes within `extent` whose median side is `side` nm; the smallest leaves that
-    /// codes can represent if that is zero.
-    pub(super) fn new(extent: &BoxExtent, side: f64) -> Self {
-        let (low, high) = (extent.low.as_dvec3(), extent.high.as_dvec3());
+    /// Leaves for boxes between two corners (nm) whose median side is `side` nm; the smallest
+    /// leaves that codes can represent if that is zero.
+    pub(super) fn new(corners: [Vec3; 2], side: f64) -> Self {
+        let [low, high] = corners.map(|corner| corner.as_dvec3());
         let longest = (high - low).max_element();
         let furthest = low.abs().max(high.abs()).max_element();
         // There may be one more leaf than the length suggests.
@@ -114,14 +114,6 @@ fn power_of_two(length: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::boxes::BoxSet;
-    use glam::Vec3;
-
-    fn extent(low: Vec3, high: Vec3) -> BoxExtent {
-        let mut boxes = BoxSet::new();
-        boxes.push(low, high, 0).unwrap();
-        boxes.extent().unwrap()
-    }
 
     #[test]
     fn lengths_are_rounded_up_to_powers_of_two() {
@@ -135,7 +127,7 @@ mod tests {
         for offset in [0.0_f32, -3.3, 1.0e3, -1.0e6, 1.0e12, -1.0e30] {
             for (size, side) in [(10.0_f32, 1.0), (1.0e5, 0.01), (0.0, 0.0), (1.0, 0.0)] {
                 let (low, high) = (Vec3::splat(offset), Vec3::splat(offset + size));
-                let lattice = Lattice::new(&extent(low, high), side);
+                let lattice = Lattice::new([low, high], side);
                 for k in 0..=100 {
                     let x = (low.x + size * 0.01 * k as f32).min(high.x);
                     let leaf = lattice.leaf(1, x);
@@ -148,10 +140,10 @@ mod tests {
 
     #[test]
     fn leaves_are_as_wide_as_boxes_up_to_the_maximum_depth() {
-        let scene = extent(Vec3::ZERO, Vec3::splat(100.0));
-        let lattice = Lattice::new(&scene, 1.0);
+        let scene = [Vec3::ZERO, Vec3::splat(100.0)];
+        let lattice = Lattice::new(scene, 1.0);
         assert_eq!((lattice.edge, lattice.bits), (2.0, 6));
-        assert_eq!(Lattice::new(&scene, 0.0).bits, MAX_BITS);
-        assert_eq!(Lattice::new(&scene, 1.0e9).bits, 0);
+        assert_eq!(Lattice::new(scene, 0.0).bits, MAX_BITS);
+        assert_eq!(Lattice::new(scene, 1.0e9).bits, 0);
     }
 }

@@ -43,16 +43,6 @@ pub struct Selection {
     pub pairs: u64,
 }
 
-/// How a [`LinearKdTree`] avoids duplicate pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Deduplication {
-    /// All pairs are stored and sorted, and duplicates removed (kd-tree-1).
-    BySorting,
-    /// A pair is found where the lower corner of the intersection is (kd-tree-2).
-    #[default]
-    ByCorner,
-}
-
 /// Boxes in the cells of an implicit kd-tree.
 ///
 /// The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn, and
@@ -91,11 +81,14 @@ enum Deduplication {
 /// assert_eq!(pairs, [[0, 1], [0, 2], [1, 2]]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LinearKdTree {
-    splits: bool,
+    /// Whether boxes are not split.
+    whole: bool,
+    /// Whether leaves are as small as possible.
     finest: bool,
-    deduplication: Deduplication,
+    /// Whether all pairs are stored and sorted, and duplicates removed (kd-tree-1).
+    duplicates: bool,
     instructions: Instructions,
     lattice: Lattice,
     /// Sub-boxes and records before sorting.
@@ -106,23 +99,6 @@ pub struct LinearKdTree {
     blocks: Vec<SubBoxBlock>,
     /// For each record, the first following one that is not in its cell.
     ends: Vec<u32>,
-}
-
-impl Default for LinearKdTree {
-    fn default() -> Self {
-        Self {
-            splits: true,
-            finest: false,
-            deduplication: Deduplication::ByCorner,
-            instructions: Instructions::default(),
-            lattice: Lattice::default(),
-            unsorted: SubBoxLists::default(),
-            buckets: BucketSort::default(),
-            records: Vec::new(),
-            blocks: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
 }
 
 impl LinearKdTree {
@@ -136,37 +112,31 @@ impl LinearKdTree {
     #[must_use]
     pub fn with_duplicates() -> Self {
         Self {
-            deduplication: Deduplication::BySorting,
+            duplicates: true,
             ..Self::default()
         }
     }
 
     /// Does not split boxes: the variant that section 4 of the paper improves on.
     #[must_use]
-    pub fn without_splitting(self) -> Self {
-        Self {
-            splits: false,
-            ..self
-        }
+    pub fn without_splitting(mut self) -> Self {
+        self.whole = true;
+        self
     }
 
     /// Divides space as finely as the codes allow, whatever the boxes, as in section 4 of the
     /// paper. The pairs are the same, in another order.
     #[must_use]
-    pub fn with_finest_leaves(self) -> Self {
-        Self {
-            finest: true,
-            ..self
-        }
+    pub fn with_finest_leaves(mut self) -> Self {
+        self.finest = true;
+        self
     }
 
     /// Uses scalar code, the reference of the vector code.
     #[must_use]
-    pub fn scalar(self) -> Self {
-        Self {
-            instructions: Instructions::Scalar,
-            ..self
-        }
+    pub fn scalar(mut self) -> Self {
+        self.instructions = Instructions::Scalar;
+        self
     }
 
     /// What the sweep selects among `boxes`. Calls `each` for every selected pair of boxes of
@@ -216,8 +186,8 @@ impl LinearKdTree {
         } else {
             boxes.median_side()
         };
-        self.lattice = Lattice::new(&extent, f64::from(side));
-        self.unsorted.fill(boxes, &self.lattice, self.splits);
+        self.lattice = Lattice::new(extent, f64::from(side));
+        self.unsorted.fill(boxes, &self.lattice, self.whole);
         let count = self.unsorted.count();
         if count >= u32::MAX as usize {
             return Err(BoxError::TooMany { count }.into());
@@ -291,9 +261,10 @@ fn end_of(records: &[Record], at: usize, bits: u32) -> usize {
 
 impl BoxSearch for LinearKdTree {
     fn name(&self) -> &'static str {
-        match self.deduplication {
-            Deduplication::BySorting => "kd-tree-1",
-            Deduplication::ByCorner => "kd-tree-2",
+        if self.duplicates {
+            "kd-tree-1"
+        } else {
+            "kd-tree-2"
         }
     }
 
@@ -307,9 +278,10 @@ impl BoxSearch for LinearKdTree {
         self.build(boxes)?;
         let built = Instant::now();
         let lists = pairs.start(self.records.len().div_ceil(RECORDS_PER_TASK));
-        let sweep = match self.deduplication {
-            Deduplication::BySorting => sweep::sweep::<false>,
-            Deduplication::ByCorner => sweep::sweep::<true>,
+        let sweep = if self.duplicates {
+            sweep::sweep::<false>
+        } else {
+            sweep::sweep::<true>
         };
         let stored = StoredPairs::default();
         lists
@@ -323,7 +295,7 @@ impl BoxSearch for LinearKdTree {
                 });
             });
         stored.finish(pairs)?;
-        if self.deduplication == Deduplication::BySorting {
+        if self.duplicates {
             pairs.sort_and_dedup();
         }
         Ok(SearchTimes::of(start, built))

@@ -18,28 +18,15 @@ pub(super) struct SplitBox {
 }
 
 impl SplitBox {
-    /// A box that is not split.
-    pub(super) fn whole(cells: &CellBox) -> Self {
+    /// Splits a box where that makes its cells smaller, if it may be split.
+    pub(super) fn new(cells: CellBox, may_split: bool) -> Self {
         let mut sub_boxes = Self::default();
-        sub_boxes.push(*cells);
-        sub_boxes
-    }
-
-    /// A box that is split where that makes its cells smaller.
-    pub(super) fn split(cells: &CellBox) -> Self {
-        let mut sub_boxes = Self::default();
-        sub_boxes.add(*cells, [true; 3]);
+        sub_boxes.add(cells, [may_split; 3]);
         sub_boxes
     }
 
     pub(super) fn as_slice(&self) -> &[CellBox] {
         &self.sub_boxes[..self.len]
-    }
-
-    #[inline]
-    fn push(&mut self, sub_box: CellBox) {
-        self.sub_boxes[self.len] = sub_box;
-        self.len += 1;
     }
 
     /// Adds a box that may be split along some axes; returns the total volume of its cells.
@@ -61,7 +48,8 @@ impl SplitBox {
             }
             self.len = previous;
         }
-        self.push(cells);
+        self.sub_boxes[self.len] = cells;
+        self.len += 1;
         whole
     }
 }
@@ -85,9 +73,9 @@ mod tests {
             low: [HALF - 3; 3],
             high: [HALF + 3; 3],
         };
-        let whole = SplitBox::whole(&cells);
+        let whole = SplitBox::new(cells, false);
         assert_eq!(volume(&whole.as_slice()[0]), 1 << (3 * MAX_BITS));
-        let sub_boxes = SplitBox::split(&cells);
+        let sub_boxes = SplitBox::new(cells, true);
         assert_eq!(sub_boxes.as_slice().len(), 8);
         assert_eq!(sub_boxes.as_slice().iter().map(volume).sum::<u64>(), 8 * 64);
     }
@@ -98,7 +86,7 @@ mod tests {
             low: [0; 3],
             high: [2 * HALF - 1; 3],
         };
-        assert_eq!(SplitBox::split(&cells).as_slice(), [cells]);
+        assert_eq!(SplitBox::new(cells, true).as_slice(), [cells]);
     }
 
     #[test]
@@ -107,7 +95,7 @@ mod tests {
         for _ in 0..300 {
             let low: [u32; 3] = std::array::from_fn(|_| HALF - 12 + random.random_range(0..20));
             let high = low.map(|low| low + random.random_range(0..9));
-            let sub_boxes = SplitBox::split(&CellBox { low, high });
+            let sub_boxes = SplitBox::new(CellBox { low, high }, true);
             let codes = sub_boxes.as_slice().iter();
             let codes: Vec<Code> = codes
                 .map(|sub_box| Code::around(sub_box, MAX_BITS))

@@ -40,7 +40,7 @@ pub(super) struct SubBoxLists {
 
 impl SubBoxLists {
     /// Splits all boxes.
-    pub(super) fn fill(&mut self, boxes: &BoxSet, lattice: &Lattice, splits: bool) {
+    pub(super) fn fill(&mut self, boxes: &BoxSet, lattice: &Lattice, whole: bool) {
         let tasks = boxes.len().div_ceil(BOXES_PER_TASK);
         self.sub_boxes.resize_with(tasks, Vec::new);
         self.records.resize_with(tasks, Vec::new);
@@ -57,11 +57,7 @@ impl SubBoxLists {
                     element: index as u32,
                 };
                 let cells = lattice.cells(full.start, full.high);
-                let parts = if splits {
-                    SplitBox::split(&cells)
-                } else {
-                    SplitBox::whole(&cells)
-                };
+                let parts = SplitBox::new(cells, !whole);
                 for part in parts.as_slice() {
                     let (sub_box, at_plane) = full.clip(&cells, part, lattice);
                     records.push(Record {
