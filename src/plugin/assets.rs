@@ -4,7 +4,6 @@ use bevy::asset::io::Reader;
 use bevy::asset::{AssetApp, AssetLoadFailedEvent, AssetLoader, AssetTrackingSystems, LoadContext};
 use bevy::prelude::*;
 use bevy::reflect::TypePath;
-use thiserror::Error;
 
 use super::components::Molecule;
 use crate::molecule::{LoadOptions, MoleculeError, MoleculeTemplate, read_bytes};
@@ -28,35 +27,25 @@ use crate::molecule::{LoadOptions, MoleculeError, MoleculeTemplate, read_bytes};
 #[derive(Clone, Copy, Debug, Default, TypePath)]
 pub struct MoleculeLoader;
 
-/// Why a structure file failed to load.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum MoleculeLoaderError {
-    /// The file is not readable.
-    #[error("failed to read the file: {0}")]
-    Io(#[from] std::io::Error),
-    /// The file is not a valid structure file.
-    #[error(transparent)]
-    Molecule(#[from] MoleculeError),
-}
-
 impl AssetLoader for MoleculeLoader {
     type Asset = MoleculeTemplate;
     type Settings = LoadOptions;
-    type Error = MoleculeLoaderError;
+    type Error = MoleculeError;
 
     async fn load(
         &self,
         reader: &mut dyn Reader,
         options: &LoadOptions,
         context: &mut LoadContext<'_>,
-    ) -> Result<MoleculeTemplate, MoleculeLoaderError> {
+    ) -> Result<MoleculeTemplate, MoleculeError> {
         let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).await?;
-        let source = context.path().to_string();
-        let template = read_bytes(&bytes, &source, options)?.template(options)?;
+        let file = context.path().to_string();
+        if let Err(source) = reader.read_to_end(&mut bytes).await {
+            return Err(MoleculeError::Io { file, source });
+        }
+        let template = read_bytes(&bytes, &file, options)?.template(options)?;
         if !template.load_warnings().is_empty() {
-            warn!("{source}: {}", template.load_warnings());
+            warn!("{file}: {}", template.load_warnings());
         }
         Ok(template)
     }

@@ -98,15 +98,8 @@ pub(super) struct ContextBackend {
     is_gpu: bool,
     /// The [`MoleculeBackend::generation`] in use.
     generation: u32,
-    /// The last failure of a GPU in this context.
-    failure: Option<GpuFailure>,
-}
-
-#[derive(Debug)]
-struct GpuFailure {
-    spheres: usize,
-    /// Whether fewer spheres might have fitted.
-    out_of_space: bool,
+    /// Number of spheres from which a GPU that has failed would fail again.
+    fails_from: Option<usize>,
 }
 
 impl MoleculeBackend {
@@ -170,17 +163,13 @@ impl ContextBackend {
 
     fn record_failure(&mut self, spheres: usize, error: &DeviceError) {
         self.is_gpu = false;
-        self.failure = Some(GpuFailure {
-            spheres,
-            out_of_space: error.is_out_of_space(),
-        });
+        // Fewer spheres might fit.
+        self.fails_from = Some(if error.is_out_of_space() { spheres } else { 0 });
     }
 
     /// Whether a GPU that has failed would fail again.
     fn would_fail(&self, spheres: usize) -> bool {
-        self.failure
-            .as_ref()
-            .is_some_and(|failure| !failure.out_of_space || spheres >= failure.spheres)
+        self.fails_from.is_some_and(|limit| spheres >= limit)
     }
 }
 
@@ -238,7 +227,7 @@ pub(super) fn assign_backends(
         world.backend = ContextBackend {
             is_gpu,
             generation: backend.generation,
-            failure: world.backend.failure.take().filter(|_| !renewed),
+            fails_from: world.backend.fails_from.filter(|_| !renewed),
         };
         let search_only = backend.search_only;
         let work = is_gpu.then(|| backend.slot.work(search_only)).flatten();

@@ -82,14 +82,9 @@ pub(super) fn publish_collisions(
     mut messages: MessageWriter<MoleculeCollision>,
 ) {
     for mut world in &mut worlds {
-        if world.collisions.is_empty() {
-            continue;
-        }
         for collision in world.collisions.drain(..) {
-            let MoleculeCollision {
-                molecule, other, ..
-            } = collision;
-            for (molecule, other) in [(molecule, other), (other, molecule)] {
+            let (one, two) = (collision.molecule, collision.other);
+            for (molecule, other) in [(one, two), (two, one)] {
                 // The molecule may have been despawned.
                 if commands.get_entity(molecule).is_ok() {
                     commands.trigger(MoleculeCollision {

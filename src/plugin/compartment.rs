@@ -69,7 +69,7 @@ impl Default for ParryShape {
 }
 
 /// The region of a compartment that a molecule is confined to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum CompartmentRegion {

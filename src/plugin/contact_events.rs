@@ -101,21 +101,14 @@ impl TouchingPair {
     }
 }
 
-/// The start or the end of a contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ContactChange {
-    started: bool,
-    a: Entity,
-    b: Entity,
-}
-
 /// The touching pairs of a context, and their changes in this frame. The buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TouchingPairs {
     /// Sorted by entities.
     current: Vec<TouchingPair>,
     next: Vec<TouchingPair>,
-    changes: Vec<ContactChange>,
+    /// Whether a contact started (or stopped), and its pair.
+    changes: Vec<(bool, (Entity, Entity))>,
 }
 
 impl TouchingPairs {
@@ -131,39 +124,38 @@ impl TouchingPairs {
         let mut old = self.current.iter().peekable();
         let mut new = self.next.iter().peekable();
         loop {
-            let (take_old, take_new) = match (old.peek(), new.peek()) {
+            let keys = (
+                old.peek().map(|pair| pair.key()),
+                new.peek().map(|pair| pair.key()),
+            );
+            match keys {
                 (None, None) => break,
-                (Some(_), None) => (true, false),
-                (None, Some(_)) => (false, true),
-                (Some(old), Some(new)) => (old.key() <= new.key(), new.key() <= old.key()),
-            };
-            let stopped = if take_old { old.next() } else { None };
-            let started = if take_new { new.next() } else { None };
-            let (pair, started) = match (stopped, started) {
-                (Some(pair), None) => (pair, false),
-                (None, Some(pair)) => (pair, true),
-                _ => continue,
-            };
-            self.changes.push(ContactChange {
-                started,
-                a: pair.a,
-                b: pair.b,
-            });
+                (Some(a), Some(b)) if a == b => {
+                    old.next();
+                    new.next();
+                }
+                (Some(a), b) if b.is_none_or(|b| a < b) => {
+                    self.changes.push((false, a));
+                    old.next();
+                }
+                (_, b) => {
+                    self.changes.extend(b.map(|b| (true, b)));
+                    new.next();
+                }
+            }
         }
         std::mem::swap(&mut self.current, &mut self.next);
     }
 
     /// Molecules that touch `molecule`.
     pub fn partners(&self, molecule: Entity) -> impl Iterator<Item = Entity> + '_ {
-        self.current.iter().filter_map(move |pair| {
-            if pair.a == molecule {
-                Some(pair.b)
-            } else if pair.b == molecule {
-                Some(pair.a)
-            } else {
-                None
-            }
-        })
+        self.current
+            .iter()
+            .filter_map(move |pair| match pair.key() {
+                (a, b) if a == molecule => Some(b),
+                (a, b) if b == molecule => Some(a),
+                _ => None,
+            })
     }
 }
 
@@ -220,29 +212,25 @@ pub(super) struct ContactPublisher<'w, 's> {
 impl ContactPublisher<'_, '_> {
     /// Publishes the changes of a context and clears them.
     fn publish(&mut self, touching: &mut TouchingPairs) {
-        for change in touching.changes.drain(..) {
-            let ContactChange { started, a, b } = change;
+        for (has_started, (a, b)) in touching.changes.drain(..) {
+            let started = |molecule, other| MoleculeContactStarted { molecule, other };
+            let stopped = |molecule, other| MoleculeContactStopped { molecule, other };
             for (molecule, other) in [(a, b), (b, a)] {
                 let Ok(mut state) = self.colliding.get_mut(molecule) else {
                     continue;
                 };
-                if started {
+                if has_started {
                     state.molecules += 1;
-                    let event = MoleculeContactStarted { molecule, other };
-                    self.commands.trigger(event);
+                    self.commands.trigger(started(molecule, other));
                 } else {
                     state.molecules = state.molecules.saturating_sub(1);
-                    let event = MoleculeContactStopped { molecule, other };
-                    self.commands.trigger(event);
+                    self.commands.trigger(stopped(molecule, other));
                 }
             }
-            let (molecule, other) = (a, b);
-            if started {
-                let message = MoleculeContactStarted { molecule, other };
-                self.started.write(message);
+            if has_started {
+                self.started.write(started(a, b));
             } else {
-                let message = MoleculeContactStopped { molecule, other };
-                self.stopped.write(message);
+                self.stopped.write(stopped(a, b));
             }
         }
     }
@@ -254,9 +242,7 @@ pub(super) fn publish_contacts(
     mut publisher: ContactPublisher,
 ) {
     for mut world in &mut worlds {
-        if !world.touching.changes.is_empty() {
-            publisher.publish(&mut world.touching);
-        }
+        publisher.publish(&mut world.touching);
     }
 }
 
@@ -283,17 +269,16 @@ mod tests {
         let mut touching = TouchingPairs::default();
         let mut changes = |pairs: &[TouchingPair]| {
             touching.update(pairs.iter().copied());
-            let changes = touching.changes.drain(..);
-            let changes: Vec<_> = changes.map(|one| (one.started, one.a, one.b)).collect();
+            let changes = std::mem::take(&mut touching.changes);
             (changes, touching.partners(c).collect::<Vec<_>>())
         };
         let (first, _) = changes(&[pair(c, a), pair(a, b)]);
-        assert_eq!(first, [(true, a, b), (true, a, c)]);
+        assert_eq!(first, [(true, (a, b)), (true, (a, c))]);
         let (second, partners) = changes(&[pair(b, c), pair(a, c)]);
-        assert_eq!(second, [(false, a, b), (true, b, c)]);
+        assert_eq!(second, [(false, (a, b)), (true, (b, c))]);
         assert_eq!(partners, [a, b]);
         let (third, _) = changes(&[]);
-        assert_eq!(third, [(false, a, c), (false, b, c)]);
+        assert_eq!(third, [(false, (a, c)), (false, (b, c))]);
     }
 
     #[test]

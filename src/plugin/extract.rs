@@ -7,7 +7,7 @@ use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::{Extract, ExtractSchedule, RenderApp};
 
-use super::compartment::{CompartmentRegion, InCompartment};
+use super::compartment::InCompartment;
 use super::components::{Colliding, Molecule};
 use super::contact_events::TouchingMolecules;
 use super::prepared_molecule::PreparedMolecule;
@@ -46,19 +46,6 @@ impl Plugin for MoleculeExtractPlugin {
     }
 }
 
-/// A compartment and a region of it.
-type GroupKey = (Entity, u8);
-
-fn group_key(confined: &InCompartment) -> GroupKey {
-    let region = match confined.region {
-        CompartmentRegion::OuterLeaflet => 0,
-        CompartmentRegion::InnerLeaflet => 1,
-        CompartmentRegion::Inside => 2,
-        CompartmentRegion::Outside => 3,
-    };
-    (confined.compartment, region)
-}
-
 /// Extracts all molecules, in one instance set per combination of render layers.
 fn extract_molecules(
     mut extracted: ResMut<ExtractedInstanceSets>,
@@ -93,7 +80,8 @@ fn extract_molecules(
         }
     }
     let confined = molecules.iter().filter_map(|(.., confined, _)| confined);
-    let mut groups: BTreeMap<GroupKey, u32> = confined.map(|one| (group_key(one), 0)).collect();
+    let key = |confined: &InCompartment| (confined.compartment, confined.region);
+    let mut groups: BTreeMap<_, u32> = confined.map(|one| (key(one), 0)).collect();
     for (index, group) in (0..).zip(groups.values_mut()) {
         *group = index;
     }
@@ -116,7 +104,7 @@ fn extract_molecules(
             &MoleculeInstance {
                 template,
                 pose,
-                group: confined.map_or(no_group, |confined| groups[&group_key(confined)]),
+                group: confined.map_or(no_group, |confined| groups[&key(confined)]),
                 colliding: colliding.any(),
                 penetration: deepest.get(&entity).copied().unwrap_or(0.0),
             },

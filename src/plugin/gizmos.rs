@@ -272,8 +272,8 @@ fn draw_contacts(
     let mut remaining = group.max_contacts;
     let mut draw = |point: Vec3, normal: Vec3, gap: f32| {
         let half = normal * (0.5 * group.contact_length);
-        let depth = relative_depth(gap, group.deep);
-        let color = group.touch_color.mix(&group.deep_color, depth);
+        let depth = (-gap).max(0.0) / group.deep.max(f32::MIN_POSITIVE);
+        let color = group.touch_color.mix(&group.deep_color, depth.min(1.0));
         if remaining > 0 && (point + half).is_finite() {
             remaining -= 1;
             gizmos.line(point - half, point + half, color);
@@ -309,17 +309,6 @@ fn draw_contacts(
                 }
             }
         }
-    }
-}
-
-/// Depth of a contact relative to `deep` (nm), from 0 to 1.
-fn relative_depth(gap: f32, deep: f32) -> f32 {
-    if gap < 0.0 && deep > 0.0 {
-        (-gap / deep).min(1.0)
-    } else if gap < 0.0 {
-        1.0
-    } else {
-        0.0
     }
 }
 

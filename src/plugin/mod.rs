@@ -150,7 +150,7 @@ mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
 pub use acceleration_bound::AccelerationBound;
-pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader, MoleculeLoaderError};
+pub use assets::{MoleculeAssetPlugin, MoleculeLoadFailed, MoleculeLoader};
 pub use backend::{MoleculeBackend, MoleculeBackendFailed};
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};

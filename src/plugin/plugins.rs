@@ -77,7 +77,6 @@ impl Default for MoleculePlugins {
                 model: ContactModel::default(),
                 contact_config: ContactSolverConfig::default(),
                 backend: Backend::default(),
-                add_schedule: substep_loop::add_substep_schedule::<()>,
                 replace_step: substep_loop::replace_rapier_step::<()>,
             },
         }
@@ -95,7 +94,6 @@ impl MoleculePlugins {
         Hooks: 'static + BevyPhysicsHooks,
         for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
     {
-        self.physics.add_schedule = substep_loop::add_substep_schedule::<Hooks>;
         self.physics.replace_step = substep_loop::replace_rapier_step::<Hooks>;
         self
     }
@@ -154,7 +152,6 @@ pub struct MoleculePhysicsPlugin {
     model: ContactModel,
     contact_config: ContactSolverConfig,
     backend: Backend,
-    add_schedule: fn(&mut App),
     replace_step: fn(&mut App) -> bool,
 }
 
@@ -203,7 +200,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(prepared_molecule::free_static)
             .add_observer(compartment::remove_surface);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
-        (self.add_schedule)(app);
+        substep_loop::add_substep_schedule(app);
         app.add_systems(
             MoleculeSubstep,
             (

@@ -227,7 +227,7 @@ impl Candidate<'_> {
     /// The atom that a body-frame ray with a unit direction hits within `max_distance` nm,
     /// and the distance.
     fn hit_by_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<(usize, f32)> {
-        if let Some((atom, _)) = self.shape.nearest_atom_within(origin, 0.0_f32.next_up()) {
+        if let Some((atom, _)) = self.shape.nearest_atom(origin, 0.0_f32.next_up()) {
             return Some((atom as usize, 0.0));
         }
         let ray = Ray::new(origin, direction);
@@ -369,7 +369,7 @@ impl MoleculeQueries<'_, '_> {
             }
             let local = candidate.pose.inverse_transform_point(point);
             let limit = max_distance.next_up().min(f32::MAX);
-            let Some((atom, distance)) = candidate.shape.nearest_atom_within(local, limit) else {
+            let Some((atom, distance)) = candidate.shape.nearest_atom(local, limit) else {
                 continue;
             };
             if best

@@ -89,37 +89,28 @@ impl<Hooks: BevyPhysicsHooks> PhysicsHooks for RapierHooks<Hooks> {
     }
 }
 
-/// Adds the schedule of a substep, including Rapier's step.
-pub(super) fn add_substep_schedule<Hooks>(app: &mut App)
-where
-    Hooks: 'static + BevyPhysicsHooks,
-    for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
-{
+/// Adds the schedule of a substep.
+pub(super) fn add_substep_schedule(app: &mut App) {
     let mut schedule = Schedule::new(MoleculeSubstep);
     // There are few short systems, some of which use all threads themselves.
     schedule.set_executor(SingleThreadedExecutor::new());
-    app.add_schedule(schedule)
-        .configure_sets(
-            MoleculeSubstep,
-            (
-                MoleculeSystems::Diffuse,
-                MoleculeSystems::Gather,
-                MoleculeSystems::Detect,
-                MoleculeSystems::Respond,
-                MoleculeSystems::Apply,
-                MoleculeSystems::Step,
-                MoleculeSystems::TrackCollisions,
-            )
-                .chain(),
+    app.add_schedule(schedule).configure_sets(
+        MoleculeSubstep,
+        (
+            MoleculeSystems::Diffuse,
+            MoleculeSystems::Gather,
+            MoleculeSystems::Detect,
+            MoleculeSystems::Respond,
+            MoleculeSystems::Apply,
+            MoleculeSystems::Step,
+            MoleculeSystems::TrackCollisions,
         )
-        .add_systems(
-            MoleculeSubstep,
-            step_rapier::<Hooks>.in_set(MoleculeSystems::Step),
-        );
+            .chain(),
+    );
 }
 
-/// Replaces Rapier's step system by the substep loop, in whatever schedule it is. Returns
-/// whether Rapier's system was found.
+/// Replaces Rapier's step system by the substep loop, in whatever schedule it is, and adds
+/// Rapier's step to the substep. Returns whether Rapier's system was found.
 pub(super) fn replace_rapier_step<Hooks>(app: &mut App) -> bool
 where
     Hooks: 'static + BevyPhysicsHooks,
@@ -135,6 +126,8 @@ where
         })
         .map(|(_, schedule)| schedule.label())
         .collect();
+    let step = step_rapier::<Hooks>.in_set(MoleculeSystems::Step);
+    app.add_systems(MoleculeSubstep, step);
     let mut found = false;
     for label in labels {
         let removed = app.remove_systems_in_set(

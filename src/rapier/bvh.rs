@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use glam::Vec3;
 use rapier3d::prelude::{
-    BroadPhaseBvh, BroadPhasePairEvent, ColliderBuilder, ColliderHandle, ColliderPair, ColliderSet,
+    BroadPhaseBvh, BroadPhasePairEvent, ColliderBuilder, ColliderHandle, ColliderSet,
     CollisionPipeline, IntegrationParameters, IslandManager, NarrowPhase, RigidBodyBuilder,
     RigidBodySet,
 };
@@ -93,10 +93,7 @@ impl RapierBvh {
         for (_, collider) in colliders.iter_mut() {
             collider.set_enabled(true);
         }
-        self.partners.resize_with(boxes.len(), Vec::new);
-        for partners in &mut self.partners {
-            partners.clear();
-        }
+        self.partners = vec![Vec::new(); boxes.len()];
     }
 
     /// Updates the colliders of boxes that have changed, or of all boxes.
@@ -122,20 +119,15 @@ impl RapierBvh {
 
     /// Updates the current pairs.
     fn apply_events(&mut self) {
-        let pair_of = |pair: &ColliderPair| {
-            let index = |handle: ColliderHandle| handle.into_raw_parts().0;
-            Pair::new(index(pair.collider1), index(pair.collider2))
-        };
         for event in &self.events {
+            let (BroadPhasePairEvent::AddPair(pair) | BroadPhasePairEvent::DeletePair(pair)) =
+                event;
+            let index = |handle: ColliderHandle| handle.into_raw_parts().0;
+            let Pair { a, b } = Pair::new(index(pair.collider1), index(pair.collider2));
+            let partners = &mut self.partners[a as usize];
             match event {
-                BroadPhasePairEvent::AddPair(pair) => {
-                    let Pair { a, b } = pair_of(pair);
-                    self.partners[a as usize].push(b);
-                }
-                BroadPhasePairEvent::DeletePair(pair) => {
-                    let Pair { a, b } = pair_of(pair);
-                    self.partners[a as usize].retain(|partner| *partner != b);
-                }
+                BroadPhasePairEvent::AddPair(_) => partners.push(b),
+                BroadPhasePairEvent::DeletePair(_) => partners.retain(|partner| *partner != b),
             }
         }
     }

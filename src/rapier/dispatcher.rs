@@ -15,7 +15,9 @@ use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
 use super::distance::{closest_points, intersects, nearest};
-use super::manifolds::{self, AtomContact, ManifoldWriter};
+use super::manifolds::{
+    self, AtomContact, ManifoldWriter, molecule_vs_molecule, molecule_vs_shape,
+};
 use super::nonlinear_cast::{RelativeMotion, cast_nonlinear};
 use super::shape_cast::cast;
 
@@ -62,20 +64,18 @@ impl MoleculePairFilter {
 /// parts). `subshape1` and `subshape2` are those of the deepest point. Points and normals
 /// are in the frames of the two shapes.
 #[derive(Clone, Debug, Default)]
-pub struct MoleculeDispatcher {
-    filter: MoleculePairFilter,
-}
+pub struct MoleculeDispatcher(MoleculePairFilter);
 
 impl MoleculeDispatcher {
     /// A dispatcher with a filter for pairs of molecules. Queries other than contact
     /// manifolds and nonlinear shape casts ignore the filter.
     #[must_use]
     pub fn new(filter: MoleculePairFilter) -> Self {
-        Self { filter }
+        Self(filter)
     }
 
     fn excludes(&self, pair: &Pair) -> bool {
-        self.filter.is_excluded() && pair.other_molecule().is_some()
+        self.0.is_excluded() && pair.other_molecule().is_some()
     }
 }
 
@@ -125,47 +125,25 @@ impl<'a> Pair<'a> {
         if !(pose.is_finite() && prediction >= 0.0) {
             return;
         }
+        let molecule = self.molecule;
         match self.other_molecule() {
             Some(other) => {
-                manifolds::molecule_vs_molecule::collect(
-                    self.molecule,
-                    other,
-                    pose,
-                    prediction,
-                    contacts,
-                );
+                molecule_vs_molecule::collect(molecule, other, pose, prediction, contacts)
             }
-            None => {
-                manifolds::molecule_vs_shape::collect(
-                    self.molecule,
-                    self.other,
-                    pose,
-                    prediction,
-                    contacts,
-                );
-            }
+            None => molecule_vs_shape::collect(molecule, self.other, pose, prediction, contacts),
         }
     }
 
     /// The deepest contact, in the frame of the molecule.
     fn deepest(&self, pose: &Pose3, prediction: f32) -> Option<AtomContact> {
-        let found = nearest(self.molecule, self.other, pose, prediction.next_up())?;
-        let contact = AtomContact {
-            atom: found.atom,
-            other: 0,
-            on_atom: found.on_atom,
-            on_other: found.on_other,
-            normal: found.normal,
-            dist: found.gap,
-            direction: 0,
-        };
-        if found.gap > 0.0 {
-            return Some(contact);
+        let nearest = nearest(self.molecule, self.other, pose, prediction.next_up())?;
+        if nearest.dist > 0.0 {
+            return Some(nearest);
         }
         CONTACTS.with_borrow_mut(|contacts| {
             self.collect(pose, 0.0, contacts);
             let deepest = contacts.iter().min_by(|a, b| a.cmp_depth(b)).copied();
-            Some(deepest.unwrap_or(contact))
+            Some(deepest.unwrap_or(nearest))
         })
     }
 }
@@ -184,7 +162,7 @@ impl QueryDispatcher for MoleculeDispatcher {
     fn distance(&self, pos12: &Pose3, g1: &dyn Shape, g2: &dyn Shape) -> Result<f32, Unsupported> {
         let pair = Pair::new(g1, g2)?;
         let found = nearest(pair.molecule, pair.other, &pair.pose(pos12), f32::MAX);
-        Ok(found.map_or(f32::MAX, |found| found.gap.max(0.0)))
+        Ok(found.map_or(f32::MAX, |found| found.dist.max(0.0)))
     }
 
     fn contact(
@@ -306,12 +284,7 @@ where
         CONTACTS.with_borrow_mut(|contacts| {
             pair.collect(&pose, prediction, contacts);
             if let Some(other) = pair.other_molecule() {
-                manifolds::molecule_vs_molecule::blend_deep_normals(
-                    pair.molecule,
-                    other,
-                    &pose,
-                    contacts,
-                );
+                molecule_vs_molecule::blend_deep_normals(pair.molecule, other, &pose, contacts);
             }
             writer.write(contacts, manifolds, workspace);
         });

@@ -11,20 +11,7 @@ use rapier3d::parry::query::ClosestPoints;
 use rapier3d::parry::shape::Shape;
 
 use super::MoleculeShape;
-
-/// The atom of a molecule that is nearest to another shape. Body frame, nm.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Nearest {
-    pub atom: u32,
-    /// Distance between the surfaces; zero or negative if they touch or overlap.
-    pub gap: f32,
-    /// Point on the surface of the atom.
-    pub on_atom: Vec3,
-    /// Point on the other shape, or inside it if they overlap.
-    pub on_other: Vec3,
-    /// Unit vector from the atom towards the other shape.
-    pub normal: Vec3,
-}
+use super::manifolds::AtomContact;
 
 /// Center and half diagonal of the box of a node.
 #[inline]
@@ -69,15 +56,15 @@ pub(super) fn intersects(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pos
     found
 }
 
-/// The atom nearest to `other`, which has `pose` in the body frame, if it is closer than
-/// `max_gap` nm.
+/// The contact of the atom nearest to `other`, which has `pose` in the body frame, if it is
+/// closer than `max_gap` nm. If the center of the atom is inside `other`, so is `on_other`.
 pub(super) fn nearest(
     molecule: &MoleculeShape,
     other: &dyn Shape,
     pose: &Pose3,
     max_gap: f32,
-) -> Option<Nearest> {
-    let (atom, (gap, on_other)) = molecule.tree().find_best(
+) -> Option<AtomContact> {
+    let (atom, (dist, on_other)) = molecule.tree().find_best(
         max_gap,
         |node, _| {
             let (center, radius) = bounding_ball(node);
@@ -97,12 +84,14 @@ pub(super) fn nearest(
     let (center, radius) = molecule.atom(atom)?;
     let towards_other = (pose.translation - center).normalize_or(Vec3::Y);
     let normal = (on_other - center).normalize_or(towards_other);
-    Some(Nearest {
+    Some(AtomContact {
         atom,
-        gap,
+        other: 0,
         on_atom: center + normal * radius,
         on_other,
         normal,
+        dist,
+        direction: 0,
     })
 }
 
@@ -116,7 +105,7 @@ pub(super) fn closest_points(
 ) -> ClosestPoints {
     match nearest(molecule, other, pose, max_gap.next_up()) {
         None => ClosestPoints::Disjoint,
-        Some(found) if found.gap <= 0.0 => ClosestPoints::Intersecting,
+        Some(found) if found.dist <= 0.0 => ClosestPoints::Intersecting,
         Some(found) => {
             ClosestPoints::WithinMargin(found.on_atom, pose.inverse_transform_point(found.on_other))
         }

@@ -107,7 +107,7 @@ impl MoleculeShape {
 
     /// Center and radius (nm) of an atom, if the index is valid.
     #[inline]
-    pub(super) fn atom(&self, index: u32) -> Option<(Vec3, f32)> {
+    pub(crate) fn atom(&self, index: u32) -> Option<(Vec3, f32)> {
         let template = &self.0.template;
         let index = index as usize;
         Some((
@@ -132,18 +132,12 @@ impl MoleculeShape {
         })
     }
 
-    /// The atom whose surface is nearest to a body-frame point (nm), and the signed
-    /// distance to it (nm): negative inside the atom.
+    /// The atom whose surface is nearest to a body-frame point (nm), among those closer than
+    /// `max_distance` nm, and the signed distance to it (nm): negative inside the atom.
     ///
     /// Inside several atoms, this is the one in which the point is deepest.
     #[must_use]
-    pub fn nearest_atom(&self, point: Vec3) -> Option<(u32, f32)> {
-        self.nearest_atom_within(point, f32::MAX)
-    }
-
-    /// As [`nearest_atom`](Self::nearest_atom), among atoms closer than `max_distance` nm.
-    #[must_use]
-    pub fn nearest_atom_within(&self, point: Vec3, max_distance: f32) -> Option<(u32, f32)> {
+    pub fn nearest_atom(&self, point: Vec3, max_distance: f32) -> Option<(u32, f32)> {
         let min_distance = -self.0.grid.largest_radius();
         self.0.tree.find_best(
             max_distance,
@@ -181,7 +175,7 @@ impl MoleculeShape {
         solid: bool,
         max_distance: f32,
     ) -> Option<(PointProjection, u32)> {
-        let (index, distance) = self.nearest_atom_within(point, max_distance)?;
+        let (index, distance) = self.nearest_atom(point, max_distance)?;
         let (center, radius) = self.atom(index)?;
         let inside = distance <= 0.0;
         let projected = if inside && solid {
@@ -316,7 +310,8 @@ impl PointQuery for MoleculeShape {
 
     /// Distance to the nearest atom; inside, zero if `solid` and negative otherwise.
     fn distance_to_local_point(&self, point: Vec3, solid: bool) -> f32 {
-        let distance = self.nearest_atom(point).map_or(f32::MAX, |found| found.1);
+        let nearest = self.nearest_atom(point, f32::MAX);
+        let distance = nearest.map_or(f32::MAX, |found| found.1);
         if solid { distance.max(0.0) } else { distance }
     }
 

@@ -6,7 +6,7 @@ use glam::Vec3;
 use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::math::Pose3;
 
-use super::atom_contact::AtomContact;
+use super::AtomContact;
 use crate::rapier::MoleculeShape;
 
 /// Depth, relative to the radius of the smaller atom, beyond which the line between two

@@ -5,7 +5,7 @@ use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::math::Pose3;
 use rapier3d::parry::shape::Shape;
 
-use super::atom_contact::AtomContact;
+use super::AtomContact;
 use crate::rapier::MoleculeShape;
 use crate::rapier::convex_parts::{has_parts, visit_parts};
 use crate::rapier::distance::visit_atoms_near;

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::atom_contact::AtomContact;
+use super::AtomContact;
 
 /// Maximum number of points that Rapier's solver uses of one manifold.
 pub(super) const MAX_POINTS: usize = 4;

@@ -8,9 +8,8 @@ use rapier3d::parry::query::details::{
 use rapier3d::parry::query::{ContactManifold, TrackedContact};
 use rapier3d::parry::shape::PackedFeatureId;
 
-use super::atom_contact::AtomContact;
-use super::direction;
 use super::reduction::select_points;
+use super::{AtomContact, direction};
 
 /// Bits of an index that fit into a feature id of parry.
 const FEATURE_MASK: u32 = 0x3fff_ffff;

@@ -69,7 +69,7 @@ fn check_overlap(molecule: &MoleculeShape, other: &dyn Shape, pose: &Pose3, orac
         ClosestPoints::Disjoint => assert!(expected > 0.4 - TOLERANCE),
         ClosestPoints::WithinMargin(p1, p2) => {
             assert!((p1.distance(pose * p2) - expected).abs() < TOLERANCE);
-            assert!(molecule.nearest_atom(p1).unwrap().1.abs() < TOLERANCE);
+            assert!(molecule.nearest_atom(p1, f32::MAX).unwrap().1.abs() < TOLERANCE);
             let swapped = dispatcher.closest_points(&back, other, molecule, 0.4);
             let ClosestPoints::WithinMargin(q2, q1) = swapped.unwrap() else {
                 panic!("no points in the other order");

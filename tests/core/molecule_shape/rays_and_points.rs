@@ -72,7 +72,7 @@ fn points_are_projected_on_the_nearest_atom() {
     for molecule in [small(), ubiquitin()] {
         for point in points(&molecule, 400) {
             let expected = nearest(&molecule, point);
-            let (atom, distance) = molecule.nearest_atom(point).unwrap();
+            let (atom, distance) = molecule.nearest_atom(point, f32::MAX).unwrap();
             assert!((distance - expected).abs() < 1.0e-5);
             assert_eq!(molecule.contains_local_point(point), expected <= 0.0);
             assert!((molecule.distance_to_local_point(point, false) - expected).abs() < 1.0e-5);
