@@ -10,7 +10,7 @@ use rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 
 use super::mesh_validation::ValidatedMesh;
 use super::parallel_surface::ParallelSurfaces;
-use super::rounded_solid::Solid;
+use super::shape_compartment::Solid;
 use super::{CompartmentError, DistanceAndNormal, direction};
 
 /// Distance from the surface below which the vector to the closest point is too short for a

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::placement::{HEIGHT_SLACK_NM, TILT_SLACK};
-use super::{Placement, PlacementError, Surface};
+use super::{DistanceAndNormal, Placement, PlacementError, Surface};
 use crate::pose::Pose;
 
 /// Where a molecule belongs relative to a compartment.
@@ -49,39 +49,33 @@ impl Confinement {
     pub fn checked(self) -> Result<Self, PlacementError> {
         match self {
             Self::Surface(placement) => placement.checked().map(Self::Surface),
-            Self::Inside { distance } | Self::Outside { distance } => {
-                if distance.is_finite() {
-                    Ok(self)
-                } else {
-                    Err(PlacementError::BadDistance { distance })
-                }
+            Self::Inside { distance } | Self::Outside { distance } if !distance.is_finite() => {
+                Err(PlacementError::BadDistance { distance })
             }
+            Self::Inside { .. } | Self::Outside { .. } => Ok(self),
         }
     }
 
     /// How far a molecule at `pose` exceeds its leeways.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
-        let in_volume = |excess_height: fn(f32, f32) -> f32, distance: f32| {
-            let surface = compartment.distance_and_normal(pose.position);
-            Excess {
-                normal: surface.normal,
-                height: excess_height(surface.distance, distance),
-                arm: pose.position - compartment.center(),
-                up: Vec3::ZERO,
-                axis: Vec3::ZERO,
-                tilt: 0.0,
-                total_tilt: 0.0,
-            }
-        };
-        match *self {
-            Self::Surface(placement) => placement.excess(compartment, pose),
+        let surface = || compartment.distance_and_normal(pose.position);
+        let (DistanceAndNormal { normal, .. }, height) = match *self {
+            Self::Surface(placement) => return placement.excess(compartment, pose),
             Self::Inside { distance } => {
-                in_volume(|above, distance| (above + distance).max(0.0), distance)
+                let surface = surface();
+                (surface, (surface.distance + distance).max(0.0))
             }
             Self::Outside { distance } => {
-                in_volume(|above, distance| (above - distance).min(0.0), distance)
+                let surface = surface();
+                (surface, (surface.distance - distance).min(0.0))
             }
+        };
+        Excess {
+            normal,
+            height,
+            arm: pose.position - compartment.center(),
+            ..Excess::default()
         }
     }
 }
@@ -93,7 +87,7 @@ impl From<Placement> for Confinement {
 }
 
 /// How far a molecule exceeds its leeways. World frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
     /// Outward unit normal of the surface.
     pub normal: Vec3,

@@ -40,7 +40,6 @@ mod mesh_validation;
 mod parallel_surface;
 mod placement;
 mod revolved_solid;
-mod rounded_solid;
 mod segment;
 mod shape_compartment;
 mod sphere_shell;

@@ -6,7 +6,7 @@ use rand::Rng;
 use rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 
 use super::closed_mesh::ClosedMesh;
-use super::rounded_solid::Solid;
+use super::shape_compartment::Solid;
 use super::{CompartmentError, DistanceAndNormal, direction};
 
 /// Sides of the prism or pyramid that approximates the solid: its ends are smaller by a

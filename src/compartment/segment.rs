@@ -5,7 +5,7 @@ use std::f32::consts::{PI, TAU};
 use glam::Vec3;
 use rand::{Rng, RngExt};
 
-use super::rounded_solid::Solid;
+use super::shape_compartment::Solid;
 use super::{CompartmentError, DistanceAndNormal, direction, sample_unit_sphere};
 
 /// The segment between two points.

@@ -1,15 +1,39 @@
-//! [`ShapeCompartment`]: the surface of any solid shape.
+//! [`ShapeCompartment`]: the surface of any solid shape, a core solid dilated by a ball.
+//!
+//! The signed distance of a convex core *K* is the maximum of u·p − h(u) over all directions u,
+//! where h is the support function, as long as that is negative, and the distance to *K* elsewhere.
+//! Dilation by a ball of radius ρ adds ρ to h for every u. The distance of the rounded solid is
+//! therefore the distance of its core minus ρ everywhere, and its surface at offset r is that of
+//! the core at r + ρ. A ball is a rounded point, a capsule a rounded segment.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use glam::Vec3;
 use rand::Rng;
-use rapier3d::parry::shape::SharedShape;
+use rapier3d::parry::shape::{SharedShape, TypedShape};
 
 use super::closed_mesh::ClosedMesh;
-use super::rounded_solid::{RoundedSolid, Solid};
+use super::cuboid::Cuboid;
+use super::revolved_solid::RevolvedSolid;
+use super::segment::Segment;
 use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose};
 use crate::pose::Pose;
+
+/// A solid in its own frame. Lengths in nm.
+pub(super) trait Solid: Debug + Send + Sync {
+    /// Signed distance and outward unit normal at `point`.
+    fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal;
+
+    /// Center of the volume.
+    fn center(&self) -> Vec3;
+
+    /// Area (nm²) of the surface offset outwards by `offset`.
+    fn area_at(&self, offset: f32) -> f32;
+
+    /// A uniformly distributed point of the surface offset outwards by `offset`.
+    fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
+}
 
 /// The surface of a solid shape at a pose in the world.
 ///
@@ -23,21 +47,12 @@ use crate::pose::Pose;
 ///
 /// The normal is discontinuous on the medial axis and just inside sharp edges. For a membrane
 /// with upright molecules use a rounded shape, such as a rounded cuboid instead of a box.
-///
-/// ```
-/// use bevy_rapier_molecules::prelude::*;
-/// use glam::Vec3;
-///
-/// let cell = ShapeCompartment::capsule(4.0, 2.0, Pose::IDENTITY)?;
-/// let surface = cell.distance_and_normal(Vec3::X * 3.0);
-/// assert!((surface.distance - 1.0).abs() < 1e-5, "nm outside");
-/// assert!(surface.normal.abs_diff_eq(Vec3::X, 1e-5));
-/// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct ShapeCompartment {
     shape: SharedShape,
-    solid: Arc<RoundedSolid>,
+    core: Arc<dyn Solid>,
+    /// Radius of the ball that dilates the core, nm.
+    rounding: f32,
     pose: Pose,
 }
 
@@ -51,8 +66,14 @@ impl ShapeCompartment {
     /// mesh is not closed, or the pose is invalid.
     pub fn new(shape: SharedShape, pose: Pose) -> Result<Self, CompartmentError> {
         let pose = checked_pose(&pose)?;
-        let solid = Arc::new(RoundedSolid::from_shape(&*shape.0)?);
-        Ok(Self { shape, solid, pose })
+        let (core, rounding) = core_and_rounding(&shape)?;
+        CompartmentError::check_not_negative(&[("rounding", rounding)])?;
+        Ok(Self {
+            shape,
+            core,
+            rounding,
+            pose,
+        })
     }
 
     /// A box with these half extents (nm) along the axes of `pose`.
@@ -92,7 +113,8 @@ impl ShapeCompartment {
         let mesh = ClosedMesh::new(vertices, triangles)?;
         Ok(Self {
             shape: SharedShape(mesh.trimesh()),
-            solid: Arc::new(RoundedSolid::new(mesh, 0.0)?),
+            core: Arc::new(mesh),
+            rounding: 0.0,
             pose,
         })
     }
@@ -104,26 +126,77 @@ impl ShapeCompartment {
     }
 }
 
+/// The core solid of a parry shape, and the radius by which it is rounded.
+fn core_and_rounding(shape: &SharedShape) -> Result<(Arc<dyn Solid>, f32), CompartmentError> {
+    let not_solid = |kind| Err(CompartmentError::NotSolid { kind });
+    let capsule = |ends, radius| {
+        CompartmentError::check_positive(&[("radius", radius)])?;
+        let core: Arc<dyn Solid> = Arc::new(Segment::new(ends)?);
+        Ok((core, radius))
+    };
+    let mesh = |(vertices, triangles): (Vec<_>, Vec<_>)| ClosedMesh::new(&vertices, &triangles);
+    Ok(match shape.as_typed_shape() {
+        TypedShape::Ball(ball) => return capsule([Vec3::ZERO; 2], ball.radius),
+        TypedShape::Capsule(shape) => {
+            return capsule([shape.segment.a, shape.segment.b], shape.radius);
+        }
+        TypedShape::Cuboid(cuboid) => (Arc::new(Cuboid::new(cuboid.half_extents)?), 0.0),
+        TypedShape::RoundCuboid(round) => {
+            let core = Cuboid::new(round.inner_shape.half_extents)?;
+            (Arc::new(core), round.border_radius)
+        }
+        TypedShape::Cylinder(cylinder) => (Arc::new(RevolvedSolid::cylinder(cylinder)?), 0.0),
+        TypedShape::RoundCylinder(round) => {
+            let core = RevolvedSolid::cylinder(&round.inner_shape)?;
+            (Arc::new(core), round.border_radius)
+        }
+        TypedShape::Cone(cone) => (Arc::new(RevolvedSolid::cone(cone)?), 0.0),
+        TypedShape::RoundCone(round) => {
+            let core = RevolvedSolid::cone(&round.inner_shape)?;
+            (Arc::new(core), round.border_radius)
+        }
+        TypedShape::TriMesh(mesh) => {
+            let core = ClosedMesh::new(mesh.vertices(), mesh.indices())?;
+            (Arc::new(core), 0.0)
+        }
+        TypedShape::ConvexPolyhedron(shape) => (Arc::new(mesh(shape.to_trimesh())?), 0.0),
+        TypedShape::RoundConvexPolyhedron(round) => {
+            let core = mesh(round.inner_shape.to_trimesh())?;
+            (Arc::new(core), round.border_radius)
+        }
+        TypedShape::Segment(_) => return not_solid("segment"),
+        TypedShape::Triangle(_) | TypedShape::RoundTriangle(_) => return not_solid("triangle"),
+        TypedShape::Polyline(_) => return not_solid("polyline"),
+        TypedShape::HalfSpace(_) => return not_solid("half space"),
+        TypedShape::HeightField(_) => return not_solid("height field"),
+        // Parts may overlap or touch, and their interfaces are not surface.
+        TypedShape::Compound(_) => return not_solid("compound of shapes"),
+        TypedShape::Voxels(_) => return not_solid("set of voxels"),
+        TypedShape::Custom(_) => return not_solid("custom shape"),
+    })
+}
+
 impl Surface for ShapeCompartment {
     fn distance_and_normal(&self, point: Vec3) -> DistanceAndNormal {
         let local = self.pose.inverse_transform_point(point);
-        let DistanceAndNormal { distance, normal } = self.solid.distance_and_normal(local);
+        let DistanceAndNormal { distance, normal } = self.core.distance_and_normal(local);
         DistanceAndNormal {
-            distance,
+            distance: distance - self.rounding,
             normal: self.pose.rotation * normal,
         }
     }
 
     fn center(&self) -> Vec3 {
-        self.pose.transform_point(self.solid.center())
+        self.pose.transform_point(self.core.center())
     }
 
     fn area_at(&self, offset: f32) -> f32 {
-        self.solid.area_at(offset)
+        self.core.area_at(offset + self.rounding)
     }
 
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
-        self.pose.transform_point(self.solid.sample(offset, random))
+        let local = self.core.sample(offset + self.rounding, random);
+        self.pose.transform_point(local)
     }
 
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {

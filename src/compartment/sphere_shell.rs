@@ -14,7 +14,7 @@ use crate::pose::Pose;
 /// A spherical surface, such as the mid-surface between two leaflets.
 ///
 /// ```
-/// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::compartment::{SphereShell, Surface};
 /// use glam::Vec3;
 ///
 /// let vesicle = SphereShell::new(Vec3::ZERO, 5.2)?;
