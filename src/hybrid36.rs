@@ -9,6 +9,8 @@
 //! Decimal numbers keep their meaning, and a serial number of five columns can be up to
 //! 87,440,031 instead of 99,999.
 
+use std::io::Write;
+
 /// Maximum number of columns of a field; the PDB format uses 4 and 5.
 const MAX_WIDTH: usize = 8;
 
@@ -31,13 +33,14 @@ pub(crate) fn decode(field: &[u8], width: usize) -> Option<i64> {
 /// Writes `value` right-justified into `out`, whose length is the width of the field.
 ///
 /// Returns `None` and does not change `out` if the number does not fit.
-pub(crate) fn encode(value: i64, out: &mut [u8]) -> Option<()> {
+pub(crate) fn encode(value: i64, mut out: &mut [u8]) -> Option<()> {
     let width = out.len();
     if width == 0 || width > MAX_WIDTH || value > max_value(width) {
         return None;
     }
     if value < power(10, width) {
-        return encode_decimal(value, out);
+        let fits = value > -power(10, width - 1);
+        return fits.then(|| write!(out, "{value:width$}").ok()).flatten();
     }
     let (mut rest, letters) = if value < power(10, width) + 26 * power(36, width - 1) {
         (value - upper_offset(width), b'A')
@@ -86,28 +89,6 @@ fn base36(text: &[u8], letters: u8) -> Option<i64> {
         };
         Some(value * 36 + i64::from(digit))
     })
-}
-
-fn encode_decimal(value: i64, out: &mut [u8]) -> Option<()> {
-    if value <= -power(10, out.len() - 1) {
-        return None;
-    }
-    let mut rest = value.unsigned_abs();
-    let mut column = out.len();
-    loop {
-        column -= 1;
-        out[column] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        column -= 1;
-        out[column] = b'-';
-    }
-    out[..column].fill(b' ');
-    Some(())
 }
 
 #[cfg(test)]

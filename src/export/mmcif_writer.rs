@@ -1,5 +1,6 @@
 //! Writer of the PDBx/mmCIF format: one `_atom_site` row per atom.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write;
 use std::ptr;
@@ -48,18 +49,6 @@ const MAX_DECIMALS: u8 = 6;
 /// `label_seq_id` counts the residues of a molecule; molecules with the same template share
 /// `label_entity_id`.
 ///
-/// ```
-/// use bevy_rapier_molecules::export::write_mmcif;
-/// use bevy_rapier_molecules::prelude::*;
-/// ///
-/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// let lipids = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
-/// let mut bytes = Vec::new();
-/// let written = write_mmcif(&mut bytes, lipids, &ExportOptions::default())?;
-/// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is invalid or out of range, or a name contains
 /// control characters. The output is then incomplete.
@@ -85,17 +74,14 @@ pub fn write_mmcif<'a>(
 
 /// Writes everything before the first atom.
 fn write_head(rows: &mut TextRows<impl Write>, title: &str) -> Result<(), ExportError> {
-    let title: String = title
-        .trim()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let title = title.trim().replace(char::is_control, " ");
     let id = block_name(&title);
     rows.push(&format!("data_{id}\n#\n_entry.id {id}\n#\n"));
     if !title.is_empty() {
-        rows.push(&format!("_struct.entry_id {id}\n_struct.title "));
-        push_value(&mut rows.buffer, &title);
-        rows.push("\n#\n");
+        let title = quoted(&title);
+        rows.push(&format!(
+            "_struct.entry_id {id}\n_struct.title {title}\n#\n"
+        ));
     }
     rows.push("loop_\n");
     for column in ATOM_SITE {
@@ -130,8 +116,8 @@ struct State {
     /// Number of each template by address, in the order of first use.
     entities: HashMap<*const MoleculeTemplate, usize>,
     /// The parts of a row shared by the atoms of a residue.
-    before_position: Vec<u8>,
-    after_position: Vec<u8>,
+    before_position: String,
+    after_position: String,
 }
 
 impl State {
@@ -161,18 +147,18 @@ impl State {
             }
             self.summary.atoms += 1;
             rows.push(group);
-            push_integer(&mut rows.buffer, self.summary.atoms as i64);
-            rows.buffer.push(b' ');
+            push_fixed(&mut rows.buffer, self.summary.atoms as i64, 0);
+            rows.push(" ");
             let symbol = template.elements()[atom].symbol();
             rows.buffer
                 .extend(symbol.bytes().map(|b| b.to_ascii_uppercase()));
-            rows.buffer.push(b' ');
-            let name = &template.atom_names()[atom];
-            push_name(&mut rows.buffer, name)?;
-            rows.buffer.extend_from_slice(&self.before_position);
+            rows.push(" ");
+            let name = checked_name(&template.atom_names()[atom])?;
+            rows.push(&name);
+            rows.push(&self.before_position);
             self.push_position(&mut rows.buffer, &pose, template, atom)?;
-            rows.buffer.extend_from_slice(&self.after_position);
-            push_name(&mut rows.buffer, name)?;
+            rows.push(&self.after_position);
+            rows.push(&name);
             rows.push(" 1");
             rows.end_row()?;
         }
@@ -207,30 +193,13 @@ impl State {
         entity: usize,
     ) -> Result<(), ExportError> {
         let residue = &template.residues()[index as usize];
-        let out = &mut self.before_position;
-        out.clear();
-        out.extend_from_slice(b" . ");
-        push_name(out, &residue.name)?;
-        out.push(b' ');
-        push_chain_name(out, chain);
-        out.push(b' ');
-        push_integer(out, entity as i64);
-        out.push(b' ');
-        push_integer(out, i64::from(index) + 1);
-        out.push(b' ');
-        match residue.insertion_code {
-            Some(code) if code.is_ascii_alphanumeric() => out.push(code as u8),
-            _ => out.push(b'?'),
-        }
-        let out = &mut self.after_position;
-        out.clear();
-        out.extend_from_slice(b" 1.00 0.00 ");
-        push_integer(out, i64::from(residue.number));
-        out.push(b' ');
-        push_name(out, &residue.name)?;
-        out.push(b' ');
-        push_chain_name(out, self.summary.molecules);
-        out.push(b' ');
+        let name = checked_name(&residue.name)?;
+        let code = residue.insertion_code;
+        let code = code.filter(char::is_ascii_alphanumeric).unwrap_or('?');
+        let label_chain = chain_name(chain);
+        self.before_position = format!(" . {name} {label_chain} {entity} {} {code}", index + 1);
+        let (number, auth_chain) = (residue.number, chain_name(self.summary.molecules));
+        self.after_position = format!(" 1.00 0.00 {number} {name} {auth_chain} ");
         Ok(())
     }
 
@@ -258,67 +227,56 @@ impl State {
     }
 }
 
-fn push_integer(buffer: &mut Vec<u8>, value: i64) {
-    push_fixed(buffer, value, 0);
-}
-
-/// Appends the name of a chain: `A` to `Z`, `AA` to `ZZ`, `AAA` and so on.
-fn push_chain_name(buffer: &mut Vec<u8>, number: usize) {
-    let start = buffer.len();
+/// The name of a chain: `A` to `Z`, `AA` to `ZZ`, `AAA` and so on.
+fn chain_name(number: usize) -> String {
+    let mut letters = Vec::new();
     let mut rest = number + 1;
     while rest > 0 {
         rest -= 1;
-        buffer.push(b'A' + (rest % 26) as u8);
+        letters.push(char::from(b'A' + (rest % 26) as u8));
         rest /= 26;
     }
-    buffer[start..].reverse();
+    letters.iter().rev().collect()
 }
 
-/// Appends the name of an atom or residue, `.` if it is empty.
-fn push_name(buffer: &mut Vec<u8>, name: &SmolStr) -> Result<(), ExportError> {
-    if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !name.is_empty() {
-        buffer.extend_from_slice(name.as_bytes());
-    } else if name.is_empty() {
-        buffer.push(b'.');
-    } else if name.chars().any(char::is_control) {
+/// The name of an atom or residue, `.` if it is empty.
+fn checked_name(name: &SmolStr) -> Result<Cow<'_, str>, ExportError> {
+    if name.is_empty() {
+        return Ok(".".into());
+    }
+    if name.chars().any(char::is_control) {
         return Err(ExportError::UnsupportedName {
             name: name.clone(),
             expected: "structure files do not allow control characters",
         });
-    } else {
-        push_value(buffer, name);
     }
-    Ok(())
+    Ok(quoted(name))
 }
 
-/// Appends a value of one line, with quotes if necessary.
+/// A value of one line, with quotes if necessary.
 ///
 /// A quote inside a value is legal unless white space follows, but not all readers support it, so
 /// quotes that do not occur in the value are preferred. A value with both kinds of quotes becomes
 /// a text field between semicolons.
-fn push_value(buffer: &mut Vec<u8>, value: &str) {
-    let bytes = value.as_bytes();
-    let plain = !bytes.is_empty()
-        && !bytes
-            .iter()
-            .any(|b| b.is_ascii_whitespace() || matches!(b, b'\'' | b'"'))
-        && !matches!(bytes[0], b'_' | b'#' | b'$' | b'[' | b']' | b';')
-        && !matches!(bytes, b"." | b"?")
-        && !is_reserved(value);
-    if plain {
-        buffer.extend_from_slice(bytes);
-        return;
-    }
-    let quotes: [&[u8]; 2] = if !bytes.contains(&b'\'') {
-        [b"'", b"'"]
-    } else if !bytes.contains(&b'"') {
-        [b"\"", b"\""]
-    } else {
-        [b"\n;", b"\n;"]
+fn quoted(value: &str) -> Cow<'_, str> {
+    // Fast path for almost all names.
+    let is_word = !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric());
+    let is_plain = || {
+        !value.is_empty()
+            && !value.contains(|c: char| c.is_ascii_whitespace() || c == '\'' || c == '"')
+            && !value.starts_with(['_', '#', '$', '[', ']', ';'])
+            && !matches!(value, "." | "?")
+            && !is_reserved(value)
     };
-    buffer.extend_from_slice(quotes[0]);
-    buffer.extend_from_slice(bytes);
-    buffer.extend_from_slice(quotes[1]);
+    if is_word || is_plain() {
+        value.into()
+    } else if !value.contains('\'') {
+        format!("'{value}'").into()
+    } else if !value.contains('"') {
+        format!("\"{value}\"").into()
+    } else {
+        format!("\n;{value}\n;").into()
+    }
 }
 
 /// Whether the value starts with a reserved word of the format.
@@ -335,35 +293,25 @@ mod tests {
 
     #[test]
     fn chain_names_are_letters_in_alphabetical_order() {
-        let name = |number| {
-            let mut buffer = Vec::new();
-            push_chain_name(&mut buffer, number);
-            String::from_utf8(buffer).unwrap()
-        };
-        assert_eq!(name(0), "A");
-        assert_eq!(name(25), "Z");
-        assert_eq!(name(26), "AA");
-        assert_eq!(name(27), "AB");
-        assert_eq!(name(26 + 26 * 26 - 1), "ZZ");
-        assert_eq!(name(26 + 26 * 26), "AAA");
+        assert_eq!(chain_name(0), "A");
+        assert_eq!(chain_name(25), "Z");
+        assert_eq!(chain_name(26), "AA");
+        assert_eq!(chain_name(27), "AB");
+        assert_eq!(chain_name(26 + 26 * 26 - 1), "ZZ");
+        assert_eq!(chain_name(26 + 26 * 26), "AAA");
     }
 
     #[test]
     fn values_are_quoted_only_if_necessary() {
-        let text = |value: &str| {
-            let mut buffer = Vec::new();
-            push_value(&mut buffer, value);
-            String::from_utf8(buffer).unwrap()
-        };
-        assert_eq!(text("CA"), "CA");
-        assert_eq!(text("H1*"), "H1*");
-        assert_eq!(text("O5'"), "\"O5'\"");
-        assert_eq!(text("C\""), "'C\"'");
-        assert_eq!(text("two words"), "'two words'");
-        assert_eq!(text("_x"), "'_x'");
-        assert_eq!(text("."), "'.'");
-        assert_eq!(text("Loop_"), "'Loop_'");
-        assert_eq!(text("a' b\""), "\n;a' b\"\n;");
+        assert_eq!(quoted("CA"), "CA");
+        assert_eq!(quoted("H1*"), "H1*");
+        assert_eq!(quoted("O5'"), "\"O5'\"");
+        assert_eq!(quoted("C\""), "'C\"'");
+        assert_eq!(quoted("two words"), "'two words'");
+        assert_eq!(quoted("_x"), "'_x'");
+        assert_eq!(quoted("."), "'.'");
+        assert_eq!(quoted("Loop_"), "'Loop_'");
+        assert_eq!(quoted("a' b\""), "\n;a' b\"\n;");
     }
 
     #[test]

@@ -8,8 +8,8 @@
 //! 2. A chain of a molecule with several residues keeps its letter and numbers if the letter is
 //!    free;
 //! 3. otherwise it gets the first free letter and keeps its numbers;
-//! 4. if no letter is free, it is appended to the chain with the lowest numbers, with its own
-//!    numbers offseted. Such molecules are distinct if the file is split by residue, but not if it
+//! 4. if no letter is free, it is appended to the chain with the lowest numbers, with its
+//!    numbers offset. Such molecules are distinct if the file is split by residue, but not if it
 //!    is split by chain.
 
 use smol_str::SmolStr;
@@ -23,13 +23,6 @@ const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 /// Lowest and highest residue number that fit into four columns.
 const LOWEST_NUMBER: i64 = -999;
 const HIGHEST_NUMBER: i64 = hybrid36::max_value(4);
-
-/// The letter of a chain, and the offset of its residue numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ChainId {
-    letter: u8,
-    offset: i64,
-}
 
 /// Assigns chain letters and residue numbers, each once.
 pub(super) struct ChainIds {
@@ -66,10 +59,10 @@ impl ChainIds {
         let ids = ranges
             .iter()
             .map(|&(name, low, high)| self.assign_chain(name, low, high));
-        let ids: Vec<ChainId> = ids.collect::<Option<_>>()?;
+        let ids: Vec<(u8, i64)> = ids.collect::<Option<_>>()?;
         let assigned = residues.iter().map(|residue| {
             let chain = ranges.iter().position(|range| range.0 == &residue.chain)?;
-            let ChainId { letter, offset } = ids[chain];
+            let (letter, offset) = ids[chain];
             Some((letter, i64::from(residue.number) + offset))
         });
         assigned.collect()
@@ -95,7 +88,7 @@ impl ChainIds {
 
     /// Letter and offset of a chain called `name` with residue numbers `low..=high`; `None` if
     /// there is no space left.
-    fn assign_chain(&mut self, name: &str, low: i64, high: i64) -> Option<ChainId> {
+    fn assign_chain(&mut self, name: &str, low: i64, high: i64) -> Option<(u8, i64)> {
         let (index, offset) = match self.free_letter(name) {
             Some(index) if low >= LOWEST_NUMBER && high <= HIGHEST_NUMBER => (index, 0),
             Some(index) => (index, 1 - low),
@@ -108,10 +101,7 @@ impl ChainIds {
             return None;
         }
         self.highest[index] = Some(high + offset);
-        Some(ChainId {
-            letter: LETTERS[index],
-            offset,
-        })
+        Some((LETTERS[index], offset))
     }
 
     /// The letter `name` if it is a free letter, else the first free letter.
@@ -161,11 +151,10 @@ mod tests {
     #[test]
     fn chains_keep_free_letters_and_their_numbers() {
         let mut ids = ChainIds::new();
-        let id = |letter, offset| Some(ChainId { letter, offset });
-        assert_eq!(ids.assign_chain("H", -3, 120), id(b'H', 0));
-        assert_eq!(ids.assign_chain("H", -3, 120), id(b'A', 0));
-        assert_eq!(ids.assign_chain("AA", 5, 9), id(b'B', 0));
-        assert_eq!(ids.assign_chain("", 5, 9), id(b'C', 0));
+        assert_eq!(ids.assign_chain("H", -3, 120), Some((b'H', 0)));
+        assert_eq!(ids.assign_chain("H", -3, 120), Some((b'A', 0)));
+        assert_eq!(ids.assign_chain("AA", 5, 9), Some((b'B', 0)));
+        assert_eq!(ids.assign_chain("", 5, 9), Some((b'C', 0)));
         assert_eq!(ids.assign_residue("H"), Some((b'D', 1)));
     }
 
@@ -180,9 +169,9 @@ mod tests {
             }
             let low = [-30, 1, 500][k % 3];
             let high = low + 40;
-            let id = ids.assign_chain("A", low, high).unwrap();
+            let (letter, offset) = ids.assign_chain("A", low, high).unwrap();
             for number in low..=high {
-                assert!(seen.insert((id.letter, number + id.offset)));
+                assert!(seen.insert((letter, number + offset)));
             }
         }
     }
@@ -190,10 +179,9 @@ mod tests {
     #[test]
     fn numbers_outside_the_columns_are_shifted_or_rejected() {
         let mut ids = ChainIds::new();
-        let far = ids.assign_chain("A", 3_000_000, 3_000_010).unwrap();
-        assert_eq!((far.letter, 3_000_000 + far.offset), (b'A', 1));
-        let low = ids.assign_chain("B", -5_000, 10).unwrap();
-        assert_eq!((low.letter, -5_000 + low.offset), (b'B', 1));
+        let far = ids.assign_chain("A", 3_000_000, 3_000_010);
+        assert_eq!(far, Some((b'A', 1 - 3_000_000)));
+        assert_eq!(ids.assign_chain("B", -5_000, 10), Some((b'B', 5_001)));
         assert_eq!(ids.assign_chain("C", 0, 3_000_000), None);
         assert_eq!(
             ids.assign_chain("C", i64::from(i32::MIN), i64::from(i32::MAX)),
