@@ -100,22 +100,17 @@ impl Data {
 
 /// Decodes `{encoding, data}`.
 pub(super) fn decode(packed: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
-    let encodings = packed.get("encoding").map_or(&[][..], Value::list);
     match packed.get("data") {
-        Some(Value::Bytes(bytes)) => decode_bytes(bytes, encodings, budget),
+        Some(Value::Bytes(bytes)) => decode_bytes(bytes, packed.list("encoding"), budget),
         _ => Err(Invalid("the data is missing")),
     }
-}
-
-fn encoding_kind<'a>(encoding: &Value<'a>) -> Option<&'a str> {
-    encoding.get("kind").and_then(Value::text)
 }
 
 fn decode_bytes(bytes: &[u8], encodings: &[Value<'_>], budget: &mut Budget) -> Decoded<Data> {
     let Some((last, earlier)) = encodings.split_last() else {
         return Err(Invalid("the encoding is missing"));
     };
-    let mut data = match encoding_kind(last) {
+    let mut data = match last.text("kind") {
         Some("ByteArray") => byte_array(bytes, last, budget)?,
         Some("StringArray") => string_array(bytes, last, budget)?,
         _ => {
@@ -130,14 +125,12 @@ fn decode_bytes(bytes: &[u8], encodings: &[Value<'_>], budget: &mut Budget) -> D
                 "an integer encoding is applied to values that are not integers",
             ));
         };
-        data = match encoding_kind(encoding) {
+        data = match encoding.text("kind") {
             Some("IntegerPacking") => Data::Ints(integer_packing(&values, encoding, budget)?),
             Some("RunLength") => Data::Ints(run_length(&values, encoding, budget)?),
             Some("Delta") => Data::Ints(delta(values, encoding)?),
-            Some("FixedPoint") => Data::Floats(fixed_point(&values, encoding, budget)?),
-            Some("IntervalQuantization") => {
-                Data::Floats(interval_quantization(&values, encoding, budget)?)
-            }
+            Some("FixedPoint") => fixed_point(&values, encoding, budget)?,
+            Some("IntervalQuantization") => interval_quantization(&values, encoding, budget)?,
             _ => {
                 return Err(Invalid("an encoding is unknown or at the wrong position"));
             }
@@ -155,68 +148,52 @@ fn byte_array(bytes: &[u8], encoding: &Value<'_>, budget: &mut Budget) -> Decode
             )),
         }
     }
-    fn integers<const N: usize, I: Into<i32>>(
+    fn numbers<const N: usize, T: Copy, U: From<T>>(
         bytes: &[u8],
-        convert: impl Fn([u8; N]) -> I,
-    ) -> Decoded<Data> {
-        let values = split(bytes)?.iter().map(|&value| convert(value).into());
-        Ok(Data::Ints(values.collect()))
-    }
-    fn floats<const N: usize, F: Into<f64>>(
-        bytes: &[u8],
-        convert: impl Fn([u8; N]) -> F,
-    ) -> Decoded<Data> {
-        let values = split(bytes)?.iter().map(|&value| convert(value).into());
-        Ok(Data::Floats(values.collect()))
+        convert: fn([u8; N]) -> T,
+    ) -> Decoded<Vec<U>> {
+        let values = split(bytes)?.iter();
+        Ok(values.map(|&value| convert(value).into()).collect())
     }
     budget.spend(bytes.len())?;
-    match encoding.get("type").and_then(Value::integer) {
-        Some(1) => integers(bytes, i8::from_le_bytes),
-        Some(2) => integers(bytes, i16::from_le_bytes),
-        Some(3) => integers(bytes, i32::from_le_bytes),
-        Some(4) => integers(bytes, u8::from_le_bytes),
-        Some(5) => integers(bytes, u16::from_le_bytes),
+    match encoding.integer("type") {
+        Some(1) => numbers(bytes, i8::from_le_bytes).map(Data::Ints),
+        Some(2) => numbers(bytes, i16::from_le_bytes).map(Data::Ints),
+        Some(3) => numbers(bytes, i32::from_le_bytes).map(Data::Ints),
+        Some(4) => numbers(bytes, u8::from_le_bytes).map(Data::Ints),
+        Some(5) => numbers(bytes, u16::from_le_bytes).map(Data::Ints),
         Some(6) => split(bytes)?
             .iter()
             .map(|&value| i32::try_from(u32::from_le_bytes(value)))
             .collect::<Result<Vec<i32>, _>>()
             .map(Data::Ints)
             .map_err(|_| Invalid("an integer is too large")),
-        Some(32) => floats(bytes, f32::from_le_bytes),
-        Some(33) => floats(bytes, f64::from_le_bytes),
+        Some(32) => numbers(bytes, f32::from_le_bytes).map(Data::Floats),
+        Some(33) => numbers(bytes, f64::from_le_bytes).map(Data::Floats),
         _ => Err(Invalid("the type of a ByteArray is unknown")),
     }
 }
 
 fn string_array(bytes: &[u8], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
-    let list = |key: &str| encoding.get(key).map_or(&[][..], Value::list);
+    let [of_data, of_offsets] = ["dataEncoding", "offsetEncoding"].map(|key| encoding.list(key));
     // Prevents unbounded recursion.
-    let is_nested = |encodings: &[Value<'_>]| {
-        encodings
-            .iter()
-            .any(|encoding| encoding_kind(encoding) == Some("StringArray"))
-    };
-    if is_nested(list("dataEncoding")) || is_nested(list("offsetEncoding")) {
+    let mut encodings = of_data.iter().chain(of_offsets);
+    if encodings.any(|encoding| encoding.text("kind") == Some("StringArray")) {
         return Err(Invalid("a StringArray contains a StringArray"));
     }
     let Some(Value::Bytes(offsets)) = encoding.get("offsets") else {
         return Err(Invalid("the string offsets are missing"));
     };
-    let Data::Ints(offsets) = decode_bytes(offsets, list("offsetEncoding"), budget)? else {
+    let Data::Ints(offsets) = decode_bytes(offsets, of_offsets, budget)? else {
         return Err(Invalid("the string offsets are not integers"));
     };
-    let Data::Ints(indices) = decode_bytes(bytes, list("dataEncoding"), budget)? else {
+    let Data::Ints(indices) = decode_bytes(bytes, of_data, budget)? else {
         return Err(Invalid("the string indices are not integers"));
     };
-    let text = encoding
-        .get("stringData")
-        .and_then(Value::text)
-        .unwrap_or("");
+    let text = encoding.text("stringData").unwrap_or("");
     let strings = split_strings(text, &offsets, budget)?;
-    if indices
-        .iter()
-        .any(|&index| index >= 0 && index as usize >= strings.len())
-    {
+    let largest = indices.iter().max();
+    if largest.is_some_and(|&index| index >= 0 && index as usize >= strings.len()) {
         return Err(Invalid("a string index is out of range"));
     }
     Ok(Data::Strings { indices, strings })
@@ -251,7 +228,7 @@ fn split_strings(text: &str, offsets: &[i32], budget: &mut Budget) -> Decoded<Ve
 /// Integers from small integers, whose extreme value means "add the next".
 fn integer_packing(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Vec<i32>> {
     let unsigned = matches!(encoding.get("isUnsigned"), Some(Value::Bool(true)));
-    let (low, high) = match (encoding.get("byteCount").and_then(Value::integer), unsigned) {
+    let (low, high) = match (encoding.integer("byteCount"), unsigned) {
         (Some(1), true) => (i32::MIN, i32::from(u8::MAX)),
         (Some(1), false) => (i32::from(i8::MIN), i32::from(i8::MAX)),
         (Some(2), true) => (i32::MIN, i32::from(u16::MAX)),
@@ -303,7 +280,7 @@ fn run_length(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Deco
 
 /// Running sums of differences.
 fn delta(mut values: Vec<i32>, encoding: &Value<'_>) -> Decoded<Vec<i32>> {
-    let origin = encoding.get("origin").and_then(Value::integer).unwrap_or(0);
+    let origin = encoding.integer("origin").unwrap_or(0);
     let mut sum = i32::try_from(origin).map_err(|_| Invalid("the origin of Delta is too large"))?;
     for value in &mut values {
         sum = sum
@@ -315,19 +292,14 @@ fn delta(mut values: Vec<i32>, encoding: &Value<'_>) -> Decoded<Vec<i32>> {
 }
 
 /// Integers divided by a factor.
-fn fixed_point(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Vec<f64>> {
-    let factor = encoding
-        .get("factor")
-        .and_then(Value::number)
-        .unwrap_or(0.0);
+fn fixed_point(values: &[i32], encoding: &Value<'_>, budget: &mut Budget) -> Decoded<Data> {
+    let factor = encoding.number("factor").unwrap_or(0.0);
     if !factor.is_finite() || factor == 0.0 {
         return Err(Invalid("the factor of FixedPoint is missing or zero"));
     }
     budget.spend(values.len())?;
-    Ok(values
-        .iter()
-        .map(|&value| f64::from(value) / factor)
-        .collect())
+    let decoded = values.iter().map(|&value| f64::from(value) / factor);
+    Ok(Data::Floats(decoded.collect()))
 }
 
 /// Values at the steps of an interval.
@@ -335,8 +307,8 @@ fn interval_quantization(
     values: &[i32],
     encoding: &Value<'_>,
     budget: &mut Budget,
-) -> Decoded<Vec<f64>> {
-    let number = |key: &str| encoding.get(key).and_then(Value::number);
+) -> Decoded<Data> {
+    let number = |key: &str| encoding.number(key);
     let (Some(min), Some(max), Some(steps)) = (number("min"), number("max"), number("numSteps"))
     else {
         return Err(Invalid(
@@ -350,15 +322,13 @@ fn interval_quantization(
     }
     budget.spend(values.len())?;
     let step = (max - min) / (steps - 1.0);
-    Ok(values
-        .iter()
-        .map(|&value| min + step * f64::from(value))
-        .collect())
+    let decoded = values.iter().map(|&value| min + step * f64::from(value));
+    Ok(Data::Floats(decoded.collect()))
 }
 
 /// Returns an error if the number of values differs from `srcSize`.
 fn check_size(found: usize, encoding: &Value<'_>) -> Decoded<()> {
-    match encoding.get("srcSize").and_then(Value::integer) {
+    match encoding.integer("srcSize") {
         Some(size) if usize::try_from(size) != Ok(found) => {
             Err(Invalid("the number of values differs from srcSize"))
         }

@@ -3,7 +3,7 @@
 //! Strings and byte strings are borrowed. Depth and number of values are limited, and nothing is
 //! allocated by a length field alone, so memory stays proportional to the file.
 
-use crate::molecule::error::ReadErrorKind;
+use crate::molecule::error::ReadErrorKind::{self, InvalidMessagePack};
 
 /// Maximum nesting; `BinaryCIF` needs about fourteen levels.
 const MAX_DEPTH: usize = 32;
@@ -28,47 +28,45 @@ pub(super) enum Value<'a> {
 impl<'a> Value<'a> {
     /// The value of a key; `None` if this is not a map.
     pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
-        match self {
-            Self::Map(entries) => entries
-                .iter()
-                .find(|(name, _)| *name == key)
-                .map(|(_, value)| value),
-            _ => None,
-        }
+        let Self::Map(entries) = self else {
+            return None;
+        };
+        let entry = entries.iter().find(|(name, _)| *name == key);
+        entry.map(|(_, value)| value)
     }
 
-    /// The values of a list; empty if this is not a list.
-    pub(super) fn list(&self) -> &[Value<'a>] {
-        match self {
-            Self::List(values) => values,
+    /// The list of a key; empty if there is none.
+    pub(super) fn list(&self, key: &str) -> &[Value<'a>] {
+        match self.get(key) {
+            Some(Self::List(values)) => values,
             _ => &[],
         }
     }
 
-    /// The text, if this is a string.
-    pub(super) fn text(&self) -> Option<&'a str> {
-        match self {
+    /// The text of a key.
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        match self.get(key)? {
             Self::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    /// The number, if this is an integer.
-    pub(super) fn integer(&self) -> Option<i64> {
-        match self {
-            Self::Int(value) => Some(*value),
+    /// The integer of a key.
+    pub(super) fn integer(&self, key: &str) -> Option<i64> {
+        match *self.get(key)? {
+            Self::Int(value) => Some(value),
             Self::Float(value) if value.fract() == 0.0 && value.abs() < 1.0e15 => {
-                Some(*value as i64)
+                Some(value as i64)
             }
             _ => None,
         }
     }
 
-    /// The number, if this is one.
-    pub(super) fn number(&self) -> Option<f64> {
-        match self {
-            Self::Int(value) => Some(*value as f64),
-            Self::Float(value) => Some(*value),
+    /// The number of a key.
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        match *self.get(key)? {
+            Self::Int(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
             _ => None,
         }
     }
@@ -94,9 +92,7 @@ impl<'a> Parser<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], ReadErrorKind> {
         let rest = &self.bytes[self.offset..];
         let Some(taken) = rest.get(..count) else {
-            return Err(ReadErrorKind::InvalidMessagePack(
-                "the data ends inside a value",
-            ));
+            return Err(InvalidMessagePack("the data ends inside a value"));
         };
         self.offset += count;
         Ok(taken)
@@ -112,8 +108,7 @@ impl<'a> Parser<'a> {
 
     fn length(&mut self, count: usize) -> Result<usize, ReadErrorKind> {
         let length = self.unsigned(count)?;
-        usize::try_from(length)
-            .map_err(|_| ReadErrorKind::InvalidMessagePack("a length is too large"))
+        usize::try_from(length).map_err(|_| InvalidMessagePack("a length is too large"))
     }
 
     fn value(&mut self, depth: usize) -> Result<Value<'a>, ReadErrorKind> {
@@ -125,9 +120,7 @@ impl<'a> Parser<'a> {
             });
         }
         if depth > MAX_DEPTH {
-            return Err(ReadErrorKind::InvalidMessagePack(
-                "the data is nested too deeply",
-            ));
+            return Err(InvalidMessagePack("the data is nested too deeply"));
         }
         let tag = self.take(1)?[0];
         Ok(match tag {
@@ -146,12 +139,8 @@ impl<'a> Parser<'a> {
             0xca => Value::Float(f64::from(f32::from_bits(self.unsigned(4)? as u32))),
             0xcb => Value::Float(f64::from_bits(self.unsigned(8)?)),
             0xcc..=0xcf => {
-                let value = self.unsigned(1 << (tag - 0xcc))?;
-                Value::Int(
-                    i64::try_from(value).map_err(|_| {
-                        ReadErrorKind::InvalidMessagePack("an integer is too large")
-                    })?,
-                )
+                let value = self.unsigned(1 << (tag - 0xcc))?.try_into();
+                Value::Int(value.map_err(|_| InvalidMessagePack("an integer is too large"))?)
             }
             0xd0..=0xd3 => {
                 let size = 1 << (tag - 0xd0);
@@ -164,17 +153,15 @@ impl<'a> Parser<'a> {
                 self.string(length)?
             }
             0xdc | 0xdd => {
-                let count = self.length(if tag == 0xdc { 2 } else { 4 })?;
+                let count = self.length(2 << (tag - 0xdc))?;
                 self.array(count, depth)?
             }
             0xde | 0xdf => {
-                let count = self.length(if tag == 0xde { 2 } else { 4 })?;
+                let count = self.length(2 << (tag - 0xde))?;
                 self.map(count, depth)?
             }
             _ => {
-                return Err(ReadErrorKind::InvalidMessagePack(
-                    "a value has an unknown type",
-                ));
+                return Err(InvalidMessagePack("a value has an unknown type"));
             }
         })
     }
@@ -182,15 +169,12 @@ impl<'a> Parser<'a> {
     fn string(&mut self, length: usize) -> Result<Value<'a>, ReadErrorKind> {
         std::str::from_utf8(self.take(length)?)
             .map(Value::Text)
-            .map_err(|_| ReadErrorKind::InvalidMessagePack("a string is not UTF-8"))
+            .map_err(|_| InvalidMessagePack("a string is not UTF-8"))
     }
 
     fn array(&mut self, count: usize, depth: usize) -> Result<Value<'a>, ReadErrorKind> {
-        let mut values = Vec::new();
-        for _ in 0..count {
-            values.push(self.value(depth + 1)?);
-        }
-        Ok(Value::List(values))
+        let values = (0..count).map(|_| self.value(depth + 1));
+        values.collect::<Result<_, _>>().map(Value::List)
     }
 
     fn map(&mut self, count: usize, depth: usize) -> Result<Value<'a>, ReadErrorKind> {

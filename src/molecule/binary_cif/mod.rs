@@ -19,7 +19,7 @@ use super::structure::builder::StructureBuilder;
 pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
     let error = |location| move |kind| ReadError::new(source, location, kind);
     let file = parse(bytes).map_err(|(at, kind)| error(FileLocation::Byte(at))(kind))?;
-    let blocks = file.get("dataBlocks").map_or(&[][..], Value::list);
+    let blocks = file.list("dataBlocks");
     let Some((block, atoms)) = blocks
         .iter()
         .find_map(|block| Some((block, category(block, "_atom_site")?)))
@@ -27,10 +27,13 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
         return Err(error(FileLocation::File)(ReadErrorKind::NoAtoms));
     };
     let mut budget = Budget::for_file(bytes.len());
-    let table = AtomTable::new(atoms, &mut budget).map_err(error(FileLocation::File))?;
+    let rows = row_count(atoms)
+        .ok_or_else(|| ReadErrorKind::Syntax("the atom table has no rowCount".to_owned()))
+        .map_err(error(FileLocation::File))?;
+    let columns = atom_columns(atoms, rows, &mut budget).map_err(error(FileLocation::File))?;
     let mut builder = StructureBuilder::new(source);
-    for row in 0..table.rows {
-        let cell = |column: Column| table.columns[column as usize].as_ref()?.cell(row);
+    for row in 0..rows {
+        let cell = |column: Column| columns[column as usize].as_ref()?.cell(row);
         push_atom(&mut builder, cell).map_err(error(FileLocation::Row(row + 1)))?;
     }
     let mut read_table = |name: &str| match category(block, name) {
@@ -44,15 +47,13 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
 }
 
 fn category<'v, 'a>(block: &'v Value<'a>, name: &str) -> Option<&'v Value<'a>> {
-    let categories = block.get("categories")?.list();
-    categories.iter().find(|category| {
-        let known = category.get("name").and_then(Value::text);
-        known.is_some_and(|known| known.eq_ignore_ascii_case(name))
-    })
+    let mut categories = block.list("categories").iter();
+    let is_named = |known: &str| known.eq_ignore_ascii_case(name);
+    categories.find(|category| category.text("name").is_some_and(is_named))
 }
 
 fn row_count(category: &Value<'_>) -> Option<usize> {
-    category.get("rowCount")?.integer()?.try_into().ok()
+    category.integer("rowCount")?.try_into().ok()
 }
 
 /// A decoded column and the mask of its unknown values.
@@ -99,39 +100,29 @@ impl DecodedColumn {
     }
 }
 
-fn name_of<'a>(column: &Value<'a>) -> &'a str {
-    column.get("name").and_then(Value::text).unwrap_or("")
-}
-
-/// The decoded atom table.
-struct AtomTable {
+/// The decoded columns of the atom table.
+fn atom_columns(
+    category: &Value<'_>,
     rows: usize,
-    columns: [Option<DecodedColumn>; COLUMN_COUNT],
-}
-
-impl AtomTable {
-    fn new(category: &Value<'_>, budget: &mut Budget) -> Result<Self, ReadErrorKind> {
-        let rows = row_count(category)
-            .ok_or_else(|| ReadErrorKind::Syntax("the atom table has no rowCount".to_owned()))?;
-        let mut columns = [const { None }; COLUMN_COUNT];
-        for column in category.get("columns").map_or(&[][..], Value::list) {
-            if let Some(index) = column_index(name_of(column)) {
-                let decoded = DecodedColumn::new(column, rows, budget)
-                    .map_err(|error| error.in_column(COLUMN_NAMES[index]))?;
-                columns[index] = Some(decoded);
-            }
+    budget: &mut Budget,
+) -> Result<[Option<DecodedColumn>; COLUMN_COUNT], ReadErrorKind> {
+    let mut columns = [const { None }; COLUMN_COUNT];
+    for column in category.list("columns") {
+        if let Some(index) = column_index(column.text("name").unwrap_or("")) {
+            let decoded = DecodedColumn::new(column, rows, budget);
+            columns[index] = Some(decoded.map_err(|error| error.in_column(COLUMN_NAMES[index]))?);
         }
-        check_coordinates(|column| columns[column].is_some())?;
-        Ok(Self { rows, columns })
     }
+    check_coordinates(|column| columns[column].is_some())?;
+    Ok(columns)
 }
 
 /// A category as text.
 fn text_table(category: &Value<'_>, budget: &mut Budget) -> Result<TextTable, ReadErrorKind> {
     let row_count = row_count(category).unwrap_or(0);
     let mut table = TextTable::default();
-    for column in category.get("columns").map_or(&[][..], Value::list) {
-        let name = name_of(column);
+    for column in category.list("columns") {
+        let name = column.text("name").unwrap_or("");
         let decoded =
             DecodedColumn::new(column, row_count, budget).map_err(|error| error.in_column(name))?;
         table.columns.push(name.to_owned());
