@@ -9,6 +9,7 @@ mod invalid_input;
 mod mesh_intersection;
 mod offscreen;
 mod physics_molecules;
+mod picking;
 mod reference_images;
 mod render_app;
 mod shader_layout;
