@@ -260,6 +260,12 @@ impl<W> Offload<W> {
     }
 }
 
+impl<W> Default for Offload<W> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
 /// A solver on a device, behind a lock so that results can be read back through `&self`.
 ///
 /// Device solvers report failures as errors and stay usable after a panic elsewhere, so

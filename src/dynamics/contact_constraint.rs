@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::detection::Sphere;
-use super::{BodyIndex, ContactMaterial, ContactSolverConfig, MovingBody, Softness};
+use super::{BodyIndex, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
 
 /// Overlap, as a fraction of the smaller radius, beyond which the normal between the spheres
@@ -48,31 +48,6 @@ pub struct ContactConstraint {
     pub(crate) restitution_speed: f32,
 }
 
-/// Two spheres with their bodies.
-pub(super) struct SpherePair<'a> {
-    pub indices: Pair,
-    pub spheres: [&'a Sphere; 2],
-    pub bodies: [BodyIndex; 2],
-}
-
-/// Surface parameters that all contacts of two molecules share.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ContactSurface {
-    softness: Softness,
-    friction: f32,
-    restitution: f32,
-}
-
-impl ContactSurface {
-    pub fn new(material: &ContactMaterial, substep: &SubstepParams) -> Self {
-        Self {
-            softness: Softness::new(material, substep.dt),
-            friction: material.friction,
-            restitution: material.restitution,
-        }
-    }
-}
-
 /// Parameters that all contacts of a substep share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubstepParams {
@@ -102,38 +77,35 @@ impl ContactConstraint {
         restitution_speed: 0.0,
     };
 
-    /// The contact between two spheres.
-    pub(super) fn between_spheres(
-        pair: &SpherePair<'_>,
-        bodies: &[MovingBody],
-        surface: &ContactSurface,
-        substep: &SubstepParams,
-    ) -> Self {
-        let ([a, b], [first, second]) = (pair.bodies, pair.spheres);
-        let mut contact = Self {
-            spheres: pair.indices,
-            a,
-            b,
-            ..Self::INACTIVE
-        };
-        let [body_a, body_b] = [a, b].map(|body| &bodies[body.index()]);
-        let difference = second.center - first.center;
+    /// Sets gap, normal and levers of a contact between two spheres.
+    pub(super) fn place_between(&mut self, [a, b]: [&Sphere; 2], bodies: &[MovingBody]) {
+        let centers = [self.a, self.b].map(|body| bodies[body.index()].center);
+        let difference = b.center - a.center;
         let distance = difference.length();
-        contact.gap = distance - first.radius - second.radius;
-        contact.normal = normal_of(
-            &contact,
-            difference,
-            distance,
-            first.radius.min(second.radius),
-            bodies,
-        );
-        let point = first.center + contact.normal * (first.radius + 0.5 * contact.gap);
-        contact.lever_a = point - body_a.center;
-        contact.lever_b = point - body_b.center;
-        contact.softness = surface.softness;
-        contact.friction = surface.friction;
-        contact.set_up(bodies, surface.restitution, substep);
-        contact
+        self.gap = distance - a.radius - b.radius;
+        self.normal = self.normal_along(difference, a.radius.min(b.radius), centers);
+        let point = a.center + self.normal * (a.radius + 0.5 * self.gap);
+        self.lever_a = point - centers[0];
+        self.lever_b = point - centers[1];
+    }
+
+    /// Unit vector from `a` to `b`: along the difference of the spheres, blended with the
+    /// direction between the molecules for deep overlaps.
+    fn normal_along(&self, difference: Vec3, smaller_radius: f32, [a, b]: [Vec3; 2]) -> Vec3 {
+        let own = difference.try_normalize();
+        let depth = -self.gap - DEEP_SHARE * smaller_radius;
+        if let Some(own) = own
+            && depth <= 0.0
+        {
+            return own;
+        }
+        let between = (b - a)
+            .try_normalize()
+            .unwrap_or_else(|| crate::force::arbitrary_direction(self.b.0, self.a.0));
+        let weight = (depth / (DEEP_SHARE * smaller_radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        (own.unwrap_or(Vec3::ZERO) + between * weight)
+            .try_normalize()
+            .unwrap_or(between)
     }
 
     /// Computes mobilities and restitution, and activates the contact if the surfaces overlap
@@ -243,33 +215,6 @@ impl ContactConstraint {
             (Softness::RIGID, 0.0)
         }
     }
-}
-
-/// Unit vector from `a` to `b`: between the spheres, blended with the direction between the
-/// molecules for deep overlaps.
-fn normal_of(
-    contact: &ContactConstraint,
-    difference: Vec3,
-    distance: f32,
-    smaller_radius: f32,
-    bodies: &[MovingBody],
-) -> Vec3 {
-    let own = difference.try_normalize();
-    let depth = -contact.gap - DEEP_SHARE * smaller_radius;
-    if let Some(own) = own
-        && depth <= 0.0
-        && distance > 0.0
-    {
-        return own;
-    }
-    let [a, b] = [contact.a, contact.b].map(|body| bodies[body.index()].center);
-    let between = (b - a)
-        .try_normalize()
-        .unwrap_or_else(|| crate::force::arbitrary_direction(contact.b.0, contact.a.0));
-    let weight = (depth / (DEEP_SHARE * smaller_radius).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-    (own.unwrap_or(Vec3::ZERO) + between * weight)
-        .try_normalize()
-        .unwrap_or(between)
 }
 
 /// Mobility of `a` along and perpendicular to the normal, then of `b`, 1/Da.

@@ -25,25 +25,6 @@ pub(super) struct ContactGroup {
 }
 
 impl ContactGroup {
-    /// A group of one contact, with its index.
-    pub fn new(contact: &ContactConstraint, index: u32) -> Self {
-        Self {
-            a: contact.a,
-            b: contact.b,
-            start: index,
-            end: index + 1,
-            external: contact.external,
-            active: contact.is_active().into(),
-            ..Self::default()
-        }
-    }
-
-    /// Adds the contact that follows its last one.
-    pub fn push(&mut self, contact: &ContactConstraint) {
-        self.end += 1;
-        self.active += u32::from(contact.is_active());
-    }
-
     pub fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }

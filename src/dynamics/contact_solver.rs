@@ -1,21 +1,23 @@
 //! The contact solver: Jacobi over pairs of bodies, Gauss–Seidel over the contacts of a pair.
 
-use super::contact_constraint::{ContactSurface, SpherePair, SubstepParams};
+use super::contact_constraint::SubstepParams;
 use super::contact_groups::{ContactGroup, PreviousContacts, for_each_group};
 use super::detection::Detection;
 use super::device_solver::SavedContacts;
 use super::external_contact::BoundContact;
 use super::jacobi::JacobiIteration;
 use super::members::Members;
-use super::{BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex};
+use super::{
+    BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex, Softness,
+};
 
 /// Solves the contacts of a substep on the CPU: see the [module page](super).
 ///
 /// Keeps the contacts for the warm start of the next substep, and its memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactSolver {
-    /// Group after group.
-    contacts: Vec<ContactConstraint>,
+    /// Contacts of the last substep, active or not, group after group.
+    pub contacts: Vec<ContactConstraint>,
     groups: Vec<ContactGroup>,
     /// Bodies with contacts in the crowd, and external bodies that support them.
     crowded: Vec<bool>,
@@ -132,21 +134,24 @@ impl ContactSolver {
     /// Starts a group wherever the bodies change, from contact `first` on.
     fn group_contacts(&mut self, first: usize) {
         for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
-            match self.groups.last_mut() {
-                Some(last)
-                    if (last.a, last.b, last.external)
-                        == (contact.a, contact.b, contact.external) =>
-                {
-                    last.push(contact);
-                }
-                _ => self.groups.push(ContactGroup::new(contact, index)),
+            let ContactConstraint { a, b, external, .. } = *contact;
+            let same =
+                |group: &mut ContactGroup| (group.a, group.b, group.external) == (a, b, external);
+            if !self.groups.last_mut().is_some_and(same) {
+                self.groups.push(ContactGroup {
+                    a,
+                    b,
+                    start: index,
+                    end: index,
+                    external,
+                    ..ContactGroup::default()
+                });
+            }
+            if let Some(group) = self.groups.last_mut() {
+                group.end += 1;
+                group.active += u32::from(contact.is_active());
             }
         }
-    }
-
-    /// Contacts of the last substep, active or not.
-    pub fn contacts(&self) -> &[ContactConstraint] {
-        &self.contacts
     }
 
     /// The impulse of the last substep on each body.
@@ -193,7 +198,7 @@ impl ContactSolver {
 
     /// Makes contacts of the candidate pairs, with the impulses of the previous substep.
     fn prepare(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
-        let (found, spheres) = (input.detection.found(), input.detection.spheres());
+        let Detection { found, spheres, .. } = input.detection;
         self.contacts
             .resize(found.kept.len(), ContactConstraint::INACTIVE);
         self.groups
@@ -216,17 +221,24 @@ impl ContactSolver {
                     group.active = 0;
                     return;
                 };
-                let surface = ContactSurface::new(&material, params);
+                let inactive = ContactConstraint {
+                    a: group.a,
+                    b: group.b,
+                    softness: Softness::new(&material, params.dt),
+                    friction: material.friction,
+                    ..ContactConstraint::INACTIVE
+                };
                 let pairs = &found.kept[group.range()];
                 let previous = previous.between(group.a, group.b, false);
-                for (contact, &indices) in contacts.iter_mut().zip(pairs) {
-                    let pair = SpherePair {
-                        indices,
-                        spheres: [indices.a, indices.b].map(|index| &spheres[index as usize]),
-                        bodies: [group.a, group.b],
+                for (contact, &pair) in contacts.iter_mut().zip(pairs) {
+                    let spheres = [pair.a, pair.b].map(|index| &spheres[index as usize]);
+                    *contact = ContactConstraint {
+                        spheres: pair,
+                        ..inactive
                     };
-                    *contact = ContactConstraint::between_spheres(&pair, bodies, &surface, params);
-                    let same = |other: &&ContactConstraint| other.spheres == indices;
+                    contact.place_between(spheres, bodies);
+                    contact.set_up(bodies, material.restitution, params);
+                    let same = |other: &&ContactConstraint| other.spheres == pair;
                     if let Some(previous) = previous.iter().find(same)
                         && previous.normal_impulse > 0.0
                     {

@@ -5,21 +5,20 @@ use rayon::prelude::*;
 
 use super::contact_solver::{ContactSolver, SolverInput};
 use super::detection::Detection;
-use super::device_session::{DeviceSession, SessionContacts};
-use super::device_solver::DeviceSolver;
+use super::device_session::DeviceSession;
+use super::device_solver::{DeviceSolver, SavedContacts};
 use super::external_contact::ExternalContacts;
-use super::fallback_search::FallbackSearch;
 use super::group_search::GroupSearch;
 use super::members::{Members, Relabeling};
 use super::pair_grouper::PairGrouper;
-use super::wake::WakeTest;
 use super::{
     BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
+    OwnerIndex,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
-use crate::search::{AutoGrid, GridCell, PairSearch, SearchError, SearchTimes};
+use crate::search::{GridCell, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Bodies per task of [`CrowdContacts::gather`].
@@ -65,6 +64,7 @@ const BODIES_PER_TASK: usize = 1024;
 /// assert!((impulses[0] + impulses[1]).length() < 1e-3 * impulses[0].length(), "momentum is conserved");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Default)]
 pub struct CrowdContacts {
     /// Parameters of the solver. Not validated here: see [`ContactSolverConfig::check`].
     pub config: ContactSolverConfig,
@@ -80,24 +80,6 @@ pub struct CrowdContacts {
     lost_touches: bool,
 }
 
-impl Default for CrowdContacts {
-    /// An empty crowd that searches with an [`AutoGrid`].
-    fn default() -> Self {
-        let search = PairGrouper::new(Box::new(AutoGrid::new()));
-        Self {
-            config: ContactSolverConfig::default(),
-            members: Members::default(),
-            bodies: Vec::new(),
-            external: ExternalContacts::default(),
-            detection: Detection::new(Box::new(search)),
-            solver: ContactSolver::default(),
-            device: Offload::none(),
-            to_wake: Vec::new(),
-            lost_touches: false,
-        }
-    }
-}
-
 impl CrowdContacts {
     // Backends
 
@@ -110,7 +92,7 @@ impl CrowdContacts {
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_device();
         self.take_device_error();
-        *self.detection.search_mut() = FallbackSearch::new(search);
+        self.detection.search.start(search);
     }
 
     /// Finds and solves the contacts with `solver` from now on. Members and contacts stay.
@@ -129,14 +111,14 @@ impl CrowdContacts {
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
         let error = self.device.take_error();
-        error.or_else(|| self.detection.search_mut().take_error())
+        error.or_else(|| self.detection.search.take_error())
     }
 
     /// Name of the search, or of the device solver.
     #[must_use]
     pub fn search_name(&self) -> &'static str {
         match self.device.as_ref() {
-            Some(device) => device.name(),
+            Some(device) => device.name,
             None => self.detection.search().name(),
         }
     }
@@ -146,7 +128,7 @@ impl CrowdContacts {
     #[must_use]
     pub fn reports_touches(&self) -> bool {
         let device = self.device.as_ref();
-        device.is_none_or(DeviceSession::reports_touches)
+        device.is_none_or(|device| device.report_touches)
     }
 
     // Members
@@ -172,7 +154,7 @@ impl CrowdContacts {
     /// The members.
     #[must_use]
     pub fn members(&self) -> &[ContactMember] {
-        self.members.all()
+        &self.members.all
     }
 
     /// Changes the surface of a member, if there is one with this index.
@@ -182,9 +164,11 @@ impl CrowdContacts {
         material: ContactMaterial,
         groups: InteractionGroups,
     ) {
-        self.members.set_surface(member, material, groups);
+        if let Some(member) = self.members.all.get_mut(member.index()) {
+            (member.material, member.groups) = (material, groups);
+        }
         if let Some(device) = self.device.as_mut() {
-            device.invalidate_surfaces();
+            device.has_surfaces = false;
         }
     }
 
@@ -197,13 +181,14 @@ impl CrowdContacts {
         if self.members.set_ignored(list)
             && let Some(device) = self.device.as_mut()
         {
-            device.invalidate_surfaces();
+            device.has_surfaces = false;
         }
     }
 
     /// Members that are excluded from contacts, and why.
     pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
-        self.members.excluded()
+        let exclusions = self.members.exclusions.iter().zip(0..);
+        exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
     }
 
     /// Lays out the spheres after exclusions have changed.
@@ -216,7 +201,7 @@ impl CrowdContacts {
 
     /// Moves bodies and contacts to the new indices of their owners.
     fn relabel(&mut self, relabeling: &Relabeling) {
-        let owners = self.members.owners().len();
+        let owners = self.members.owners.len();
         let previous = std::mem::take(&mut self.bodies);
         self.bodies.resize(owners, MovingBody::default());
         for (body, owner) in previous.into_iter().zip(relabeling.owners()) {
@@ -229,7 +214,7 @@ impl CrowdContacts {
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
         if let Some(device) = self.device.as_mut() {
-            device.invalidate_members();
+            (device.has_molecules, device.has_surfaces) = (false, false);
         }
     }
 
@@ -272,7 +257,7 @@ impl CrowdContacts {
         &mut self,
         valid_body: impl Fn(MemberIndex) -> Result<MovingBody, Exclusion> + Sync,
     ) -> bool {
-        let owners = self.members.owners();
+        let owners = &self.members.owners;
         self.bodies.truncate(owners.len());
         self.bodies
             .par_chunks_mut(BODIES_PER_TASK)
@@ -305,7 +290,7 @@ impl CrowdContacts {
                 Ok(times) => return Ok(times),
                 Err(SearchError::TooCrowded { sphere, reach, .. }) => {
                     self.members.place(&self.bodies);
-                    let center = self.members.spheres().center(sphere as usize);
+                    let center = self.members.spheres.center(sphere as usize);
                     // Twice the width of a cell covers the crowded cell from any place in it.
                     self.members.exclude_around(center, 4.0 * reach);
                     self.lay_out_again()?;
@@ -328,7 +313,7 @@ impl CrowdContacts {
         let Some(device) = self.device.as_mut() else {
             return self.detection.find(members, margin);
         };
-        let bodies = &self.bodies[..members.owners().len()];
+        let bodies = &self.bodies[..members.owners.len()];
         let (found, touches) = device.detect(members, bodies, margin)?;
         self.detection
             .set_found_on_device(found.candidates, touches, members);
@@ -343,11 +328,11 @@ impl CrowdContacts {
         bodies: &[ExternalBody],
         contacts: impl Iterator<Item = ExternalContact>,
     ) {
-        self.bodies.truncate(self.members.owners().len());
+        self.bodies.truncate(self.members.owners.len());
         self.bodies
             .extend(bodies.iter().map(|external| external.body));
         self.external.set(bodies, contacts, &self.members);
-        let previous = self.external.previous_ids();
+        let previous = &self.external.previous_ids;
         relabel_external(&mut self.solver, &self.members, &self.external, previous);
     }
 
@@ -358,7 +343,7 @@ impl CrowdContacts {
             self.clear_contacts();
             return;
         }
-        if self.bodies.len() != self.members.owners().len() + self.external.ids().len() {
+        if self.bodies.len() != self.members.owners.len() + self.external.ids.len() {
             // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
@@ -368,19 +353,14 @@ impl CrowdContacts {
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
-            self.to_wake.extend_from_slice(self.members.owners());
+            self.to_wake.extend_from_slice(&self.members.owners);
         }
-        self.external.clear_contacts();
+        self.external.contacts.clear();
     }
 
     fn respond_on_cpu(&mut self, dt: f32) {
-        let wake = WakeTest {
-            members: &self.members,
-            detection: &self.detection,
-            bodies: &self.bodies,
-            dt,
-        };
-        wake.run(&mut self.to_wake);
+        self.detection
+            .list_woken(&self.members, &self.bodies, dt, &mut self.to_wake);
         // Woken bodies react within this substep.
         for &member in &self.to_wake {
             if let Some(owner) = self.members.owner(member) {
@@ -391,7 +371,7 @@ impl CrowdContacts {
             members: &self.members,
             detection: &self.detection,
             bodies: &self.bodies,
-            external: self.external.contacts(),
+            external: &self.external.contacts,
             dt,
         };
         let (solver, config) = (&mut self.solver, &self.config);
@@ -411,10 +391,10 @@ impl CrowdContacts {
     /// Solves the contacts on the device; false if the CPU has to.
     fn respond_on_device(&mut self, dt: f32) -> bool {
         let members = &self.members;
-        let Some(device) = self.device.as_mut().filter(|device| device.has_detected()) else {
+        let Some(device) = self.device.as_mut().filter(|device| device.has_detected) else {
             return false;
         };
-        let (solver, previous) = (&self.solver, self.detection.previous_touches());
+        let (solver, previous) = (&self.solver, &self.detection.previous_touches);
         let save = || {
             let owners =
                 |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
@@ -451,15 +431,17 @@ impl CrowdContacts {
 
     /// Moves the contacts of the last substep from the device to the CPU.
     fn read_back_contacts(&mut self) {
-        let Some(device) = self.device.as_mut().filter(|device| device.has_contacts()) else {
+        let Some(device) = self.device.as_mut().filter(|device| device.has_contacts) else {
             return;
         };
         match device.save_contacts() {
             Ok(saved) => {
                 device.clear_contacts();
-                let current = self.detection.touches_mut();
-                saved.restore_touches(current, &self.members);
-                self.restore(&saved);
+                let ids = std::mem::take(&mut device.external_ids);
+                if !device.report_touches {
+                    self.detection.touches = self.unmeasured_touches(&saved);
+                }
+                self.restore(&saved, &ids);
             }
             Err(error) => self.replace_device(error),
         }
@@ -471,29 +453,37 @@ impl CrowdContacts {
         let Some(mut device) = self.device.fail(error) else {
             return;
         };
-        self.detection.search_mut().use_cpu();
+        self.detection.search.stop();
         self.members.place(&self.bodies);
-        if !device.has_contacts() {
+        if !device.has_contacts {
             return;
         }
-        match device.save_contacts() {
-            Ok(saved) => {
-                let previous = self.detection.previous_touches_mut();
-                saved.restore_touches(previous, &self.members);
-                self.restore(&saved);
+        if let Ok(saved) = device.save_contacts() {
+            if !device.report_touches {
+                self.detection.previous_touches = self.unmeasured_touches(&saved);
             }
-            Err(_) => {
-                self.solver.clear();
-                self.lost_touches = !device.reports_touches();
-            }
+            self.restore(&saved, &device.external_ids);
+        } else {
+            self.solver.clear();
+            self.lost_touches = !device.report_touches;
         }
     }
 
-    /// Continues from the contacts of a device.
-    fn restore(&mut self, saved: &SessionContacts) {
-        let ids = &saved.external_ids;
-        let bodies = self.members.owners().len() + ids.len();
-        self.solver.restore(&saved.contacts, &self.config, bodies);
+    /// The members that touched on a device, with unknown overlap.
+    fn unmeasured_touches(&self, saved: &SavedContacts) -> Vec<CrowdTouch> {
+        let touch = |&[a, b]: &[OwnerIndex; 2]| CrowdTouch {
+            a: self.members.member(a),
+            b: self.members.member(b),
+            overlaps: 0,
+            penetration: f32::NEG_INFINITY,
+        };
+        saved.touching.iter().map(touch).collect()
+    }
+
+    /// Continues from the contacts of a device, and of its external bodies with these ids.
+    fn restore(&mut self, saved: &SavedContacts, ids: &[u64]) {
+        let bodies = self.members.owners.len() + ids.len();
+        self.solver.restore(saved, &self.config, bodies);
         relabel_external(&mut self.solver, &self.members, &self.external, ids);
     }
 
@@ -508,42 +498,42 @@ impl CrowdContacts {
 
     /// The impulse on each member that is not excluded.
     pub fn impulses(&self) -> impl Iterator<Item = (MemberIndex, Impulse)> + '_ {
-        let owners = self.members.owners().iter().copied();
+        let owners = self.members.owners.iter().copied();
         owners.zip(self.solver.impulses().iter().copied())
     }
 
     /// The impulse on each external body, in their order.
     pub fn external_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
         let impulses = self.solver.impulses().iter();
-        impulses.skip(self.members.owners().len()).copied()
+        impulses.skip(self.members.owners.len()).copied()
     }
 
     /// Members that touch or are within the prediction distance, sorted.
     #[must_use]
     pub fn touches(&self) -> &[CrowdTouch] {
-        self.detection.touches()
+        &self.detection.touches
     }
 
     /// The spheres of all members that are not excluded, at the poses of the last
     /// [`gather`](Self::gather). Centers are outdated while a device solver is in use.
     #[must_use]
     pub fn spheres(&self) -> &SphereSet {
-        self.members.spheres()
+        &self.members.spheres
     }
 
     /// Number of pairs of spheres that the last detection found within the prediction distance.
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
-        self.detection.found().candidates
+        self.detection.found.candidates
     }
 
     /// The contacts of the last substep, active or not. Those of a device solver are read back,
     /// which is slow; only active ones are returned then.
     #[must_use]
     pub fn contacts(&self) -> &[ContactConstraint] {
-        match self.device.as_ref().filter(|device| device.has_contacts()) {
+        match self.device.as_ref().filter(|device| device.has_contacts) {
             Some(device) => device.contacts(),
-            None => self.solver.contacts(),
+            None => &self.solver.contacts,
         }
     }
 
@@ -558,7 +548,7 @@ impl CrowdContacts {
         let sphere = contact.spheres.a as usize;
         let (owner, local) = self.members.local_center(sphere)?;
         let center = self.bodies.get(owner.index())?.pose.transform_point(local);
-        let distance = self.members.spheres().radius(sphere) + 0.5 * contact.gap;
+        let distance = self.members.spheres.radius(sphere) + 0.5 * contact.gap;
         Some(center + contact.normal * distance)
     }
 
@@ -579,11 +569,11 @@ fn relabel_external(
     external: &ExternalContacts,
     previous: &[u64],
 ) {
-    if external.ids() == previous {
+    if external.ids == *previous {
         return;
     }
-    let owners = members.owners().len();
-    let bodies = owners + external.ids().len();
+    let owners = members.owners.len();
+    let bodies = owners + external.ids.len();
     solver.relabel_external(bodies, |body: BodyIndex| {
         match previous.get(body.index().wrapping_sub(owners)) {
             None => Some(body),

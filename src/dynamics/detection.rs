@@ -1,18 +1,26 @@
-//! Contact detection: candidate pairs, and which molecules touch.
+//! Contact detection: candidate pairs, which molecules touch, and which sleeping ones wake up.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::fallback_search::FallbackSearch;
-use super::group_search::{GroupSearch, PairGroups};
+use super::group_search::{GroupSearch, PairGroup, PairGroups};
 use super::members::Members;
-use super::{MemberIndex, OwnerIndex};
+use super::pair_grouper::PairGrouper;
+use super::{MemberIndex, MovingBody, OwnerIndex};
+use crate::backend::Offload;
 use crate::pool::in_pool;
-use crate::search::{SearchError, SearchTimes};
+use crate::search::{Pair, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Minimum number of spheres that one task copies.
 const SPHERES_PER_TASK: usize = 16 * 1024;
+
+/// Approach speed that wakes a sleeping body, nm/s: twice the speed below which Rapier puts
+/// bodies to sleep.
+pub(crate) const WAKE_SPEED: f32 = 0.1;
+
+/// Overlap that keeps bodies awake, nm: it has yet to be pushed out.
+pub(crate) const WAKE_OVERLAP: f32 = 0.01;
 
 /// Two molecules that touch or are within the prediction distance: `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,18 +34,6 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
-}
-
-impl CrowdTouch {
-    /// Two members that touch or are close, with unknown overlap.
-    pub(super) fn unmeasured([a, b]: [OwnerIndex; 2], members: &Members) -> Self {
-        Self {
-            a: members.member(a),
-            b: members.member(b),
-            overlaps: 0,
-            penetration: f32::NEG_INFINITY,
-        }
-    }
 }
 
 impl CrowdTouch<OwnerIndex> {
@@ -62,32 +58,25 @@ pub(super) struct Sphere {
 }
 
 /// The search, and what it found in this substep.
+#[derive(Default)]
 pub(super) struct Detection {
-    search: FallbackSearch,
-    spheres: Vec<Sphere>,
-    found: PairGroups,
-    touches: Vec<CrowdTouch>,
+    /// A search that `cpu` replaces within the same call when its device fails.
+    pub search: Offload<Box<dyn GroupSearch>>,
+    cpu: PairGrouper,
+    /// The spheres as they were searched.
+    pub spheres: Vec<Sphere>,
+    /// The candidate pairs by molecules; empty if they are on a device.
+    pub found: PairGroups,
+    /// Members that touch, sorted.
+    pub touches: Vec<CrowdTouch>,
     /// Those of the previous substep.
-    previous_touches: Vec<CrowdTouch>,
+    pub previous_touches: Vec<CrowdTouch>,
 }
 
 impl Detection {
-    pub fn new(search: Box<dyn GroupSearch>) -> Self {
-        Self {
-            search: FallbackSearch::new(search),
-            spheres: Vec::new(),
-            found: PairGroups::default(),
-            touches: Vec::new(),
-            previous_touches: Vec::new(),
-        }
-    }
-
-    pub fn search(&self) -> &FallbackSearch {
-        &self.search
-    }
-
-    pub fn search_mut(&mut self) -> &mut FallbackSearch {
-        &mut self.search
+    /// The search in use.
+    pub fn search(&self) -> &dyn GroupSearch {
+        self.search.as_ref().map_or(&self.cpu, |search| &**search)
     }
 
     /// Starts a substep: the current touches become the previous ones.
@@ -109,10 +98,16 @@ impl Detection {
     /// # Errors
     /// Those of the search, except [`SearchError::Device`].
     pub fn find(&mut self, members: &Members, margin: f32) -> Result<SearchTimes, SearchError> {
-        let spheres = members.spheres();
+        let spheres = &members.spheres;
         let times = in_pool(|| {
             copy(spheres, &mut self.spheres);
-            self.search.find_groups(spheres, margin, &mut self.found)
+            if let Some(search) = self.search.as_mut() {
+                match search.find_groups(spheres, margin, &mut self.found) {
+                    Err(SearchError::Device(error)) => self.search.fail(error),
+                    result => return result,
+                };
+            }
+            self.cpu.find_groups(spheres, margin, &mut self.found)
         })?;
         self.touches.clear();
         for group in &self.found.groups {
@@ -144,32 +139,53 @@ impl Detection {
             .extend(touches.map(|touch| touch.between_members(members)));
     }
 
-    /// The candidate pairs by molecules; empty if they are on a device.
-    pub fn found(&self) -> &PairGroups {
-        &self.found
+    /// Lists the members to wake if they sleep, sorted: a neighbor hits them, overlaps them too
+    /// deeply, or has left them. Pairs that the collision filter keeps apart do not count.
+    pub fn list_woken(
+        &self,
+        members: &Members,
+        bodies: &[MovingBody],
+        dt: f32,
+        to_wake: &mut Vec<MemberIndex>,
+    ) {
+        to_wake.clear();
+        for group in &self.found.groups {
+            if self.is_disturbed(group, bodies, dt) && members.may_touch(group.a, group.b) {
+                to_wake.extend([group.a, group.b].map(|owner| members.member(owner)));
+            }
+        }
+        // Both lists are sorted: a merge finds the touches that have ended.
+        let mut current = self.touches.iter().peekable();
+        for previous in &self.previous_touches {
+            let key = (previous.a, previous.b);
+            while current.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
+            if current.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
+                to_wake.extend([previous.a, previous.b]);
+            }
+        }
+        to_wake.sort_unstable();
+        to_wake.dedup();
     }
 
-    /// The spheres as they were searched.
-    pub fn spheres(&self) -> &[Sphere] {
-        &self.spheres
+    /// Whether one of two molecules sleeps and should not.
+    fn is_disturbed(&self, group: &PairGroup, bodies: &[MovingBody], dt: f32) -> bool {
+        let [a, b] = [group.a, group.b].map(|owner| &bodies[owner.index()]);
+        if !(a.asleep || b.asleep) {
+            return false;
+        }
+        let kept = self.found.kept_of(group);
+        group.penetration > WAKE_OVERLAP || kept.iter().any(|pair| self.is_hit(*pair, [a, b], dt))
     }
 
-    /// Members that touch, sorted.
-    pub fn touches(&self) -> &[CrowdTouch] {
-        &self.touches
-    }
-
-    /// Members that touched in the previous substep, sorted.
-    pub fn previous_touches(&self) -> &[CrowdTouch] {
-        &self.previous_touches
-    }
-
-    pub fn touches_mut(&mut self) -> &mut Vec<CrowdTouch> {
-        &mut self.touches
-    }
-
-    pub fn previous_touches_mut(&mut self) -> &mut Vec<CrowdTouch> {
-        &mut self.previous_touches
+    /// Whether two spheres approach fast enough and meet within the substep.
+    fn is_hit(&self, pair: Pair, [a, b]: [&MovingBody; 2], dt: f32) -> bool {
+        let [first, second] = [pair.a, pair.b].map(|index| &self.spheres[index as usize]);
+        let normal = (second.center - first.center).normalize_or_zero();
+        let velocity =
+            b.velocity_at(second.center - b.center) - a.velocity_at(first.center - a.center);
+        let approach = -velocity.dot(normal);
+        let gap = first.center.distance(second.center) - first.radius - second.radius;
+        approach > WAKE_SPEED && gap < approach * dt
     }
 }
 

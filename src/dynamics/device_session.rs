@@ -21,41 +21,23 @@ use crate::search::{GridCell, SearchError};
 /// on the device; they are read back when members change or the device is replaced.
 pub(super) struct DeviceSession {
     solver: DeviceCell<dyn DeviceSolver>,
-    name: &'static str,
-    report_touches: bool,
+    pub name: &'static str,
+    pub report_touches: bool,
     /// Whether the device has the contacts of the previous substep.
-    has_contacts: bool,
+    pub has_contacts: bool,
     /// Whether the device has detected the contacts of this substep.
-    detected: bool,
-    has_molecules: bool,
-    has_surfaces: bool,
+    pub has_detected: bool,
+    /// Whether the device has the current members.
+    pub has_molecules: bool,
+    /// Whether the device has the current surfaces and ignored pairs.
+    pub has_surfaces: bool,
     touches: Vec<CrowdTouch<OwnerIndex>>,
     /// External bodies of the previous substep, and their current bodies.
-    external_ids: Vec<u64>,
+    pub external_ids: Vec<u64>,
     relabeled: Vec<Option<BodyIndex>>,
     response: DeviceResponse,
     /// The contacts, once they have been read back.
     fetched: OnceLock<Vec<ContactConstraint>>,
-}
-
-/// The contacts of the last substep on a device.
-pub(super) struct SessionContacts {
-    pub contacts: SavedContacts,
-    /// External bodies of that substep.
-    pub external_ids: Vec<u64>,
-    touches_reported: bool,
-}
-
-impl SessionContacts {
-    /// Writes which members touched to `touches`, unless the device has reported it.
-    pub fn restore_touches(&self, touches: &mut Vec<CrowdTouch>, members: &Members) {
-        if !self.touches_reported {
-            let pairs = self.contacts.touching.iter();
-            let touch = |pair: &[OwnerIndex; 2]| CrowdTouch::unmeasured(*pair, members);
-            touches.clear();
-            touches.extend(pairs.map(touch));
-        }
-    }
 }
 
 impl DeviceSession {
@@ -66,7 +48,7 @@ impl DeviceSession {
             solver: DeviceCell::new(solver),
             report_touches,
             has_contacts: false,
-            detected: false,
+            has_detected: false,
             has_molecules: false,
             has_surfaces: false,
             touches: Vec::new(),
@@ -81,37 +63,8 @@ impl DeviceSession {
         self.solver.get_mut()
     }
 
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.solver.lock().cell_around(point)
-    }
-
-    pub fn reports_touches(&self) -> bool {
-        self.report_touches
-    }
-
-    /// Whether the device has the contacts of the previous substep.
-    pub fn has_contacts(&self) -> bool {
-        self.has_contacts
-    }
-
-    /// Whether the device has detected the contacts of this substep.
-    pub fn has_detected(&self) -> bool {
-        self.detected
-    }
-
-    /// The members have changed.
-    pub fn invalidate_members(&mut self) {
-        self.has_molecules = false;
-        self.has_surfaces = false;
-    }
-
-    /// Surfaces or ignored pairs have changed.
-    pub fn invalidate_surfaces(&mut self) {
-        self.has_surfaces = false;
     }
 
     /// Finds the pairs closer than their radii plus `margin`, nm, and returns the touches that
@@ -122,9 +75,9 @@ impl DeviceSession {
         bodies: &[MovingBody],
         margin: f32,
     ) -> Result<(DeviceDetection, &[CrowdTouch<OwnerIndex>]), SearchError> {
-        self.detected = false;
-        let owners = members.owners().iter();
-        let owners = owners.map(|member| &members.all()[member.index()]);
+        self.has_detected = false;
+        let owners = members.owners.iter();
+        let owners = owners.map(|member| &members.all[member.index()]);
         if !self.has_molecules {
             let molecules: Vec<_> = owners.clone().map(|one| Arc::clone(&one.spheres)).collect();
             self.solver().set_molecules(&molecules)?;
@@ -142,7 +95,7 @@ impl DeviceSession {
         let detected = self.solver().detect(bodies, margin, target);
         self.touches = touches;
         let detection = detected?;
-        self.detected = true;
+        self.has_detected = true;
         Ok((detection, &self.touches))
     }
 
@@ -156,16 +109,15 @@ impl DeviceSession {
         config: &ContactSolverConfig,
         saved: impl FnOnce() -> SavedContacts,
     ) -> Result<&DeviceResponse, DeviceError> {
-        self.detected = false;
+        self.has_detected = false;
         self.fetched.take();
-        let ids = external.ids();
+        let ids = &external.ids;
         if !self.has_contacts {
             self.solver().load_contacts(&saved())?;
-            self.external_ids.clear();
-            self.external_ids.extend_from_slice(ids);
+            self.external_ids.clone_from(ids);
         }
         let owners = bodies.len() - ids.len();
-        let changed = self.external_ids != ids;
+        let changed = self.external_ids != *ids;
         let mut relabeled = std::mem::take(&mut self.relabeled);
         relabeled.clear();
         if changed {
@@ -175,7 +127,7 @@ impl DeviceSession {
         let substep = DeviceSubstep {
             bodies,
             owners,
-            external: external.contacts(),
+            external: &external.contacts,
             relabeled: changed.then_some(&relabeled[..]),
             dt,
             config,
@@ -186,8 +138,7 @@ impl DeviceSession {
         result?;
         // From now on the contacts of the CPU are older.
         self.has_contacts = true;
-        self.external_ids.clear();
-        self.external_ids.extend_from_slice(ids);
+        self.external_ids.clone_from(ids);
         Ok(&self.response)
     }
 
@@ -201,12 +152,8 @@ impl DeviceSession {
     }
 
     /// Reads the contacts of the last substep.
-    pub fn save_contacts(&mut self) -> Result<SessionContacts, DeviceError> {
-        Ok(SessionContacts {
-            contacts: self.solver().save_contacts()?,
-            external_ids: self.external_ids.clone(),
-            touches_reported: self.report_touches,
-        })
+    pub fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
+        self.solver().save_contacts()
     }
 
     /// Drops the contacts of the last substep.

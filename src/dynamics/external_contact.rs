@@ -106,28 +106,14 @@ impl ExternalContact {
 #[derive(Default)]
 pub(super) struct ExternalContacts {
     /// Ids of the external bodies, in the order of their bodies.
-    ids: Vec<u64>,
+    pub ids: Vec<u64>,
     /// Those before the last call of [`set`](Self::set).
-    previous_ids: Vec<u64>,
-    contacts: Vec<BoundContact>,
+    pub previous_ids: Vec<u64>,
+    /// The contacts, which are valid for one substep.
+    pub contacts: Vec<BoundContact>,
 }
 
 impl ExternalContacts {
-    /// Ids of the external bodies, in the order of their bodies.
-    pub fn ids(&self) -> &[u64] {
-        &self.ids
-    }
-
-    /// Ids before the last call of [`set`](Self::set).
-    pub fn previous_ids(&self) -> &[u64] {
-        &self.previous_ids
-    }
-
-    /// The contacts of this substep.
-    pub fn contacts(&self) -> &[BoundContact] {
-        &self.contacts
-    }
-
     /// Replaces bodies and contacts. Contacts whose sides do not exist are dropped.
     pub fn set(
         &mut self,
@@ -142,7 +128,7 @@ impl ExternalContacts {
             ContactSide::Member(member) => Some(members.owner(member)?.body()),
             ContactSide::External(index) => {
                 let exists = (index as usize) < bodies.len();
-                exists.then_some(BodyIndex(members.owners().len() as u32 + index))
+                exists.then_some(BodyIndex(members.owners.len() as u32 + index))
             }
         };
         self.contacts.clear();
@@ -152,12 +138,7 @@ impl ExternalContacts {
         }));
     }
 
-    /// Drops the contacts: they are valid for one substep.
-    pub fn clear_contacts(&mut self) {
-        self.contacts.clear();
-    }
-
-    /// Drops the bodies as well.
+    /// Drops bodies and contacts.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.contacts.clear();

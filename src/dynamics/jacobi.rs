@@ -271,11 +271,7 @@ impl JacobiIteration {
                     for &side in &sides[range] {
                         let group = side.group();
                         let change = &batches[group.batch()].changes[group.lane()];
-                        sum += if side.is_b() {
-                            change.on_b()
-                        } else {
-                            change.on_a()
-                        };
+                        sum += change[usize::from(side.is_b())];
                     }
                     body.apply(&sum);
                     *impulse += sum;

@@ -43,18 +43,12 @@ impl MemberSpheres {
     #[must_use]
     pub fn residues(template: &MoleculeTemplate) -> Self {
         let mut spheres = Self::default();
-        let residues = template.residue_indices();
-        let mut first = 0;
-        while first < residues.len() {
-            let same = residues[first..]
-                .iter()
-                .take_while(|r| **r == residues[first]);
-            let last = first + same.count();
+        let (mut positions, mut radii) = (template.positions(), template.radii());
+        for residue in template.residue_indices().chunk_by(|a, b| a == b) {
             spheres.enclose(
-                &template.positions()[first..last],
-                &template.radii()[first..last],
+                positions.split_off(..residue.len()).unwrap_or_default(),
+                radii.split_off(..residue.len()).unwrap_or_default(),
             );
-            first = last;
         }
         spheres
     }
@@ -133,13 +127,15 @@ pub enum Exclusion {
 /// The members, the spheres of all that are not excluded, and the collision filter.
 #[derive(Default)]
 pub(super) struct Members {
-    members: Vec<ContactMember>,
-    exclusions: Vec<Option<Exclusion>>,
+    /// All members, excluded or not.
+    pub all: Vec<ContactMember>,
+    pub exclusions: Vec<Option<Exclusion>>,
     /// The member of each owner, ascending.
-    owners: Vec<MemberIndex>,
+    pub owners: Vec<MemberIndex>,
     /// First sphere of each owner, and one entry more.
     first_sphere: Vec<u32>,
-    spheres: SphereSet,
+    /// The spheres of all owners, where [`place`](Self::place) last put them.
+    pub spheres: SphereSet,
     /// Pairs that never touch, sorted, the smaller index first.
     ignored: Vec<[MemberIndex; 2]>,
     /// The buffer that the next list of ignored pairs is written to.
@@ -171,12 +167,12 @@ impl Members {
     /// [`SphereError::TooMany`] if the spheres exceed a 32-bit index; there are no members
     /// then.
     pub fn set(&mut self, members: Vec<ContactMember>) -> Result<Relabeling, SphereError> {
-        let previous = std::mem::replace(&mut self.members, members);
+        let previous = std::mem::replace(&mut self.all, members);
         self.exclusions.clear();
-        self.exclusions.resize(self.members.len(), None);
+        self.exclusions.resize(self.all.len(), None);
         let relabeling = self.lay_out_after(Some(&previous));
         if relabeling.is_err() {
-            self.members.clear();
+            self.all.clear();
             self.exclusions.clear();
             self.lay_out()?;
         }
@@ -197,11 +193,11 @@ impl Members {
         let previous_first = std::mem::take(&mut self.first_sphere);
         self.lay_out()?;
         let owners = self.owners.iter().zip(0..).map(|(member, owner)| {
-            let member = &self.members[member.index()];
+            let member = &self.all[member.index()];
             (member.id, (OwnerIndex(owner), Arc::as_ptr(&member.spheres)))
         });
         let owners: HashMap<u64, (OwnerIndex, *const MemberSpheres)> = owners.collect();
-        let previous = previous.unwrap_or(&self.members);
+        let previous = previous.unwrap_or(&self.all);
         let relabeled = previous_owners
             .iter()
             .zip(previous_first)
@@ -220,28 +216,18 @@ impl Members {
         let included = exclusions.filter(|(exclusion, _)| exclusion.is_none());
         self.owners
             .extend(included.map(|(_, member)| MemberIndex(member)));
-        let (members, owners) = (&self.members, self.owners.iter());
+        let (members, owners) = (&self.all, self.owners.iter());
         let radii = owners.map(|member| &members[member.index()].spheres.radii[..]);
         self.spheres.lay_out(radii, &mut self.first_sphere)
     }
 
     /// Moves the spheres to the poses of `bodies`, the bodies of the owners.
     pub fn place(&mut self, bodies: &[MovingBody]) {
-        let (members, owners) = (&self.members, &self.owners);
+        let (members, owners) = (&self.all, &self.owners);
         self.spheres.place(&self.first_sphere, |owner| {
             let spheres = &members[owners[owner].index()].spheres;
             (&spheres.centers[..], bodies[owner].pose)
         });
-    }
-
-    /// All members, excluded or not.
-    pub fn all(&self) -> &[ContactMember] {
-        &self.members
-    }
-
-    /// The member of each owner, ascending.
-    pub fn owners(&self) -> &[MemberIndex] {
-        &self.owners
     }
 
     /// The owner that a member is; none if it is excluded.
@@ -255,23 +241,12 @@ impl Members {
         self.owners[owner.index()]
     }
 
-    /// The spheres of all owners, where [`place`](Self::place) last put them.
-    pub fn spheres(&self) -> &SphereSet {
-        &self.spheres
-    }
-
     /// The owner of a sphere and the sphere's center in the body frame, nm.
     pub fn local_center(&self, sphere: usize) -> Option<(OwnerIndex, Vec3)> {
         let owner = OwnerIndex(*self.spheres.owner.get(sphere)?);
-        let member = &self.members[self.owners.get(owner.index())?.index()];
+        let member = &self.all[self.owners.get(owner.index())?.index()];
         let local = sphere - self.first_sphere[owner.index()] as usize;
         Some((owner, *member.spheres.centers.get(local)?))
-    }
-
-    /// Excluded members and the reasons.
-    pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
-        let exclusions = self.exclusions.iter().zip(0..);
-        exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
     }
 
     /// Updates the exclusions of members without a valid body, and returns whether any
@@ -305,19 +280,6 @@ impl Members {
         }
     }
 
-    /// Changes the surface of a member, if there is one with this index.
-    pub fn set_surface(
-        &mut self,
-        member: MemberIndex,
-        material: ContactMaterial,
-        groups: InteractionGroups,
-    ) {
-        if let Some(member) = self.members.get_mut(member.index()) {
-            member.material = material;
-            member.groups = groups;
-        }
-    }
-
     /// Replaces the ignored pairs by what `list` pushes, and returns whether they changed.
     pub fn set_ignored(&mut self, list: impl FnOnce(&mut Vec<[MemberIndex; 2]>)) -> bool {
         self.next_ignored.clear();
@@ -341,13 +303,13 @@ impl Members {
     /// Whether the collision filter lets two owners `a` < `b` touch.
     pub fn may_touch(&self, a: OwnerIndex, b: OwnerIndex) -> bool {
         let pair = [a, b].map(|owner| self.member(owner));
-        let [one, other] = pair.map(|member| self.members[member.index()].groups);
+        let [one, other] = pair.map(|member| self.all[member.index()].groups);
         one.may_touch(other) && self.ignored.binary_search(&pair).is_err()
     }
 
     /// The material between two owners `a` < `b`; none if they may not touch.
     pub fn material_between(&self, a: OwnerIndex, b: OwnerIndex) -> Option<ContactMaterial> {
-        let [one, other] = [a, b].map(|owner| &self.members[self.member(owner).index()].material);
+        let [one, other] = [a, b].map(|owner| &self.all[self.member(owner).index()].material);
         self.may_touch(a, b).then(|| one.combine(other))
     }
 }

@@ -66,7 +66,6 @@ mod detection;
 mod device_session;
 mod device_solver;
 mod external_contact;
-mod fallback_search;
 mod group_search;
 mod index;
 mod jacobi;
@@ -75,7 +74,6 @@ mod members;
 mod moving_body;
 mod pair_grouper;
 mod simd;
-mod wake;
 mod wide_constraint;
 
 pub use config::ContactSolverConfig;
@@ -84,6 +82,8 @@ pub use contact_constraint::ContactConstraint;
 pub(crate) use contact_constraint::DEEP_SHARE;
 pub use crowd_contacts::CrowdContacts;
 pub use detection::CrowdTouch;
+#[cfg(feature = "gpu")]
+pub(crate) use detection::{WAKE_OVERLAP, WAKE_SPEED};
 pub use device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
@@ -94,7 +94,5 @@ pub use material::{ContactMaterial, InteractionGroups, Softness};
 pub use members::{ContactMember, Exclusion, MemberSpheres};
 pub use moving_body::MovingBody;
 pub use pair_grouper::PairGrouper;
-#[cfg(feature = "gpu")]
-pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};
 
 pub use crate::force::Impulse;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::OwnerIndex;
 use super::contact_reduction::{ListReduction, ReducedPairs};
 use super::group_search::{GroupSearch, PairGroup, PairGroups};
-use crate::search::{GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use crate::search::{AutoGrid, GridCell, Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
 /// Minimum number of groups that one task merges.
@@ -44,6 +44,13 @@ struct ReductionRef {
     molecules: u64,
     list: u32,
     index: u32,
+}
+
+impl Default for PairGrouper {
+    /// Groups the pairs of an [`AutoGrid`].
+    fn default() -> Self {
+        Self::new(Box::new(AutoGrid::new()))
+    }
 }
 
 impl PairGrouper {
@@ -240,91 +247,4 @@ fn lock(lists: &Mutex<Vec<ReductionList>>) -> MutexGuard<'_, Vec<ReductionList>>
 #[inline]
 fn hash(molecules: u64) -> usize {
     (molecules.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A search that returns given lists of pairs.
-    struct FixedPairs(Vec<Vec<(u32, u32)>>);
-
-    impl PairSearch for FixedPairs {
-        fn name(&self) -> &'static str {
-            "fixed"
-        }
-
-        fn find_pairs(
-            &mut self,
-            _: &SphereSet,
-            _: f32,
-            pairs: &mut PairBuffer,
-        ) -> Result<SearchTimes, SearchError> {
-            for (list, fixed) in pairs.start(self.0.len()).iter_mut().zip(&self.0) {
-                list.extend(fixed.iter().map(|&(a, b)| Pair { a, b }));
-            }
-            Ok(SearchTimes::default())
-        }
-
-        fn count_pairs(&mut self, _: &SphereSet, _: f32) -> Result<u64, SearchError> {
-            Ok(self.0.iter().map(|list| list.len() as u64).sum())
-        }
-    }
-
-    fn find(owners: &[u32], lists: Vec<Vec<(u32, u32)>>) -> PairGroups {
-        let mut spheres = SphereSet::new();
-        for owner in owners {
-            spheres.push(Vec3::ZERO, 0.1, *owner).unwrap();
-        }
-        let mut grouper = PairGrouper::new(Box::new(FixedPairs(lists)));
-        let mut found = PairGroups::default();
-        // Twice: the second search reuses the memory of the first.
-        for _ in 0..2 {
-            grouper.find_groups(&spheres, 0.0, &mut found).unwrap();
-        }
-        found
-    }
-
-    #[test]
-    fn groups_are_sorted_however_the_pairs_are_cut_into_lists() {
-        let owners = [0, 0, 1, 1, 2, 3];
-        let pairs = [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)];
-        for size in [7, 4, 3, 1] {
-            let lists = pairs.chunks(size).map(<[_]>::to_vec).collect();
-            let found = find(&owners, lists);
-            let listed: Vec<_> = found
-                .groups
-                .iter()
-                .map(|group| {
-                    let pairs = found.kept_of(group).iter().map(|pair| (pair.a, pair.b));
-                    ((group.a.0, group.b.0), pairs.collect::<Vec<_>>())
-                })
-                .collect();
-            assert_eq!(
-                listed,
-                [
-                    ((0, 1), vec![(0, 2), (0, 3), (1, 3)]),
-                    ((0, 3), vec![(0, 5), (1, 5)]),
-                    ((1, 2), vec![(2, 4), (3, 4)]),
-                ]
-            );
-        }
-        assert_eq!(find(&owners, Vec::new()), PairGroups::default());
-    }
-
-    #[test]
-    fn the_hash_table_grows_with_the_number_of_groups() {
-        let owners: Vec<u32> = (0..300).collect();
-        let mut list: Vec<_> = (0..299).rev().map(|a| (a, a + 1)).collect();
-        list.extend((0..298).map(|a| (a, a + 2)));
-        let found = find(&owners, vec![list]);
-        let molecules: Vec<_> = found
-            .groups
-            .iter()
-            .map(|group| [group.a, group.b])
-            .collect();
-        assert_eq!(molecules.len(), 299 + 298);
-        assert!(molecules.is_sorted());
-        assert!(found.groups.iter().all(|group| group.kept == 1));
-    }
 }

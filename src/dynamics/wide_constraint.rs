@@ -101,36 +101,13 @@ impl WideSolverBody {
     }
 }
 
-/// Change of the impulses between two bodies in one iteration.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ImpulseChange {
-    /// On `b`; the negative acts on `a`.
-    linear: Vec3A,
-    angular_a: Vec3A,
-    angular_b: Vec3A,
-}
-
-impl ImpulseChange {
-    /// The impulse on `a`.
-    pub fn on_a(&self) -> Impulse {
-        Impulse {
-            linear: (-self.linear).into(),
-            angular: self.angular_a.into(),
-        }
-    }
-
-    /// The impulse on `b`.
-    pub fn on_b(&self) -> Impulse {
-        Impulse {
-            linear: self.linear.into(),
-            angular: self.angular_b.into(),
-        }
-    }
-}
+/// Change of the impulses on two bodies in one iteration.
+pub(super) type ImpulseChange = [Impulse; 2];
 
 /// Impulse changes of four groups.
 #[derive(Clone, Copy, Default)]
 struct WideImpulseChange {
+    /// On `b`; the negative acts on `a`.
     linear: Vec3x4,
     angular_a: Vec3x4,
     angular_b: Vec3x4,
@@ -139,12 +116,17 @@ struct WideImpulseChange {
 impl WideImpulseChange {
     fn split(self) -> [ImpulseChange; LANES] {
         let linear = self.linear.split();
-        let angular_a = self.angular_a.split();
-        let angular_b = self.angular_b.split();
-        std::array::from_fn(|lane| ImpulseChange {
-            linear: linear[lane],
-            angular_a: angular_a[lane],
-            angular_b: angular_b[lane],
+        let angular = [self.angular_a.split(), self.angular_b.split()];
+        let impulse = |linear: Vec3A, angular: Vec3A| Impulse {
+            linear: linear.into(),
+            angular: angular.into(),
+        };
+        std::array::from_fn(|lane| {
+            let [on_a, on_b] = [-linear[lane], linear[lane]];
+            [
+                impulse(on_a, angular[0][lane]),
+                impulse(on_b, angular[1][lane]),
+            ]
         })
     }
 }

@@ -3,5 +3,8 @@
 
 mod conservation;
 mod exclusion;
+mod fallback;
+mod material;
+mod pair_grouper;
 mod response;
 mod sleep;
