@@ -289,7 +289,7 @@ fn the_package_is_complete_and_small() {
         "LICENSE-MIT",
         "README.md",
         "assets/molecules/popc.pdb",
-        "shaders/sort/scan.wgsl",
+        "shaders/sort/prefix_sum.wgsl",
         "src/lib.rs",
     ];
     for name in wanted {

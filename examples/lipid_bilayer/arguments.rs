@@ -40,8 +40,8 @@ pub struct Arguments {
     /// Structure file of the lipid [default: the bundled POPC].
     #[arg(long, value_name = "FILE")]
     lipid: Option<PathBuf>,
-    /// Atoms clash if they are closer than this distance, nm [default: if their spheres overlap,
-    /// 0.7 of the van der Waals radii].
+    /// Atoms closer than this many nm overlap [default: if their spheres of 0.7 van der Waals
+    /// radii do].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
     /// Max deviation of lipids from their distance to the mid-surface, nm [default: 0.2].

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, uniform};
-use super::scan::{ScanPlan, Scanner};
+use super::prefix_sum::{PrefixSum, PrefixSumPlan};
 use super::shader::{COUNTING_SORT, HISTOGRAM};
 use super::shader_constants::OCCUPANCY_SLOT;
 use super::sum_max::{GpuSumMax, Reduced, SumMaxPlan, SumMaxReducer};
@@ -62,7 +62,7 @@ pub struct CountingSorter {
     count: Kernel,
     scatter: Kernel,
     rank: Kernel,
-    scanner: Scanner,
+    scanner: PrefixSum,
     reducer: SumMaxReducer,
 }
 
@@ -76,7 +76,7 @@ pub struct SortPlan {
     count: wgpu::BindGroup,
     scatter: wgpu::BindGroup,
     rank: wgpu::BindGroup,
-    scan: ScanPlan,
+    scan: PrefixSumPlan,
     occupancy: SumMaxPlan,
 }
 
@@ -91,7 +91,7 @@ impl CountingSorter {
             count: Kernel::new(device, &HISTOGRAM, "count_items")?,
             scatter: Kernel::new(device, &COUNTING_SORT, "scatter_items")?,
             rank: Kernel::new(device, &COUNTING_SORT, "rank_items")?,
-            scanner: Scanner::new(device)?,
+            scanner: PrefixSum::new(device)?,
             reducer: SumMaxReducer::new(device)?,
         })
     }

@@ -9,9 +9,9 @@ use glam::Vec3;
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, begin_pass, uniform, write_uniform};
+use super::prefix_sum::{PrefixSum, PrefixSumPlan};
 use super::radix_sort::{RadixPlan, RadixSorter};
 use super::readback::Readback;
-use super::scan::{ScanPlan, Scanner};
 use super::search_buffers::SphereSource;
 use super::shader::GROUP_PAIRS;
 use super::uniform_grid::GpuUniformGrid;
@@ -73,7 +73,7 @@ pub struct GpuGroupSearch {
     grid: GpuUniformGrid,
     kernels: GroupKernels,
     sorter: RadixSorter,
-    scanner: Scanner,
+    scanner: PrefixSum,
     params: wgpu::Buffer,
     buffers: GroupBuffers,
     /// Valid until a buffer of the pairs grows.
@@ -108,7 +108,7 @@ struct GroupPlan {
     /// Number of key bits to sort by.
     bits: u32,
     sort: RadixPlan,
-    scan: ScanPlan,
+    scan: PrefixSumPlan,
 }
 
 impl GroupBuffers {
@@ -158,7 +158,7 @@ impl GpuGroupSearch {
                 reduce: kernel("reduce_groups")?,
             },
             sorter: RadixSorter::new(&device)?,
-            scanner: Scanner::new(&device)?,
+            scanner: PrefixSum::new(&device)?,
             params: uniform(&device, "groups", &GpuGroupParams::default())?,
             buffers: GroupBuffers::new(&device)?,
             plan: None,

@@ -10,7 +10,7 @@
 //! | iterations of a relaxer | [`GpuRelaxer`] | [`Relaxer`](crate::relax::Relaxer) |
 //! | k-means, for proxies | [`GpuKMeans`] | [`ProxySet`](crate::proxy::ProxySet) |
 //!
-//! They share [`GpuAtomSpheres`] (atoms of templates at poses), [`Scanner`] (prefix sum),
+//! They share [`GpuAtomSpheres`] (atoms of templates at poses), [`PrefixSum`] (prefix sum),
 //! [`CountingSorter`] and [`RadixSorter`]. The grid is that of Pauschenwein (2022, chapters 3
 //! and 4), after Hoetzlein (2014).
 //!
@@ -59,10 +59,10 @@ mod kernel;
 mod kmeans;
 mod memory_budget;
 mod pass_timer;
+mod prefix_sum;
 mod radix_sort;
 mod readback;
 mod relax;
-mod scan;
 mod search_buffers;
 mod shader;
 mod shader_constants;
@@ -80,9 +80,9 @@ pub use group_search::GpuGroupSearch;
 pub use kernel::{Length, begin_pass};
 pub use kmeans::GpuKMeans;
 pub use pass_timer::{PassTime, PassTimer};
+pub use prefix_sum::{PrefixSum, PrefixSumPlan};
 pub use radix_sort::{RadixPlan, RadixSorter};
 pub use relax::{DevicePoses, GpuRelaxer};
-pub use scan::{ScanPlan, Scanner};
 pub use shader::{SHADERS, Shader};
 pub use sum_max::GpuSumMax;
 pub use uniform_grid::GpuUniformGrid;
@@ -99,11 +99,11 @@ pub mod shader_types {
     };
     pub use super::group_search::{GpuGroupParams, GpuPairGroup};
     pub use super::kmeans::GpuKMeansParams;
+    pub use super::prefix_sum::GpuPrefixSumParams;
     pub use super::radix_sort::GpuRadixParams;
     pub use super::relax::{
         GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
     };
-    pub use super::scan::GpuScanParams;
     pub use super::search_buffers::{GpuSearchBatch, GpuSearchParams};
     pub use super::sum_max::GpuSumMaxParams;
 }

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, uniform};
-use super::scan::{ScanPlan, Scanner};
+use super::prefix_sum::{PrefixSum, PrefixSumPlan};
 use super::shader::RADIX_SORT;
 use super::shader_constants::{GROUP_THREADS, RADIX_BITS, SCAN_BLOCK};
 use crate::backend::DeviceError;
@@ -35,14 +35,14 @@ pub struct GpuRadixParams {
 pub struct RadixSorter {
     count: Kernel,
     scatter: Kernel,
-    scanner: Scanner,
+    scanner: PrefixSum,
 }
 
 /// A sort of two buffers, ready to be recorded any number of times.
 #[derive(Debug)]
 pub struct RadixPlan {
     passes: Vec<RadixPass>,
-    scan: ScanPlan,
+    scan: PrefixSumPlan,
     blocks: u32,
 }
 
@@ -62,7 +62,7 @@ impl RadixSorter {
         Ok(Self {
             count: Kernel::new(device, &RADIX_SORT, "count_digits")?,
             scatter: Kernel::new(device, &RADIX_SORT, "scatter_digits")?,
-            scanner: Scanner::new(device)?,
+            scanner: PrefixSum::new(device)?,
         })
     }
 

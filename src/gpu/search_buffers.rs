@@ -7,8 +7,8 @@ use super::atom_spheres::GpuAtomSpheres;
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, uniform, write_uniform};
+use super::prefix_sum::{PrefixSum, PrefixSumPlan};
 use super::readback::Readback;
-use super::scan::{ScanPlan, Scanner};
 use super::shader_constants::OCCUPANCY_SLOT;
 use super::sum_max::{GpuSumMax, Reduced, SumMaxPlan, SumMaxReducer};
 use crate::backend::DeviceError;
@@ -144,9 +144,9 @@ pub(super) struct SearchBuffers {
     pub(super) pairs: GpuVec<[u32; 2]>,
     packed: Vec<[f32; 4]>,
     readback: Readback,
-    scanner: Scanner,
+    scanner: PrefixSum,
     reducer: SumMaxReducer,
-    totals_plan: Option<(SumMaxPlan, ScanPlan)>,
+    totals_plan: Option<(SumMaxPlan, PrefixSumPlan)>,
 }
 
 impl SearchBuffers {
@@ -162,7 +162,7 @@ impl SearchBuffers {
             pairs: GpuVec::new(device, "pairs", 0)?,
             packed: Vec::new(),
             readback: Readback::new(),
-            scanner: Scanner::new(device)?,
+            scanner: PrefixSum::new(device)?,
             reducer: SumMaxReducer::new(device)?,
             totals_plan: None,
         })
@@ -245,7 +245,7 @@ impl SearchBuffers {
         self.pairs.release(device);
     }
 
-    fn plan_totals(&self, device: &GpuDevice) -> Result<(SumMaxPlan, ScanPlan), DeviceError> {
+    fn plan_totals(&self, device: &GpuDevice) -> Result<(SumMaxPlan, PrefixSumPlan), DeviceError> {
         let length = Length::Device {
             counts: &self.lengths,
             slot: COUNTS_LENGTH,

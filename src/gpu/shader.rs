@@ -44,7 +44,7 @@ macro_rules! shaders {
 
 shaders! {
     /// Prefix sum.
-    SCAN "scan": "common/dispatch" "sort/scan";
+    SCAN "scan": "common/dispatch" "sort/prefix_sum";
 
     /// Items per bin.
     HISTOGRAM "histogram": "common/dispatch" "sort/sort_params" "sort/histogram";

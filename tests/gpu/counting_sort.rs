@@ -6,7 +6,7 @@ use bevy_rapier_molecules::gpu::{
 };
 
 use crate::common::gpu_device::{device, unless_required};
-use crate::scan::{LENGTHS, random_values};
+use crate::prefix_sum::{LENGTHS, random_values};
 
 /// Starts of the bins, order of the items, and occupancy of the bins.
 fn sort(device: &GpuDevice, keys: &[u32], bins: u32) -> (Vec<u32>, Vec<u32>, GpuSumMax) {

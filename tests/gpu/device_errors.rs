@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::gpu::{
-    GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid, GpuVec, Length, Scanner, begin_pass,
+    GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid, GpuVec, Length, PrefixSum, begin_pass,
 };
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchError, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -158,13 +158,13 @@ fn an_error_outside_of_any_scope_is_reported_by_the_next_call_only() {
 }
 
 /// Asserts that every operation returns [`DeviceError::Lost`].
-fn assert_all_fails(device: &GpuDevice, numbers: &mut GpuVec<u32>, scanner: &Scanner) {
+fn assert_all_fails(device: &GpuDevice, numbers: &mut GpuVec<u32>, scanner: &PrefixSum) {
     let assert_lost = |result: Result<(), DeviceError>| {
         let error = result.expect_err("the device is lost");
         assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
     };
     assert_lost(numbers.read(device).map(|_| ()));
-    assert_lost(Scanner::new(device).map(|_| ()));
+    assert_lost(PrefixSum::new(device).map(|_| ()));
     let array = GpuVec::from_slice(device, "array", &[1; 10]);
     if let Ok(array) = array {
         // The loss of a borrowed device is noticed only when an operation fails.
@@ -186,7 +186,7 @@ fn each_shader_source_is_compiled_once() {
     };
     let device = Arc::new(device);
     assert_eq!(device.shader_module_count(), 0);
-    let _scanner = Scanner::new(&device).unwrap();
+    let _scanner = PrefixSum::new(&device).unwrap();
     assert_eq!(device.shader_module_count(), 1, "two entry points");
     let _searches = searches(&device);
     let count = device.shader_module_count();
@@ -199,7 +199,7 @@ fn every_operation_on_a_lost_device_is_an_error() {
     let Some(device) = own_device(&GpuOptions::default()) else {
         return;
     };
-    let scanner = Scanner::new(&device).unwrap();
+    let scanner = PrefixSum::new(&device).unwrap();
     let mut numbers = GpuVec::from_slice(&device, "numbers", &[1; 5000]).unwrap();
     let plan = scanner.plan(&device, &numbers, Length::Host(5000)).unwrap();
     let mut encoder = device.encoder("test");
@@ -221,7 +221,7 @@ fn every_operation_on_a_lost_borrowed_device_is_an_error() {
     };
     let device = GpuDevice::borrowed(owner.raw().clone(), owner.queue().clone()).unwrap();
     assert_eq!(device.summary(), owner.summary());
-    let scanner = Scanner::new(&device).unwrap();
+    let scanner = PrefixSum::new(&device).unwrap();
     let mut numbers = GpuVec::from_slice(&device, "numbers", &[1; 5000]).unwrap();
     owner.raw().destroy();
     assert_all_fails(&device, &mut numbers, &scanner);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bevy_rapier_molecules::gpu::{GpuUniformGrid, GpuVec, Length, PassTimer, Scanner};
+use bevy_rapier_molecules::gpu::{GpuUniformGrid, GpuVec, Length, PassTimer, PrefixSum};
 use bevy_rapier_molecules::search::PairSearch;
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -13,7 +13,7 @@ use crate::common::gpu_device::device;
 fn every_pass_is_timed_if_the_adapter_has_timestamps() {
     let Some(device) = device() else { return };
     let values = GpuVec::from_slice(&device, "values", &vec![1; 1 << 20]).unwrap();
-    let scanner = Scanner::new(&device).unwrap();
+    let scanner = PrefixSum::new(&device).unwrap();
     let plan = scanner
         .plan(&device, &values, Length::Host(1 << 20))
         .unwrap();
@@ -47,7 +47,7 @@ fn every_pass_is_timed_if_the_adapter_has_timestamps() {
 fn passes_beyond_the_capacity_of_a_timer_run_untimed() {
     let Some(device) = device() else { return };
     let values = GpuVec::from_slice(&device, "values", &[1, 0, 0]).unwrap();
-    let scanner = Scanner::new(&device).unwrap();
+    let scanner = PrefixSum::new(&device).unwrap();
     let plan = scanner.plan(&device, &values, Length::Host(3)).unwrap();
     let mut timer = PassTimer::new(&device).unwrap();
     let mut encoder = device.encoder("test");

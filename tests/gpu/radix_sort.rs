@@ -3,7 +3,7 @@
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, RadixSorter, begin_pass};
 
 use crate::common::gpu_device::device;
-use crate::scan::{LENGTHS, random_values};
+use crate::prefix_sum::{LENGTHS, random_values};
 
 /// Sorts the first `count` keys of `bits` bits, with their indices as values; the rest must not
 /// change.

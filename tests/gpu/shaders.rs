@@ -8,7 +8,7 @@ use bevy_rapier_molecules::gpu::shader_types::{
     GpuAtomRange, GpuBody, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
     GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
     GpuGroupParams, GpuKMeansParams, GpuLawParams, GpuMolecule, GpuPairGroup, GpuPlacement,
-    GpuPush, GpuRadixParams, GpuRelaxCounters, GpuScanParams, GpuSearchBatch, GpuSearchParams,
+    GpuPrefixSumParams, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuSearchBatch, GpuSearchParams,
     GpuSortParams, GpuSumMaxParams, GpuTransformParams,
 };
 use bevy_rapier_molecules::gpu::{GpuPose, GpuSumMax, SHADERS, Shader};
@@ -127,7 +127,7 @@ fn module(name: &str) -> naga::Module {
 #[test]
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_mirrors!(
-        GpuScanParams,
+        GpuPrefixSumParams,
         module("scan"),
         "ScanParams",
         level,

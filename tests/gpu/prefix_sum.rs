@@ -1,6 +1,6 @@
 //! The prefix sum against a loop on the CPU.
 
-use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, Scanner, begin_pass};
+use bevy_rapier_molecules::gpu::{GpuDevice, GpuVec, Length, PrefixSum, begin_pass};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -27,7 +27,7 @@ fn scan_on_cpu(values: &mut [u32]) -> u32 {
 }
 
 fn scan(device: &GpuDevice, values: &mut GpuVec<u32>, length: Length<'_>) -> u32 {
-    let scanner = Scanner::new(device).unwrap();
+    let scanner = PrefixSum::new(device).unwrap();
     let plan = scanner.plan(device, values, length).unwrap();
     let mut encoder = device.encoder("test");
     scanner.record(&mut begin_pass(&mut encoder, "scan"), &plan);
@@ -82,7 +82,7 @@ fn prefix_sums_recorded_in_one_pass_run_in_order() {
     let Some(device) = device() else { return };
     let mut expected = random_values(3000, 10);
     let values = GpuVec::from_slice(&device, "values", &expected).unwrap();
-    let scanner = Scanner::new(&device).unwrap();
+    let scanner = PrefixSum::new(&device).unwrap();
     let plan = scanner.plan(&device, &values, Length::Host(3000)).unwrap();
     let mut encoder = device.encoder("test");
     let mut pass = begin_pass(&mut encoder, "scans");

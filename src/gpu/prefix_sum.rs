@@ -12,7 +12,7 @@ use crate::backend::DeviceError;
 /// Parameters of one level; `ScanParams` in WGSL.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct GpuScanParams {
+pub struct GpuPrefixSumParams {
     /// Level: the values of level 1 are sums of blocks of level 0.
     pub level: u32,
     /// Index of the number of values of level 0 in `counts`.
@@ -30,14 +30,14 @@ pub struct GpuScanParams {
 /// Each value is read twice and written once. No workgroup waits for another, since forward
 /// progress is not guaranteed. Sums wrap at 2³².
 #[derive(Debug)]
-pub struct Scanner {
+pub struct PrefixSum {
     reduce: Kernel,
     scan: Kernel,
 }
 
 /// A prefix sum of one buffer, ready to be recorded any number of times.
 #[derive(Debug)]
-pub struct ScanPlan {
+pub struct PrefixSumPlan {
     levels: Vec<Level>,
     total: GpuVec<u32>,
     max_len: u32,
@@ -51,7 +51,7 @@ struct Level {
     scan: wgpu::BindGroup,
 }
 
-impl Scanner {
+impl PrefixSum {
     /// Compiles the kernels.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Scanner {
         device: &GpuDevice,
         values: &GpuVec<u32>,
         length: Length<'_>,
-    ) -> Result<ScanPlan, DeviceError> {
+    ) -> Result<PrefixSumPlan, DeviceError> {
         let max_len = length.max();
         let (counts, slot) = length.bind(device)?;
         let total = GpuVec::from_slice(device, "scan total", &[0])?;
@@ -83,7 +83,7 @@ impl Scanner {
         let mut level = 0;
         loop {
             let params = |based| {
-                let params = GpuScanParams { level, slot, based };
+                let params = GpuPrefixSumParams { level, slot, based };
                 uniform(device, "scan level", &params)
             };
             if count <= SCAN_BLOCK {
@@ -98,7 +98,7 @@ impl Scanner {
                     reduce: None,
                     scan: self.scan.bind(device, &buffers)?,
                 });
-                return Ok(ScanPlan {
+                return Ok(PrefixSumPlan {
                     levels,
                     total,
                     max_len,
@@ -123,12 +123,17 @@ impl Scanner {
     }
 
     /// Records the prefix sum: each value becomes the sum of those before it.
-    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, plan: &ScanPlan) {
+    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, plan: &PrefixSumPlan) {
         self.record_up_to(pass, plan, plan.max_len);
     }
 
     /// As [`record`](Self::record) for at most `max_len` values, with fewer workgroups.
-    pub fn record_up_to(&self, pass: &mut wgpu::ComputePass<'_>, plan: &ScanPlan, max_len: u32) {
+    pub fn record_up_to(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        plan: &PrefixSumPlan,
+        max_len: u32,
+    ) {
         let mut blocks = Vec::with_capacity(plan.levels.len());
         let mut count = max_len.min(plan.max_len);
         for level in &plan.levels {
@@ -144,7 +149,7 @@ impl Scanner {
     }
 }
 
-impl ScanPlan {
+impl PrefixSumPlan {
     /// Sum of all values: one element.
     #[must_use]
     pub fn total(&self) -> &GpuVec<u32> {
