@@ -21,7 +21,7 @@ pub fn direct_interaction(
     let others = world_positions(receptor, receptor_pose);
     let squared_cutoff = f64::from(config.cutoff).powi(2);
     for (index, position) in world_positions(ligand, pose).into_iter().enumerate() {
-        let atom = ligand.lennard_jones()[index];
+        let atom = ligand.lennard_jones[index];
         let charge = f64::from(ligand.charges()[index]);
         let mut atom_force = DVec3::ZERO;
         for (k, other) in others.iter().enumerate() {
@@ -32,10 +32,10 @@ pub fn direct_interaction(
             }
             let fade = switch(s, config);
             let charges = charge * f64::from(receptor.charges()[k]);
-            let pair = atom.with(&receptor.lennard_jones()[k], config);
+            let pair = atom.with(&receptor.lennard_jones[k], config);
             let vdw = product(pair.lennard_jones(s), fade);
             let unit_charges = product(coulomb(s), fade);
-            let water = ligand.solvation()[index].with(&receptor.solvation()[k], s);
+            let water = ligand.solvation[index].with(&receptor.solvation[k], s);
             let water = product(water, fade);
             lennard_jones += vdw.0;
             solvation += water.0;

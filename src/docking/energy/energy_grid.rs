@@ -80,27 +80,22 @@ impl EnergyGrid {
         let counts = counts.as_uvec3();
         let [nx, ny, nz] = counts.to_array().map(|n| n as usize);
         let mut values = vec![0.0; nx * ny * nz * maps];
-        let sources = sources(receptor, &probes, config);
-        let planes = values.par_chunks_mut(nx * ny * maps).enumerate();
-        planes.for_each(|(z, values)| {
-            let plane = Plane {
-                low,
-                counts,
-                maps,
-                z: low.z + z as f32 * config.spacing,
-                config,
-            };
-            plane.fill(&sources, values);
-        });
-        Ok(Self {
+        let mut grid = Self {
             config: *config,
             atoms,
             low,
             inverse_spacing: 1.0 / config.spacing,
             counts,
             maps,
-            values,
-        })
+            values: Vec::new(),
+        };
+        let sources = sources(receptor, &probes, config);
+        let planes = values.par_chunks_mut(nx * ny * maps).enumerate();
+        planes.for_each(|(z, values)| {
+            grid.fill_plane(low.z + z as f32 * config.spacing, &sources, values);
+        });
+        grid.values = values;
+        Ok(grid)
     }
 
     /// The configuration.
@@ -206,19 +201,66 @@ impl EnergyGrid {
         sample.gradient *= self.inverse_spacing;
         Some(sample)
     }
+
+    /// Computes the points at `z` nm. Adds all atoms in order, so that the rounding does not
+    /// depend on threads.
+    fn fill_plane(&self, z: f32, sources: &[Source], values: &mut [f32]) {
+        let (spacing, cutoff) = (self.config.spacing, self.config.cutoff);
+        let (nx, ny) = (self.counts.x as usize, self.counts.y as usize);
+        // One contiguous array per map while summing.
+        let mut sums = vec![0.0_f32; nx * ny * self.maps];
+        for source in sources {
+            let dz = z - source.center.z;
+            let reach = cutoff * cutoff - dz * dz;
+            if reach <= 0.0 {
+                continue;
+            }
+            let rows = index_range(source.center.y - self.low.y, reach.sqrt(), spacing, ny);
+            for y in rows {
+                let dy = self.low.y + y as f32 * spacing - source.center.y;
+                let reach = reach - dy * dy;
+                if reach <= 0.0 {
+                    continue;
+                }
+                let columns = index_range(source.center.x - self.low.x, reach.sqrt(), spacing, nx);
+                let row = Row {
+                    begin: self.low.x + columns.start as f32 * spacing - source.center.x,
+                    spacing,
+                    across: dz * dz + dy * dy,
+                    config: &self.config,
+                };
+                for (map, sums) in sums.chunks_exact_mut(nx * ny).enumerate() {
+                    let sums = &mut sums[y * nx..][columns.clone()];
+                    match (
+                        source.wells.get(map),
+                        (map + COMMON_MAPS).saturating_sub(self.maps),
+                    ) {
+                        (Some(well), _) => row.add(sums, |s| well.at(s)),
+                        (None, 0) => row.add_charge(sums, source.charge),
+                        (None, which) => row.add_gaussian(sums, source.solvation[which - 1]),
+                    }
+                }
+            }
+        }
+        for (map, sums) in sums.chunks_exact(nx * ny).enumerate() {
+            for (point, sum) in values.chunks_exact_mut(self.maps).zip(sums) {
+                point[map] = *sum;
+            }
+        }
+    }
 }
 
 /// The distinct Lennard-Jones types of a ligand, and its atoms.
 fn probe_atoms(ligand: &ForceFieldMolecule) -> (Vec<LennardJones>, Vec<ProbeAtom>) {
     let mut probes: Vec<LennardJones> = Vec::new();
-    let mut atoms = Vec::with_capacity(ligand.lennard_jones().len());
-    for (k, parameters) in ligand.lennard_jones().iter().enumerate() {
+    let mut atoms = Vec::with_capacity(ligand.lennard_jones.len());
+    for (k, parameters) in ligand.lennard_jones.iter().enumerate() {
         let known = probes.iter().position(|probe| probe == parameters);
         let map = known.unwrap_or_else(|| {
             probes.push(*parameters);
             probes.len() - 1
         });
-        let solvation = ligand.solvation()[k];
+        let solvation = ligand.solvation[k];
         atoms.push(ProbeAtom {
             position: ligand.template().positions()[k],
             map,
@@ -270,7 +312,7 @@ fn sources(
 ) -> Vec<Source> {
     let positions = receptor.template().positions().iter();
     let source = |(index, center): (usize, &Vec3)| {
-        let (atom, solvation) = (receptor.lennard_jones()[index], receptor.solvation()[index]);
+        let (atom, solvation) = (receptor.lennard_jones[index], receptor.solvation[index]);
         let wells = probes.iter().map(|probe| {
             let potential = atom.with(probe, config);
             let (energy, slope) = potential.lennard_jones(potential.soft_square());
@@ -290,63 +332,6 @@ fn sources(
         }
     };
     positions.enumerate().map(source).collect()
-}
-
-/// The grid points with the same z.
-struct Plane<'a> {
-    low: Vec3,
-    counts: UVec3,
-    maps: usize,
-    z: f32,
-    config: &'a EnergyConfig,
-}
-
-impl Plane<'_> {
-    /// Adds all atoms in order, so that the rounding does not depend on threads.
-    fn fill(&self, sources: &[Source], values: &mut [f32]) {
-        let (spacing, cutoff) = (self.config.spacing, self.config.cutoff);
-        let (nx, ny) = (self.counts.x as usize, self.counts.y as usize);
-        // One contiguous array per map while summing.
-        let mut sums = vec![0.0_f32; nx * ny * self.maps];
-        for source in sources {
-            let dz = self.z - source.center.z;
-            let reach = cutoff * cutoff - dz * dz;
-            if reach <= 0.0 {
-                continue;
-            }
-            let rows = index_range(source.center.y - self.low.y, reach.sqrt(), spacing, ny);
-            for y in rows {
-                let dy = self.low.y + y as f32 * spacing - source.center.y;
-                let reach = reach - dy * dy;
-                if reach <= 0.0 {
-                    continue;
-                }
-                let columns = index_range(source.center.x - self.low.x, reach.sqrt(), spacing, nx);
-                let row = Row {
-                    begin: self.low.x + columns.start as f32 * spacing - source.center.x,
-                    spacing,
-                    across: dz * dz + dy * dy,
-                    config: self.config,
-                };
-                for (map, sums) in sums.chunks_exact_mut(nx * ny).enumerate() {
-                    let sums = &mut sums[y * nx..][columns.clone()];
-                    match (
-                        source.wells.get(map),
-                        (map + COMMON_MAPS).saturating_sub(self.maps),
-                    ) {
-                        (Some(well), _) => row.add(sums, |s| well.at(s)),
-                        (None, 0) => row.add_charge(sums, source.charge),
-                        (None, which) => row.add_gaussian(sums, source.solvation[which - 1]),
-                    }
-                }
-            }
-        }
-        for (map, sums) in sums.chunks_exact(nx * ny).enumerate() {
-            for (point, sum) in values.chunks_exact_mut(self.maps).zip(sums) {
-                point[map] = *sum;
-            }
-        }
-    }
 }
 
 /// Indices of the points within `reach` of `middle` (nm) on a line, and possibly one more.

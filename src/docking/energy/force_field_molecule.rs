@@ -13,9 +13,9 @@ use crate::molecule::{Element, MoleculeTemplate};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForceFieldMolecule {
     template: Arc<MoleculeTemplate>,
-    lennard_jones: Vec<LennardJones>,
+    pub(super) lennard_jones: Vec<LennardJones>,
     charges: Vec<f32>,
-    solvation: Vec<Solvation>,
+    pub(super) solvation: Vec<Solvation>,
     bonds: Vec<Vec<u32>>,
 }
 
@@ -96,16 +96,6 @@ impl ForceFieldMolecule {
     #[must_use]
     pub fn template(&self) -> &Arc<MoleculeTemplate> {
         &self.template
-    }
-
-    /// Lennard-Jones parameters of the atoms.
-    pub(super) fn lennard_jones(&self) -> &[LennardJones] {
-        &self.lennard_jones
-    }
-
-    /// Solvation parameters of the atoms.
-    pub(super) fn solvation(&self) -> &[Solvation] {
-        &self.solvation
     }
 
     /// Partial charges of the atoms, in elementary charges.
