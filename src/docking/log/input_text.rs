@@ -105,7 +105,7 @@ fn lookup<T: Copy>(
     known.next().map(|(_, value)| *value).ok_or(why)
 }
 
-fn pose_numbers(pose: &Pose) -> [f32; 7] {
+pub(super) fn pose_numbers(pose: &Pose) -> [f32; 7] {
     let [x, y, z] = pose.position.to_array();
     let [i, j, k, r] = pose.rotation.to_array();
     [x, y, z, i, j, k, r]

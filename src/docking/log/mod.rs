@@ -17,14 +17,13 @@
 //! physics. The end line has the number of inputs and a digest of the final poses; a log
 //! without it is truncated.
 
-mod error;
 mod input_text;
-
-pub use error::LogError;
 
 use std::io::{self, Write};
 
-use self::input_text::ROLES;
+use thiserror::Error;
+
+use self::input_text::{ROLES, pose_numbers};
 use super::energy::EnergyGrid;
 use super::{Session, SessionConfig, SessionInput};
 use crate::molecule::MoleculeTemplate;
@@ -40,6 +39,80 @@ const HEAD_LINES: usize = 4;
 
 /// Maximum number of characters of a line in an error message.
 const MAX_SHOWN: usize = 60;
+
+/// A log that cannot be parsed or replayed. Line numbers start at one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file is not a docking log.
+    #[error("not a docking log: the first line must start with 'docking-log'")]
+    NotALog,
+    /// The log has an unsupported version.
+    #[error("the log has version '{version}'; only version {VERSION} is supported")]
+    Version {
+        /// The version in the log.
+        version: String,
+    },
+    /// The log has no end line.
+    #[error(
+        "the log is truncated: it stops at line {line}, after {inputs} complete inputs, without an 'end' line"
+    )]
+    Truncated {
+        /// Number of lines.
+        line: usize,
+        /// Number of complete inputs.
+        inputs: usize,
+    },
+    /// A line is invalid.
+    #[error("line {line} of the log is invalid ({why}): '{text}'")]
+    Line {
+        /// Line number.
+        line: usize,
+        /// Description of the problem.
+        why: &'static str,
+        /// Beginning of the line.
+        text: String,
+    },
+    /// The end line states a different number of inputs.
+    #[error("line {line} of the log states {expected} inputs, but there are {found}")]
+    Count {
+        /// Line number.
+        line: usize,
+        /// Stated number of inputs.
+        expected: usize,
+        /// Actual number of inputs.
+        found: usize,
+    },
+    /// The log was recorded with another molecule.
+    #[error(
+        "the log was recorded with another {role}: '{logged}' ({logged_atoms} atoms), not '{given}' ({given_atoms} atoms)"
+    )]
+    OtherMolecule {
+        /// `"receptor"` or `"ligand"`.
+        role: &'static str,
+        /// Name of the molecule in the log.
+        logged: String,
+        /// Number of its atoms.
+        logged_atoms: usize,
+        /// Name of the molecule in the session.
+        given: String,
+        /// Number of its atoms.
+        given_atoms: usize,
+    },
+    /// The log was recorded with another energy.
+    #[error("the log was recorded with the energy settings '{logged}', not '{given}'")]
+    OtherEnergy {
+        /// Energy settings in the log.
+        logged: String,
+        /// Energy settings of the session.
+        given: String,
+    },
+    /// The replay ended at other poses than the recording.
+    #[error(
+        "the replay ends at other poses than the recording: other hardware may round differently"
+    )]
+    DifferentEnd,
+}
 
 /// Records a session line by line.
 #[derive(Debug)]
@@ -276,49 +349,25 @@ fn shorten(text: &str) -> String {
 }
 
 /// FNV-1a with 64 bits.
-#[derive(Clone, Copy)]
-struct Digest(u64);
-
-impl Digest {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn bytes(mut self, bytes: &[u8]) -> Self {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        self
-    }
-
-    fn numbers(self, numbers: &[f32]) -> Self {
-        numbers.iter().fold(self, |digest, number| {
-            digest.bytes(&number.to_bits().to_le_bytes())
-        })
-    }
+fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// Digest of the properties that affect the motion of a molecule.
 fn molecule_digest(molecule: &MoleculeTemplate) -> u64 {
     let atoms = molecule.positions().iter().zip(molecule.radii());
-    let digest = atoms.fold(Digest::new(), |digest, (position, radius)| {
-        digest.numbers(&position.to_array()).numbers(&[*radius])
-    });
+    let numbers = atoms.flat_map(|(position, &radius)| position.extend(radius).to_array());
     let elements = molecule.elements().iter();
-    let digest = elements.fold(digest, |digest, element| {
-        digest.bytes(&[element.atomic_number()])
-    });
-    digest.0
+    let numbers = numbers.flat_map(f32::to_le_bytes);
+    digest(numbers.chain(elements.map(|element| element.atomic_number())))
 }
 
 /// Digest of the poses of both molecules.
 fn pose_digest(session: &Session) -> u64 {
-    let digest = ROLES.iter().fold(Digest::new(), |digest, (_, role)| {
-        let pose = session.pose(*role);
-        let digest = digest.numbers(&pose.position.to_array());
-        digest.numbers(&pose.rotation.to_array())
-    });
-    digest.0
+    let numbers = ROLES.map(|(_, role)| pose_numbers(&session.pose(role)));
+    digest(numbers.into_iter().flatten().flat_map(f32::to_le_bytes))
 }
 
 /// The energy settings in the head of a log.
