@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 
 use glam::{DQuat, DVec3, Vec3};
 
-use super::overlap::atoms_within;
 use super::rigid_motion::RelativeMotion;
 use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
 use crate::pose::Pose;
@@ -52,12 +51,7 @@ impl DockingPair<'_> {
     /// [`DockingError`] if the motion or a pose is not finite, the tolerance is not positive, or
     /// the molecules overlap at the start.
     pub fn sweep(&self, motion: &RigidMotion) -> Result<SweepReport, DockingError> {
-        let &Self {
-            moving,
-            other,
-            tolerance,
-            ..
-        } = self;
+        let (moving, other, tolerance) = (self.moving, self.other, self.tolerance);
         if !(tolerance > 0.0 && tolerance.is_finite()) {
             return Err(DockingError::BadTolerance { tolerance });
         }
@@ -81,23 +75,21 @@ impl DockingPair<'_> {
                 tolerance,
                 limit,
             };
-            let end = if is_swapped {
-                sweep.run(&FixedAtom::new(&relative, position))
+            let path = if is_swapped {
+                AtomPath::fixed(&relative, position)
             } else {
-                sweep.run(&MovingAtom::new(&relative, position))
+                AtomPath::moving(&relative, position)
             };
-            match end {
-                SweepEnd::Free => {}
-                SweepEnd::Contact(fraction) => {
-                    limit = fraction;
-                    is_blocked = true;
-                }
-                SweepEnd::StartsOverlapping { atom, depth } => {
-                    let (moving, fixed) = if is_swapped {
+            match sweep.run(&path) {
+                Ok(()) => {}
+                Err(Obstacle::Contact(fraction)) => (limit, is_blocked) = (fraction, true),
+                Err(Obstacle::Overlap { atom, depth }) => {
+                    let pair = if is_swapped {
                         (atom, index)
                     } else {
                         (index, atom)
                     };
+                    let (moving, fixed) = pair;
                     return Err(DockingError::StartsOverlapping {
                         moving,
                         fixed,
@@ -117,110 +109,81 @@ impl DockingPair<'_> {
             // Slightly more than the tolerance, because the pose is rounded.
             let margin = 1.1 * tolerance as f32;
             let end = Self { pose, ..*self };
-            report.pairs = atoms_within(margin, moving, &pose, other, &self.other_pose);
-            let normals = report.pairs.iter().map(|atoms| contact_normal(&end, atoms));
+            report.pairs = end.atoms_within(margin);
+            let normals = report.pairs.iter().map(|atoms| end.contact_normal(atoms));
             report.normal = normals.sum::<Vec3>().try_normalize();
         }
         Ok(report)
     }
-}
 
-/// Unit vector from the atom of the other molecule to that of the moving one, world frame.
-pub(super) fn contact_normal(pair: &DockingPair, atoms: &AtomPair) -> Vec3 {
-    let position = |molecule: &DockingMolecule, pose: &Pose, atom: u32| {
-        pose.transform_point(molecule.template().positions()[atom as usize])
-    };
-    let one = position(pair.moving, &pair.pose, atoms.a);
-    let other = position(pair.other, &pair.other_pose, atoms.b);
-    (one - other).normalize_or_zero()
+    /// Unit vector from the atom of the other molecule to that of the moving one, world frame.
+    pub(super) fn contact_normal(&self, atoms: &AtomPair) -> Vec3 {
+        let position = |molecule: &DockingMolecule, pose: &Pose, atom: u32| {
+            pose.transform_point(molecule.template().positions()[atom as usize])
+        };
+        let one = position(self.moving, &self.pose, atoms.a);
+        let other = position(self.other, &self.other_pose, atoms.b);
+        (one - other).normalize_or_zero()
+    }
 }
 
 /// The path of one atom in the frame of the molecule whose grid it moves through.
-trait AtomPath {
-    /// Position and velocity after a `fraction` of the motion, nm.
-    fn at(&self, fraction: f64) -> (DVec3, DVec3);
-
-    /// Upper bound on the speed, nm.
-    fn max_speed(&self) -> f64;
-
-    /// Upper bound on the acceleration, nm.
-    fn max_acceleration(&self) -> f64;
-}
-
-/// An atom of the moving molecule in the frame of the fixed one.
-struct MovingAtom<'a> {
+struct AtomPath<'a> {
     motion: &'a RelativeMotion,
-    /// Lever arm at the start, nm.
-    arm: DVec3,
+    /// Lever arm of an atom of the moving molecule at the start, or position of an atom of the
+    /// fixed one, nm.
+    point: DVec3,
+    is_fixed: bool,
+    /// Upper bound on the speed, nm.
+    max_speed: f64,
+    /// Upper bound on the acceleration, nm.
+    max_acceleration: f64,
 }
 
-impl<'a> MovingAtom<'a> {
-    /// An atom at `position` in its body frame, nm.
-    fn new(motion: &'a RelativeMotion, position: DVec3) -> Self {
+impl<'a> AtomPath<'a> {
+    /// An atom of the moving molecule, in the frame of the fixed one.
+    fn moving(motion: &'a RelativeMotion, position: DVec3) -> Self {
+        let point = motion.rotation * position;
         Self {
             motion,
-            arm: motion.rotation * position,
+            point,
+            is_fixed: false,
+            max_speed: motion.velocity.length() + motion.spin.length() * point.length(),
+            max_acceleration: motion.spin.length_squared() * point.length(),
         }
     }
-}
 
-impl AtomPath for MovingAtom<'_> {
+    /// An atom of the fixed molecule, in the frame of the moving one.
+    fn fixed(motion: &'a RelativeMotion, point: DVec3) -> Self {
+        // The distance from a straight path is largest at one of its ends.
+        let begin = (point - motion.start).length();
+        let end = (point - motion.start - motion.velocity).length();
+        let max_distance = begin.max(end);
+        let (speed, spin) = (motion.velocity.length(), motion.spin.length());
+        Self {
+            motion,
+            point,
+            is_fixed: true,
+            max_speed: speed + spin * max_distance,
+            max_acceleration: spin * (2.0 * speed + spin * max_distance),
+        }
+    }
+
+    /// Position and velocity after a `fraction` of the motion, nm.
     fn at(&self, fraction: f64) -> (DVec3, DVec3) {
         let motion = self.motion;
-        let arm = rotate(motion.spin * fraction, self.arm);
+        if self.is_fixed {
+            let arm = self.point - motion.start - motion.velocity * fraction;
+            // The frame rotates, so everything else rotates in the opposite direction.
+            let turn = -motion.spin * fraction;
+            let back = rotate(turn, arm);
+            let velocity = rotate(turn, -motion.velocity) - motion.spin.cross(back);
+            let to_body = motion.rotation.inverse();
+            return (to_body * back, to_body * velocity);
+        }
+        let arm = rotate(motion.spin * fraction, self.point);
         let position = motion.start + motion.velocity * fraction + arm;
         (position, motion.velocity + motion.spin.cross(arm))
-    }
-
-    fn max_speed(&self) -> f64 {
-        self.motion.velocity.length() + self.motion.spin.length() * self.arm.length()
-    }
-
-    fn max_acceleration(&self) -> f64 {
-        self.motion.spin.length_squared() * self.arm.length()
-    }
-}
-
-/// An atom of the fixed molecule in the frame of the moving one.
-struct FixedAtom<'a> {
-    motion: &'a RelativeMotion,
-    position: DVec3,
-    /// Maximum distance from the center of the moving molecule, nm.
-    max_distance: f64,
-}
-
-impl<'a> FixedAtom<'a> {
-    /// An atom at `position` in its body frame, nm.
-    fn new(motion: &'a RelativeMotion, position: DVec3) -> Self {
-        // The distance from a straight path is largest at one of its ends.
-        let begin = (position - motion.start).length();
-        let end = (position - motion.start - motion.velocity).length();
-        Self {
-            motion,
-            position,
-            max_distance: begin.max(end),
-        }
-    }
-}
-
-impl AtomPath for FixedAtom<'_> {
-    fn at(&self, fraction: f64) -> (DVec3, DVec3) {
-        let motion = self.motion;
-        let arm = self.position - motion.start - motion.velocity * fraction;
-        // The frame rotates, so everything else rotates in the opposite direction.
-        let back = rotate(-motion.spin * fraction, arm);
-        let velocity = rotate(-motion.spin * fraction, -motion.velocity) - motion.spin.cross(back);
-        let to_body = motion.rotation.inverse();
-        (to_body * back, to_body * velocity)
-    }
-
-    fn max_speed(&self) -> f64 {
-        self.motion.velocity.length() + self.motion.spin.length() * self.max_distance
-    }
-
-    fn max_acceleration(&self) -> f64 {
-        let spin = self.motion.spin.length();
-        spin * (2.0 * self.motion.velocity.length() + spin * self.max_distance)
     }
 }
 
@@ -253,23 +216,11 @@ fn min_closing_time(gap: f64, rate: f64, max_acceleration: f64) -> f64 {
     }
 }
 
-/// How the sweep of an atom ends.
-enum SweepEnd {
-    /// Without a contact up to the limit.
-    Free,
-    /// With a contact after this fraction of the motion.
+/// What an atom meets on its path.
+enum Obstacle {
+    /// An atom that it touches and approaches, after this fraction of the motion.
     Contact(f64),
-    /// At the start, inside an atom.
-    StartsOverlapping { atom: u32, depth: f64 },
-}
-
-/// The surroundings of an atom on its path.
-enum Surroundings {
-    /// There is no contact for this fraction of the motion.
-    Open(f64),
-    /// The atom touches another one that it approaches.
-    Contact,
-    /// The atom overlaps another one.
+    /// An atom that it overlaps by `depth` nm at the start.
     Overlap { atom: u32, depth: f64 },
 }
 
@@ -285,77 +236,71 @@ struct AtomSweep<'a> {
 }
 
 impl AtomSweep<'_> {
-    fn run(&self, path: &impl AtomPath) -> SweepEnd {
-        let speed = path.max_speed();
-        let acceleration = path.max_acceleration();
+    /// Moves the ball to the limit, or to the first obstacle.
+    fn run(&self, path: &AtomPath) -> Result<(), Obstacle> {
+        let speed = path.max_speed;
         let mut fraction = 0.0;
         for step in 0..MAX_STEPS {
             let (position, velocity) = path.at(fraction);
             let rest = (self.limit - fraction) * speed;
-            let margin = f64::from(self.large.grid().quick_margin(self.radius as f32));
+            let margin = f64::from(self.large.grid.quick_margin(self.radius as f32));
             let margin = margin.min(rest).max(2.0 * self.tolerance);
             let distance =
-                f64::from(self.large.distance_field().at(position.as_vec3())) - self.radius;
+                f64::from(self.large.distance_field.at(position.as_vec3())) - self.radius;
             let open = if distance > margin {
                 distance / speed
             } else {
-                match self.test(position, velocity, acceleration, margin) {
-                    Surroundings::Open(time) => time.min(margin / speed),
-                    Surroundings::Overlap { atom, depth } if step == 0 => {
-                        return SweepEnd::StartsOverlapping { atom, depth };
+                match self.open_time(position, velocity, path.max_acceleration, margin) {
+                    Ok(time) => time.min(margin / speed),
+                    Err(Some((atom, depth))) if step == 0 => {
+                        return Err(Obstacle::Overlap { atom, depth });
                     }
                     // After the first step, only rounding causes an overlap.
-                    Surroundings::Contact | Surroundings::Overlap { .. } => {
-                        return SweepEnd::Contact(fraction);
-                    }
+                    Err(_) => return Err(Obstacle::Contact(fraction)),
                 }
             };
             fraction += open;
             if fraction >= self.limit || open.is_nan() {
-                return SweepEnd::Free;
+                return Ok(());
             }
         }
-        SweepEnd::Contact(fraction)
+        Err(Obstacle::Contact(fraction))
     }
 
-    /// Tests all atoms within `margin` nm of the ball.
-    fn test(
+    /// The fraction of the motion without a contact with the atoms within `margin` nm. An error
+    /// if the ball touches one and approaches it, with index and depth if it overlaps one.
+    fn open_time(
         &self,
         position: DVec3,
         velocity: DVec3,
         acceleration: f64,
         margin: f64,
-    ) -> Surroundings {
+    ) -> Result<f64, Option<(u32, f64)>> {
         let mut open = f64::INFINITY;
-        let end = self.large.grid().visit_touching(
-            position.as_vec3(),
-            (self.radius + margin) as f32,
-            |other| {
-                let offset = position - other.center.as_dvec3();
-                let distance = offset.length();
-                let gap = distance - self.radius - f64::from(other.radius);
-                if gap < 0.0 {
-                    return ControlFlow::Break(Surroundings::Overlap {
-                        atom: other.index,
-                        depth: -gap,
-                    });
-                }
-                let rate = velocity.dot(offset) / distance;
-                if rate < 0.0 && gap <= self.tolerance {
-                    return ControlFlow::Break(Surroundings::Contact);
-                }
-                let available = if rate < 0.0 {
-                    gap - MIN_OPEN * self.tolerance
-                } else {
-                    gap
-                };
-                open = open.min(min_closing_time(available, rate, acceleration));
-                ControlFlow::Continue(())
-            },
-        );
+        let reach = (self.radius + margin) as f32;
+        let grid = &self.large.grid;
+        let end = grid.visit_touching(position.as_vec3(), reach, |other| {
+            let offset = position - other.center.as_dvec3();
+            let distance = offset.length();
+            let gap = distance - self.radius - f64::from(other.radius);
+            if gap < 0.0 {
+                return ControlFlow::Break(Some((other.index, -gap)));
+            }
+            let rate = velocity.dot(offset) / distance;
+            if rate < 0.0 && gap <= self.tolerance {
+                return ControlFlow::Break(None);
+            }
+            let kept = if rate < 0.0 {
+                MIN_OPEN * self.tolerance
+            } else {
+                0.0
+            };
+            open = open.min(min_closing_time(gap - kept, rate, acceleration));
+            ControlFlow::Continue(())
+        });
         match end {
-            ControlFlow::Continue(()) => Surroundings::Open(open),
-            ControlFlow::Break(surroundings) => surroundings,
+            ControlFlow::Continue(()) => Ok(open),
+            ControlFlow::Break(obstacle) => Err(obstacle),
         }
     }
 }
@@ -374,7 +319,7 @@ mod tests {
     }
 
     /// Asserts that velocities are derivatives and respect their bounds.
-    fn check(path: &impl AtomPath) {
+    fn check(path: &AtomPath) {
         let step = 1.0e-5;
         for k in 0..50 {
             let fraction = f64::from(k) / 50.0;
@@ -382,17 +327,17 @@ mod tests {
                 (path.at(fraction), path.at(fraction + step));
             let slope = (next - position) / step;
             assert!((slope - velocity).length() < 1.0e-3, "{slope} {velocity}");
-            assert!(velocity.length() <= path.max_speed());
+            assert!(velocity.length() <= path.max_speed);
             let bend = (next_velocity - velocity).length() / step;
-            assert!(bend <= path.max_acceleration() * 1.001, "{bend}");
+            assert!(bend <= path.max_acceleration * 1.001, "{bend}");
         }
     }
 
     #[test]
     fn velocities_are_derivatives_within_their_bounds() {
         let motion = motion();
-        check(&MovingAtom::new(&motion, DVec3::new(0.5, 1.5, -0.2)));
-        check(&FixedAtom::new(&motion, DVec3::new(0.5, 1.5, -0.2)));
+        check(&AtomPath::moving(&motion, DVec3::new(0.5, 1.5, -0.2)));
+        check(&AtomPath::fixed(&motion, DVec3::new(0.5, 1.5, -0.2)));
     }
 
     #[test]
@@ -401,8 +346,8 @@ mod tests {
         let (moving, fixed) = (DVec3::new(0.1, -0.7, 0.4), DVec3::new(2.0, 0.3, 0.3));
         for k in 0..=10 {
             let fraction = f64::from(k) / 10.0;
-            let (one, _) = MovingAtom::new(&motion, moving).at(fraction);
-            let (other, _) = FixedAtom::new(&motion, fixed).at(fraction);
+            let (one, _) = AtomPath::moving(&motion, moving).at(fraction);
+            let (other, _) = AtomPath::fixed(&motion, fixed).at(fraction);
             let distances = [one.distance(fixed), other.distance(moving)];
             assert!(
                 (distances[0] - distances[1]).abs() < 1.0e-12,

@@ -2,10 +2,7 @@
 
 use glam::Vec3;
 
-use super::{
-    AtomPair, CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, RigidMotion, is_free,
-    overlapping_atoms,
-};
+use super::{AtomPair, CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, RigidMotion};
 use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
 
@@ -136,8 +133,8 @@ impl<'a> DockingPair<'a> {
             }
             ResponseMode::Cue => {
                 let mut report = self.pass_through(motion)?;
-                report.pairs =
-                    overlapping_atoms(self.moving, &report.pose, self.other, &self.other_pose);
+                let pose = report.pose;
+                report.pairs = Self { pose, ..*self }.atoms_within(0.0);
                 Ok(report)
             }
             ResponseMode::Slide => self.slide(motion),
@@ -172,9 +169,7 @@ impl<'a> DockingPair<'a> {
         match self.sweep(&RigidMotion::default()) {
             Err(DockingError::StartsOverlapping { .. }) => {}
             Err(error) => return Err(error),
-            Ok(_) if is_free(self.moving, &pose, self.other, &self.other_pose) => {
-                return Ok(pose);
-            }
+            Ok(_) if self.is_free() => return Ok(pose),
             Ok(_) => {}
         }
         let radii =

@@ -12,20 +12,20 @@ use crate::molecule::{LocalGrid, MoleculeTemplate};
 #[derive(Clone, Debug)]
 pub struct DockingMolecule {
     template: Arc<MoleculeTemplate>,
-    grid: LocalGrid,
-    distance_field: DistanceField,
+    /// Cell grid of the atoms, body frame.
+    pub(super) grid: LocalGrid,
+    /// Distance field of the atoms, body frame.
+    pub(super) distance_field: DistanceField,
 }
 
 impl DockingMolecule {
     /// Builds the cell grid and the distance field.
     #[must_use]
     pub fn new(template: Arc<MoleculeTemplate>) -> Self {
-        let grid = LocalGrid::new(template.positions(), template.radii());
-        let distance_field = DistanceField::new(template.positions(), template.radii());
         Self {
+            grid: LocalGrid::new(template.positions(), template.radii()),
+            distance_field: DistanceField::new(template.positions(), template.radii()),
             template,
-            grid,
-            distance_field,
         }
     }
 
@@ -33,16 +33,6 @@ impl DockingMolecule {
     #[must_use]
     pub fn template(&self) -> &Arc<MoleculeTemplate> {
         &self.template
-    }
-
-    /// Cell grid of the atoms, body frame.
-    pub(super) fn grid(&self) -> &LocalGrid {
-        &self.grid
-    }
-
-    /// Distance field of the atoms, body frame.
-    pub(super) fn distance_field(&self) -> &DistanceField {
-        &self.distance_field
     }
 
     /// Number of atoms.

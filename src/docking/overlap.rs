@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::DockingMolecule;
+use super::{DockingMolecule, DockingPair};
 use crate::pose::Pose;
 
 /// A pair of atoms of two molecules.
@@ -26,69 +26,63 @@ pub fn overlapping_atoms(
     b: &DockingMolecule,
     pose_b: &Pose,
 ) -> Vec<AtomPair> {
-    atoms_within(0.0, a, pose_a, b, pose_b)
+    DockingPair::new(a, *pose_a, b, *pose_b).atoms_within(0.0)
 }
 
 /// Whether no atoms of `a` and `b` overlap or touch.
 #[must_use]
 pub fn is_free(a: &DockingMolecule, pose_a: &Pose, b: &DockingMolecule, pose_b: &Pose) -> bool {
-    visit_within(0.0, a, pose_a, b, pose_b, |_| ControlFlow::Break(())).is_continue()
+    DockingPair::new(a, *pose_a, b, *pose_b).is_free()
 }
 
-/// All pairs of atoms whose surfaces are at most `margin` nm apart, sorted.
-pub(super) fn atoms_within(
-    margin: f32,
-    a: &DockingMolecule,
-    pose_a: &Pose,
-    b: &DockingMolecule,
-    pose_b: &Pose,
-) -> Vec<AtomPair> {
-    let mut pairs = Vec::new();
-    let _ = visit_within(margin, a, pose_a, b, pose_b, |pair| {
-        pairs.push(pair);
-        ControlFlow::<()>::Continue(())
-    });
-    pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
-    pairs
-}
+impl DockingPair<'_> {
+    pub(super) fn is_free(&self) -> bool {
+        let visited = self.visit_within(0.0, |_| ControlFlow::Break(()));
+        visited.is_continue()
+    }
 
-fn visit_within<B>(
-    margin: f32,
-    a: &DockingMolecule,
-    pose_a: &Pose,
-    b: &DockingMolecule,
-    pose_b: &Pose,
-    mut visit: impl FnMut(AtomPair) -> ControlFlow<B>,
-) -> ControlFlow<B> {
-    // The atoms of the smaller molecule query the grid of the larger one.
-    let is_swapped = a.atom_count() > b.atom_count();
-    let ((small, small_pose), (large, large_pose)) = if is_swapped {
-        ((b, pose_b), (a, pose_a))
-    } else {
-        ((a, pose_a), (b, pose_b))
-    };
-    let rotation = large_pose.rotation.inverse();
-    let relative = Pose::new(
-        rotation * (small_pose.position - large_pose.position),
-        (rotation * small_pose.rotation).normalize(),
-    );
-    let atoms = small.template().positions().iter();
-    for ((&position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
-        let center = relative.transform_point(position);
-        if large.distance_field().at(center) > radius + margin {
-            continue;
+    /// All pairs of atoms whose surfaces are at most `margin` nm apart, sorted.
+    pub(super) fn atoms_within(&self, margin: f32) -> Vec<AtomPair> {
+        let mut pairs = Vec::new();
+        let _ = self.visit_within(margin, |pair| {
+            pairs.push(pair);
+            ControlFlow::<()>::Continue(())
+        });
+        pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        pairs
+    }
+
+    fn visit_within<B>(
+        &self,
+        margin: f32,
+        mut visit: impl FnMut(AtomPair) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        // The atoms of the smaller molecule query the grid of the larger one.
+        let is_swapped = self.moving.atom_count() > self.other.atom_count();
+        let [mut small, mut large] = [(self.moving, self.pose), (self.other, self.other_pose)];
+        if is_swapped {
+            (small, large) = (large, small);
         }
-        large
-            .grid()
-            .visit_touching(center, radius + margin, |other| {
+        let rotation = large.1.rotation.inverse();
+        let relative = Pose::new(
+            rotation * (small.1.position - large.1.position),
+            (rotation * small.1.rotation).normalize(),
+        );
+        let (small, large) = (small.0.template(), large.0);
+        let atoms = small.positions().iter().zip(small.radii());
+        for ((&position, &radius), index) in atoms.zip(0..) {
+            let center = relative.transform_point(position);
+            let reach = radius + margin;
+            if large.distance_field.at(center) > reach {
+                continue;
+            }
+            large.grid.visit_touching(center, reach, |other| {
                 let gap = center.distance(other.center) - radius - other.radius;
-                let (a, b) = if is_swapped {
-                    (other.index, index)
-                } else {
-                    (index, other.index)
-                };
+                let pair = (index, other.index);
+                let (a, b) = if is_swapped { (pair.1, pair.0) } else { pair };
                 visit(AtomPair { a, b, gap })
             })?;
+        }
+        ControlFlow::Continue(())
     }
-    ControlFlow::Continue(())
 }

@@ -300,13 +300,9 @@ impl Session {
                 poses.iter().try_for_each(check_pose)?;
                 self.poses = poses;
                 // Bodies that push each other overlap slightly.
-                let pair = self.docking_pair();
-                let pairs =
-                    overlapping_atoms(pair.moving, &pair.pose, pair.other, &pair.other_pose);
-                return Ok(InputReport {
-                    pairs,
-                    blocked: false,
-                });
+                let pairs = self.docking_pair().atoms_within(0.0);
+                let blocked = false;
+                return Ok(InputReport { pairs, blocked });
             }
         }
         Ok(InputReport::default())

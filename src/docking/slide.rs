@@ -2,8 +2,6 @@
 
 use glam::Vec3;
 
-use super::conservative_advancement::contact_normal;
-use super::overlap::atoms_within;
 use super::{AtomPair, DockingError, DockingPair, MoveReport, RigidMotion};
 use crate::force::Body;
 use crate::pose::Pose;
@@ -76,15 +74,7 @@ impl DockingPair<'_> {
                 return Ok(report(&pair, swept.pairs, true));
             }
         }
-        let &Self {
-            moving,
-            pose,
-            other,
-            other_pose,
-            tolerance,
-        } = &pair;
-        let pairs = atoms_within(tolerance, moving, &pose, other, &other_pose);
-        Ok(report(&pair, pairs, true))
+        Ok(report(&pair, pair.atoms_within(pair.tolerance), true))
     }
 }
 
@@ -112,7 +102,7 @@ fn deflect(
     let body = Body::new(template, &pair.pose);
     let separation = SEPARATION * motion.max_displacement(template.bounding_radius());
     let row = |atoms: &AtomPair| {
-        let normal = contact_normal(pair, atoms);
+        let normal = pair.contact_normal(atoms);
         let atom = atoms.a as usize;
         let arm = pair.pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
         let angular = arm.cross(normal);

@@ -12,7 +12,7 @@ use rand_pcg::Pcg64;
 
 use super::DockingSearch;
 use super::start_pose::random_in_ball;
-use crate::docking::{CONTACT_TOLERANCE_NM, DockingError, DockingPair, RigidMotion};
+use crate::docking::{CONTACT_TOLERANCE_NM, DockingError, RigidMotion};
 use crate::pose::Pose;
 
 /// Maximum translation of a branch, nm.
@@ -57,10 +57,8 @@ impl Default for EscapePathConfig {
     }
 }
 
-struct Node {
-    pose: Pose,
-    parent: usize,
-}
+/// A pose and the index of its parent.
+type Node = (Pose, usize);
 
 impl DockingSearch<'_> {
     /// Poses from `start` to a pose outside the bounding sphere of the receptor. The motion from
@@ -68,7 +66,7 @@ impl DockingSearch<'_> {
     /// prove that there is none.
     ///
     /// # Errors
-    /// As [`DockingPair::sweep`].
+    /// As [`DockingPair::sweep`](crate::docking::DockingPair::sweep).
     pub fn escape_path(
         &self,
         start: &Pose,
@@ -77,10 +75,7 @@ impl DockingSearch<'_> {
         let mut random = Pcg64::seed_from_u64(config.seed);
         let outside =
             self.receptor.template().bounding_radius() + self.ligand.template().bounding_radius();
-        let mut nodes = vec![Node {
-            pose: *start,
-            parent: 0,
-        }];
+        let mut nodes: Vec<Node> = vec![(*start, 0)];
         let mut counts: HashMap<IVec3, u32> = HashMap::new();
         let cell = |pose: &Pose| (pose.position / CELL_NM).floor().as_ivec3();
         for _ in 0..config.branches {
@@ -88,7 +83,7 @@ impl DockingSearch<'_> {
             let chosen = (0..CHOICES).map(|_| random.random_range(0..nodes.len()));
             let parent = chosen.min_by(|&a, &b| {
                 let [a, b] = [a, b].map(|k| {
-                    let pose = &nodes[k].pose;
+                    let pose = &nodes[k].0;
                     let crowding = counts.get(&cell(pose)).copied().unwrap_or(0) as f32;
                     let distance = pose.position.distance(start.position);
                     if prefers_distant { -distance } else { crowding }
@@ -96,7 +91,7 @@ impl DockingSearch<'_> {
                 a.total_cmp(&b)
             });
             let parent = parent.unwrap_or(0);
-            let base = nodes[parent].pose;
+            let base = nodes[parent].0;
             let motion = random_branch(&mut random);
             let fraction = self.free_fraction(&base, &motion, config)?;
             if fraction < MIN_FRACTION {
@@ -106,15 +101,12 @@ impl DockingSearch<'_> {
             let count = counts.entry(cell(&pose)).or_default();
             *count += 1;
             let is_new_cell = *count == 1;
-            nodes.push(Node { pose, parent });
+            nodes.push((pose, parent));
             for _ in 0..if is_new_cell { EXITS } else { 0 } {
                 let direction = random_in_ball(&mut random).normalize_or(Vec3::X);
                 let motion = RigidMotion::translation(direction * (2.0 * outside));
                 if self.free_fraction(&pose, &motion, config)? >= 1.0 {
-                    nodes.push(Node {
-                        pose: motion.pose_at(&pose, 1.0),
-                        parent: nodes.len() - 1,
-                    });
+                    nodes.push((motion.pose_at(&pose, 1.0), nodes.len() - 1));
                     return self.shorten(&path_to_last(&nodes), config).map(Some);
                 }
             }
@@ -129,11 +121,8 @@ impl DockingSearch<'_> {
         motion: &RigidMotion,
         config: &EscapePathConfig,
     ) -> Result<f64, DockingError> {
-        let pair = DockingPair {
-            tolerance: config.tolerance,
-            ..DockingPair::new(self.ligand, *pose, self.receptor, self.receptor_pose)
-        };
-        Ok(pair.sweep(motion)?.fraction)
+        let swept = self.pair(*pose, config.tolerance).sweep(motion)?;
+        Ok(swept.fraction)
     }
 
     /// Removes poses: connects each pose with the last one that can be reached from it.
@@ -167,15 +156,9 @@ fn random_branch(random: &mut impl Rng) -> RigidMotion {
 
 /// The path from the root of a tree to its last node.
 fn path_to_last(nodes: &[Node]) -> Vec<Pose> {
-    let mut path = Vec::new();
-    let mut here = nodes.len() - 1;
-    loop {
-        path.push(nodes[here].pose);
-        if here == 0 {
-            break;
-        }
-        here = nodes[here].parent;
-    }
+    let parent = |&here: &usize| (here > 0).then(|| nodes[here].1);
+    let path = std::iter::successors(Some(nodes.len() - 1), parent);
+    let mut path: Vec<Pose> = path.map(|node| nodes[node].0).collect();
     path.reverse();
     path
 }

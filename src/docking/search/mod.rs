@@ -41,7 +41,7 @@ use thiserror::Error;
 use self::simulated_annealing::{Annealer, resolve_overlap};
 use self::start_pose::StartPoses;
 use super::energy::EnergyGrid;
-use super::{CONTACT_TOLERANCE_NM, DockingError, DockingMolecule};
+use super::{CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, DockingPair};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -211,13 +211,7 @@ impl DockingSearch<'_> {
             let mut random = generator(config.seed, restart, 0);
             let found = self.restart(&starts, restart, config, &mut random);
             count_run();
-            found.map(|found| {
-                found.map(|(pose, energy)| DockedPose {
-                    pose,
-                    energy,
-                    restart,
-                })
-            })
+            found
         });
         let first_runs: Result<Vec<_>, DockingError> = first_runs.collect();
         let mut found: Vec<DockedPose> = first_runs?.into_iter().flatten().collect();
@@ -253,16 +247,31 @@ impl DockingSearch<'_> {
         restart: u32,
         config: &DockingSearchConfig,
         random: &mut Pcg64,
-    ) -> Result<Option<(Pose, f64)>, DockingError> {
+    ) -> Result<Option<DockedPose>, DockingError> {
         let Some(start) = starts.draw(restart, random) else {
             return Ok(None);
         };
         let annealer = Annealer::wide(config.steps, config.tolerance);
-        let (pose, _) = annealer.run(starts.small(), start, random)?;
-        let Some(free) = resolve_overlap(self, pose, random) else {
-            return Ok(None);
-        };
-        Ok(Some((free, self.energy.energy(&free, &self.receptor_pose))))
+        let (pose, _) = annealer.run(starts.small, start, random)?;
+        let free = resolve_overlap(self, pose, random);
+        Ok(free.map(|pose| DockedPose {
+            energy: self.energy.energy(&pose, &self.receptor_pose),
+            pose,
+            restart,
+        }))
+    }
+
+    /// The ligand at a pose, and the receptor.
+    fn pair(&self, pose: Pose, tolerance: f32) -> DockingPair<'_> {
+        DockingPair {
+            tolerance,
+            ..DockingPair::new(self.ligand, pose, self.receptor, self.receptor_pose)
+        }
+    }
+
+    /// Whether the ligand does not overlap the receptor at a pose.
+    fn is_free(&self, pose: &Pose) -> bool {
+        self.pair(*pose, CONTACT_TOLERANCE_NM).is_free()
     }
 }
 

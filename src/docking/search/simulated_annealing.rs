@@ -4,11 +4,19 @@ use rand::{Rng, RngExt};
 
 use super::DockingSearch;
 use super::start_pose::random_in_ball;
-use crate::docking::{DockingError, DockingPair, RigidMotion, is_free, overlapping_atoms};
+use crate::docking::{CONTACT_TOLERANCE_NM, DockingError, RigidMotion};
 use crate::pose::Pose;
 
 /// Rotation per translation, radian/nm: both move an atom of a small ligand about equally far.
 const RADIAN_PER_NM: f32 = 6.0;
+
+/// A random motion by at most `length` nm, with a rotation to match.
+fn random_motion(random: &mut impl Rng, length: f32) -> RigidMotion {
+    RigidMotion {
+        translation: random_in_ball(random) * length,
+        rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
+    }
+}
 
 /// An annealing schedule: steps and temperature decrease towards the end.
 pub(super) struct Annealer {
@@ -57,10 +65,7 @@ impl Annealer {
         for step in 0..self.steps {
             let rest = 1.0 - step as f32 / self.steps as f32;
             let length = self.last_step + (self.first_step - self.last_step) * rest;
-            let motion = RigidMotion {
-                translation: random_in_ball(random) * length,
-                rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
-            };
+            let motion = random_motion(random, length);
             let pose = self.step(search, &current.0, &motion)?;
             let energy = search.energy.energy(&pose, receptor_pose);
             let temperature = self.temperature * f64::from(rest * rest);
@@ -85,21 +90,11 @@ impl Annealer {
         pose: &Pose,
         motion: &RigidMotion,
     ) -> Result<Pose, DockingError> {
-        let &DockingSearch {
-            ligand,
-            receptor,
-            receptor_pose,
-            ..
-        } = search;
         let end = motion.pose_at(pose, 1.0);
-        if is_free(ligand, &end, receptor, &receptor_pose) {
+        if search.is_free(&end) {
             return Ok(end);
         }
-        let pair = DockingPair {
-            tolerance: self.tolerance,
-            ..DockingPair::new(ligand, *pose, receptor, receptor_pose)
-        };
-        match pair.slide(motion) {
+        match search.pair(*pose, self.tolerance).slide(motion) {
             Ok(report) => Ok(report.pose),
             // A touching pose may count as overlapping due to rounding.
             Err(DockingError::StartsOverlapping { .. }) => Ok(*pose),
@@ -120,24 +115,19 @@ pub(super) fn resolve_overlap(
     start: Pose,
     random: &mut impl Rng,
 ) -> Option<Pose> {
-    let (ligand, receptor, receptor_pose) = (search.ligand, search.receptor, &search.receptor_pose);
     // Sum of squared overlaps, nm².
     let depth = |pose: &Pose| {
-        let pairs = overlapping_atoms(ligand, pose, receptor, receptor_pose);
+        let pairs = search.pair(*pose, CONTACT_TOLERANCE_NM).atoms_within(0.0);
         pairs.iter().map(|pair| pair.gap * pair.gap).sum::<f32>()
     };
     let mut current = (start, depth(&start));
     for step in 0..RESOLVE_STEPS {
-        if is_free(ligand, &current.0, receptor, receptor_pose) {
+        if search.is_free(&current.0) {
             return Some(current.0);
         }
         let rest = 1.0 - step as f32 / RESOLVE_STEPS as f32;
         let length = RESOLVE_STEP_NM * rest * random.random::<f32>();
-        let motion = RigidMotion {
-            translation: random_in_ball(random) * length,
-            rotation: random_in_ball(random) * (length * RADIAN_PER_NM),
-        };
-        let pose = motion.pose_at(&current.0, 1.0);
+        let pose = random_motion(random, length).pose_at(&current.0, 1.0);
         let depth = depth(&pose);
         if depth < current.1 {
             current = (pose, depth);

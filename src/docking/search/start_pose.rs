@@ -6,7 +6,6 @@ use glam::{Quat, Vec3, Vec4};
 use rand::{Rng, RngExt};
 
 use super::DockingSearch;
-use crate::docking::is_free;
 use crate::pose::Pose;
 
 /// Number of random points per start of which the best is taken, cycled over restarts: from
@@ -26,7 +25,7 @@ const ROTATIONS: u32 = 192;
 pub(super) struct StartPoses<'a> {
     search: &'a DockingSearch<'a>,
     /// The search with scaled radii.
-    small: &'a DockingSearch<'a>,
+    pub(super) small: &'a DockingSearch<'a>,
     /// Radius of the sphere around the receptor that points are drawn from, nm.
     reach: f32,
     /// Radius of the largest atom of the ligand, nm. A ball of this radius must fit at a point.
@@ -45,11 +44,6 @@ impl<'a> StartPoses<'a> {
         }
     }
 
-    /// The search with scaled radii.
-    pub(super) fn small(&self) -> &DockingSearch<'a> {
-        self.small
-    }
-
     /// A free pose for a restart, if there is one.
     pub(super) fn draw(&self, restart: u32, random: &mut impl Rng) -> Option<Pose> {
         let points = POINTS[restart as usize % POINTS.len()];
@@ -57,20 +51,15 @@ impl<'a> StartPoses<'a> {
             let Some(point) = self.pocket(points, random) else {
                 continue;
             };
-            let poses = (0..ROTATIONS).map(|_| self.pose(point, random));
-            let free = poses.into_iter().find(|pose| self.is_free(pose));
+            let mut poses = (0..ROTATIONS).map(|_| self.pose(point, random));
+            let free = poses.find(|pose| self.small.is_free(pose));
             if free.is_some() {
                 return free;
             }
         }
         (0..FREE_ATTEMPTS)
             .map(|_| self.pose(random_in_ball(random) * self.reach, random))
-            .find(|pose| self.is_free(pose))
-    }
-
-    fn is_free(&self, pose: &Pose) -> bool {
-        let small = self.small;
-        is_free(small.ligand, pose, small.receptor, &small.receptor_pose)
+            .find(|pose| self.small.is_free(pose))
     }
 
     fn pose(&self, point: Vec3, random: &mut impl Rng) -> Pose {
@@ -96,7 +85,7 @@ impl<'a> StartPoses<'a> {
     }
 
     fn has_space(&self, point: Vec3) -> bool {
-        let grid = self.search.receptor.grid();
+        let grid = &self.search.receptor.grid;
         let touched = grid.visit_touching(point, self.ball_radius, |_| ControlFlow::Break(()));
         touched.is_continue()
     }
