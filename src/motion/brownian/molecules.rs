@@ -91,18 +91,6 @@ pub struct MoleculeStepReport {
     pub broad_phase: Duration,
 }
 
-impl MoleculeStepReport {
-    fn add(&mut self, step: &Self) {
-        self.candidates += step.candidates;
-        self.tested += step.tested;
-        self.rejected += step.rejected;
-        self.rounds += step.rounds;
-        self.stuck += step.stuck;
-        self.steps += step.steps;
-        self.broad_phase += step.broad_phase;
-    }
-}
-
 /// Decides outcomes of collisions and vetoes moves. Closures implement it for collisions:
 /// `|pair: Pair| CollisionOutcome::Stick`.
 pub trait MoveRules: Sync {
@@ -150,15 +138,8 @@ struct Move {
     precise_pose: (DVec3, DQuat),
 }
 
-/// A proposed move of a cluster.
-#[derive(Clone, Copy, Debug)]
-struct ClusterMove {
-    displacement: DVec3,
-    /// Rotation vector, radian.
-    rotation: DVec3,
-    /// Center of rotation, nm.
-    center: DVec3,
-}
+/// Displacement, nm, rotation vector, radian, and center of rotation, nm, of a cluster.
+type ClusterMove = [DVec3; 3];
 
 /// Diffusing molecules.
 ///
@@ -467,7 +448,7 @@ impl BrownianMolecules {
         let mut total = MoleculeStepReport::default();
         let mut collisions = Vec::new();
         for _ in 0..steps {
-            total.add(&self.step_with(time / steps as f64, rules)?);
+            self.add_step(time / steps as f64, rules, &mut total)?;
             collisions.append(&mut self.collisions);
         }
         collisions.sort_unstable();
@@ -494,16 +475,24 @@ impl BrownianMolecules {
         dt: f64,
         rules: &mut dyn MoveRules,
     ) -> Result<MoleculeStepReport, MotionError> {
+        let mut report = MoleculeStepReport::default();
+        self.add_step(dt, rules, &mut report)?;
+        Ok(report)
+    }
+
+    fn add_step(
+        &mut self,
+        dt: f64,
+        rules: &mut dyn MoveRules,
+        report: &mut MoleculeStepReport,
+    ) -> Result<(), MotionError> {
         check_positive("step", dt)?;
         let moves = self.propose_moves(dt);
         let begin = Instant::now();
         self.find_candidates(&moves)?;
-        let mut report = MoleculeStepReport {
-            broad_phase: begin.elapsed(),
-            candidates: self.pairs.len() as u64,
-            steps: 1,
-            ..MoleculeStepReport::default()
-        };
+        report.broad_phase += begin.elapsed();
+        report.candidates += self.pairs.len() as u64;
+        report.steps += 1;
         let mut is_rejected = self.vetoed_clusters(&moves, rules);
         let mut stuck = Vec::new();
         let mut passing: Vec<Pair> = Vec::new();
@@ -560,7 +549,7 @@ impl BrownianMolecules {
             self.join(pair.a, pair.b)?;
         }
         self.steps += 1;
-        Ok(report)
+        Ok(())
     }
 
     /// Draws a random move for each molecule.
@@ -570,33 +559,28 @@ impl BrownianMolecules {
                 return None;
             };
             let mut random = generator(self.seed, self.steps, first);
-            Some(ClusterMove {
-                displacement: normal(&mut random, (2.0 * cluster.diffusion * dt).sqrt()),
-                rotation: normal(
-                    &mut random,
-                    (2.0 * cluster.rotational_diffusion * dt).sqrt(),
-                ),
-                center: self.center(cluster),
-            })
+            let [displacement, turn] = [cluster.diffusion, cluster.rotational_diffusion]
+                .map(|diffusion| normal(&mut random, (2.0 * diffusion * dt).sqrt()));
+            Some([displacement, turn, self.center(cluster)])
         });
         let moves: Vec<Option<ClusterMove>> = moves.collect();
         let move_of = |index: usize| {
             let (position, rotation) = self.precise_poses[index];
-            let Some(by) = moves[self.cluster_of[index] as usize] else {
+            let Some([displacement, turn, center]) = moves[self.cluster_of[index] as usize] else {
                 return Move {
                     length: 0.0,
                     pose: self.molecules[index].pose,
                     precise_pose: (position, rotation),
                 };
             };
-            let arm = position - by.center;
+            let arm = position - center;
             let swing = if arm == DVec3::ZERO {
                 DVec3::ZERO
             } else {
-                DQuat::from_scaled_axis(by.rotation) * arm - arm
+                DQuat::from_scaled_axis(turn) * arm - arm
             };
-            let displacement = by.displacement + swing;
-            let (position, rotation) = (position + displacement, rotate(rotation, by.rotation));
+            let displacement = displacement + swing;
+            let (position, rotation) = (position + displacement, rotate(rotation, turn));
             Move {
                 length: displacement.length() as f32,
                 pose: Pose::new(position.as_vec3(), rotation.as_quat().normalize()),

@@ -14,11 +14,11 @@ const CELLS_PER_PARTICLE: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbors {
     /// Positions at the start of the step, nm.
-    starts: Vec<DVec3>,
+    pub(super) starts: Vec<DVec3>,
     radii: Vec<f64>,
     /// Maximum distance of each particle from its start, nm.
-    ranges: Vec<f64>,
-    lists: Vec<Vec<u32>>,
+    pub(super) ranges: Vec<f64>,
+    pub(super) lists: Vec<Vec<u32>>,
     low: DVec3,
     cell_size: f64,
     counts: [usize; 3],
@@ -31,31 +31,13 @@ pub(super) struct Neighbors {
 }
 
 impl Neighbors {
-    pub(super) fn of(&self, particle: u32) -> &[u32] {
-        &self.lists[particle as usize]
-    }
-
-    pub(super) fn start(&self, particle: u32) -> DVec3 {
-        self.starts[particle as usize]
-    }
-
-    pub(super) fn range(&self, particle: u32) -> f64 {
-        self.ranges[particle as usize]
-    }
-
     /// Finds the neighbors of all particles.
     pub(super) fn build(&mut self, starts: &[DVec3], radii: &[f64], ranges: &[f64]) {
-        self.starts.clear();
-        self.starts.extend_from_slice(starts);
-        self.radii.clear();
-        self.radii.extend_from_slice(radii);
-        self.ranges.clear();
-        self.ranges.extend_from_slice(ranges);
-        let reaches = radii
-            .iter()
-            .zip(ranges)
-            .map(|(radius, range)| radius + range);
-        self.max_reach = reaches.fold(0.0, f64::max);
+        starts.clone_into(&mut self.starts);
+        radii.clone_into(&mut self.radii);
+        ranges.clone_into(&mut self.ranges);
+        let spheres = radii.iter().zip(ranges);
+        self.max_reach = spheres.fold(0.0, |max, (radius, range)| max.max(radius + range));
         self.sort();
         let mut lists = std::mem::take(&mut self.lists);
         lists.resize_with(starts.len(), Vec::new);
@@ -85,13 +67,9 @@ impl Neighbors {
     /// Sorts the particles into cells.
     fn sort(&mut self) {
         let count = self.starts.len();
-        let fold = |start: DVec3, pick: fn(DVec3, DVec3) -> DVec3| {
-            self.starts
-                .iter()
-                .fold(start, |best, &position| pick(best, position))
-        };
-        self.low = fold(DVec3::INFINITY, DVec3::min);
-        let extent = fold(DVec3::NEG_INFINITY, DVec3::max) - self.low;
+        let starts = self.starts.iter().copied();
+        self.low = starts.clone().fold(DVec3::INFINITY, DVec3::min);
+        let extent = starts.fold(DVec3::NEG_INFINITY, DVec3::max) - self.low;
         // As wide as the reach of two particles, unless that makes too many cells.
         self.cell_size = (2.0 * self.max_reach).max(f64::MIN_POSITIVE);
         let budget = (CELLS_PER_PARTICLE * count).max(1) as f64;
@@ -107,11 +85,8 @@ impl Neighbors {
         let cell_count: usize = self.counts.iter().product();
         let mut cells = std::mem::take(&mut self.cells);
         cells.clear();
-        cells.extend(
-            self.starts
-                .iter()
-                .map(|&position| self.cell(self.coordinates(position)) as u32),
-        );
+        let cell = |&position: &DVec3| self.cell(self.coordinates(position)) as u32;
+        cells.extend(self.starts.iter().map(cell));
         self.first.clear();
         self.first.resize(cell_count + 1, 0);
         for &cell in &cells {

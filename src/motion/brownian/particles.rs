@@ -1,6 +1,6 @@
 //! Diffusing hard spheres, from collision to collision within each step.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use glam::{DQuat, DVec3};
@@ -265,11 +265,9 @@ impl BrownianParticles {
         decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<ParticleStepReport, MotionError> {
         check_positive("step", dt)?;
-        let displacements: Vec<DVec3> = self
-            .clusters
-            .par_iter()
-            .map(|cluster| self.displacement(cluster, dt))
-            .collect();
+        let clusters = self.clusters.par_iter();
+        let displacements = clusters.map(|cluster| self.displacement(cluster, dt));
+        let displacements: Vec<DVec3> = displacements.collect();
         for (cluster, &displacement) in self.clusters.iter_mut().zip(&displacements) {
             (cluster.displacement, cluster.time) = (displacement, 0.0);
         }
@@ -353,32 +351,15 @@ fn check_finite(positions: &[DVec3], time: f64) -> Result<(), MotionError> {
     Ok(())
 }
 
-/// A predicted collision. The greatest one is the earliest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A predicted collision, ordered by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Prediction {
-    time: f64,
+    /// Bits of the time, which is not negative: they have the order of times.
+    time: u64,
     particle: u32,
     other: CollisionPartner,
     /// Versions of both clusters at the time of the prediction.
     versions: [u32; 2],
-}
-
-impl Eq for Prediction {}
-
-impl Ord for Prediction {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .time
-            .total_cmp(&self.time)
-            .then_with(|| other.particle.cmp(&self.particle))
-            .then_with(|| other.other.cmp(&self.other))
-    }
-}
-
-impl PartialOrd for Prediction {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// One step. Times are fractions of the step, from 0 to 1.
@@ -386,7 +367,7 @@ struct Step<'a> {
     state: &'a mut BrownianParticles,
     /// Duration of the step, s.
     dt: f64,
-    queue: BinaryHeap<Prediction>,
+    queue: BinaryHeap<Reverse<Prediction>>,
     /// Pairs that pass through each other in this step.
     passing: Vec<(u32, CollisionPartner)>,
     report: ParticleStepReport,
@@ -397,10 +378,24 @@ impl Step<'_> {
         mut self,
         decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
     ) -> Result<ParticleStepReport, MotionError> {
+        let has_queue = self.state.config.event_search == EventSearch::Queue;
         self.find_neighbors();
-        match self.state.config.event_search {
-            EventSearch::Queue => self.run_queue(decide)?,
-            EventSearch::Rescan => self.run_rescan(decide)?,
+        if has_queue {
+            self.fill_queue();
+        }
+        let mut now = 0.0;
+        while let Some((time, particle, other)) = self.next_collision(now) {
+            now = time;
+            let changed = self.respond(now, particle, other, decide)?;
+            for cluster in changed.into_iter().flatten() {
+                let members = self.state.clusters[cluster as usize].members.clone();
+                self.update_ranges(&members, now);
+                let mut list = Vec::new();
+                for &member in members.iter().filter(|_| has_queue) {
+                    self.report.checks += self.predict(member, now, |_| true, &mut list);
+                }
+                self.queue.extend(list);
+            }
         }
         for cluster in 0..self.state.clusters.len() as u32 {
             self.state.advance(cluster, 1.0);
@@ -425,58 +420,33 @@ impl Step<'_> {
             .build(&state.positions, &state.radii, &ranges);
     }
 
-    fn run_queue(
-        &mut self,
-        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
-    ) -> Result<(), MotionError> {
+    fn fill_queue(&mut self) {
         let this = &*self;
-        let count = this.state.positions.len() as u32;
-        let predictions: Vec<(Vec<Prediction>, u64)> = (0..count)
-            .into_par_iter()
-            .map(|particle| {
-                let mut list = Vec::new();
-                let checks = this.predict(particle, 0.0, |other| other > particle, &mut list);
-                (list, checks)
-            })
-            .collect();
+        let predictions = (0..this.state.positions.len() as u32).into_par_iter();
+        let predictions = predictions.map(|particle| {
+            let mut list = Vec::new();
+            let checks = this.predict(particle, 0.0, |other| other > particle, &mut list);
+            (list, checks)
+        });
+        let predictions: Vec<(Vec<Reverse<Prediction>>, u64)> = predictions.collect();
         let mut all = Vec::new();
         for (list, checks) in predictions {
             all.extend(list);
             self.report.checks += checks;
         }
         self.queue = all.into();
-        while let Some(next) = self.queue.pop() {
-            if self.versions(next.particle, next.other) != next.versions {
-                continue;
-            }
-            let changed = self.respond(next.time, next.particle, next.other, decide)?;
-            for cluster in changed.into_iter().flatten() {
-                let members = self.state.clusters[cluster as usize].members.clone();
-                self.update_ranges(&members, next.time);
-                let mut list = Vec::new();
-                for &member in &members {
-                    self.report.checks += self.predict(member, next.time, |_| true, &mut list);
-                }
-                self.queue.extend(list);
-            }
-        }
-        Ok(())
     }
 
-    fn run_rescan(
-        &mut self,
-        decide: &mut dyn FnMut(&ParticleCollision) -> CollisionOutcome,
-    ) -> Result<(), MotionError> {
-        let mut now = 0.0;
-        while let Some((time, particle, other)) = self.earliest_collision(now) {
-            now = time;
-            let changed = self.respond(time, particle, other, decide)?;
-            for cluster in changed.into_iter().flatten() {
-                let members = self.state.clusters[cluster as usize].members.clone();
-                self.update_ranges(&members, time);
+    fn next_collision(&mut self, now: f64) -> Option<(f64, u32, CollisionPartner)> {
+        if self.state.config.event_search == EventSearch::Rescan {
+            return self.earliest_collision(now);
+        }
+        while let Some(Reverse(next)) = self.queue.pop() {
+            if self.versions(next.particle, next.other) == next.versions {
+                return Some((f64::from_bits(next.time), next.particle, next.other));
             }
         }
-        Ok(())
+        None
     }
 
     /// The earliest collision of all pairs.
@@ -494,8 +464,8 @@ impl Step<'_> {
             }
             let (position, displacement) = self.path(particle, now);
             let radius = self.state.radii[particle as usize];
-            let neighbors = self.state.neighbors.of(particle);
-            for &index in neighbors.iter().filter(|&&other| other > particle) {
+            let neighbors = self.state.neighbors.lists[particle as usize].iter();
+            for &index in neighbors.filter(|&&other| other > particle) {
                 let (other_position, other_displacement) = self.path(index, now);
                 let reach = radius + self.state.radii[index as usize];
                 let max_distance =
@@ -543,7 +513,7 @@ impl Step<'_> {
         particle: u32,
         now: f64,
         filter: impl Fn(u32) -> bool,
-        list: &mut Vec<Prediction>,
+        list: &mut Vec<Reverse<Prediction>>,
     ) -> u64 {
         let mut checks = 0;
         let mut add = |time: f64, other: CollisionPartner| {
@@ -555,12 +525,12 @@ impl Step<'_> {
                 CollisionPartner::Wall(_) => (particle, other),
             };
             if !self.passing.contains(&(particle, other)) {
-                list.push(Prediction {
-                    time,
+                list.push(Reverse(Prediction {
+                    time: time.to_bits(),
                     particle,
                     other,
                     versions: self.versions(particle, other),
-                });
+                }));
             }
         };
         for wall in 0..self.state.config.walls.len() as u32 {
@@ -568,7 +538,7 @@ impl Step<'_> {
                 add(time, CollisionPartner::Wall(wall));
             }
         }
-        for &other in self.state.neighbors.of(particle) {
+        for &other in &self.state.neighbors.lists[particle as usize] {
             if filter(other) {
                 checks += 1;
                 if let Some(time) = self.contact(particle, other, now, 1.0) {
@@ -724,9 +694,9 @@ impl Step<'_> {
         for &member in members {
             let (position, displacement) = self.path(member, now);
             let neighbors = &mut self.state.neighbors;
-            let needed =
-                position.distance(neighbors.start(member)) + displacement.length() * (1.0 - now);
-            if needed > neighbors.range(member) {
+            let start = neighbors.starts[member as usize];
+            let needed = position.distance(start) + displacement.length() * (1.0 - now);
+            if needed > neighbors.ranges[member as usize] {
                 neighbors.enlarge(member, RANGE_MARGIN * needed);
                 self.report.enlarged += 1;
             }
