@@ -160,17 +160,16 @@ pub(super) fn check_sphere(
     sphere: u32,
     properties: &[(&'static str, f64)],
 ) -> Result<(), MotionError> {
-    let invalid = |(_, value): &&(_, f64)| !(value.is_finite() && *value >= 0.0);
-    properties
-        .iter()
-        .find(invalid)
-        .map_or(Ok(()), |&(what, value)| {
-            Err(MotionError::BadSphere {
+    for &(what, value) in properties {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(MotionError::BadSphere {
                 sphere,
                 what,
                 value,
-            })
-        })
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Returns an error unless there is one position for each sphere or molecule.

@@ -36,6 +36,16 @@ pub enum WallSide {
     Outside,
 }
 
+impl WallSide {
+    /// Sign of the outward direction, seen from this side.
+    const fn sign(self) -> f64 {
+        match self {
+            Self::Inside => -1.0,
+            Self::Outside => 1.0,
+        }
+    }
+}
+
 /// A static obstacle that spheres cannot enter. Lengths in nm, world frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -86,18 +96,14 @@ impl Wall {
     /// high y, low z, high z.
     #[must_use]
     pub fn box_faces(low: DVec3, high: DVec3) -> [Self; 6] {
-        let face = |axis: usize, sign: f64, offset: f64| Self::Plane {
-            normal: sign * DVec3::AXES[axis],
-            offset: sign * offset,
-        };
-        [
-            face(0, 1.0, low.x),
-            face(0, -1.0, high.x),
-            face(1, 1.0, low.y),
-            face(1, -1.0, high.y),
-            face(2, 1.0, low.z),
-            face(2, -1.0, high.z),
-        ]
+        std::array::from_fn(|face| {
+            let (axis, is_high) = (face / 2, face % 2 == 1);
+            let (sign, corner) = if is_high { (-1.0, high) } else { (1.0, low) };
+            Self::Plane {
+                normal: sign * DVec3::AXES[axis],
+                offset: sign * corner[axis],
+            }
+        })
     }
 
     /// Returns an error if a wall in the list is degenerate or not finite.
@@ -164,28 +170,16 @@ impl Wall {
                 side,
             } => {
                 let offset = point - center;
-                let distance = offset.length();
-                let outward = offset.try_normalize().unwrap_or(DVec3::X);
-                match side {
-                    WallSide::Outside => SignedDistance {
-                        distance: distance - radius,
-                        normal: outward,
-                    },
-                    WallSide::Inside => SignedDistance {
-                        distance: radius - distance,
-                        normal: -outward,
-                    },
+                SignedDistance {
+                    distance: side.sign() * (offset.length() - radius),
+                    normal: side.sign() * offset.try_normalize().unwrap_or(DVec3::X),
                 }
             }
             Self::Surface { surface, side } => {
                 let closest = surface.distance_and_normal(point.as_vec3());
-                let sign = match side {
-                    WallSide::Outside => 1.0,
-                    WallSide::Inside => -1.0,
-                };
                 SignedDistance {
-                    distance: sign * f64::from(closest.distance),
-                    normal: sign * closest.normal.as_dvec3().normalize_or(DVec3::X),
+                    distance: side.sign() * f64::from(closest.distance),
+                    normal: side.sign() * closest.normal.as_dvec3().normalize_or(DVec3::X),
                 }
             }
         }
