@@ -47,7 +47,7 @@ pub enum FallingError {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
+/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
 /// use bevy_rapier_molecules::scenes::FallingSpheres;
 ///
 /// let mut falling = FallingSpheres::new(500, 0.1, 1)?;

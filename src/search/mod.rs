@@ -129,7 +129,7 @@ pub struct GridCell {
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
+/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
 /// use bevy_rapier_molecules::spheres::SphereSet;
 /// use glam::Vec3;
 ///

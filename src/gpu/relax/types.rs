@@ -106,7 +106,7 @@ pub struct GpuMolecule {
     pub inverse_mass: f32,
     /// Rotation of the principal axes in the body frame.
     pub principal_axes: [f32; 4],
-    /// Index of its placement, or [`NO_PLACEMENT`].
+    /// Index of its placement, or `u32::MAX` if it has none.
     pub placement: u32,
     /// Padding.
     pub spare: [u32; 3],

@@ -88,9 +88,10 @@ pub struct PlacedMolecule {
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer};
+/// use bevy_rapier_molecules::search::{
+///     AutoGrid, PairBuffer, PairSearch, PlacedMolecule, RefinedSearch,
+/// };
 /// use bevy_rapier_molecules::spheres::SphereSet;
-/// use bevy_rapier_molecules::search::{PlacedMolecule, RefinedSearch};
 /// use glam::Vec3;
 ///
 /// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
