@@ -31,39 +31,17 @@ use crate::motion::{CollisionOutcome, MotionError, OverlapShape};
 /// Default: 9.81 nm/s², Rapier's gravity.
 ///
 /// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// #[derive(Resource, Default)]
-/// struct Collisions(Vec<MoleculeCollision>);
-/// app.init_resource::<Collisions>();
-///
-/// // Two lipids approach each other with 10 nm/s each.
-/// let [one, other] = [-5.0, 5.0].map(|x: f32| {
-///     let bundle = (
-///         Molecule(lipid.clone()),
-///         AccelerationBound::default(),
-///         CollisionOutcome::Bounce,
-///         GravityScale(0.0),
-///         Velocity::linear(Vec3::X * -2.0 * x),
-///         Transform::from_xyz(x, 0.0, 0.0),
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+///     let molecule = Molecule(assets.load("molecules/popc.pdb"));
+///     // A `MessageReader<MoleculeCollision>` receives the collisions of all molecules.
+///     commands.spawn((molecule, AccelerationBound::default())).observe(
+///         |collision: On<MoleculeCollision>| {
+///             info!("hit {} after {} s", collision.other, collision.time);
+///         },
 ///     );
-///     app.world_mut().spawn(bundle).id()
-/// });
-/// // Observe one of them; a `MessageReader<MoleculeCollision>` receives all collisions.
-/// app.world_mut().entity_mut(one).observe(
-///     |collision: On<MoleculeCollision>, mut collisions: ResMut<Collisions>| {
-///         collisions.0.push(*collision);
-///     },
-/// );
-/// for _ in 0..40 {
-///     app.update();
 /// }
-/// let collisions = &app.world().resource::<Collisions>().0;
-/// let first = collisions.first().ok_or("no collision")?;
-/// assert_eq!((first.molecule, first.other), (one, other));
-/// assert_eq!(first.outcome, CollisionOutcome::Bounce);
-/// assert!(first.time > 0.1 && first.time < 0.55, "after {} s", first.time);
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]

@@ -60,38 +60,6 @@ impl AssetLoader for MoleculeLoader {
 
 /// The file of a molecule is missing or invalid. The molecule has no collider and no mass.
 /// The error is also logged.
-///
-/// ```
-/// # use std::{thread::sleep, time::Duration};
-#[doc = include_str!("doctest_setup.txt")]
-/// #[derive(Resource, Default)]
-/// struct Failures(Vec<MoleculeLoadFailed>);
-/// app.init_resource::<Failures>();
-/// app.add_systems(
-///     Update,
-///     |mut messages: MessageReader<MoleculeLoadFailed>, mut failures: ResMut<Failures>| {
-///         failures.0.extend(messages.read().cloned());
-///     },
-/// );
-/// let missing = app.world().resource::<AssetServer>().load("molecules/none.pdb");
-/// let molecule = app.world_mut().spawn(Molecule(missing)).id();
-/// # for _ in 0..2000 {
-/// #     app.update();
-/// #     if !app.world().resource::<Failures>().0.is_empty() {
-/// #         break;
-/// #     }
-/// #     sleep(Duration::from_millis(1));
-/// # }
-///
-/// // The failure is reported a few frames later.
-/// let [failure] = &app.world().resource::<Failures>().0[..] else {
-///     return Err("expected one failure".into());
-/// };
-/// assert_eq!(failure.molecule, molecule);
-/// assert_eq!(failure.path, "molecules/none.pdb");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Message, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeLoadFailed {

@@ -1,17 +1,13 @@
 //! The backend of the contact solver, and the fallback to the CPU.
 //!
-//! A GPU finds and solves contacts like the CPU; only one impulse per molecule and a list of
-//! touching pairs are read back. The backend may change at any substep: contacts keep their
-//! accumulated impulses. If a device is lost, the CPU continues from the same bodies without a
-//! warm start. As a solver, a GPU rounds differently from the CPU. As a search only, it gives
-//! bit-for-bit the results of the CPU.
+//! The backend may change at any substep: contacts keep their accumulated impulses. If a device is
+//! lost, the CPU continues from the same bodies without a warm start.
 
 use bevy::prelude::*;
 
 use super::device::{DeviceSlot, RendererDevice};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::{Backend, DeviceError};
-use crate::dynamics::{DeviceSolver, GroupSearch};
 use crate::search::AutoGrid;
 
 /// Number of spheres of a context from which [`Backend::Auto`] uses a GPU. Below, the CPU
@@ -26,35 +22,18 @@ const AUTO_KEEP_SPHERES: usize = AUTO_MIN_SPHERES / 2;
 ///
 /// Set [`requested`](Self::requested) at any time. From the next frame on,
 /// [`active`](Self::active) returns the backend in use.
-///
-/// ```
-/// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::plugin::MoleculeBackend;
-///
-/// let backend = MoleculeBackend::new(Backend::Gpu);
-/// assert_eq!(backend.requested, Backend::Gpu);
-/// // The plugin has not created a device yet.
-/// assert_eq!(backend.active(), Backend::Cpu);
-/// assert!(backend.adapter().is_none());
-/// ```
 #[derive(Debug, Default, Resource, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct MoleculeBackend {
-    /// The requested backend.
-    ///
-    /// Default: [`Backend::Auto`].
+    /// The requested backend. Default: [`Backend::Auto`].
     pub requested: Backend,
-    /// Whether a GPU only finds the pairs, and the CPU solves the contacts. The results are
-    /// then bit for bit those of the CPU, but more data is read back.
-    ///
-    /// Default: `false`.
+    /// Whether a GPU only finds the pairs, and the CPU solves the contacts. The results are then
+    /// bit for bit those of the CPU, but more data is read back. Default: `false`.
     pub search_only: bool,
-    /// Whether a GPU that solves contacts does not report which molecules touch. There are
-    /// then no contact events, no molecule is [`Colliding`](super::Colliding), and as little
-    /// as possible is read back. When a molecule is despawned, all sleeping molecules of its
-    /// context wake, since its neighbors are unknown.
-    ///
-    /// Default: `false`.
+    /// Whether a GPU that solves contacts does not report which molecules touch. There are then no
+    /// contact events, no molecule is [`Colliding`](super::Colliding), and as little as possible is
+    /// read back. When a molecule is despawned, all sleeping molecules of its context wake, since
+    /// its neighbors are unknown. Default: `false`.
     pub skip_touches: bool,
     /// Description of the adapter in use.
     adapter: Option<String>,
@@ -80,22 +59,10 @@ pub struct MoleculeBackendFailed {
     pub error: DeviceError,
 }
 
-/// The work of a device for a context.
-#[cfg_attr(
-    not(feature = "gpu"),
-    expect(dead_code, reason = "constructed by `device` only")
-)]
-pub(super) enum DeviceWork {
-    /// The device finds the pairs.
-    Search(Box<dyn GroupSearch>),
-    /// The device also solves the contacts.
-    Contacts(Box<dyn DeviceSolver>),
-}
-
 /// The backend of a context.
 #[derive(Debug, Default)]
 pub(super) struct ContextBackend {
-    is_gpu: bool,
+    pub is_gpu: bool,
     /// The [`MoleculeBackend::generation`] in use.
     generation: u32,
     /// Number of spheres from which a GPU that has failed would fail again.
@@ -157,10 +124,6 @@ impl MoleculeBackend {
 }
 
 impl ContextBackend {
-    pub fn is_gpu(&self) -> bool {
-        self.is_gpu
-    }
-
     fn record_failure(&mut self, spheres: usize, error: &DeviceError) {
         self.is_gpu = false;
         // Fewer spheres might fit.
@@ -197,10 +160,8 @@ pub(super) fn choose_device(
         }
         Err(error) => {
             warn!("the CPU replaces the requested GPU: {error}");
-            failures.write(MoleculeBackendFailed {
-                context: None,
-                error,
-            });
+            let context = None;
+            failures.write(MoleculeBackendFailed { context, error });
             None
         }
     };
@@ -229,20 +190,16 @@ pub(super) fn assign_backends(
             generation: backend.generation,
             fails_from: world.backend.fails_from.filter(|_| !renewed),
         };
-        let search_only = backend.search_only;
-        let work = is_gpu.then(|| backend.slot.work(search_only)).flatten();
-        match work {
-            Some(Ok(DeviceWork::Search(search))) => world.contacts.set_group_search(search),
-            Some(Ok(DeviceWork::Contacts(solver))) => {
-                let report_touches = !backend.skip_touches;
-                world.contacts.set_device_solver(solver, report_touches);
-            }
-            Some(Err(error)) => {
-                world.contacts.set_search(Box::new(AutoGrid::new()));
-                report_device_error(context, error, world, &mut backend, &mut failures);
-            }
-            None if was_gpu => world.contacts.set_search(Box::new(AutoGrid::new())),
-            None => {}
+        let installed = if is_gpu {
+            backend.install_device(&mut world.contacts)
+        } else {
+            Ok(false)
+        };
+        if was_gpu && matches!(installed, Ok(false)) || installed.is_err() {
+            world.contacts.set_search(Box::new(AutoGrid::new()));
+        }
+        if let Err(error) = installed {
+            report_device_error(context, error, world, &mut backend, &mut failures);
         }
     }
 }
@@ -257,22 +214,16 @@ pub(super) fn report_device_error(
 ) {
     let spheres = world.contacts.spheres().len();
     world.backend.record_failure(spheres, &error);
-    if error.is_lost() {
-        // Other contexts use the same device: report it once for all of them.
-        if backend.drop_device() {
+    let context = (!error.is_lost()).then_some(context);
+    match context {
+        Some(context) => warn!("the CPU replaces the GPU in context {context}: {error}"),
+        None if backend.drop_device() => {
             warn!("the CPU replaces the GPU in all contexts: {error}");
-            failures.write(MoleculeBackendFailed {
-                context: None,
-                error,
-            });
         }
-        return;
+        // Another context uses the same device and has already reported it for all of them.
+        None => return,
     }
-    warn!("the CPU replaces the GPU in context {context}: {error}");
-    failures.write(MoleculeBackendFailed {
-        context: Some(context),
-        error,
-    });
+    failures.write(MoleculeBackendFailed { context, error });
 }
 
 #[cfg(test)]

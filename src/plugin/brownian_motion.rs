@@ -1,6 +1,7 @@
 //! Brownian motion of molecules.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,10 +27,9 @@ use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
 use crate::search::Pair;
 
-/// A molecule that diffuses. Each substep it makes a random translation and rotation, unless
-/// an atom would overlap another molecule or it would leave its
-/// [`Compartment`](super::Compartment). Collisions are reported as
-/// [`MoleculeCollision`](super::MoleculeCollision).
+/// A molecule that diffuses. Each substep it makes a random translation and rotation, unless an
+/// atom would overlap another molecule or it would leave its [`Compartment`](super::Compartment).
+/// Collisions are reported as [`MoleculeCollision`](super::MoleculeCollision).
 ///
 /// In water a molecule loses its velocity within picoseconds. Its velocity is therefore
 /// zeroed each substep: contacts, springs and forces move it only in the substep in which
@@ -39,40 +39,22 @@ use crate::search::Pair;
 /// the molecule does not diffuse and an error is logged.
 ///
 /// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// app.insert_resource(BrownianMotionConfig { seed: 7, ..default() });
-/// let diffusing = (Molecule(lipid.clone()), BrownianMotion::default());
-/// let diffusing = app.world_mut().spawn(diffusing).id();
-/// // A molecule without the component rests.
-/// let transform = Transform::from_xyz(6.0, 0.0, 0.0);
-/// let resting = app.world_mut().spawn((Molecule(lipid), GravityScale(0.0), transform)).id();
-/// for _ in 0..30 {
-///     app.update();
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+///     let molecule = Molecule(assets.load("molecules/1ubq.cif"));
+///     commands.spawn((molecule, BrownianMotion::default(), CollisionOutcome::Stick));
 /// }
-/// let position = |entity| app.world().get::<Transform>(entity).map(|at| at.translation);
-/// let displacement = position(diffusing).ok_or("no transform")?.length();
-/// assert!(displacement > 0.01 && displacement < 5.0, "{displacement} nm in 0.5 s");
-/// assert_eq!(position(resting), Some(transform.translation));
-/// let velocity = app.world().get::<Velocity>(diffusing).ok_or("no velocity")?;
-/// assert_eq!(velocity.linear, Vec3::ZERO);
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(Molecule, GravityScale(0.0))]
 pub struct BrownianMotion {
-    /// Diffusion coefficient, nm²/s.
-    ///
-    /// Default: that of a sphere of `radius` (Stokes-Einstein).
+    /// Diffusion coefficient, nm²/s. Default: that of a sphere of `radius` (Stokes-Einstein).
     pub diffusion: Option<f64>,
-    /// Rotational diffusion coefficient, rad²/s.
-    ///
-    /// Default: that of a sphere of `radius`.
+    /// Rotational diffusion coefficient, rad²/s. Default: that of a sphere of `radius`.
     pub rotational_diffusion: Option<f64>,
-    /// Hydrodynamic radius, nm.
-    ///
-    /// Default: that of a hydrated globular protein of the same mass.
+    /// Hydrodynamic radius, nm. Default: that of a hydrated globular protein of the same mass.
     pub radius: Option<f64>,
 }
 
@@ -95,22 +77,15 @@ impl BrownianMotion {
 #[derive(Clone, Copy, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct BrownianMotionConfig {
-    /// Temperature and viscosity.
-    ///
-    /// Default: water at 298 K.
+    /// Temperature and viscosity. Default: water at 298 K.
     pub medium: Medium,
     /// Diffusion time per second of physics time, s; zero pauses.
-    ///
     /// Default: 1e-9, in which a small protein diffuses about 1 nm.
     pub pace: f64,
-    /// Seed of the random steps.
-    ///
-    /// Default: 1.
+    /// Seed of the random steps. Default: 1.
     pub seed: u64,
     /// Maximum number of steps per substep. A substep is split so that molecules do not jump
-    /// through each other; time beyond this limit is skipped and a warning is logged.
-    ///
-    /// Default: 64.
+    /// through each other; time beyond this limit is skipped and a warning is logged. Default: 64.
     pub max_steps: u32,
 }
 
@@ -130,8 +105,7 @@ impl Default for BrownianMotionConfig {
 pub(super) struct Diffusion {
     /// Whether `crowd` and `members` are up to date.
     pub collected: bool,
-    /// All members, since molecules at rest are obstacles. `None` if no molecule
-    /// diffuses.
+    /// All members, since molecules at rest are obstacles. `None` if no molecule diffuses.
     crowd: Option<BrownianMolecules>,
     /// The members in the order of the crowd, and whether they diffuse.
     members: Vec<(Member, bool)>,
@@ -290,18 +264,12 @@ struct StepRules<'a> {
 
 impl MoveRules for StepRules<'_> {
     fn collide(&mut self, pair: Pair) -> CollisionOutcome {
-        let Self {
-            molecules,
-            rule,
-            time,
-            collisions,
-        } = self;
-        let collision = collisions.entry([pair.a, pair.b]).or_insert_with(|| {
-            let [one, other] = [pair.a, pair.b].map(|index| &molecules[index as usize]);
-            let mut collision = rule.decide(MoleculeCollision {
+        let collision = self.collisions.entry([pair.a, pair.b]).or_insert_with(|| {
+            let [one, other] = [pair.a, pair.b].map(|index| &self.molecules[index as usize]);
+            let mut collision = self.rule.decide(MoleculeCollision {
                 molecule: one.entity,
                 other: other.entity,
-                time: *time,
+                time: self.time,
                 outcome: one.outcome.of_both(other.outcome),
             });
             if collision.outcome == CollisionOutcome::Stick && !(one.diffuses && other.diffuses) {
@@ -361,7 +329,7 @@ pub(super) fn diffuse(
         let max_time = f64::from(config.max_steps.max(1)) * crowd.longest_step();
         if time > max_time {
             time = max_time;
-            if !std::mem::replace(&mut world.diffusion.time_limit_logged, true) {
+            if !mem::replace(&mut world.diffusion.time_limit_logged, true) {
                 warn!(
                     "molecules of context {context} diffuse slower than requested: a substep \
                      of {dt} s needs more than {} steps; lower the pace of \
@@ -379,11 +347,10 @@ pub(super) fn diffuse(
             };
             match crowd.advance(time, &mut rules) {
                 Ok(_) => world.diffusion.step_error_logged = false,
-                Err(error) => {
-                    if !std::mem::replace(&mut world.diffusion.step_error_logged, true) {
-                        error!("molecules of context {context} do not diffuse: {error}");
-                    }
+                Err(error) if !mem::replace(&mut world.diffusion.step_error_logged, true) => {
+                    error!("molecules of context {context} do not diffuse: {error}");
                 }
+                Err(_) => {}
             }
             molecules = rules.molecules;
             let passing = rules.collisions.iter().filter_map(|(pair, collision)| {

@@ -8,9 +8,8 @@ use super::molecule_world::MoleculeWorld;
 
 pub use crate::motion::CollisionOutcome;
 
-/// Two molecules collided: their atoms touch, or would have touched. Reported for molecules
-/// with [`BrownianMotion`](super::BrownianMotion) or
-/// [`AccelerationBound`](super::AccelerationBound).
+/// Two molecules collided: their atoms touch, or would have touched. Reported for molecules with
+/// [`BrownianMotion`](super::BrownianMotion) or [`AccelerationBound`](super::AccelerationBound).
 ///
 /// Written once as a message, with the smaller entity as `molecule`, and triggered as an
 /// event on both entities. In each context, messages are sorted by substep, time and

@@ -88,63 +88,39 @@ pub enum CompartmentRegion {
 /// its region (section 4.3 of the thesis, plus a damped spring).
 ///
 /// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// let world = app.world_mut();
-/// let vesicle = world.spawn(Compartment::SphereShell { radius: 8.0 }).id();
-/// // A lipid far outside its leaflet.
-/// let lipid = world.spawn((
-///     Molecule(lipid),
-///     GravityScale(0.0),
-///     InCompartment {
-///         depth: Some(1.0),
-///         ..InCompartment::new(vesicle, CompartmentRegion::OuterLeaflet)
-///     },
-///     Transform::from_xyz(0.0, 12.0, 0.0),
-/// ));
-/// let lipid = lipid.id();
-/// for _ in 0..60 {
-///     app.update();
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+///     let vesicle = commands.spawn(Compartment::SphereShell { radius: 8.0 }).id();
+///     commands.spawn((
+///         Molecule(assets.load("molecules/popc.pdb")),
+///         InCompartment::new(vesicle, CompartmentRegion::OuterLeaflet),
+///         Transform::from_xyz(0.0, 9.0, 0.0),
+///     ));
 /// }
-/// // After one second it is back.
-/// let position = app.world().get::<Transform>(lipid).ok_or("no transform")?.translation;
-/// assert!((position.length() - 9.0).abs() < 0.15, "{position}");
-/// # Ok(())
-/// # }
 /// ```
 ///
 /// If the compartment does not exist, the molecule is free and a warning is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct InCompartment {
-    /// The entity with the [`Compartment`].
-    ///
-    /// Default: `Entity::PLACEHOLDER`, which confines nothing.
+    /// The entity with the [`Compartment`]. Default: `Entity::PLACEHOLDER`, which confines nothing.
     #[entities]
     pub compartment: Entity,
-    /// The region of the compartment.
-    ///
-    /// Default: the outer leaflet.
+    /// The region of the compartment. Default: the outer leaflet.
     pub region: CompartmentRegion,
-    /// In a leaflet: how far the center of mass may leave its depth before the spring acts,
-    /// nm. Inside and outside: minimum gap between molecule and surface, nm.
-    ///
-    /// Default: 0.1 nm.
+    /// In a leaflet: how far the center of mass may leave its depth before the spring acts, nm.
+    /// Inside and outside: minimum gap between molecule and surface, nm. Default: 0.1 nm.
     pub leeway: f32,
-    /// In a leaflet: how far the molecule may tilt before the spring acts, radians.
-    ///
-    /// Default: 0.2.
+    /// In a leaflet: how far the molecule may tilt before the spring acts, radians. Default: 0.2.
     pub tilt_leeway: f32,
     /// In a leaflet: distance of the center of mass from the surface, nm.
-    ///
     /// Default: such that the tails of two leaflets touch.
     pub depth: Option<f32>,
     /// In a leaflet: direction from tail to head in the body frame.
-    ///
     /// Default: along the longest axis, towards the end with phosphorus or polar atoms.
     pub up: Option<Vec3>,
-    /// The spring.
-    ///
-    /// Default: critically damped, 2 Hz.
+    /// The spring. Default: critically damped, 2 Hz.
     pub spring: SpringLaw,
 }
 

@@ -9,38 +9,18 @@ use crate::molecule::MoleculeTemplate;
 /// A rigid molecule. This component is enough to spawn one:
 ///
 /// ```
-/// # use std::{thread::sleep, time::Duration};
-#[doc = include_str!("doctest_setup.txt")]
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-///     commands.spawn((
-///         Molecule(assets.load("molecules/popc.pdb")),
-///         Transform::from_xyz(0.0, 8.0, 0.0),
-///     ));
+///     let molecule = Molecule(assets.load("molecules/popc.pdb"));
+///     commands.spawn((molecule, Transform::from_xyz(0.0, 8.0, 0.0)));
 /// }
-/// # app.add_systems(Startup, spawn);
-/// # let mut loaded = app.world_mut().query::<(&PreparedMolecule, &AdditionalMassProperties)>();
-/// # for _ in 0..2000 {
-/// #     app.update();
-/// #     if loaded.iter(app.world()).next().is_some() {
-/// #         break;
-/// #     }
-/// #     sleep(Duration::from_millis(1));
-/// # }
-///
-/// // A few frames later the file is loaded, and the body has its mass.
-/// let (molecule, mass) = loaded.single(app.world())?;
-/// assert_eq!(molecule.template().atom_count(), 134);
-/// assert!(matches!(mass, AdditionalMassProperties::MassProperties(body)
-///     if body.mass == molecule.template().mass()));
-/// # Ok(())
-/// # }
 /// ```
 ///
-/// The entity's [`Transform`] is the pose of the center of mass, in nm; its scale must be 1.
-/// Until the file is loaded, the body has no mass and does not move. Then it gets a
-/// collider, its mass (Da) and its inertia (Da·nm²). The handle may change at any time: the
-/// old body stays until the new file is loaded. Removing the component removes the collider
-/// and the mass.
+/// The entity's [`Transform`] is the pose of the center of mass, in nm; its scale must be 1. Until
+/// the file is loaded, the body has no mass and does not move. Then it gets a collider, its mass
+/// (Da) and its inertia (Da·nm²). The handle may change at any time: the old body stays until the
+/// new file is loaded. Removing the component removes the collider and the mass.
 ///
 /// Default: no file.
 #[derive(Clone, Debug, Default, Component, Reflect)]
@@ -58,82 +38,49 @@ pub struct Molecule(pub Handle<MoleculeTemplate>);
 
 /// Contact material and collision groups of a molecule.
 ///
-/// Friction and restitution apply to all contacts; frequency and damping to contacts with
-/// other molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd). May change at any
-/// time. If a value is invalid, the default material is used and an error is logged once per
-/// change.
+/// Friction and restitution apply to all contacts; frequency and damping to contacts with other
+/// molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd). May change at any time. If a
+/// value is invalid, the default material is used and an error is logged once per change.
 ///
 /// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// // Two overlapping lipids of a group that does not collide with itself.
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// # use bevy_rapier3d::prelude::*;
+/// // Molecules of a group that does not collide with itself.
 /// let material = MoleculeMaterial {
-///     restitution: 0.8,
 ///     memberships: Group::GROUP_2,
 ///     filter: Group::ALL.difference(Group::GROUP_2),
 ///     ..default()
 /// };
-/// let lipids = [0.0, 0.2].map(|x| {
-///     let transform = Transform::from_xyz(x, 0.0, 0.0);
-///     app.world_mut().spawn((Molecule(lipid.clone()), material, transform)).id()
-/// });
-/// for _ in 0..4 {
-///     app.update();
-/// }
-/// for lipid in lipids {
-///     let lipid = app.world().entity(lipid);
-///     assert!(!lipid.get::<Colliding>().ok_or("no state")?.any());
-///     // The Rapier collider has the same restitution.
-///     let restitution = lipid.get::<Restitution>().ok_or("no restitution")?;
-///     assert_eq!(restitution.coefficient, 0.8);
-/// }
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
-    /// Ratio of separation speed to approach speed, from 0 to 1.
-    ///
-    /// Default: 0.
+    /// Ratio of separation speed to approach speed, from 0 to 1. Default: 0.
     pub restitution: f32,
-    /// Coulomb friction coefficient.
-    ///
-    /// Default: 0.5.
+    /// Coulomb friction coefficient. Default: 0.5.
     pub friction: f32,
-    /// Frequency of the contact spring, Hz: how fast overlaps are resolved. Limited to a
-    /// quarter of the substep rate.
-    ///
-    /// Default: 60 Hz.
+    /// Frequency of the contact spring, Hz: how fast overlaps are resolved. Limited to a quarter of
+    /// the substep rate. Default: 60 Hz.
     pub frequency_hz: f32,
-    /// Damping ratio of the contact spring; 1 is critical.
-    ///
-    /// Default: 10.
+    /// Damping ratio of the contact spring; 1 is critical. Default: 10.
     pub damping_ratio: f32,
     /// Groups that the molecule belongs to. Unless `memberships` and `filter` are both
-    /// `Group::ALL`, they are also the
-    /// [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups) of the collider.
-    ///
-    /// Default: all.
+    /// `Group::ALL`, they are also the [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups)
+    /// of the collider. Default: all.
     pub memberships: Group,
-    /// Groups that the molecule collides with.
-    ///
-    /// Default: all.
+    /// Groups that the molecule collides with. Default: all.
     pub filter: Group,
 }
 
 impl Default for MoleculeMaterial {
     fn default() -> Self {
-        let ContactMaterial {
-            restitution,
-            friction,
-            frequency_hz,
-            damping_ratio,
-        } = ContactMaterial::default();
+        let material = ContactMaterial::default();
         Self {
-            restitution,
-            friction,
-            frequency_hz,
-            damping_ratio,
+            restitution: material.restitution,
+            friction: material.friction,
+            frequency_hz: material.frequency_hz,
+            damping_ratio: material.damping_ratio,
             memberships: Group::ALL,
             filter: Group::ALL,
         }
@@ -173,9 +120,8 @@ impl MoleculeMaterial {
 #[require(Molecule)]
 pub struct StaticMolecule;
 
-/// A molecule without a Rapier collider: in
-/// [`ContactModel::Crowd`](super::ContactModel::Crowd) it collides with other molecules, and
-/// with nothing else.
+/// A molecule without a Rapier collider: in [`ContactModel::Crowd`](super::ContactModel::Crowd) it
+/// collides with other molecules, and with nothing else.
 ///
 /// For crowds of ten thousand molecules in scenes without ordinary colliders, where it
 /// saves Rapier's broad phase. Insert it together with the [`Molecule`].
@@ -209,9 +155,7 @@ pub enum MoleculeDetail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct Colliding {
-    /// Number of molecules that it touches.
-    ///
-    /// Default: 0.
+    /// Number of molecules that it touches. Default: 0.
     pub molecules: u32,
 }
 

@@ -14,44 +14,13 @@ use super::molecule_world::MoleculeWorld;
 /// same from run to run.
 ///
 /// ```
-/// # use bevy::ecs::system::RunSystemOnce;
-#[doc = include_str!("doctest_setup.txt")]
-/// #[derive(Resource, Default)]
-/// struct Received {
-///     messages: Vec<MoleculeContactStarted>,
-///     events: Vec<Entity>,
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn report(mut started: MessageReader<MoleculeContactStarted>) {
+///     for MoleculeContactStarted { molecule, other } in started.read() {
+///         info!("{molecule} touches {other}");
+///     }
 /// }
-/// app.init_resource::<Received>();
-///
-/// // Messages report all pairs.
-/// app.add_systems(
-///     Last,
-///     |mut started: MessageReader<MoleculeContactStarted>, mut received: ResMut<Received>| {
-///         received.messages.extend(started.read());
-///     },
-/// );
-/// let one = app.world_mut().spawn(Molecule(lipid.clone())).id();
-/// let other = (Molecule(lipid), Transform::from_xyz(0.3, 0.0, 0.0));
-/// let other = app.world_mut().spawn(other).id();
-/// // Entity events report the contacts of one molecule.
-/// app.world_mut().entity_mut(other).observe(
-///     |started: On<MoleculeContactStarted>, mut received: ResMut<Received>| {
-///         received.events.push(started.other);
-///     },
-/// );
-/// for _ in 0..3 {
-///     app.update();
-/// }
-///
-/// let received = app.world().resource::<Received>();
-/// let (first, second) = (one.min(other), one.max(other));
-/// assert_eq!(received.messages, [MoleculeContactStarted { molecule: first, other: second }]);
-/// assert_eq!(received.events, [one]);
-/// assert_eq!(app.world().get::<Colliding>(one), Some(&Colliding { molecules: 1 }));
-/// let touching = move |touching: TouchingMolecules| touching.contains(one, other);
-/// assert!(matches!(app.world_mut().run_system_once(touching), Ok(true)));
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]

@@ -16,7 +16,7 @@ use super::molecule_world::{ContactModel, Member, Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::rapier_body::moving_body;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, CrowdContacts, Exclusion, Impulse};
+use crate::dynamics::{ContactMember, ContactSolverConfig, Exclusion, Impulse};
 
 /// Changes after which the members of a context are collected again.
 type MemberChange = Or<(
@@ -162,8 +162,7 @@ pub(super) fn gather(
     }
 }
 
-/// Visits every two bodies with a joint whose contacts are disabled, by the same rules as
-/// Rapier.
+/// Visits every two bodies with a joint whose contacts are disabled, by the same rules as Rapier.
 pub(super) fn for_each_joint_without_contacts(
     joints: &RapierContextJoints,
     mut visit: impl FnMut([RigidBodyHandle; 2]),
@@ -242,7 +241,11 @@ pub(super) fn detect(
                 if let Some(error) = world.contacts.take_device_error() {
                     report_device_error(context, error, world, &mut backend, &mut failures);
                 }
-                let touching = crowd_touches(&world.contacts, &world.members);
+                let touches = world.contacts.touches().iter();
+                let touching = touches.filter(|touch| touch.overlaps > 0).map(|touch| {
+                    let [a, b] = [touch.a, touch.b].map(|member| world.members[member].entity);
+                    TouchingPair::new(a, b, touch.penetration)
+                });
                 world.touching.update(touching);
             }
             ContactModel::Solver => {
@@ -253,17 +256,6 @@ pub(super) fn detect(
         }
         world.times.detect += start.elapsed();
     }
-}
-
-fn crowd_touches(
-    contacts: &CrowdContacts,
-    members: &Members,
-) -> impl Iterator<Item = TouchingPair> {
-    let touches = contacts.touches().iter();
-    touches.filter(|touch| touch.overlaps > 0).map(|touch| {
-        let [a, b] = [touch.a, touch.b].map(|member| members[member].entity);
-        TouchingPair::new(a, b, touch.penetration)
-    })
 }
 
 fn rapier_touches(
@@ -335,8 +327,8 @@ pub(super) fn apply(
             let impulses = world.contacts.impulses();
             let impulses = impulses.map(|(member, impulse)| (world.members[member].body, impulse));
             let external = world.contacts.external_impulses();
-            let external = world.external_contacts.bodies().zip(external);
-            let external = external.filter_map(|(body, impulse)| Some((body?, impulse)));
+            let external = world.external_contacts.handles.iter().zip(external);
+            let external = external.filter_map(|(body, impulse)| Some(((*body)?, impulse)));
             for (handle, impulse) in impulses.chain(external) {
                 if !impulse.is_zero() {
                     apply_impulse(bodies, handle, &impulse, false);

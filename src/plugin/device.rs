@@ -7,8 +7,9 @@ use bevy::prelude::*;
 #[cfg(feature = "render")]
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 
-use super::backend::{DeviceWork, MoleculeBackend};
+use super::backend::MoleculeBackend;
 use crate::backend::{Backend, DeviceError};
+use crate::dynamics::CrowdContacts;
 use crate::gpu::{GpuContactSolver, GpuDevice, GpuGroupSearch, GpuOptions};
 
 /// The device in use, and how to obtain another one.
@@ -84,16 +85,6 @@ impl DeviceSlot {
         self.shared.is_none()
     }
 
-    /// Creates a search or a contact solver on the device, if there is one.
-    pub fn work(&self, search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
-        let device = Arc::clone(self.device.as_ref()?);
-        Some(if search_only {
-            GpuGroupSearch::new(device).map(|search| DeviceWork::Search(Box::new(search)))
-        } else {
-            GpuContactSolver::new(device).map(|solver| DeviceWork::Contacts(Box::new(solver)))
-        })
-    }
-
     /// Drops a lost device.
     pub fn clear(&mut self) {
         let lost = self.device.take();
@@ -120,10 +111,23 @@ impl MoleculeBackend {
         self.retry();
     }
 
-    /// Sets how a new device is chosen and how much of it is used. Takes effect in the next
-    /// frame.
+    /// Sets how a new device is chosen and how much of it is used. Takes effect in the next frame.
     pub fn set_options(&mut self, options: GpuOptions) {
         self.slot.options = options;
         self.retry();
+    }
+
+    /// Lets the device, if there is one, find or also solve contacts. Returns whether it does.
+    pub(super) fn install_device(&self, contacts: &mut CrowdContacts) -> Result<bool, DeviceError> {
+        let Some(device) = self.slot.device.clone() else {
+            return Ok(false);
+        };
+        if self.search_only {
+            contacts.set_group_search(Box::new(GpuGroupSearch::new(device)?));
+        } else {
+            let solver = GpuContactSolver::new(device)?;
+            contacts.set_device_solver(Box::new(solver), !self.skip_touches);
+        }
+        Ok(true)
     }
 }

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use bevy::ecs::system::SystemParam;
 
-use super::backend::DeviceWork;
+use super::backend::MoleculeBackend;
 use crate::backend::{Backend, DeviceError};
+use crate::dynamics::CrowdContacts;
 
 /// Never has a device.
 #[derive(Debug, Default)]
@@ -40,9 +41,12 @@ impl DeviceSlot {
         false
     }
 
-    pub fn work(&self, _search_only: bool) -> Option<Result<DeviceWork, DeviceError>> {
-        None
-    }
-
     pub fn clear(&mut self) {}
+}
+
+impl MoleculeBackend {
+    /// Changes nothing.
+    pub(super) fn install_device(&self, _: &mut CrowdContacts) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
 }

@@ -82,18 +82,13 @@ impl Context<'_> {
 pub(super) struct ExternalContacts {
     bodies: Vec<ExternalBody>,
     /// Rigid bodies of `bodies`; `None` for immovable ones.
-    handles: Vec<Option<RigidBodyHandle>>,
+    pub handles: Vec<Option<RigidBodyHandle>>,
     /// Index into `bodies` by id.
     index_of: HashMap<u64, u32>,
     contacts: Vec<ExternalContact>,
 }
 
 impl ExternalContacts {
-    /// Rigid bodies of the external bodies; `None` for immovable ones.
-    pub fn bodies(&self) -> impl Iterator<Item = Option<RigidBodyHandle>> + '_ {
-        self.handles.iter().copied()
-    }
-
     fn collect(&mut self, context: &Context, narrow_phase: &NarrowPhase) {
         self.bodies.clear();
         self.handles.clear();
@@ -104,17 +99,14 @@ impl ExternalContacts {
             pairs.filter(|pair| !pair.manifolds.is_empty())
         };
         for pair in touching() {
-            let members = [pair.collider1, pair.collider2].map(|handle| context.member(handle));
-            match members {
-                [Some(member), None] => {
-                    let external = self.external_side(context, pair.collider2, true);
-                    self.add(context, pair, [Some(ContactSide::Member(member)), external]);
-                }
-                [None, Some(member)] => {
-                    let external = self.external_side(context, pair.collider1, true);
-                    self.add(context, pair, [external, Some(ContactSide::Member(member))]);
-                }
-                _ => {}
+            let handles = [pair.collider1, pair.collider2];
+            let members = handles.map(|handle| context.member(handle));
+            if members.iter().flatten().count() == 1 {
+                let sides = [0, 1].map(|side| match members[side] {
+                    Some(member) => Some(ContactSide::Member(member)),
+                    None => self.external_side(context, handles[side], true),
+                });
+                self.add(context, pair, sides);
             }
         }
         // The other contacts of movable bodies that molecules touch.

@@ -321,8 +321,7 @@ fn draw_compartments(
         if !transform.affine().is_finite() {
             continue;
         }
-        let (_, rotation, position) = transform.to_scale_rotation_translation();
-        let isometry = Isometry3d::new(position, rotation);
+        let isometry = transform.to_isometry();
         let (points, lines) = outline(&*surface.shape().0);
         for line in lines.iter().take(group.max_compartment_lines) {
             let [Some(a), Some(b)] = line.map(|index| points.get(index as usize)) else {

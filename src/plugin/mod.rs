@@ -23,8 +23,7 @@
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
 //! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
-//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`],
-//!   [`CollisionRule`].
+//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`].
 //! - Messages that are also entity events, in a deterministic order:
 //!   [`MoleculeContactStarted`], [`MoleculeContactStopped`], [`MoleculeCollision`].
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
@@ -32,8 +31,7 @@
 //! - System parameters: [`TouchingMolecules`] lists touching molecules; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
-//! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then
-//! 9.81 nm/s².
+//! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then 9.81 nm/s².
 //!
 //! # System sets
 //!
@@ -78,10 +76,9 @@
 //!
 //! # Backends
 //!
-//! [`MoleculeBackend`] selects the CPU or a GPU for contacts. A GPU receives the bodies and
-//! returns one impulse per molecule and the touching pairs; atoms, pairs and contacts stay on
-//! the device. If a GPU fails, the CPU solves the same substep and a
-//! [`MoleculeBackendFailed`] is written.
+//! [`MoleculeBackend`] selects the CPU or a GPU for contacts. A GPU receives the bodies and returns
+//! one impulse per molecule and the touching pairs; atoms, pairs and contacts stay on the device.
+//! If a GPU fails, the CPU solves the same substep and a [`MoleculeBackendFailed`] is written.
 //!
 //! # Contacts and collisions
 //!
@@ -106,11 +103,10 @@
 //!
 //! # Papers
 //!
-//! The springs of compartments and the red and green of colliding molecules are from
-//! J. Pauschenwein's thesis (*Real-Time Collision Detection and Handling of Molecules for
-//! Animation and Modelling*, TU Wien, 2022, chapters 3 and 4). For contacts see
-//! [`dynamics`](crate::dynamics), for Brownian motion and collisions
-//! [`motion`](crate::motion).
+//! The springs of compartments and the red and green of colliding molecules are from J.
+//! Pauschenwein's thesis (*Real-Time Collision Detection and Handling of Molecules for Animation
+//! and Modelling*, TU Wien, 2022, chapters 3 and 4). For contacts see
+//! [`dynamics`](crate::dynamics), for Brownian motion and collisions [`motion`](crate::motion).
 //!
 //! # Rendering
 //!

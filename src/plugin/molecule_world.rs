@@ -159,7 +159,7 @@ impl MoleculeWorld {
     /// [`Backend::Gpu`]. See [`MoleculeBackend`](super::MoleculeBackend).
     #[must_use]
     pub fn backend(&self) -> Backend {
-        if self.backend.is_gpu() {
+        if self.backend.is_gpu {
             Backend::Gpu
         } else {
             Backend::Cpu

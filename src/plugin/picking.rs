@@ -89,24 +89,25 @@ impl MoleculePicker<'_, '_> {
                 label: AtomLabel::new(template, hit.atom)?,
             })
         });
-        instanced
-            .chain(self.pick_molecule(ray, &is_visible))
-            .min_by(|one, other| one.distance.total_cmp(&other.distance))
-    }
-
-    fn pick_molecule(&self, ray: Ray3d, is_visible: &dyn Fn(Entity) -> bool) -> Option<PickedAtom> {
-        let filter = MoleculeQueryFilter::default().matching(is_visible);
+        let filter = MoleculeQueryFilter {
+            predicate: Some(&is_visible),
+            ..default()
+        };
         let hit = self
             .molecules
-            .cast_ray(ray.origin, *ray.direction, f32::MAX, &filter)?;
-        Some(PickedAtom {
-            entity: hit.molecule,
-            molecule: None,
-            atom: hit.atom,
-            distance: hit.distance,
-            point: hit.point,
-            normal: hit.normal,
-            label: self.molecules.atom_label(hit)?,
-        })
+            .cast_ray(ray.origin, *ray.direction, f32::MAX, &filter);
+        let molecule = hit.and_then(|hit| {
+            Some(PickedAtom {
+                entity: hit.molecule,
+                molecule: None,
+                atom: hit.atom,
+                distance: hit.distance,
+                point: hit.point,
+                normal: hit.normal,
+                label: self.molecules.atom_label(hit)?,
+            })
+        });
+        let all = instanced.chain(molecule);
+        all.min_by(|one, other| one.distance.total_cmp(&other.distance))
     }
 }

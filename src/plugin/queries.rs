@@ -23,48 +23,15 @@ const SLACK: f32 = 4.0e-6;
 /// Selects the molecules that a query considers.
 #[derive(Clone, Copy, Default)]
 pub struct MoleculeQueryFilter<'a> {
-    /// A molecule to ignore.
-    ///
-    /// Default: none.
+    /// A molecule to ignore. Default: none.
     pub exclude: Option<Entity>,
-    /// The Rapier context of the molecules.
-    ///
-    /// Default: any.
+    /// The Rapier context of the molecules. Default: any.
     pub context: Option<Entity>,
-    /// Ignores molecules for which it returns `false`.
-    ///
-    /// Default: none.
+    /// Ignores molecules for which it returns `false`. Default: none.
     pub predicate: Option<&'a dyn Fn(Entity) -> bool>,
 }
 
-impl<'a> MoleculeQueryFilter<'a> {
-    /// Sets the molecule to ignore.
-    #[must_use]
-    pub fn excluding(self, molecule: Entity) -> Self {
-        Self {
-            exclude: Some(molecule),
-            ..self
-        }
-    }
-
-    /// Restricts the query to one Rapier context.
-    #[must_use]
-    pub fn in_context(self, context: Entity) -> Self {
-        Self {
-            context: Some(context),
-            ..self
-        }
-    }
-
-    /// Restricts the query to molecules for which `predicate` returns `true`.
-    #[must_use]
-    pub fn matching(self, predicate: &'a dyn Fn(Entity) -> bool) -> Self {
-        Self {
-            predicate: Some(predicate),
-            ..self
-        }
-    }
-
+impl MoleculeQueryFilter<'_> {
     fn accepts(&self, molecule: Entity, context: Option<Entity>) -> bool {
         self.exclude != Some(molecule)
             && (self.context.is_none() || self.context == context)
@@ -130,52 +97,39 @@ impl From<(Entity, usize)> for MoleculeAtom {
 }
 
 impl From<MoleculeHit> for MoleculeAtom {
-    fn from(hit: MoleculeHit) -> Self {
-        Self::from((hit.molecule, hit.atom))
+    fn from(MoleculeHit { molecule, atom, .. }: MoleculeHit) -> Self {
+        Self { molecule, atom }
     }
 }
 
 impl From<NearestAtom> for MoleculeAtom {
-    fn from(found: NearestAtom) -> Self {
-        Self::from((found.molecule, found.atom))
+    fn from(NearestAtom { molecule, atom, .. }: NearestAtom) -> Self {
+        Self { molecule, atom }
     }
 }
 
 /// Scene queries against the atoms of molecules.
 ///
 /// Queries consider all loaded molecules, with a Rapier collider or
-/// [`CrowdOnly`](super::CrowdOnly), static or asleep, in all Rapier contexts. A molecule is
-/// at the pose of its body after the last physics step, or at its [`GlobalTransform`] if it
-/// has no body yet. A query visits all molecules and tests the atoms of those whose bounding
-/// sphere it hits.
+/// [`CrowdOnly`](super::CrowdOnly), static or asleep, in all Rapier contexts. A molecule is at the
+/// pose of its body after the last physics step, or at its [`GlobalTransform`] if it has no body
+/// yet. A query visits all molecules and tests the atoms of those whose bounding sphere it hits.
 ///
 /// Lengths are nm, world frame. Non-finite arguments give no result. Of two equally near
 /// molecules, the one with the smaller entity is returned.
 ///
 /// ```
-/// # use bevy::ecs::system::RunSystemOnce;
-#[doc = include_str!("doctest_setup.txt")]
-/// # let lipid = app.world_mut().spawn((Molecule(lipid), GravityScale(0.0))).id();
-/// # for _ in 0..2 {
-/// #     app.update();
-/// # }
-/// fn query(molecules: MoleculeQueries) -> Option<(NearestAtom, MoleculeHit, String)> {
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn query(molecules: MoleculeQueries) {
 ///     let all = MoleculeQueryFilter::default();
-///     let origin = Vec3::new(0.0, 20.0, 0.0);
-///     // The atom nearest to the origin, and the hit of a ray towards it.
-///     let nearest = molecules.nearest_atom(origin, f32::MAX, &all)?;
-///     let (center, _radius) = molecules.atom(nearest)?;
-///     let hit = molecules.cast_ray(origin, center - origin, f32::MAX, &all)?;
-///     let label = molecules.atom_label(hit)?;
-///     Some((nearest, hit, label.to_string()))
+///     let hit = molecules.cast_ray(20.0 * Vec3::Y, Vec3::NEG_Y, f32::MAX, &all);
+///     if let Some(hit) = hit
+///         && let Some(label) = molecules.atom_label(hit)
+///     {
+///         info!("the ray hits {label} of {} at {}", hit.molecule, hit.point);
+///     }
 /// }
-/// let result = app.world_mut().run_system_once(query).ok().flatten();
-/// let (nearest, hit, label) = result.ok_or("no hit")?;
-/// assert_eq!((hit.molecule, hit.atom), (lipid, nearest.atom));
-/// assert!((hit.distance - nearest.distance).abs() < 1.0e-4);
-/// assert!(label.starts_with("POP 1 A"), "{label}");
-/// # Ok(())
-/// # }
 /// ```
 ///
 /// With the feature `draw`, `MoleculePicker` finds the atom under the cursor.
@@ -206,18 +160,11 @@ impl Candidate<'_> {
         self.shape.template().bounding_radius()
     }
 
-    /// Body-frame center and radius of an atom, nm.
-    fn atom(&self, index: usize) -> Option<(Vec3, f32)> {
-        let template = self.shape.template();
-        let center = template.positions().get(index)?;
-        Some((*center, *template.radii().get(index)?))
-    }
-
     /// A hit from its body-frame point and normal.
-    fn hit(&self, atom: usize, distance: f32, point: Vec3, normal: Vec3) -> MoleculeHit {
+    fn hit(&self, atom: u32, distance: f32, point: Vec3, normal: Vec3) -> MoleculeHit {
         MoleculeHit {
             molecule: self.entity,
-            atom,
+            atom: atom as usize,
             distance,
             point: self.pose.transform_point(point),
             normal: self.pose.rotation * normal,
@@ -226,22 +173,21 @@ impl Candidate<'_> {
 
     /// The atom that a body-frame ray with a unit direction hits within `max_distance` nm,
     /// and the distance.
-    fn hit_by_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<(usize, f32)> {
+    fn hit_by_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<(u32, f32)> {
         if let Some((atom, _)) = self.shape.nearest_atom(origin, 0.0_f32.next_up()) {
-            return Some((atom as usize, 0.0));
+            return Some((atom, 0.0));
         }
         let ray = Ray::new(origin, direction);
-        let hit = self
-            .shape
-            .atom_hit_by_ray(&ray, max_distance.max(0.0).next_up(), true)?;
-        let (center, radius) = self.atom(hit.atom as usize)?;
+        let max_time = max_distance.max(0.0).next_up();
+        let hit = self.shape.atom_hit_by_ray(&ray, max_time, true)?;
+        let (center, radius) = self.shape.atom(hit.atom)?;
         // Recompute the distance: parry's difference of two squares is inaccurate in large
         // molecules.
         let arm = center - origin;
         let along = arm.dot(direction);
         let aside = (arm - direction * along).length_squared();
         let time = along - (radius * radius - aside).max(0.0).sqrt();
-        Some((hit.atom as usize, time.max(0.0)))
+        Some((hit.atom, time.max(0.0)))
     }
 }
 
@@ -292,7 +238,7 @@ impl MoleculeQueries<'_, '_> {
             let local = candidate.pose.inverse_transform_point(start);
             let local_direction = candidate.pose.rotation.inverse() * direction;
             let (atom, time) = candidate.hit_by_ray(local, local_direction, max_distance - skip)?;
-            let (center, _) = candidate.atom(atom)?;
+            let (center, _) = candidate.shape.atom(atom)?;
             let point = local + local_direction * time;
             let normal = (point - center).normalize_or(-local_direction);
             Some(candidate.hit(atom, skip + time, point, normal))
@@ -338,10 +284,10 @@ impl MoleculeQueries<'_, '_> {
                     inverse * direction,
                     (max_distance - skip).max(0.0),
                 )?;
-                let (center, radius) = candidate.atom(hit.atom as usize)?;
+                let (center, radius) = candidate.shape.atom(hit.atom)?;
                 let point = center + hit.normal * radius;
                 let distance = skip + hit.time;
-                Some(candidate.hit(hit.atom as usize, distance, point, hit.normal))
+                Some(candidate.hit(hit.atom, distance, point, hit.normal))
             },
         )
     }
@@ -377,7 +323,7 @@ impl MoleculeQueries<'_, '_> {
             {
                 continue;
             }
-            let Some((center, radius)) = candidate.atom(atom as usize) else {
+            let Some((center, radius)) = candidate.shape.atom(atom) else {
                 continue;
             };
             let on_surface = center + (local - center).normalize_or(Vec3::Y) * radius;
@@ -415,8 +361,10 @@ impl MoleculeQueries<'_, '_> {
             let radius = radius.min(distance + bounding_radius + slack);
             let local = candidate.pose.inverse_transform_point(center);
             let atoms = candidate.shape.atoms_touching_ball(local, radius);
-            let atom = |atom: u32| MoleculeAtom::from((candidate.entity, atom as usize));
-            found.extend(atoms.into_iter().map(atom));
+            found.extend(atoms.into_iter().map(|atom| MoleculeAtom {
+                molecule: candidate.entity,
+                atom: atom as usize,
+            }));
         }
         found.sort_unstable();
         found

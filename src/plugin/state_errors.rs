@@ -30,29 +30,6 @@ pub enum StateErrorKind {
 }
 
 /// The state of a molecule is invalid. The error is also logged.
-///
-/// ```
-#[doc = include_str!("doctest_setup.txt")]
-/// #[derive(Resource, Default)]
-/// struct Errors(Vec<MoleculeStateError>);
-/// app.init_resource::<Errors>();
-/// app.add_systems(
-///     Last,
-///     |mut messages: MessageReader<MoleculeStateError>, mut errors: ResMut<Errors>| {
-///         errors.0.extend(messages.read());
-///     },
-/// );
-/// // A scale is ignored and reported once.
-/// let scaled = Transform::from_scale(Vec3::splat(2.0));
-/// let molecule = app.world_mut().spawn((Molecule(lipid), scaled)).id();
-/// for _ in 0..3 {
-///     app.update();
-/// }
-/// let kind = StateErrorKind::Scaled { scale: Vec3::splat(2.0) };
-/// assert_eq!(app.world().resource::<Errors>().0, [MoleculeStateError { molecule, kind }]);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Message, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct MoleculeStateError {

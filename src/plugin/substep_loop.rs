@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bevy::ecs::intern::Interned;
 use bevy::ecs::schedule::{ScheduleCleanupPolicy, ScheduleLabel, SingleThreadedExecutor};
-use bevy::ecs::system::{StaticSystemParam, SystemParamItem, SystemState};
+use bevy::ecs::system::{RunSystemOnce, StaticSystemParam, SystemParamItem};
 use bevy::prelude::*;
 use bevy_rapier3d::plugin::systems::step_simulation;
 use bevy_rapier3d::prelude::{
@@ -155,7 +155,7 @@ fn run_substeps(world: &mut World) {
             let active = substep < plan.substep_count();
             let last_step = active && substep == (plan.steps - 1) * plan.substeps;
             if last_step && matches!(mode, TimestepMode::Interpolated { .. }) {
-                begin_interpolation(world, plan.context);
+                let _ = world.run_system_once_with(begin_interpolation, plan.context);
             }
             if let Some(mut molecules) = world.get_mut::<MoleculeWorld>(plan.context) {
                 molecules.substep = active.then_some(plan.substep);
@@ -229,20 +229,15 @@ fn plan_steps(world: &mut World, mode: TimestepMode, elapsed: f32) -> Vec<StepPl
 }
 
 /// Stores the start poses of a context's bodies for interpolation, before its last step.
-fn begin_interpolation(world: &mut World, context: Entity) {
-    type Bodies<'w, 's> = Query<
-        'w,
-        's,
-        (
-            &'static RapierRigidBodyHandle,
-            &'static RapierContextEntityLink,
-            &'static mut TransformInterpolation,
-        ),
-    >;
-    let mut state = SystemState::<(Query<&RapierRigidBodySet>, Bodies)>::new(world);
-    let Ok((contexts, mut bodies)) = state.get_mut(world) else {
-        return;
-    };
+fn begin_interpolation(
+    In(context): In<Entity>,
+    contexts: Query<&RapierRigidBodySet>,
+    mut bodies: Query<(
+        &RapierRigidBodyHandle,
+        &RapierContextEntityLink,
+        &mut TransformInterpolation,
+    )>,
+) {
     let Ok(set) = contexts.get(context) else {
         return;
     };

@@ -27,7 +27,10 @@ use crate::search::{Pair, PairBuffer, SearchError, SearchTimes};
 /// colliders. Neither includes listing the pairs, which Rapier does not do.
 #[derive(Default)]
 pub struct RapierBvh {
-    world: World,
+    parameters: IntegrationParameters,
+    bodies: RigidBodySet,
+    colliders: ColliderSet,
+    broad_phase: BroadPhaseBvh,
     /// The boxes of the previous search.
     boxes: BoxSet,
     handles: Vec<ColliderHandle>,
@@ -35,15 +38,6 @@ pub struct RapierBvh {
     events: Vec<BroadPhasePairEvent>,
     /// For each box, its partners with larger indices.
     partners: Vec<Vec<u32>>,
-}
-
-/// The parts of a Rapier world that a broad phase needs.
-#[derive(Default)]
-struct World {
-    parameters: IntegrationParameters,
-    bodies: RigidBodySet,
-    colliders: ColliderSet,
-    broad_phase: BroadPhaseBvh,
 }
 
 impl RapierBvh {
@@ -61,11 +55,8 @@ impl RapierBvh {
 
     /// Builds a new world with one collider per box.
     fn rebuild(&mut self, boxes: &BoxSet) {
-        self.world = World::default();
-        self.handles.clear();
-        let World {
-            bodies, colliders, ..
-        } = &mut self.world;
+        *self = Self::default();
+        let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
         let mut owners = std::collections::BTreeMap::new();
         for index in 0..boxes.len() {
             let body = *owners
@@ -106,7 +97,7 @@ impl RapierBvh {
                 continue;
             }
             let (center, half) = center_and_half(low, high);
-            if let Some(collider) = self.world.colliders.get_mut(*handle) {
+            if let Some(collider) = self.colliders.get_mut(*handle) {
                 collider.set_translation(center);
                 if let Some(cuboid) = collider.shape_mut().as_cuboid_mut() {
                     cuboid.half_extents = half;
@@ -173,11 +164,10 @@ impl BoxSearch for RapierBvh {
         self.update_colliders(boxes, is_new);
         let updated = Instant::now();
         self.events.clear();
-        let world = &mut self.world;
-        world.broad_phase.update(
-            &world.parameters,
-            &world.colliders,
-            &world.bodies,
+        self.broad_phase.update(
+            &self.parameters,
+            &self.colliders,
+            &self.bodies,
             &self.modified,
             &[],
             &mut self.events,

@@ -9,9 +9,8 @@ type Visit<'a> = dyn FnMut(u32, Option<&Pose3>, &dyn Shape) + 'a;
 
 /// Visits the parts of `shape` whose boxes intersect `region`, in the frame of the shape.
 ///
-/// `visit` receives an id that stays the same for a part, the pose of the part in the frame
-/// of the shape (`None` is the identity), and the part. A shape without parts is its own
-/// single part.
+/// `visit` receives an id that stays the same for a part, the pose of the part in the frame of the
+/// shape (`None` is the identity), and the part. A shape without parts is its own single part.
 pub(super) fn visit_parts(shape: &dyn Shape, region: &Aabb, visit: &mut Visit) {
     if let Some(field) = shape.as_heightfield() {
         field.map_elements_in_local_aabb(region, &mut |id, triangle| visit(id, None, triangle));

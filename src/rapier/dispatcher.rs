@@ -29,8 +29,7 @@ thread_local! {
 /// Excludes pairs of two molecules from the narrow phase, for an engine that resolves
 /// their contacts itself. Default: pairs are included, and Rapier's solver resolves them.
 ///
-/// Clones share one state, so the filter can change while a narrow phase owns the
-/// dispatcher.
+/// Clones share one state, so the filter can change while a narrow phase owns the dispatcher.
 #[derive(Clone, Debug, Default)]
 pub struct MoleculePairFilter(Arc<AtomicBool>);
 
@@ -51,8 +50,7 @@ impl MoleculePairFilter {
     }
 }
 
-/// Handles queries on pairs with at least one [`MoleculeShape`]; all others are
-/// `Unsupported`.
+/// Handles queries on pairs with at least one [`MoleculeShape`]; all others are `Unsupported`.
 ///
 /// Chain it in front of parry's own dispatcher:
 /// `MoleculeDispatcher::new(filter).chain(DefaultQueryDispatcher)`. The other shape may be

@@ -15,7 +15,7 @@
 //! use bevy_rapier_molecules::prelude::*;
 //! use bevy_rapier_molecules::rapier::{MoleculeDispatcher, MoleculePairFilter, MoleculeShape};
 //! use glam::Vec3;
-//! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher, Ray};
+//! use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 //! use rapier3d::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,7 +30,7 @@
 //! colliders.insert(ColliderBuilder::cuboid(20.0, 1.0, 20.0).translation(Vec3::NEG_Y));
 //! let body = bodies.insert(RigidBodyBuilder::dynamic().translation(4.0 * Vec3::Y));
 //! // With density 1 the collider has the mass of the template.
-//! let collider = ColliderBuilder::new(SharedShape::new(shape.clone())).density(1.0);
+//! let collider = ColliderBuilder::new(SharedShape::new(shape)).density(1.0);
 //! colliders.insert_with_parent(collider, body, &mut bodies);
 //!
 //! let mut pipeline = PhysicsPipeline::new();
@@ -53,16 +53,8 @@
 //!         &(),
 //!     );
 //! }
-//! let lipid = &bodies[body];
-//! assert!((lipid.mass() - template.mass()).abs() < 1.0e-3 * template.mass());
-//! let height = lipid.translation().y;
+//! let height = bodies[body].translation().y;
 //! assert!(height > 0.1 && height < template.bounding_radius(), "{height} nm");
-//!
-//! // Queries in the body frame return the atom.
-//! let target = template.positions()[5];
-//! let ray = Ray::new(target + 10.0 * Vec3::Z, Vec3::NEG_Z);
-//! let hit = shape.atom_hit_by_ray(&ray, 20.0, true).ok_or("no hit")?;
-//! assert!(hit.time < 10.0 && hit.normal.z > 0.0);
 //! # Ok(())
 //! # }
 //! ```
@@ -71,25 +63,21 @@
 //!
 //! # Atoms against other shapes
 //!
-//! An atom is a ball, so a contact needs only the point of the other shape that is nearest
-//! to the atom's center, which every parry shape can compute. The same query at the center
-//! of a BVH node shows that no atom of the node is near. One traversal (`distance.rs`)
-//! therefore serves all shapes of parry, custom shapes, and half-spaces, whose bounding box
-//! is infinite.
+//! An atom is a ball, so a contact needs only the point of the other shape that is nearest to the
+//! atom's center, which every parry shape can compute. The same query at the center of a BVH node
+//! shows that no atom of the node is near. One traversal (`distance.rs`) therefore serves all
+//! shapes of parry, custom shapes, and half-spaces, whose bounding box is infinite.
 //!
 //! # Contract
 //!
 //! - *Units and frames*: lengths are nm, masses Da. Shapes are in the body frame, centered
 //!   on the center of mass. As in parry, `pos12` is the pose of the second shape in the
 //!   frame of the first; inside this module the molecule is the first.
-//! - *Input*: a template; the other shape may be any shape of parry, another molecule, or a
-//!   custom shape. *Output*: manifolds, hits and distances whose features name the atom.
 //! - *Determinism*: results depend on shapes and poses only, on any thread.
 //! - *Invalid input*: non-finite poses give no contacts; a molecule without atoms touches
 //!   nothing; a scale other than one is rejected.
 //!
-//! [`RapierBvh`] wraps Rapier's own broad phase as one of the crate's searches, for
-//! comparison.
+//! [`RapierBvh`] wraps Rapier's own broad phase as one of the crate's searches, for comparison.
 
 mod bvh;
 mod convex_parts;

@@ -29,8 +29,7 @@ const EMPTY_HALF_EXTENT: f32 = 1.0e-6;
 pub struct AtomHit {
     /// Index of the atom in its template.
     pub atom: u32,
-    /// Time of impact, in units of the direction of the ray (nm) or of the velocity of the
-    /// shape.
+    /// Time of impact, in units of the direction of the ray (nm) or of the velocity of the shape.
     pub time: f32,
     /// Outward unit normal of the atom at the hit, body frame.
     pub normal: Vec3,
@@ -152,8 +151,7 @@ impl MoleculeShape {
         )
     }
 
-    /// Indices of the atoms that touch or overlap a ball (body frame, nm), in ascending
-    /// order.
+    /// Indices of the atoms that touch or overlap a ball (body frame, nm), in ascending order.
     #[must_use]
     pub fn atoms_touching_ball(&self, center: Vec3, radius: f32) -> Vec<u32> {
         let mut found = Vec::new();

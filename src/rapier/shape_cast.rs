@@ -15,10 +15,9 @@ use super::{AtomHit, MoleculeShape};
 impl MoleculeShape {
     /// The first atom that a moving shape hits within `max_time`.
     ///
-    /// The shape starts at `pose` (nm) and moves with `velocity` (nm per unit of time)
-    /// without rotating, both in the body frame. A shape that overlaps atoms at the start
-    /// hits one of them at time zero: the deepest, or the largest of those whose centers lie
-    /// inside the shape.
+    /// The shape starts at `pose` (nm) and moves with `velocity` (nm per unit of time) without
+    /// rotating, both in the body frame. A shape that overlaps atoms at the start hits one of them
+    /// at time zero: the deepest, or the largest of those whose centers lie inside the shape.
     #[must_use]
     pub fn atom_hit_by_shape(
         &self,
@@ -54,9 +53,8 @@ impl MoleculeShape {
     }
 }
 
-/// First impact between a molecule and `other`, which starts at `pose` and moves with
-/// `velocity`, both in the body frame: the atom, and the hit with the molecule as its first
-/// shape.
+/// First impact between a molecule and `other`, which starts at `pose` and moves with `velocity`,
+/// both in the body frame: the atom, and the hit with the molecule as its first shape.
 pub(super) fn cast(
     molecule: &MoleculeShape,
     other: &dyn Shape,
@@ -69,19 +67,10 @@ pub(super) fn cast(
     } else if other.as_heightfield().is_some() || other.as_voxels().is_some() {
         cast_cells(molecule, other, pose, velocity, options)
     } else {
-        cast_part(molecule, other, pose, velocity, options)
+        // Casts each atom with parry's ball cast, over the BVH of the molecule.
+        let atoms = CompositeShapeRef(molecule);
+        atoms.cast_shape(&DefaultQueryDispatcher, pose, velocity, other, options)
     }
-}
-
-/// Casts each atom with parry's ball cast, over the BVH of the molecule.
-fn cast_part(
-    molecule: &MoleculeShape,
-    part: &dyn Shape,
-    pose: &Pose3,
-    velocity: Vec3,
-    options: ShapeCastOptions,
-) -> Option<(u32, ShapeCastHit)> {
-    CompositeShapeRef(molecule).cast_shape(&DefaultQueryDispatcher, pose, velocity, part, options)
 }
 
 /// Casts the atom that is lowest above the plane.
@@ -147,9 +136,8 @@ fn cast_half_space(
 
 /// Casts against the parts of a height field or of voxels along the path of the molecule.
 ///
-/// Parry's own traversals are not used: the one over a height field ends early if the
-/// motion is horizontal, and the one over voxels returns later hits than a loop over all
-/// voxels.
+/// Parry's own traversals are not used: the one over a height field ends early if the motion is
+/// horizontal, and the one over voxels returns later hits than a loop over all voxels.
 fn cast_cells(
     molecule: &MoleculeShape,
     cells: &dyn Shape,
@@ -174,7 +162,7 @@ fn cast_cells(
     let mut first = None;
     visit_parts(cells, &path, &mut |_, inner, part| {
         let inner = inner.copied().unwrap_or(Pose3::IDENTITY);
-        if let Some((atom, hit)) = cast_part(molecule, part, &(*pose * inner), velocity, options) {
+        if let Some((atom, hit)) = cast(molecule, part, &(*pose * inner), velocity, options) {
             options.max_time_of_impact = hit.time_of_impact;
             // From the frame of the part to that of the shape.
             first = Some((atom, hit.swapped().transform1_by(&inner).swapped()));

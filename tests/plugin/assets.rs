@@ -41,7 +41,14 @@ fn all_formats_are_loaded_by_their_extension() {
             .all(|&molecule| world.get::<PreparedMolecule>(molecule).is_some())
     });
     for (file, molecule) in files.into_iter().zip(molecules) {
-        assert_eq!(atoms_of(&app, molecule), real(file).atom_count(), "{file}");
+        let template = real(file);
+        assert_eq!(atoms_of(&app, molecule), template.atom_count(), "{file}");
+        let mass = app.world().get::<AdditionalMassProperties>(molecule);
+        assert!(
+            matches!(mass, Some(AdditionalMassProperties::MassProperties(body))
+                if body.mass == template.mass()),
+            "{file}"
+        );
         assert!(app.world().get::<Collider>(molecule).is_some(), "{file}");
     }
 }

@@ -108,6 +108,11 @@ fn free_diffusion_follows_the_einstein_relation() {
         }
         previous = current;
     }
+    assert!(
+        molecules
+            .iter()
+            .all(|&molecule| velocity(&app, molecule) == Vec3::ZERO)
+    );
     let samples = f64::from(frames) * molecules.len() as f64;
     let dt = 1.0e-12;
     // Directions decay as exp(−2 Dᵣ t).

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bevy::diagnostic::{Diagnostic, DiagnosticsStore};
+use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore};
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
@@ -252,12 +252,15 @@ fn molecules_of_filtered_groups_do_not_touch() {
         app.world_mut()
             .entity_mut(molecule)
             .insert(MoleculeMaterial {
+                restitution: 0.8,
                 memberships: Group::GROUP_1,
                 filter,
                 ..default()
             });
     }
     run(&mut app, 5);
+    let restitution = app.world().get::<Restitution>(one).unwrap();
+    assert_eq!(restitution.coefficient, 0.8);
     assert!(app.world().resource::<Pairs>().0.is_empty());
     assert_eq!(position(&app, one), Vec3::ZERO);
 }
@@ -316,23 +319,26 @@ fn a_change_of_the_contact_model_clears_old_contacts() {
 }
 
 #[test]
-fn candidates_are_counted_in_the_crowd_model() {
+fn diagnostics_count_molecules_spheres_touches_and_candidates() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
     for y in [0.0, 0.1] {
         spawn(&mut app, &template, Vec3::Y * y);
     }
-    let candidates = |app: &App| {
+    let value = |app: &App, path: DiagnosticPath| {
         let store = app.world().resource::<DiagnosticsStore>();
-        let candidates = store.get(&MoleculeDiagnostics::CANDIDATES);
-        candidates.and_then(Diagnostic::value).unwrap()
+        store.get(&path).and_then(Diagnostic::value).unwrap()
     };
     run(&mut app, 2);
-    assert!(candidates(&app) > 0.0);
+    assert_eq!(value(&app, MoleculeDiagnostics::MOLECULES), 2.0);
+    assert_eq!(value(&app, MoleculeDiagnostics::SPHERES), 2.0 * 7.0);
+    assert_eq!(value(&app, MoleculeDiagnostics::TOUCHES), 1.0);
+    assert!(value(&app, MoleculeDiagnostics::PENETRATION) > 0.0);
+    assert!(value(&app, MoleculeDiagnostics::CANDIDATES) > 0.0);
     app.insert_resource(ContactModel::Solver);
     run(&mut app, 1);
-    assert_eq!(candidates(&app), 0.0);
+    assert_eq!(value(&app, MoleculeDiagnostics::CANDIDATES), 0.0);
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::any::TypeId;
 use bevy::gizmos::{GizmoHandles, GizmoPlugin};
 use bevy::mesh::MeshPlugin;
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::CompartmentRegion;
-use bevy_rapier_molecules::plugin::ParryShape;
+use bevy_rapier_molecules::plugin::{CompartmentRegion, CompartmentSurface, ParryShape};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
@@ -170,7 +169,7 @@ fn cells_contain_the_atoms_and_limits_apply() {
 }
 
 #[test]
-fn all_compartment_shapes_are_drawn() {
+fn all_compartment_shapes_are_drawn_within_their_bounds() {
     let mut app = gizmo_app(ContactModel::Crowd, true);
     *group(&mut app) = all_enabled();
     let mesh = app
@@ -185,40 +184,49 @@ fn all_compartment_shapes_are_drawn() {
         SharedShape::cuboid(1.0, 1.0, 1.0),
         SharedShape::round_cuboid(1.0, 1.0, 1.0, 0.1),
         SharedShape::capsule_x(1.0, 0.5),
+        SharedShape::capsule_z(0.01, 0.5),
         SharedShape::cylinder(1.0, 0.5),
         SharedShape::round_cylinder(1.0, 0.5, 0.1),
         SharedShape::cone(1.0, 0.5),
         SharedShape::round_cone(1.0, 0.5, 0.1),
-        SharedShape::convex_hull(&corners).unwrap(),
         SharedShape::round_convex_hull(&corners, 0.1).unwrap(),
     ];
+    let hull = SharedShape::convex_hull(&corners).unwrap();
     let compartments = [
-        (Compartment::default(), 96),
-        (Compartment::Mesh(mesh), 18),
+        (Compartment::default(), 96..=2000),
+        // Each edge once.
+        (Compartment::Mesh(mesh), 18..=18),
+        (Compartment::Shape(ParryShape(hull)), 12..=12),
         (
             Compartment::Box {
                 half_extents: Vec3::ONE,
             },
-            12,
+            12..=2000,
         ),
         (
             Compartment::Capsule {
                 half_height: 1.0,
                 radius: 0.5,
             },
-            60,
+            60..=2000,
         ),
     ];
-    let shapes = shapes.map(|shape| (Compartment::Shape(ParryShape(shape)), 12));
-    for (compartment, min_lines) in compartments.into_iter().chain(shapes) {
+    let shapes = shapes.map(|shape| (Compartment::Shape(ParryShape(shape)), 12..=2000));
+    for (compartment, expected) in compartments.into_iter().chain(shapes) {
         let name = format!("{compartment:?}");
         let entity = app
             .world_mut()
             .spawn((compartment, Transform::from_xyz(5.0, 0.0, 0.0)))
             .id();
         run(&mut app, 3);
-        let lines = vertices(&app, all_enabled().compartment_color).len() / 2;
-        assert!((min_lines..2000).contains(&lines), "{name}: {lines} lines");
+        let points = vertices(&app, all_enabled().compartment_color);
+        let lines = points.len() / 2;
+        assert!(expected.contains(&lines), "{name}: {lines} lines");
+        let surface = app.world().get::<CompartmentSurface>(entity).unwrap();
+        let bounds = surface.shape().compute_local_bounding_sphere();
+        let center = bounds.center + Vec3::X * 5.0;
+        let is_inside = |point: &Vec3| point.distance(center) <= bounds.radius * 1.01;
+        assert!(points.iter().all(is_inside), "{name}");
         app.world_mut().despawn(entity);
         run(&mut app, 1);
         assert!(vertices(&app, all_enabled().compartment_color).is_empty());

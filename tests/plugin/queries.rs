@@ -264,12 +264,22 @@ fn filters_select_molecules() {
     };
     let all = MoleculeQueryFilter::default();
     assert_eq!(hit(&all), Some(near));
-    assert_eq!(hit(&all.excluding(near)), Some(middle));
-    let last = |molecule| molecule == far;
-    assert_eq!(hit(&all.matching(&last)), Some(far));
-    assert_eq!(hit(&all.matching(&last).excluding(far)), None);
-    assert_eq!(hit(&all.in_context(context)), Some(near));
-    assert_eq!(hit(&all.in_context(near)), None);
+    let excluding = |filter, molecule| MoleculeQueryFilter {
+        exclude: Some(molecule),
+        ..filter
+    };
+    assert_eq!(hit(&excluding(all, near)), Some(middle));
+    let is_far = |molecule| molecule == far;
+    let last = MoleculeQueryFilter {
+        predicate: Some(&is_far),
+        ..all
+    };
+    assert_eq!(hit(&last), Some(far));
+    assert_eq!(hit(&excluding(last, far)), None);
+    for (context, first) in [(context, Some(near)), (near, None)] {
+        let context = Some(context);
+        assert_eq!(hit(&MoleculeQueryFilter { context, ..all }), first);
+    }
 }
 
 #[test]
@@ -300,8 +310,11 @@ fn molecules_of_all_contexts_are_found_where_their_bodies_are() {
             hit.map(|hit| (hit.molecule, (hit.distance - 4.9).abs() < 1.0e-4))
         };
         assert_eq!(found(&all), Some((in_second, true)));
-        assert_eq!(found(&all.in_context(second)), Some((in_second, true)));
-        assert_eq!(found(&all.excluding(in_second)), None);
+        let context = Some(second);
+        let in_context = MoleculeQueryFilter { context, ..all };
+        assert_eq!(found(&in_context), Some((in_second, true)));
+        let exclude = Some(in_second);
+        assert_eq!(found(&MoleculeQueryFilter { exclude, ..all }), None);
         let still = molecules.nearest_atom(Vec3::Y, 5.0, &all).unwrap();
         assert_eq!(still.molecule, in_first);
         assert_eq!(molecules.nearest_atom(Vec3::Y, 0.5, &all), None);
