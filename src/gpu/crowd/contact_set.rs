@@ -24,7 +24,8 @@ pub(super) struct ContactSet {
     pub side_starts: GpuVec<u32>,
     /// Number of sides, for the sort.
     side_count: GpuVec<u32>,
-    sort: Option<SideSort>,
+    /// Number of bits of the sort keys, and the plan.
+    sort: Option<(u32, RadixPlan)>,
     /// Number of groups between owners.
     pub member_groups: u32,
     /// Number of groups with external bodies.
@@ -42,12 +43,6 @@ pub(super) struct ExternalSlot {
     /// The two halves of its key.
     pub key: [u32; 2],
     pub slot: u32,
-}
-
-#[derive(Debug)]
-struct SideSort {
-    bits: u32,
-    plan: RadixPlan,
 }
 
 /// Size of a [`ContactSet`].
@@ -98,11 +93,7 @@ impl ContactSet {
         if grown {
             self.sort = None;
         }
-        self.resize_bodies(device, size.bodies)
-    }
-
-    fn resize_bodies(&mut self, device: &GpuDevice, bodies: u32) -> Result<(), DeviceError> {
-        self.side_starts.resize(device, bodies as usize + 1)?;
+        self.side_starts.resize(device, size.bodies as usize + 1)?;
         Ok(())
     }
 
@@ -123,7 +114,11 @@ impl ContactSet {
         self.side_count.upload(device, &[2 * self.group_count()])?;
         // Sides of inactive groups have key `bodies`.
         let bits = u32::BITS - bodies.leading_zeros();
-        if self.sort.as_ref().is_none_or(|sort| sort.bits != bits) {
+        if self
+            .sort
+            .as_ref()
+            .is_none_or(|(planned, _)| *planned != bits)
+        {
             let length = Length::Device {
                 counts: &self.side_count,
                 slot: 0,
@@ -131,7 +126,7 @@ impl ContactSet {
             };
             self.sort = None;
             let plan = sorter.plan(device, &self.side_keys, &self.sides, length, bits)?;
-            self.sort = Some(SideSort { bits, plan });
+            self.sort = Some((bits, plan));
         }
         Ok(())
     }
@@ -145,7 +140,7 @@ impl ContactSet {
         bodies: u32,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<(), DeviceError> {
-        self.resize_bodies(device, bodies)?;
+        self.side_starts.resize(device, bodies as usize + 1)?;
         self.plan_sort(device, sorter, bodies)?;
         self.arranged = true;
         let params = (0, &self.params);
@@ -163,8 +158,8 @@ impl ContactSet {
         let split = Dispatch::new(device, &kernels.split_masses, &split, count)?;
         let pass = &mut begin_pass(encoder, "arrange contacts");
         list.record(pass);
-        if let Some(sort) = &self.sort {
-            sorter.record(pass, &sort.plan);
+        if let Some((_, plan)) = &self.sort {
+            sorter.record(pass, plan);
         }
         find.record(pass);
         split.record(pass);

@@ -70,18 +70,14 @@ impl<'a> Dispatch<'a> {
 
 /// The dispatches of an iteration on one [`ContactSet`].
 pub(super) struct IterationDispatch<'a> {
-    follow_bodies: Dispatch<'a>,
+    /// Moves the contacts along with the bodies.
+    pub follow_bodies: Dispatch<'a>,
     apply_warm_start: Dispatch<'a>,
     solve_groups: Dispatch<'a>,
     apply_changes: Dispatch<'a>,
 }
 
 impl IterationDispatch<'_> {
-    /// Moves the contacts along with the bodies.
-    pub fn record_follow(&self, pass: &mut wgpu::ComputePass<'_>) {
-        self.follow_bodies.record(pass);
-    }
-
     /// Applies the impulses that the contacts start with.
     pub fn record_warm_start(&self, pass: &mut wgpu::ComputePass<'_>) {
         self.apply_warm_start.record(pass);

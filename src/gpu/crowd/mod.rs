@@ -109,12 +109,6 @@ impl GpuContactSolver {
         })
     }
 
-    /// Drops the state of a failed readback.
-    fn failed(&mut self, error: DeviceError) -> DeviceError {
-        self.readback = Readback::new();
-        error
-    }
-
     fn bindings(&self, bodies: u32) -> Bindings<'_> {
         Bindings {
             device: &self.device,
@@ -125,18 +119,6 @@ impl GpuContactSolver {
             previous: &self.previous,
             bodies,
         }
-    }
-
-    fn try_set_surfaces(
-        &mut self,
-        surfaces: &[(ContactMaterial, InteractionGroups)],
-        ignored: &[[OwnerIndex; 2]],
-    ) -> Result<(), DeviceError> {
-        let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
-        self.buffers.surfaces.upload(&self.device, &surfaces)?;
-        self.buffers.ignored.upload(&self.device, ignored)?;
-        self.ignored_pairs = ignored.len() as u32;
-        Ok(())
     }
 
     /// Reads which owners touch.
@@ -298,7 +280,7 @@ impl GpuContactSolver {
         }
         let iteration = self.bindings(bodies).iteration(&self.previous)?;
         let pass = &mut begin_pass(encoder, "relax contacts");
-        iteration.record_follow(pass);
+        iteration.follow_bodies.record(pass);
         iteration.record(pass, substep.config.relax_iterations);
         Ok(())
     }
@@ -361,10 +343,7 @@ impl DeviceSolver for GpuContactSolver {
     fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError> {
         // Frees the memory of the previous ones first.
         self.placement = None;
-        match AtomPlacement::new(&self.device, molecules) {
-            Ok(placement) => self.placement = Some(placement),
-            Err(error) => return Err(self.failed(error)),
-        }
+        self.placement = Some(AtomPlacement::new(&self.device, molecules)?);
         Ok(())
     }
 
@@ -373,8 +352,11 @@ impl DeviceSolver for GpuContactSolver {
         surfaces: &[(ContactMaterial, InteractionGroups)],
         ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError> {
-        self.try_set_surfaces(surfaces, ignored)
-            .map_err(|error| self.failed(error))
+        let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();
+        self.buffers.surfaces.upload(&self.device, &surfaces)?;
+        self.buffers.ignored.upload(&self.device, ignored)?;
+        self.ignored_pairs = ignored.len() as u32;
+        Ok(())
     }
 
     fn detect(
@@ -391,9 +373,7 @@ impl DeviceSolver for GpuContactSolver {
         let Some(plan) = placement.plan(bodies, margin)? else {
             return Ok(DeviceDetection::default());
         };
-        if let Err(error) = placement.move_to(&self.device, bodies) {
-            return Err(self.failed(error).into());
-        }
+        placement.move_to(&self.device, bodies)?;
         let searched = SphereSource::Device(placement.atoms());
         let (found, build) = self.search.find_on_device(searched, &plan)?;
         self.found = found;
@@ -401,7 +381,8 @@ impl DeviceSolver for GpuContactSolver {
             && let Err(error) = self.read_touches(touches)
         {
             touches.clear();
-            return Err(self.failed(error).into());
+            self.readback = Readback::new();
+            return Err(error.into());
         }
         Ok(DeviceDetection {
             candidates: found.pairs as usize,
@@ -417,20 +398,18 @@ impl DeviceSolver for GpuContactSolver {
         substep: &DeviceSubstep<'_>,
         response: &mut DeviceResponse,
     ) -> Result<(), DeviceError> {
-        self.try_respond(substep, response)
-            .map_err(|error| self.failed(error))
+        let result = self.try_respond(substep, response);
+        result.inspect_err(|_| self.readback = Readback::new())
     }
 
     fn load_contacts(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError> {
-        contact_transfer::load(&self.device, &mut self.previous, contacts)
-            .map_err(|error| self.failed(error))?;
+        contact_transfer::load(&self.device, &mut self.previous, contacts)?;
         self.previous_dt = contacts.dt;
         Ok(())
     }
 
     fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
         contact_transfer::save(&self.device, &self.previous, self.previous_dt)
-            .map_err(|error| self.failed(error))
     }
 
     fn clear_contacts(&mut self) {
