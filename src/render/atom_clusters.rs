@@ -80,9 +80,8 @@ fn split(
 
 /// The sphere around the centroid of a group that has the group's radius of gyration.
 ///
-/// The mean square distance from the center is `3/5 R²` in a solid ball. In a group of balls it
-/// is the mean of `|p − c|² + 3/5 r²`, so `R² = mean(5/3 |p − c|² + r²)`. A single atom gives
-/// itself.
+/// The mean square distance from the center is `3/5 R²` in a solid ball. In a group of balls it is
+/// the mean of `|p − c|² + 3/5 r²`, so `R² = mean(5/3 |p − c|² + r²)`. A single atom gives itself.
 fn enclose(template: &MoleculeTemplate, atoms: &[u32]) -> AtomCluster {
     let share = 1.0 / atoms.len() as f32;
     let positions = template.positions();

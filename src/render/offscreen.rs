@@ -179,9 +179,12 @@ impl Plugin for OffscreenPlugin {
         if !app.is_plugin_added::<ScheduleRunnerPlugin>() {
             app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
         }
+        let format = TextureFormat::Rgba8UnormSrgb;
+        let mut image = Image::new_target_texture(self.size.x, self.size.y, format, None);
+        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
         let mut images = app.world_mut().get_resource_or_init::<Assets<Image>>();
         let offscreen = Offscreen {
-            target: images.add(target_image(self.size)),
+            target: images.add(image),
             frames_left: self.frames,
             hold: false,
             file: self.file.clone(),
@@ -204,13 +207,6 @@ impl Plugin for OffscreenPlugin {
                 .add_systems(Render, check_pipelines.in_set(RenderSystems::Cleanup));
         }
     }
-}
-
-fn target_image(size: UVec2) -> Image {
-    let format = TextureFormat::Rgba8UnormSrgb;
-    let mut image = Image::new_target_texture(size.x, size.y, format, None);
-    image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
-    image
 }
 
 /// Redirects cameras from the window to the image.

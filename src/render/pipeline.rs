@@ -4,8 +4,8 @@ use bevy::asset::uuid_handle;
 use bevy::core_pipeline::core_3d::AlphaMask3d;
 use bevy::core_pipeline::prepass::{OpaqueNoLightmap3dBatchSetKey, OpaqueNoLightmap3dBinKey};
 use bevy::ecs::query::ROQueryItem;
+use bevy::ecs::system::SystemParamItem;
 use bevy::ecs::system::lifetimeless::{Read, SRes};
-use bevy::ecs::system::{SystemParam, SystemParamItem};
 use bevy::mesh::{MeshVertexBufferLayoutRef, MeshVertexBufferLayouts, PrimitiveTopology};
 use bevy::pbr::{
     ExtractedDirectionalLight, ExtractedPointLight, MeshPipeline, MeshPipelineKey,
@@ -18,10 +18,12 @@ use bevy::render::render_phase::{
     BinnedRenderPhaseType, DrawFunctions, InputUniformIndex, PhaseItem, RenderCommand,
     RenderCommandResult, SetItemPipeline, TrackedRenderPass, ViewBinnedRenderPhases,
 };
+use bevy::render::render_resource::binding_types::{
+    storage_buffer_read_only_sized, uniform_buffer_sized,
+};
 use bevy::render::render_resource::{
-    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType,
-    CachedRenderPipelineId, PipelineCache, RenderPipelineDescriptor, ShaderStages,
-    SpecializedMeshPipeline, SpecializedMeshPipelineError,
+    BindGroupLayoutDescriptor, BindGroupLayoutEntries, CachedRenderPipelineId, PipelineCache,
+    RenderPipelineDescriptor, ShaderStages, SpecializedMeshPipeline, SpecializedMeshPipelineError,
 };
 use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
@@ -109,30 +111,22 @@ pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPip
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, default());
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0_f32; 3]; 3]);
     let mut layouts = MeshVertexBufferLayouts::default();
-    let uniform = BufferBindingType::Uniform;
-    let storage = BufferBindingType::Storage { read_only: true };
-    let entry = |(binding, (stages, ty))| BindGroupLayoutEntry {
-        binding,
-        visibility: stages,
-        ty: BindingType::Buffer {
-            ty,
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    };
-    let entries: Vec<_> = (0..)
-        .zip([
-            (ShaderStages::VERTEX_FRAGMENT, uniform),
-            (ShaderStages::VERTEX, uniform),
-            (ShaderStages::VERTEX, storage),
-            (ShaderStages::VERTEX, storage),
-            (ShaderStages::VERTEX, storage),
-            (ShaderStages::VERTEX, storage),
-            (ShaderStages::VERTEX, storage),
-        ])
-        .map(entry)
-        .collect();
+    let uniform = || uniform_buffer_sized(false, None);
+    let storage = || storage_buffer_read_only_sized(false, None);
+    let style = uniform().visibility(ShaderStages::VERTEX_FRAGMENT);
+    // In the order of `shaders/draw/types.wgsl`.
+    let entries = BindGroupLayoutEntries::sequential(
+        ShaderStages::VERTEX,
+        (
+            style,
+            uniform(),
+            storage(),
+            storage(),
+            storage(),
+            storage(),
+            storage(),
+        ),
+    );
     commands.insert_resource(SpherePipeline {
         mesh_pipeline: mesh_pipeline.clone(),
         mesh_layout: mesh.get_mesh_vertex_buffer_layout(&mut layouts),
@@ -198,24 +192,6 @@ impl SpherePipeline {
     }
 }
 
-/// The lights of the scene.
-#[derive(SystemParam)]
-pub(super) struct SceneLights<'w, 's> {
-    directional: Query<'w, 's, &'static ExtractedDirectionalLight>,
-    clustered: Query<'w, 's, &'static ExtractedPointLight>,
-}
-
-impl SceneLights<'_, '_> {
-    fn key(&self, mesh: MeshPipelineKey) -> SphereKey {
-        SphereKey {
-            mesh,
-            clustered_lights: !self.clustered.is_empty(),
-            shadows: (self.directional.iter()).any(|light| light.shadow_maps_enabled)
-                || (self.clustered.iter()).any(|light| light.shadow_maps_enabled),
-        }
-    }
-}
-
 /// Adds the molecules to the alpha-mask phase of each view.
 pub(super) fn queue_molecules(
     functions: Res<DrawFunctions<AlphaMask3d>>,
@@ -224,11 +200,14 @@ pub(super) fn queue_molecules(
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
     extracted: Res<ExtractedInstanceSets>,
-    lights: SceneLights,
+    directional: Query<&ExtractedDirectionalLight>,
+    clustered: Query<&ExtractedPointLight>,
 ) {
     let mut sets = extracted.0.values();
     let is_empty = !sets.any(|set| set.visible && !set.poses.is_empty());
     let draw_function = functions.read().id::<DrawMolecules>();
+    let shadows = directional.iter().any(|light| light.shadow_maps_enabled)
+        || clustered.iter().any(|light| light.shadow_maps_enabled);
     let topology = MeshPipelineKey::from_primitive_topology_and_strip_index(
         PrimitiveTopology::TriangleList,
         None,
@@ -243,7 +222,11 @@ pub(super) fn queue_molecules(
         if is_empty {
             continue;
         }
-        let key = lights.key(*key | topology | MeshPipelineKey::MAY_DISCARD);
+        let key = SphereKey {
+            mesh: *key | topology | MeshPipelineKey::MAY_DISCARD,
+            clustered_lights: !clustered.is_empty(),
+            shadows,
+        };
         let id = match pipeline.specialize(&cache, key) {
             Ok(id) => id,
             Err(error) => {

@@ -129,16 +129,6 @@ impl Default for ProxyOverlay {
 /// });
 /// // One camera shows chains, without effects.
 /// app.world_mut().spawn(ViewStyle(MoleculeStyle::plain(ColorMode::Chain)));
-///
-/// // Cycle through all modes.
-/// fn next_mode(mut style: ResMut<MoleculeStyle>) {
-///     let current = ColorMode::ALL.iter().position(|mode| *mode == style.color);
-///     let next = current.map_or(0, |index| index + 1) % ColorMode::ALL.len();
-///     style.color = ColorMode::ALL[next];
-/// }
-/// app.add_systems(Update, next_mode);
-/// app.update();
-/// assert_eq!(app.world().resource::<MoleculeStyle>().color, ColorMode::Penetration);
 /// ```
 #[derive(Clone, Debug, PartialEq, Resource, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
@@ -212,11 +202,7 @@ impl MoleculeStyle {
         self.depth_cue.strength = fraction(self.depth_cue.strength);
         self.ambient_occlusion = fraction(self.ambient_occlusion);
         self.contours = fraction(self.contours);
-        self.headlight = if self.headlight.is_finite() {
-            self.headlight.max(0.0)
-        } else {
-            0.0
-        };
+        self.headlight = positive(self.headlight, 0.0);
         self.radius_scale = positive(self.radius_scale, default.radius_scale);
         self.max_penetration = positive(self.max_penetration, default.max_penetration);
         self.proxies = self.proxies.filter(|proxies| proxies.count > 0);

@@ -45,7 +45,7 @@ pub(super) struct DetailLevel {
 }
 
 /// The spheres of a template. The first and finest level is its atoms.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TemplateSpheres {
     pub spheres: Vec<GpuSphere>,
     pub levels: Vec<DetailLevel>,
@@ -62,13 +62,7 @@ impl TemplateSpheres {
     pub fn new(template: &MoleculeTemplate, proxy_counts: &[u32]) -> Self {
         let occlusion = ambient_occlusion(template);
         let chains = chain_indices(template);
-        let mut all = Self {
-            spheres: Vec::new(),
-            levels: Vec::new(),
-            proxies: Vec::new(),
-            bounding_radius: 0.0,
-            largest_radius: 0.0,
-        };
+        let mut all = Self::default();
         let pack = |cluster: &AtomCluster| pack_sphere(template, &occlusion, &chains, cluster);
         let atoms = (0..template.atom_count()).map(|atom| {
             pack(&AtomCluster {

@@ -47,7 +47,7 @@ pub(super) struct InstanceBuffers {
     pub spheres: GrowableBuffer,
     poses: GrowableBuffer,
     /// Poses that a relaxer writes, instead of `poses`.
-    device_poses: Option<(Arc<GpuDevice>, Buffer)>,
+    pub device_poses: Option<(Arc<GpuDevice>, Buffer)>,
     pub instances: GrowableBuffer,
     /// Incremented when a buffer is replaced.
     pub version: u64,
@@ -75,18 +75,6 @@ impl InstanceBuffers {
             Some((_, buffer)) => Some(buffer),
             None => self.poses.buffer(),
         }
-    }
-
-    /// Whether a relaxer moves the molecules on the device, so that the CPU poses are outdated.
-    pub fn has_device_poses(&self) -> bool {
-        self.device_poses.is_some()
-    }
-
-    /// Discards the spheres, which depend on the proxies that are drawn.
-    fn clear_templates(&mut self) {
-        self.templates.clear();
-        self.template_spheres.clear();
-        self.ready = false;
     }
 
     fn update(
@@ -163,11 +151,6 @@ impl TemplateCache {
         });
         spheres.clone()
     }
-
-    fn remove_unused(&mut self) {
-        self.entries
-            .retain(|_, (_, spheres)| Arc::strong_count(spheres) > 1);
-    }
 }
 
 /// The device that instances are uploaded to.
@@ -193,7 +176,9 @@ pub(super) fn upload_instances(
             ..TemplateCache::default()
         };
         for buffers in uploaded.sets.values_mut() {
-            buffers.clear_templates();
+            buffers.templates.clear();
+            buffers.template_spheres.clear();
+            buffers.ready = false;
         }
     }
     let previous_count = uploaded.sets.len();
@@ -220,7 +205,8 @@ pub(super) fn upload_instances(
         }
     }
     if changed {
-        uploaded.templates.remove_unused();
+        let is_used = |(_, spheres): &(_, Arc<TemplateSpheres>)| Arc::strong_count(spheres) > 1;
+        uploaded.templates.entries.retain(|_, entry| is_used(entry));
     }
     if uploaded.palette.buffer().is_none() {
         let colors = palette();

@@ -156,8 +156,7 @@ struct CameraView<'a> {
 }
 
 impl ViewDraws {
-    /// Culls all sets. Returns the distances of the nearest and the farthest visible surface,
-    /// nm.
+    /// Culls all sets. Returns the distances of the nearest and the farthest visible surface, nm.
     fn cull(
         &mut self,
         camera: &CameraView,
@@ -180,7 +179,7 @@ impl ViewDraws {
                 templates: &buffers.template_spheres,
                 transform: set.transform,
                 opacity: set.opacity,
-                poses_are_outdated: buffers.has_device_poses(),
+                poses_are_outdated: buffers.device_poses.is_some(),
             };
             draws.visible.update(&camera.frustum, &input, camera.style);
             if let Some((near, far)) = draws.visible.depths {
