@@ -67,15 +67,10 @@ impl ListReduction {
         self.counts as u32
     }
 
-    fn overlaps(&self) -> u32 {
-        (self.counts >> 32) as u32
-    }
-
-    /// Adds a pair by its index in the list and its gap, nm, negative where the spheres
-    /// overlap.
+    /// Adds a pair by its index in the list and its gap, nm, negative where the spheres overlap.
     #[inline]
     pub fn add(&mut self, pair: Pair, index: u32, gap: f32) {
-        self.first[(self.counts as u32 as usize).min(MAX_CONTACTS_PER_PAIR)] = index;
+        self.first[(self.count() as usize).min(MAX_CONTACTS_PER_PAIR)] = index;
         self.counts += 1 | u64::from(gap < 0.0) << 32;
         let bucket = &mut self.buckets[bucket_of(pair)];
         *bucket = (*bucket).min(u64::from(to_sortable(gap)) << 32 | u64::from(index));
@@ -107,13 +102,20 @@ impl ReducedPairs {
         reductions: impl Iterator<Item = (&'a ListReduction, &'a [Pair])> + Clone,
     ) -> Self {
         let mut kept = Self::EMPTY;
-        let mut buckets = [MergedBucket::EMPTY; MAX_CONTACTS_PER_PAIR];
+        let empty = MergedBucket {
+            deepest: EMPTY,
+            source: 0,
+        };
+        let mut buckets = [empty; MAX_CONTACTS_PER_PAIR];
         let mut count = 0;
         for ((reduction, _), source) in reductions.clone().zip(0..) {
             count += reduction.count();
-            kept.overlaps += reduction.overlaps();
+            kept.overlaps += (reduction.counts >> 32) as u32;
             for (bucket, &deepest) in buckets.iter_mut().zip(&reduction.buckets) {
-                bucket.merge(deepest, source);
+                // Of equally deep pairs the first stays.
+                if deepest >> 32 < bucket.deepest >> 32 {
+                    *bucket = MergedBucket { deepest, source };
+                }
             }
         }
         let smallest = buckets.iter().map(MergedBucket::gap).min();
@@ -181,22 +183,9 @@ struct MergedBucket {
 }
 
 impl MergedBucket {
-    const EMPTY: Self = Self {
-        deepest: EMPTY,
-        source: 0,
-    };
-
     /// Its gap, as [`to_sortable`].
     fn gap(&self) -> u32 {
         (self.deepest >> 32) as u32
-    }
-
-    /// Takes a deeper pair; of equally deep ones the first stays.
-    #[inline]
-    fn merge(&mut self, deepest: u64, source: u32) {
-        if deepest >> 32 < self.deepest >> 32 {
-            *self = Self { deepest, source };
-        }
     }
 }
 

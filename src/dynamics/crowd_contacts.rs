@@ -133,8 +133,7 @@ impl CrowdContacts {
 
     // Members
 
-    /// Replaces the members and lifts all exclusions. Contacts between members that stay are
-    /// kept.
+    /// Replaces the members and lifts all exclusions. Contacts between members that stay are kept.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres exceed a 32-bit index; the crowd is empty then.

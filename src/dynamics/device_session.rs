@@ -142,8 +142,7 @@ impl DeviceSession {
         Ok(&self.response)
     }
 
-    /// The contacts of the last substep; empty if the device fails, which the next substep
-    /// reports.
+    /// The contacts of the last substep; empty if the device fails, which the next substep reports.
     pub fn contacts(&self) -> &[ContactConstraint] {
         self.fetched.get_or_init(|| {
             let saved = self.solver.lock().save_contacts();

@@ -61,8 +61,7 @@ pub trait GroupSearch: Send + Sync {
     /// Replaces `found` by the groups of all pairs closer than their radii plus `margin`, nm.
     ///
     /// # Errors
-    /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs); `found` is empty
-    /// then.
+    /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs); `found` is empty then.
     fn find_groups(
         &mut self,
         spheres: &SphereSet,

@@ -164,8 +164,7 @@ impl Members {
     /// Replaces the members and lifts all exclusions.
     ///
     /// # Errors
-    /// [`SphereError::TooMany`] if the spheres exceed a 32-bit index; there are no members
-    /// then.
+    /// [`SphereError::TooMany`] if the spheres exceed a 32-bit index; there are no members then.
     pub fn set(&mut self, members: Vec<ContactMember>) -> Result<Relabeling, SphereError> {
         let previous = std::mem::replace(&mut self.all, members);
         self.exclusions.clear();
