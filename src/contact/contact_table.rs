@@ -4,28 +4,13 @@
 //! not depend on the number of threads.
 
 use rayon::prelude::*;
-use thiserror::Error;
 
 use crate::bucket_sort::BucketSort;
-use crate::search::{Pair, PairBuffer};
+use crate::search::{Pair, PairBuffer, SearchError, check_pair_count};
 use crate::spheres::SphereSet;
 
 /// Tasks of the sort: fixed, so that the order does not depend on the number of threads.
 const TASKS: usize = 16;
-
-/// Why contacts were not sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ContactError {
-    /// The sides of the contacts do not fit 32-bit indices.
-    #[error(
-        "{contacts} contacts are too many for 32-bit indices; spread the molecules out, or use fewer"
-    )]
-    TooMany {
-        /// Number of contacts.
-        contacts: usize,
-    },
-}
 
 /// A contact, seen from one of its molecules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +39,7 @@ impl ContactTable {
     /// Sorts `pairs` of `spheres` by molecule.
     ///
     /// # Errors
-    /// [`ContactError::TooMany`] if the sides of the contacts do not fit 32-bit indices.
+    /// [`SearchError::TooManyPairs`] if there are too many contacts.
     ///
     /// # Panics
     /// If an owner is not below `molecules`, or a pair names a sphere that does not exist.
@@ -63,11 +48,9 @@ impl ContactTable {
         spheres: &SphereSet,
         pairs: &PairBuffer,
         molecules: usize,
-    ) -> Result<(), ContactError> {
-        let contacts = pairs.len();
-        if contacts > u32::MAX as usize / 2 {
-            return Err(ContactError::TooMany { contacts });
-        }
+    ) -> Result<(), SearchError> {
+        // Both sides of all contacts fit 32-bit indices.
+        check_pair_count(pairs.len() as u64)?;
         if molecules == 0 {
             return Ok(());
         }
@@ -80,7 +63,7 @@ impl ContactTable {
                 counts[owner(pair.b)] += 1;
             }
         });
-        let total = 2 * contacts;
+        let total = 2 * pairs.len();
         self.sides.clear();
         if self.sides.capacity() < total {
             // Headroom, so that a few more contacts do not allocate.

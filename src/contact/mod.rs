@@ -14,5 +14,4 @@ mod closest_distance;
 mod contact_table;
 
 pub use closest_distance::closest_distance;
-pub use contact_table::ContactError;
 pub(crate) use contact_table::{ContactSide, ContactTable};

@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use crate::compartment::PlacementError;
-use crate::contact::ContactError;
 use crate::force::ParameterError;
 use crate::proxy::ProxyError;
 use crate::search::SearchError;
@@ -15,15 +14,12 @@ use crate::spheres::SphereError;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RelaxError {
-    /// The search for contacts failed.
+    /// The search for contacts failed, or there are too many.
     #[error(transparent)]
     Search(#[from] SearchError),
     /// A parameter of the law is invalid.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// There are too many contacts.
-    #[error(transparent)]
-    Contacts(#[from] ContactError),
     /// A molecule has no proxies.
     #[error(transparent)]
     Proxies(#[from] ProxyError),

@@ -68,7 +68,6 @@ pub use hash_grid::HashGrid;
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};
-#[cfg(feature = "gpu")]
 pub(crate) use pair_tasks::check_pair_count;
 pub use refined::{PlacedMolecule, RefinedSearch, RefinedSearchError};
 pub use search_kind::SearchKind;

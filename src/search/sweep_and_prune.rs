@@ -92,8 +92,11 @@ impl SweepAndPrune {
         for (k, axis) in self.axes.iter_mut().enumerate() {
             axis.clear();
             axis.extend((0..2 * boxes.len() as u32).map(|end| end_point(boxes, k, end)));
-            let order = |end: &EndPoint| (sortable(end.at), end.is_upper());
-            axis.sort_unstable_by_key(|end| (order(end), end.end));
+            axis.sort_unstable_by(|a, b| {
+                // Zeros of both signs are equal.
+                let order = (a.at + 0.0).total_cmp(&(b.at + 0.0));
+                order.then((a.is_upper(), a.end).cmp(&(b.is_upper(), b.end)))
+            });
         }
         self.owners.clone_from(&boxes.owner);
         self.partners.resize_with(boxes.len(), Vec::new);
@@ -222,16 +225,6 @@ fn end_point(boxes: &BoxSet, axis: usize, end: u32) -> EndPoint {
     EndPoint {
         at: corners[axis][index],
         end,
-    }
-}
-
-/// A number that sorts like `value`, with zeros of both signs equal.
-fn sortable(value: f32) -> u32 {
-    let bits = (value + 0.0).to_bits();
-    if bits >> 31 == 0 {
-        bits | 1 << 31
-    } else {
-        !bits
     }
 }
 

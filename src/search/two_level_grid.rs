@@ -9,7 +9,7 @@ use super::boxes::{BoxGrid, BoxSearch, BoxSet};
 use super::pair_tasks::impl_pair_search;
 use super::uniform_grid::ReachPlan;
 use super::uniform_grid::pair_walk::PairWalk;
-use super::uniform_grid::sorted_spheres::gather;
+use super::uniform_grid::sorted_spheres::gather_spheres;
 use super::{GridCell, PairBuffer, PairSearch, SearchError, UniformGrid};
 use crate::spheres::SphereSet;
 
@@ -123,7 +123,7 @@ impl TwoLevelGrid {
         spheres: &SphereSet,
         margin: f32,
     ) -> Result<Option<PairWalk<'_>>, SearchError> {
-        self.grid.forget_layout();
+        self.grid.layout = None;
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
@@ -142,10 +142,10 @@ impl TwoLevelGrid {
             return self.grid.sort(spheres, plan, layout, None).map(Some);
         }
         if self.included.is_empty() {
-            self.grid.forget_layout();
+            self.grid.layout = None;
             return Ok(None);
         }
-        self.gather(spheres);
+        gather_spheres(&mut self.spheres, spheres, &self.included, 0, true);
         let walk = self
             .grid
             .sort(&self.spheres, plan, layout, Some(&self.included));
@@ -250,22 +250,6 @@ impl TwoLevelGrid {
         for list in lists {
             self.included.extend_from_slice(list);
         }
-    }
-
-    /// Copies the spheres that are not excluded.
-    fn gather(&mut self, spheres: &SphereSet) {
-        let (included, target) = (&self.included, &mut self.spheres);
-        for (target, source) in [
-            (&mut target.x, &spheres.x),
-            (&mut target.y, &spheres.y),
-            (&mut target.z, &spheres.z),
-            (&mut target.radius, &spheres.radius),
-        ] {
-            target.resize(included.len(), 0.0);
-            gather(target, source, included);
-        }
-        target.owner.resize(included.len(), 0);
-        gather(&mut target.owner, &spheres.owner, included);
     }
 }
 

@@ -83,16 +83,12 @@ impl VerletGrid {
         let limit = 0.5 * SKIN_NM * USABLE;
         spheres.owner == self.previous.owner
             && spheres.radius == self.previous.radius
-            && (0..spheres.len().div_ceil(CHUNK))
+            && (0..spheres.len())
                 .into_par_iter()
-                .all(|chunk| {
-                    let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(spheres.len());
-                    let moved = |index| {
-                        spheres
-                            .center(index)
-                            .distance_squared(self.previous.center(index))
-                    };
-                    range.map(moved).fold(0.0, f32::max) <= limit * limit
+                .with_min_len(CHUNK)
+                .all(|index| {
+                    let [new, old] = [spheres, &self.previous].map(|set| set.center(index));
+                    new.distance_squared(old) <= limit * limit
                 })
     }
 }

@@ -62,7 +62,7 @@ const SIZE_CLASSES: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoxGrid {
-    /// Indices of the boxes in the grid; empty if all are.
+    /// Indices of the boxes in the grid.
     ordinary: Vec<u32>,
     /// Indices of the oversize boxes.
     oversize: Vec<u32>,
@@ -98,7 +98,6 @@ impl BoxGrid {
     fn build(&mut self, boxes: &BoxSet) -> Result<Option<GridLayout>, SearchError> {
         boxes.extent()?;
         self.exclude_oversize(boxes);
-        self.copy_corners(boxes);
         if self.corners.is_empty() {
             return Ok(None);
         }
@@ -124,42 +123,21 @@ impl BoxGrid {
         }
     }
 
-    /// Step 1.
+    /// Step 1; copies the lower corners of the boxes in the grid, with their longest sides as radii.
     fn exclude_oversize(&mut self, boxes: &BoxSet) {
         self.ordinary.clear();
         self.oversize.clear();
-        let limit = ordinary_limit(boxes);
-        let oversize = |index: &u32| longest_side(boxes, *index as usize) > limit;
-        self.oversize
-            .extend((0..boxes.len() as u32).filter(oversize));
-        if !self.oversize.is_empty() {
-            let ordinary = (0..boxes.len() as u32).filter(|index| !oversize(index));
-            self.ordinary.extend(ordinary);
-        }
-    }
-
-    /// Lower corners of the boxes in the grid, with their longest sides as radii.
-    fn copy_corners(&mut self, boxes: &BoxSet) {
         self.corners.clear();
-        let corners = &mut self.corners;
-        let axes = [&mut corners.x, &mut corners.y, &mut corners.z];
-        if self.oversize.is_empty() {
-            for (axis, low) in axes.into_iter().zip(&boxes.low) {
-                axis.extend_from_slice(low);
+        let limit = ordinary_limit(boxes);
+        for index in 0..boxes.len() {
+            let side = longest_side(boxes, index);
+            if side > limit {
+                self.oversize.push(index as u32);
+            } else {
+                self.ordinary.push(index as u32);
+                let (low, owner) = (boxes.low(index), boxes.owner(index));
+                self.corners.push_unchecked(low, side, owner);
             }
-            corners.owner.extend_from_slice(&boxes.owner);
-            let sides = (0..boxes.len()).map(|index| longest_side(boxes, index));
-            corners.radius.extend(sides);
-        } else {
-            let ordinary = || self.ordinary.iter().map(|&index| index as usize);
-            for (axis, low) in axes.into_iter().zip(&boxes.low) {
-                axis.extend(ordinary().map(|index| low[index]));
-            }
-            corners
-                .owner
-                .extend(ordinary().map(|index| boxes.owner[index]));
-            let sides = ordinary().map(|index| longest_side(boxes, index));
-            corners.radius.extend(sides);
         }
     }
 
@@ -229,7 +207,7 @@ impl BoxSearch for BoxGrid {
             let columns = BoxColumns {
                 low: [lx, ly, lz],
                 high: [hx, hy, hz],
-                owner: &self.sorted.owner,
+                owner: &self.sorted.spheres.owner,
                 index: &self.sorted.index,
             };
             let instructions = self.instructions;

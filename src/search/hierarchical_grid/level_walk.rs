@@ -7,7 +7,7 @@ use crate::search::pair_sink::Sink;
 use crate::search::pair_tasks::PairTasks;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::ReachPlan;
-use crate::search::uniform_grid::cell_walk::CellWalk;
+use crate::search::uniform_grid::cell_walk::{CellWalk, Runs};
 use crate::search::uniform_grid::pair_walk::{
     CoarserLevels, PairWalk, SPHERES_PER_TASK, compare_run,
 };
@@ -25,18 +25,12 @@ pub(in crate::search) struct ReachedLevels<'a> {
 /// axis, and a folded grid may split each row in two.
 const MAX_RUNS: usize = 5 * 5 * 2;
 
-/// Runs of sorted spheres.
-struct Runs {
-    runs: [(u32, u32); MAX_RUNS],
-    len: usize,
-}
-
 impl ReachedLevels<'_> {
     /// Finds the runs of spheres of `level` that a sphere at `center` (nm) with this `radius` (nm)
     /// may overlap.
     #[inline(always)]
-    fn runs(&self, level: &Level, center: [f32; 3], radius: f32, found: &mut Runs) {
-        found.len = 0;
+    fn runs(&self, level: &Level, center: [f32; 3], radius: f32, found: &mut Runs<MAX_RUNS>) {
+        found.clear();
         let [x, y, z] = level.layout.cells_within(center, radius + level.reach);
         for cz in z.iter() {
             for cy in y.iter() {
@@ -44,9 +38,8 @@ impl ReachedLevels<'_> {
                 for (from, to) in x.runs() {
                     let first = self.cell_start[(row + from) as usize];
                     let end = self.cell_start[(row + to) as usize];
-                    if first < end && found.len < MAX_RUNS {
-                        found.runs[found.len] = (first, end);
-                        found.len += 1;
+                    if first < end {
+                        found.add(first, end);
                     }
                 }
             }
@@ -65,16 +58,12 @@ impl CoarserLevels for ReachedLevels<'_> {
         own: u32,
         sink: &mut S,
     ) {
-        let mut found = Runs {
-            runs: [(0, 0); MAX_RUNS],
-            len: 0,
-        };
+        let mut found = Runs::new();
         for level in self.levels {
             self.runs(level, [query.x, query.y, query.z], query.radius, &mut found);
-            for &(first, end) in &found.runs[..found.len] {
-                let run = first as usize..end as usize;
+            for (first, end) in found.iter() {
                 // SAFETY: cells end at the last sphere, and the caller promises the instructions.
-                unsafe { compare_run::<C, MIXED, S>(columns, query, own, run, sink) };
+                unsafe { compare_run::<C, MIXED, S>(columns, query, own, first..end, sink) };
             }
         }
     }
@@ -156,16 +145,12 @@ impl<'a> LevelWalks<'a> {
             let spheres = (first..end).into_par_iter();
             let count = spheres.map(|k| {
                 let mut count = 0;
-                let mut found = Runs {
-                    runs: [(0, 0); MAX_RUNS],
-                    len: 0,
-                };
+                let mut found = Runs::new();
                 let center = [columns.x[k], columns.y[k], columns.z[k]];
                 let radius = columns.radius.get(k).copied().unwrap_or(0.0);
                 for level in walk.coarser.levels {
                     walk.coarser.runs(level, center, radius, &mut found);
-                    let runs = found.runs[..found.len].iter();
-                    count += runs.map(|(first, end)| u64::from(end - first)).sum::<u64>();
+                    count += found.total() as u64;
                 }
                 count
             });

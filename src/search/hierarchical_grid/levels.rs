@@ -125,6 +125,35 @@ impl SizeHistogram {
         });
         median.unwrap_or(0)
     }
+
+    /// The spheres of several octaves.
+    fn merged(&self, octaves: Range<usize>) -> Octave {
+        let octaves = self.octaves[octaves].iter().copied();
+        octaves.fold(Octave::EMPTY, Octave::merge)
+    }
+
+    /// Bit `k` is set if octave `k` is the coarsest of a level.
+    fn level_starts(&self) -> u32 {
+        let few = self.merged(0..OCTAVES).count / MIN_FRACTION;
+        // Octaves without spheres join any level, those with few the next coarser one. Cells of
+        // no size would have no width.
+        let joins = |octave: &Octave| {
+            let size = size_of(octave.largest_radius, self.margin);
+            octave.count <= few || size < f32::MIN_POSITIVE
+        };
+        let own = (1..OCTAVES).filter(|&k| !joins(&self.octaves[k]));
+        let mut starts = own.fold(1_u32, |starts, k| starts | 1 << k);
+        while starts.count_ones() as usize > MAX_LEVELS {
+            // The level with the fewest spheres joins the next coarser one.
+            let is_start = |k: &usize| starts >> k & 1 != 0;
+            let emptiest = (1..OCTAVES).filter(is_start).min_by_key(|&first| {
+                let end = (first + 1..OCTAVES).find(is_start);
+                self.merged(first..end.unwrap_or(OCTAVES)).count
+            });
+            starts ^= emptiest.map_or(starts, |first| 1 << first);
+        }
+        starts
+    }
 }
 
 /// One grid of the hierarchy.
@@ -158,15 +187,17 @@ impl Levels {
 
     /// Levels for this histogram.
     pub(crate) fn of(sizes: &SizeHistogram, plan: &ReachPlan) -> Self {
-        let ranges = OctaveRanges::of(sizes);
         let mut levels = Self {
             top: sizes.top,
             margin: sizes.margin,
             ..Self::default()
         };
+        let (mut starts, mut end) = (sizes.level_starts(), OCTAVES);
         // Finest first: pairs of two levels are found from the finer one.
-        for range in ranges.ranges[..ranges.len].iter().rev() {
-            let spheres = &range.spheres;
+        while starts != 0 {
+            let first = starts.ilog2() as usize;
+            starts ^= 1 << first;
+            let spheres = sizes.merged(first..end);
             let reach = match plan.reach {
                 Reach::Same { .. } => plan.longest,
                 Reach::Mixed { margin } => size_of(spheres.largest_radius, margin),
@@ -181,8 +212,9 @@ impl Levels {
                 reach: (spheres.largest_radius + sizes.margin) * REACH_FACTOR,
             };
             levels.cells += layout.cell_count();
-            levels.level_of[range.first..range.end].fill(levels.len as u8);
+            levels.level_of[first..end].fill(levels.len as u8);
             levels.len += 1;
+            end = first;
         }
         levels
     }
@@ -190,70 +222,6 @@ impl Levels {
     /// The grids, finest first.
     pub(crate) fn all(&self) -> &[Level] {
         &self.levels[..self.len]
-    }
-}
-
-/// Consecutive octaves that share a level, and their spheres.
-#[derive(Clone, Copy)]
-struct OctaveRange {
-    first: usize,
-    end: usize,
-    spheres: Octave,
-}
-
-/// The octaves of all levels, coarsest first.
-struct OctaveRanges {
-    ranges: [OctaveRange; OCTAVES],
-    len: usize,
-}
-
-impl OctaveRanges {
-    fn of(sizes: &SizeHistogram) -> Self {
-        let total: usize = sizes.octaves.iter().map(|octave| octave.count).sum();
-        let few = total / MIN_FRACTION;
-        let empty = OctaveRange {
-            first: 0,
-            end: 0,
-            spheres: Octave::EMPTY,
-        };
-        let mut all = Self {
-            ranges: [empty; OCTAVES],
-            len: 0,
-        };
-        for (number, &octave) in sizes.octaves.iter().enumerate() {
-            // Octaves without spheres join any level, those with few the next coarser one. Cells
-            // of no size would have no width.
-            let size = size_of(octave.largest_radius, sizes.margin);
-            let joins = octave.count <= few || size < f32::MIN_POSITIVE;
-            all.ranges[all.len] = OctaveRange {
-                first: number,
-                end: number + 1,
-                spheres: octave,
-            };
-            all.len += 1;
-            if joins && all.len > 1 {
-                all.join(all.len - 1);
-            }
-        }
-        while all.len > MAX_LEVELS {
-            // The octave range with the fewest spheres joins the next coarser one.
-            let counts = all.ranges[..all.len]
-                .iter()
-                .map(|range| range.spheres.count);
-            let emptiest = counts.enumerate().skip(1).min_by_key(|&(_, count)| count);
-            all.join(emptiest.map_or(all.len - 1, |(at, _)| at));
-        }
-        all
-    }
-
-    /// Joins range `at` with the next coarser one.
-    fn join(&mut self, at: usize) {
-        let range = self.ranges[at];
-        self.ranges.copy_within(at + 1..self.len, at);
-        self.len -= 1;
-        let coarser = &mut self.ranges[at - 1];
-        coarser.end = range.end;
-        coarser.spheres = coarser.spheres.merge(range.spheres);
     }
 }
 
@@ -309,21 +277,13 @@ mod tests {
 
     #[test]
     fn one_giant_gets_its_own_level_and_one_speck_does_not() {
-        let giant = levels(
-            &spheres((0..5000).map(|k| if k == 7 { 1.0e6 } else { 0.1 })),
-            0.0,
-        );
-        assert_eq!(giant.all().len(), 2);
-        let speck = levels(
-            &spheres((0..5000).map(|k| if k == 7 { 1.0e-6 } else { 0.1 })),
-            0.0,
-        );
-        assert_eq!(speck.all().len(), 1);
-        let points = levels(
-            &spheres((0..5000).map(|k| if k == 7 { 0.1 } else { 0.0 })),
-            0.0,
-        );
-        assert_eq!(points.all().len(), 1);
+        let level_count = |odd: f32, others: f32| {
+            let radii = (0..5000).map(|k| if k == 7 { odd } else { others });
+            levels(&spheres(radii), 0.0).all().len()
+        };
+        assert_eq!(level_count(1.0e6, 0.1), 2);
+        assert_eq!(level_count(1.0e-6, 0.1), 1);
+        assert_eq!(level_count(0.1, 0.0), 1, "points");
     }
 
     #[test]

@@ -11,15 +11,12 @@ use crate::search::uniform_grid::simd::Avx2;
 use crate::search::uniform_grid::simd::{
     Columns, Comparison, Instructions, MAX_LANES, Query, Scalar,
 };
+use crate::spheres::SphereSet;
 
 /// Spheres of several blocks as arrays.
 #[derive(Debug, Default)]
 pub(crate) struct SphereBlocks {
-    x: Vec<f32>,
-    y: Vec<f32>,
-    z: Vec<f32>,
-    radius: Vec<f32>,
-    owner: Vec<u32>,
+    spheres: SphereSet,
     index: Vec<u32>,
     instructions: Instructions,
 }
@@ -40,38 +37,29 @@ pub(crate) struct BlockPair {
 impl SphereBlocks {
     /// Number of spheres.
     pub(crate) fn len(&self) -> usize {
-        self.x.len()
+        self.index.len()
     }
 
     /// Removes all spheres and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
-            axis.clear();
-        }
-        self.owner.clear();
+        self.spheres.clear();
         self.index.clear();
     }
 
     /// Adds a sphere.
     #[inline]
     pub(crate) fn push(&mut self, center: Vec3, radius: f32, owner: u32, index: u32) {
-        self.x.push(center.x);
-        self.y.push(center.y);
-        self.z.push(center.z);
-        self.radius.push(radius);
-        self.owner.push(owner);
+        self.spheres.push_unchecked(center, radius, owner);
         self.index.push(index);
     }
 
-    /// Appends the overlapping spheres of different owners of all `block_pairs` to `list`.
+    /// Appends the overlapping spheres of different owners of all `block_pairs` to `list`. No
+    /// spheres are added afterwards.
     pub(crate) fn compare(&mut self, block_pairs: &[BlockPair], margin: f32, list: &mut Vec<Pair>) {
-        let len = self.len();
         // Padding, so that a vector can be loaded from any sphere.
-        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
-            axis.resize(len + MAX_LANES, f32::INFINITY);
+        for _ in 0..MAX_LANES {
+            self.push(Vec3::INFINITY, f32::INFINITY, 0, 0);
         }
-        self.owner.resize(len + MAX_LANES, 0);
-        self.index.resize(len + MAX_LANES, 0);
         match self.instructions {
             Instructions::Scalar => self.compare_with::<Scalar>(block_pairs, margin, list),
             #[cfg(target_arch = "x86_64")]
@@ -80,11 +68,6 @@ impl SphereBlocks {
                 unsafe { self.compare_avx2(block_pairs, margin, list) };
             }
         }
-        for axis in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
-            axis.truncate(len);
-        }
-        self.owner.truncate(len);
-        self.index.truncate(len);
     }
 
     /// # Safety
@@ -102,14 +85,7 @@ impl SphereBlocks {
         margin: f32,
         list: &mut Vec<Pair>,
     ) {
-        let columns = Columns {
-            x: &self.x,
-            y: &self.y,
-            z: &self.z,
-            radius: &self.radius,
-            owner: &self.owner,
-            index: &self.index,
-        };
+        let columns = Columns::new(&self.spheres, &self.index);
         for pair in block_pairs {
             for one in pair.a.start as usize..pair.a.end as usize {
                 let (x, y, z) = (columns.x[one], columns.y[one], columns.z[one]);

@@ -109,7 +109,7 @@ impl CellWalk<'_> {
     pub(super) fn runs(&self, first: usize, cx: usize, following: &[usize; 4]) -> Runs {
         let cell_start = self.cell_start;
         let row_cells = self.layout.cells[0] as usize;
-        let mut runs = Runs::default();
+        let mut runs = Runs::new();
         let mut add = |from: usize, to: usize| runs.add(cell_start[from], cell_start[to]);
         let at_start = cx == 0;
         let at_end = cx + 1 == row_cells;
@@ -134,16 +134,29 @@ impl CellWalk<'_> {
     }
 }
 
-/// Runs of spheres that a cell is compared with.
-#[derive(Clone, Copy, Default)]
-pub(in crate::search) struct Runs {
-    runs: [(u32, u32); MAX_RUNS],
+/// Up to `N` runs of spheres that a cell is compared with.
+#[derive(Clone, Copy)]
+pub(in crate::search) struct Runs<const N: usize = MAX_RUNS> {
+    runs: [(u32, u32); N],
     len: usize,
 }
 
-impl Runs {
+impl<const N: usize> Runs<N> {
     #[inline(always)]
-    fn add(&mut self, from: u32, to: u32) {
+    pub(in crate::search) fn new() -> Self {
+        Self {
+            runs: [(0, 0); N],
+            len: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::search) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline(always)]
+    pub(in crate::search) fn add(&mut self, from: u32, to: u32) {
         self.runs[self.len] = (from, to);
         self.len += 1;
     }
@@ -157,7 +170,7 @@ impl Runs {
 
     /// Number of spheres in all runs.
     #[inline(always)]
-    pub(super) fn total(&self) -> usize {
+    pub(in crate::search) fn total(&self) -> usize {
         self.iter().map(|(from, to)| to - from).sum()
     }
 }

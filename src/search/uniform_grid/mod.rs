@@ -73,7 +73,7 @@ pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 pub struct UniformGrid {
     sorted: SortedSpheres,
     /// Layout of the last search.
-    layout: Option<GridLayout>,
+    pub(super) layout: Option<GridLayout>,
     instructions: Instructions,
     /// Minimum cell width, nm.
     min_cell_width: f32,
@@ -124,17 +124,8 @@ impl UniformGrid {
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
-        self.build_planned(spheres, &plan).map(Some)
-    }
-
-    /// Sorts the spheres into cells.
-    pub(super) fn build_planned(
-        &mut self,
-        spheres: &SphereSet,
-        plan: &ReachPlan,
-    ) -> Result<PairWalk<'_>, SearchError> {
         let layout = plan.layout(spheres.len(), self.min_cell_width);
-        self.sort(spheres, plan, layout, None)
+        self.sort(spheres, &plan, layout, None).map(Some)
     }
 
     /// Sorts spheres into the cells of `layout`. If they are a subset of the spheres that it was
@@ -166,11 +157,6 @@ impl UniformGrid {
             instructions: self.instructions,
             comparisons,
         })
-    }
-
-    /// Drops the layout if there was nothing to search.
-    pub(in crate::search) fn forget_layout(&mut self) {
-        self.layout = None;
     }
 }
 

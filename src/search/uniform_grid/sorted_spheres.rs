@@ -55,12 +55,8 @@ struct Member {
 /// The arrays have [`MAX_LANES`] spare entries, so that a vector can be loaded from any sphere.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct SortedSpheres {
-    pub(in crate::search) x: Vec<f32>,
-    pub(in crate::search) y: Vec<f32>,
-    pub(in crate::search) z: Vec<f32>,
-    /// Radii; empty if all pairs have the same reach.
-    pub(in crate::search) radius: Vec<f32>,
-    pub(in crate::search) owner: Vec<u32>,
+    /// The spheres, without radii if all pairs have the same reach.
+    pub(in crate::search) spheres: SphereSet,
     /// Index of each sphere in its set.
     pub(in crate::search) index: Vec<u32>,
     /// First sphere of each cell, followed by the number of spheres.
@@ -123,14 +119,7 @@ impl SortedSpheres {
 
     /// The spheres as columns.
     pub(in crate::search) fn columns(&self) -> Columns<'_> {
-        Columns {
-            x: &self.x,
-            y: &self.y,
-            z: &self.z,
-            radius: &self.radius,
-            owner: &self.owner,
-            index: &self.index,
-        }
+        Columns::new(&self.spheres, &self.index)
     }
 
     /// Replaces the index of each sphere by the one that `indices` has for it.
@@ -155,31 +144,17 @@ impl SortedSpheres {
         let slab_cells = cells.div_ceil(MAX_SLABS).next_power_of_two();
         let slabs = cells.div_ceil(slab_cells);
         let chunks = spheres.len().div_ceil(CHUNK);
-        self.resize(spheres.len(), cells, with_radii);
+        self.resize(spheres.len(), cells);
         self.slabs.reserve(MAX_SLABS, chunks);
         self.bin(spheres, layout, slab_cells, slabs);
         self.sort_slabs(slab_cells);
-        self.gather(spheres, with_radii);
+        let index = &self.index[..spheres.len()];
+        gather_spheres(&mut self.spheres, spheres, index, MAX_LANES, with_radii);
     }
 
-    fn resize(&mut self, spheres: usize, cells: usize, with_radii: bool) {
-        let padded = spheres + MAX_LANES;
-        let radii = if with_radii { padded } else { 0 };
-        for (values, length) in [
-            (&mut self.x, padded),
-            (&mut self.y, padded),
-            (&mut self.z, padded),
-            (&mut self.radius, radii),
-        ] {
-            grow(values, length);
-        }
-        for (values, length) in [
-            (&mut self.owner, padded),
-            (&mut self.index, padded),
-            (&mut self.cell_of, spheres),
-        ] {
-            grow(values, length);
-        }
+    fn resize(&mut self, spheres: usize, cells: usize) {
+        grow(&mut self.index, spheres + MAX_LANES);
+        grow(&mut self.cell_of, spheres);
         grow(&mut self.slab_order, spheres);
         // Capacity for the largest grid, so that an expanding scene does not allocate in every
         // step. Memory that is not touched costs nothing.
@@ -247,21 +222,35 @@ impl SortedSpheres {
                 }
             });
     }
+}
 
-    /// Step 5: gathers the columns by index.
-    ///
-    /// Reads are random, writes sequential. Scattering all columns in step 4 made the sort of a
-    /// million atoms about a tenth slower; gathering them in one loop made no difference.
-    fn gather(&mut self, spheres: &SphereSet, with_radii: bool) {
-        let count = spheres.len();
-        let index = &self.index[..count];
-        gather(&mut self.x[..count], &spheres.x, index);
-        gather(&mut self.y[..count], &spheres.y, index);
-        gather(&mut self.z[..count], &spheres.z, index);
-        gather(&mut self.owner[..count], &spheres.owner, index);
-        if with_radii {
-            gather(&mut self.radius[..count], &spheres.radius, index);
-        }
+/// Step 5: copies the spheres of `source` with these indices, followed by `padding` entries, and
+/// their radii if requested.
+///
+/// Reads are random, writes sequential. Scattering all columns in step 4 made the sort of a
+/// million atoms about a tenth slower; gathering them in one loop made no difference.
+pub(in crate::search) fn gather_spheres(
+    target: &mut SphereSet,
+    source: &SphereSet,
+    index: &[u32],
+    padding: usize,
+    with_radii: bool,
+) {
+    fn column<T: Copy + Default + Send + Sync>(
+        (target, source): (&mut Vec<T>, &[T]),
+        index: &[u32],
+        padding: usize,
+    ) {
+        grow(target, index.len() + padding);
+        gather(&mut target[..index.len()], source, index);
+    }
+    column((&mut target.x, &source.x), index, padding);
+    column((&mut target.y, &source.y), index, padding);
+    column((&mut target.z, &source.z), index, padding);
+    column((&mut target.owner, &source.owner), index, padding);
+    target.radius.clear();
+    if with_radii {
+        column((&mut target.radius, &source.radius), index, padding);
     }
 }
 

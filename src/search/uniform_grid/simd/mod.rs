@@ -12,6 +12,7 @@ mod avx512;
 mod scalar;
 
 use crate::search::Pair;
+use crate::spheres::SphereSet;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::search) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -76,6 +77,20 @@ pub(in crate::search) struct Columns<'a> {
     pub(in crate::search) index: &'a [u32],
 }
 
+impl<'a> Columns<'a> {
+    /// The columns of spheres, and their indices.
+    pub(in crate::search) fn new(spheres: &'a SphereSet, index: &'a [u32]) -> Self {
+        Self {
+            x: &spheres.x,
+            y: &spheres.y,
+            z: &spheres.z,
+            radius: &spheres.radius,
+            owner: &spheres.owner,
+            index,
+        }
+    }
+}
+
 /// The sphere that others are compared with.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct Query {
@@ -130,7 +145,6 @@ mod tests {
 
     use super::*;
     use crate::search::{PairBuffer, PairSearch, UniformGrid};
-    use crate::spheres::SphereSet;
 
     /// Pairs of an implementation, and the bits of their gaps.
     fn found(instructions: Instructions, spheres: &SphereSet) -> (Vec<Pair>, Vec<u32>) {
