@@ -19,20 +19,6 @@ const MIN_PARALLEL_SPHERES: usize = 16 * 1024;
 
 /// Distance (nm) between the centers of the closest two spheres with different owners; `None`
 /// if there are no such spheres. Centers must be finite.
-///
-/// ```
-/// use bevy_rapier_molecules::contact::closest_distance;
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// let mut spheres = SphereSet::new();
-/// for (x, owner) in [(0.0, 0), (0.1, 0), (2.0, 1)] {
-///     spheres.push(Vec3::X * x, 0.17, owner)?;
-/// }
-/// let closest = closest_distance(&spheres);
-/// assert!(closest.is_some_and(|distance| (distance - 1.9).abs() < 1e-6), "nm");
-/// # Ok::<(), bevy_rapier_molecules::spheres::SphereError>(())
-/// ```
 #[must_use]
 pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
     let mut order: Vec<u32> = (0..spheres.len() as u32).collect();

@@ -82,23 +82,6 @@ mod tests {
     };
     use crate::spheres::SphereSet;
 
-    #[test]
-    fn reaches_too_short_to_square_in_32_bits_are_rejected() {
-        for radius in [5.0e-40, 1.0e-23] {
-            let mut spheres = SphereSet::new();
-            spheres.push(Vec3::ZERO, radius, 0).unwrap();
-            spheres.push(Vec3::X * 1.8 * radius, radius, 1).unwrap();
-            assert!(matches!(
-                UniformGrid::new().count_pairs(&spheres, 0.0),
-                Err(SearchError::ReachTooShort { .. })
-            ));
-        }
-        let mut points = SphereSet::new();
-        points.push(Vec3::ZERO, 0.0, 0).unwrap();
-        points.push(Vec3::ZERO, 0.0, 1).unwrap();
-        assert_eq!(UniformGrid::new().count_pairs(&points, 0.0), Ok(0));
-    }
-
     /// [`SphereSet::push`] rejects such spheres, but a diverged pose can still produce them.
     #[test]
     fn invalid_spheres_are_reported_and_the_search_stays_usable() {

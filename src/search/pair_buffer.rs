@@ -64,18 +64,6 @@ impl Pair {
 /// Pairs in lists that are filled in parallel, one list per task.
 ///
 /// The pairs are the concatenation of the lists. Memory is reused from search to search.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{Pair, PairBuffer};
-///
-/// let mut pairs = PairBuffer::new();
-/// let lists = pairs.start(2);
-/// lists[0].push(Pair::new(4, 2));
-/// lists[1].push(Pair::new(0, 1));
-/// assert_eq!(pairs.len(), 2);
-/// assert_eq!(pairs.iter().next(), Some(Pair { a: 2, b: 4 }));
-/// assert_eq!(pairs.to_sorted_vec()[0], Pair { a: 0, b: 1 });
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,

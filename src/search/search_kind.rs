@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::boxes::{BoxGrid, BoxSearch, BruteForceBoxes, SpheresInBoxes};
+use super::boxes::{BoxGrid, BoxSearch, SpheresInBoxes};
 use super::{
     BruteForce, HashGrid, LinearKdTree, PairSearch, SweepAndPrune, TwoLevelGrid, UniformGrid,
     VerletGrid,
@@ -16,7 +16,7 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SearchKind {
-    /// [`BruteForce`], [`BruteForceBoxes`].
+    /// [`BruteForce`].
     BruteForce,
     /// [`UniformGrid`].
     UniformGrid,
@@ -52,18 +52,8 @@ impl SearchKind {
 
     /// The [`PairSearch::name`] of the search.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BruteForce => "brute-force",
-            Self::UniformGrid => "uniform-grid",
-            Self::TwoLevelGrid => "two-level-grid",
-            Self::VerletGrid => "verlet-grid",
-            Self::HashGrid => "hash-grid",
-            Self::BoxGrid => "box-grid",
-            Self::KdTree1 => "kd-tree-1",
-            Self::KdTree2 => "kd-tree-2",
-            Self::SweepAndPrune => "sweep-and-prune",
-        }
+    pub fn name(self) -> &'static str {
+        self.search().name()
     }
 
     /// A new search for spheres.
@@ -86,7 +76,7 @@ impl SearchKind {
     #[must_use]
     pub fn box_search(self) -> Option<Box<dyn BoxSearch>> {
         Some(match self {
-            Self::BruteForce => Box::new(BruteForceBoxes),
+            Self::BruteForce => Box::new(BruteForce),
             Self::BoxGrid => Box::new(BoxGrid::new()),
             Self::KdTree1 => Box::new(LinearKdTree::with_duplicates()),
             Self::KdTree2 => Box::new(LinearKdTree::new()),

@@ -47,25 +47,6 @@ impl EndPoint {
 ///
 /// The cost is the number of swaps: very low at rest, and very high if everything moves, since
 /// boxes that are far apart in space pass each other along a single axis.
-///
-/// ```
-/// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
-/// use bevy_rapier_molecules::search::{PairBuffer, SweepAndPrune};
-/// use glam::Vec3;
-///
-/// let mut search = SweepAndPrune::new();
-/// let mut pairs = PairBuffer::new();
-/// for step in 0..3 {
-///     // One box is at rest, the other approaches it by half a nanometer per step.
-///     let mut boxes = BoxSet::new();
-///     let near = Vec3::X * (2.0 - 0.5 * step as f32);
-///     boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;
-///     boxes.push(near, near + Vec3::ONE, 1)?;
-///     search.find_box_pairs(&boxes, &mut pairs)?;
-///     assert_eq!(pairs.len(), usize::from(step == 2));
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SweepAndPrune {
     axes: [Vec<EndPoint>; 3],

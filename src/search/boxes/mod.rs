@@ -17,19 +17,17 @@
 //! | [`BoxGrid`] | uniform grid, oversize boxes apart | most scenes |
 //! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes of very different sizes |
 //! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
-//! | [`BruteForceBoxes`] | all pairs | reference of the tests |
+//! | [`BruteForce`](super::BruteForce) | all pairs | reference of the tests |
 //!
 //! [`SpheresInBoxes`] turns any of them into a [`PairSearch`](super::PairSearch).
 
 mod box_compare;
 mod box_grid;
 mod box_set;
-mod brute_force;
 mod spheres_in_boxes;
 
 pub use box_grid::BoxGrid;
 pub use box_set::{BoxError, BoxSet, MAX_COORDINATE_NM};
-pub use brute_force::BruteForceBoxes;
 pub use spheres_in_boxes::SpheresInBoxes;
 
 use super::{PairBuffer, SearchError, SearchTimes};

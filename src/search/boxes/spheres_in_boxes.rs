@@ -12,22 +12,6 @@ use crate::spheres::{CHUNK, SphereSet};
 
 /// Turns a [`BoxSearch`] into a [`PairSearch`]: finds the overlapping boxes of the spheres, then
 /// compares the spheres.
-///
-/// ```
-/// use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
-/// use bevy_rapier_molecules::search::{LinearKdTree, PairSearch};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// // Their boxes overlap at a corner, the spheres do not.
-/// let mut spheres = SphereSet::new();
-/// spheres.push(Vec3::ZERO, 1.0, 0)?;
-/// spheres.push(Vec3::splat(1.9), 1.0, 1)?;
-/// let mut search = SpheresInBoxes::new(LinearKdTree::new());
-/// assert_eq!(search.count_pairs(&spheres, 0.0)?, 0);
-/// assert_eq!(search.count_pairs(&spheres, 1.5)?, 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SpheresInBoxes<B> {
     search: B,

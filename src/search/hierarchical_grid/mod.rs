@@ -29,24 +29,6 @@ use level_walk::LevelWalks;
 /// 4. compare each sphere with its own level, as in the [uniform grid](super::UniformGrid);
 /// 5. compare it with the cells of each coarser level that it overlaps, which are few, since
 ///    those cells are larger than the sphere. Pairs of two levels are found from the finer one.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{HierarchicalGrid, PairSearch};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// // A nanoparticle of 8 nm among a thousand atoms, ten of which overlap it.
-/// let mut spheres = SphereSet::new();
-/// spheres.push(Vec3::ZERO, 8.0, 0)?;
-/// for k in 0..1000 {
-///     let distance = if k < 10 { 8.1 } else { 9.0 + k as f32 };
-///     spheres.push(Vec3::new(distance, k as f32, 0.0).normalize() * distance, 0.17, k + 1)?;
-/// }
-/// let mut grid = HierarchicalGrid::new();
-/// assert_eq!(grid.count_pairs(&spheres, 0.0)?, 10);
-/// assert_eq!(grid.level_count(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct HierarchicalGrid {
     sorted: SortedSpheres,

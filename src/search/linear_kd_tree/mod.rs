@@ -65,22 +65,6 @@ pub struct Selection {
 /// possible. It also leaves the parallel construction open (section 7.2): codes, buckets of the
 /// sort and parts of the sweep are separate tasks. The pairs do not depend on the number of
 /// threads.
-///
-/// ```
-/// use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
-/// use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer};
-/// use glam::Vec3;
-///
-/// let mut boxes = BoxSet::new();
-/// boxes.push(Vec3::ZERO, Vec3::ONE, 0)?;
-/// boxes.push(Vec3::splat(0.9), Vec3::splat(0.95), 1)?;
-/// boxes.push(Vec3::splat(-20.0), Vec3::splat(20.0), 2)?;
-/// let mut pairs = PairBuffer::new();
-/// LinearKdTree::new().find_box_pairs(&boxes, &mut pairs)?;
-/// let pairs: Vec<[u32; 2]> = pairs.to_sorted_vec().iter().map(|pair| [pair.a, pair.b]).collect();
-/// assert_eq!(pairs, [[0, 1], [0, 2], [1, 2]]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LinearKdTree {
     /// Whether boxes are not split.

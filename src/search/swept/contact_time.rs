@@ -54,16 +54,6 @@ impl ContactTimes {
 
 /// Times of contact of two spheres whose centers move along `a` and `b` and whose radii add up
 /// to `reach`, nm; `None` if they never touch.
-///
-/// ```
-/// use bevy_rapier_molecules::search::swept::{Trajectory, time_of_contact};
-/// use glam::DVec3;
-///
-/// let still = Trajectory { start: DVec3::ZERO, end: DVec3::ZERO };
-/// let passing = Trajectory { start: DVec3::X * -4.0, end: DVec3::X * 4.0 };
-/// let times = time_of_contact(&still, &passing, 2.0).expect("they touch");
-/// assert_eq!((times.first, times.last), (0.25, 0.75));
-/// ```
 #[must_use]
 pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<ContactTimes> {
     let offset = b.start - a.start;

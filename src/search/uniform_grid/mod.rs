@@ -46,29 +46,6 @@ pub(crate) const MAX_COMPARISONS: u64 = 1 << 32;
 /// Unlike the original, the grid is fitted to the spheres in every call, so that no sphere is
 /// outside. If it would become too large, it is folded: distant cells share their numbers.
 /// Radii may differ, and the order of the pairs does not depend on the number of threads.
-///
-/// ```
-/// use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// // Three atoms of 0.17 nm, of which the first two belong to one molecule.
-/// let mut spheres = SphereSet::new();
-/// spheres.push(Vec3::ZERO, 0.17, 0)?;
-/// spheres.push(Vec3::X * 0.15, 0.17, 0)?;
-/// spheres.push(Vec3::X * 0.40, 0.17, 1)?;
-///
-/// let mut grid = UniformGrid::new();
-/// let mut pairs = PairBuffer::new();
-/// let times = grid.find_pairs(&spheres, 0.0, &mut pairs)?;
-/// let pair = pairs.iter().next().expect("two atoms overlap");
-/// assert_eq!((pair.a, pair.b), (1, 2));
-/// assert!((pair.gap(&spheres) - (0.25 - 0.34)).abs() < 1.0e-6);
-/// println!("sorted in {:?}, walked in {:?}", times.build, times.walk);
-/// // With a margin of 0.1 nm the first atom is in reach, too.
-/// assert_eq!(grid.count_pairs(&spheres, 0.1)?, 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct UniformGrid {
     sorted: SortedSpheres,

@@ -2,9 +2,12 @@
 
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{
-    BoxGrid, BoxSearch, BoxSet, BruteForceBoxes, MAX_COORDINATE_NM,
+    BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
 };
-use bevy_rapier_molecules::search::{LinearKdTree, PairBuffer, SearchError, SweepAndPrune};
+use bevy_rapier_molecules::search::{
+    BruteForce, LinearKdTree, PairBuffer, SearchError, SweepAndPrune,
+};
+use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -34,9 +37,7 @@ fn assert_exact<'a>(scenes: impl IntoIterator<Item = &'a BoxSet> + Clone) -> usi
     for mut search in searches() {
         let [mut expected, mut found] = [PairBuffer::new(), PairBuffer::new()];
         for boxes in scenes.clone() {
-            BruteForceBoxes
-                .find_box_pairs(boxes, &mut expected)
-                .unwrap();
+            BruteForce.find_box_pairs(boxes, &mut expected).unwrap();
             search.find_box_pairs(boxes, &mut found).unwrap();
             let (found, expected) = (found.to_sorted_vec(), expected.to_sorted_vec());
             assert!(
@@ -168,10 +169,40 @@ fn boxes_in_motion_are_exact_at_every_step() {
 #[test]
 fn an_invalid_box_is_not_added() {
     let mut boxes = BoxSet::new();
-    let far = Vec3::splat(1.1 * MAX_COORDINATE_NM);
-    assert!(boxes.push(Vec3::ZERO, far, 0).is_err());
-    assert!(boxes.push(Vec3::splat(f32::NAN), Vec3::ONE, 0).is_err());
-    assert!(boxes.is_empty());
+    boxes.push(Vec3::ZERO, Vec3::ZERO, 0).unwrap();
+    for (low, high) in [
+        (Vec3::ONE, Vec3::ZERO),
+        (Vec3::NAN, Vec3::ONE),
+        (Vec3::ZERO, Vec3::INFINITY),
+        (Vec3::splat(-f32::MAX), Vec3::ZERO),
+        (Vec3::ZERO, Vec3::splat(1.1 * MAX_COORDINATE_NM)),
+    ] {
+        let error = boxes.push(low, high, 1);
+        assert!(matches!(error, Err(BoxError::BadBox { index: 1, .. })));
+    }
+    assert_eq!(boxes.len(), 1);
+}
+
+#[test]
+fn boxes_around_spheres_contain_them_at_any_offset() {
+    for offset in [0.0, 1.0e3, -1.0e6, 1.0e12, 1.0e30] {
+        let mut spheres = SphereSet::new();
+        spheres.push(Vec3::splat(offset), 0.17, 7).unwrap();
+        spheres.push(Vec3::splat(offset + 0.3), 0.05, 7).unwrap();
+        let [mut each, mut whole] = [BoxSet::new(), BoxSet::new()];
+        each.set_around_spheres(&spheres, 0.2).unwrap();
+        whole.set_around_runs(&spheres, &[0..2, 0..1], 0.2).unwrap();
+        assert_eq!((each.owner(1), whole.owner(0)), (7, 7));
+        for index in 0..2 {
+            let center = spheres.center(index).as_dvec3();
+            let reach = f64::from(spheres.radius(index)) + 0.1;
+            for (boxes, index) in [(&each, index), (&whole, 0)] {
+                let (low, high) = (boxes.low(index), boxes.high(index));
+                assert!(low.as_dvec3().cmple(center - reach).all());
+                assert!(high.as_dvec3().cmpge(center + reach).all());
+            }
+        }
+    }
 }
 
 /// A hundred thousand boxes in one place have 5·10⁹ pairs.

@@ -1,6 +1,8 @@
-//! The searches that are compared by name, and the cell occupancy of the paper.
+//! The searches that are compared by name, and what they tell about the spheres.
 
-use bevy_rapier_molecules::search::{CellOccupancy, SearchKind, cell_occupancy};
+use bevy_rapier_molecules::search::{
+    CellOccupancy, HierarchicalGrid, PairSearch, SearchKind, cell_occupancy,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
@@ -12,6 +14,34 @@ fn the_name_of_a_kind_is_that_of_its_searches() {
             assert_eq!(search.name(), kind.name());
         }
     }
+}
+
+#[test]
+fn the_extent_covers_every_sphere() {
+    let mut spheres = SphereSet::new();
+    for k in 0..19 {
+        let k = k as f32;
+        spheres.push(Vec3::new(k, -k, 2.0 * k), 0.1 + k, 0).unwrap();
+    }
+    let extent = spheres.extent().unwrap();
+    assert_eq!(extent.low, Vec3::new(0.0, -18.0, 0.0));
+    assert_eq!(extent.high, Vec3::new(18.0, 0.0, 36.0));
+    assert_eq!((extent.smallest_radius, extent.largest_radius), (0.1, 18.1));
+}
+
+#[test]
+fn a_nanoparticle_among_atoms_gets_its_own_level() {
+    let mut spheres = SphereSet::new();
+    spheres.push(Vec3::ZERO, 8.0, 0).unwrap();
+    for k in 0..1000 {
+        // Ten atoms overlap it.
+        let distance = if k < 10 { 8.1 } else { 9.0 + k as f32 };
+        let center = Vec3::new(distance, k as f32, 0.0).normalize() * distance;
+        spheres.push(center, 0.17, k + 1).unwrap();
+    }
+    let mut grid = HierarchicalGrid::new();
+    assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(10));
+    assert_eq!(grid.level_count(), 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use bevy_rapier_molecules::rapier::RapierBvh;
-use bevy_rapier_molecules::search::boxes::{BoxGrid, BruteForceBoxes, SpheresInBoxes};
+use bevy_rapier_molecules::search::boxes::{BoxGrid, SpheresInBoxes};
 use bevy_rapier_molecules::search::{
     AutoGrid, BruteForce, HashGrid, HierarchicalGrid, LinearKdTree, PairSearch, SweepAndPrune,
     TwoLevelGrid, UniformGrid, VerletGrid,
@@ -149,7 +149,7 @@ fn others() -> Vec<TestedSearch> {
         TestedSearch::other(SpheresInBoxes::new(BoxGrid::new()), fast),
         TestedSearch::other(SpheresInBoxes::new(LinearKdTree::new()), fast),
         TestedSearch::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), fast),
-        TestedSearch::other(SpheresInBoxes::new(BruteForceBoxes), brute),
+        TestedSearch::other(SpheresInBoxes::new(BruteForce), brute),
         TestedSearch::other(SpheresInBoxes::new(SweepAndPrune::new()), slow),
         TestedSearch::other(SpheresInBoxes::new(RapierBvh::new()), slow),
     ];
