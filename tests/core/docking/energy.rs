@@ -209,6 +209,29 @@ fn interaction_is_zero_beyond_the_cutoff() {
 }
 
 #[test]
+fn invalid_parameters_are_errors() {
+    let ball = typed(ball(0.1).template());
+    let valid = EnergyConfig::default();
+    assert!(EnergyGrid::new(&ball, &ball, &valid).is_ok());
+    let [mut zero, mut nan, mut infinite, mut late] = [valid; 4];
+    zero.spacing = 0.0;
+    nan.spacing = f32::NAN;
+    infinite.cutoff = f32::INFINITY;
+    late.switch = 0.9;
+    for (name, config) in [
+        ("spacing", zero),
+        ("spacing", nan),
+        ("cutoff", infinite),
+        ("switch", late),
+    ] {
+        assert!(matches!(
+            EnergyGrid::new(&ball, &ball, &config),
+            Err(EnergyError::BadParameter { what, .. }) if what == name
+        ));
+    }
+}
+
+#[test]
 fn too_large_grid_is_an_error() {
     let (ligand, receptor) = ligand_and_receptor();
     let config = EnergyConfig {

@@ -218,6 +218,74 @@ fn invalid_logs_are_errors_with_the_line() {
 }
 
 #[test]
+fn inputs_round_trip_bit_for_bit() {
+    let odd = Vec3::new(-0.0, 1.0e-30, 0.1 + 0.2);
+    let pose = Pose::new(odd * 1.0e30, Quat::from_rotation_x(0.3));
+    let motion = RigidMotion {
+        translation: odd,
+        rotation: Vec3::new(f32::MIN_POSITIVE, f32::MAX, -1.0 / 3.0),
+    };
+    let modes = [
+        ResponseMode::Stop,
+        ResponseMode::Cue,
+        ResponseMode::Slide,
+        ResponseMode::Push,
+    ];
+    let mut inputs = vec![
+        SessionInput::Move(motion),
+        SessionInput::SwitchMoved,
+        SessionInput::MoveToFreePose,
+        SessionInput::Radii(0.7),
+        SessionInput::BodyPoses([pose, Pose::from_translation(-odd)]),
+    ];
+    inputs.extend([Role::Receptor, Role::Ligand].map(|role| SessionInput::Place(role, pose)));
+    inputs.extend(modes.map(SessionInput::Response));
+    inputs.extend([true, false].map(SessionInput::Collisions));
+    inputs.extend([true, false].map(SessionInput::Guidance));
+    let session = session();
+    let log = |inputs: &[SessionInput]| {
+        let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
+        for input in inputs {
+            recorder.record(input).unwrap();
+        }
+        String::from_utf8(recorder.finish(&session).unwrap()).unwrap()
+    };
+    let text = log(&inputs);
+    let parsed = SessionLog::parse(&text).unwrap();
+    // Before them are the poses and settings of the session.
+    let parsed = &parsed.inputs()[parsed.inputs().len() - inputs.len()..];
+    assert_eq!(parsed, inputs);
+    // Distinguishes zero from negative zero.
+    assert_eq!(log(parsed), text);
+}
+
+#[test]
+fn invalid_inputs_are_errors_with_the_reason() {
+    let (_, text) = recorded(session(), 2, 5);
+    let mut lines: Vec<&str> = text.lines().collect();
+    for (input, reason) in [
+        ("", "unknown input"),
+        ("fly 1 2 3", "unknown input"),
+        ("move 1 2 3", "fewer numbers"),
+        ("move 1 2 3 4 5 six", "not a number"),
+        ("move 1 2 3 4 5 inf", "not finite"),
+        ("move 1 2 3 4 5 6 7", "too many words"),
+        ("place water 1 2 3 0 0 0 1", "expected receptor"),
+        ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0", "fewer numbers"),
+        ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "too many words"),
+        ("collisions maybe", "expected on"),
+        ("response", "unknown response"),
+    ] {
+        lines[5] = input;
+        let error = SessionLog::parse(&lines.join("\n")).unwrap_err();
+        assert!(
+            matches!(error, LogError::Line { line: 6, why, .. } if why.contains(reason)),
+            "{input}"
+        );
+    }
+}
+
+#[test]
 fn body_poses_are_replayed_without_physics() {
     let mut pushed = session();
     let mut recorder = Recorder::new(Vec::new(), &pushed).unwrap();

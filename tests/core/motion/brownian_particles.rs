@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::compartment::ShapeCompartment;
 use bevy_rapier_molecules::motion::brownian::{
     BrownianConfig, BrownianParticle, BrownianParticles, EventSearch, Medium, ParticleCollision,
+    hydrodynamic_radius,
 };
 use bevy_rapier_molecules::motion::time_of_impact::{Wall, WallSide};
 use bevy_rapier_molecules::motion::{CollisionOutcome, CollisionPartner, MotionError};
@@ -430,4 +431,26 @@ fn invalid_input_is_an_error() {
     }
     let mut none = BrownianParticles::new(&[], &[], config()).unwrap();
     none.step(1.0e-9, &mut bounce).unwrap();
+}
+
+#[test]
+fn hydrodynamic_radius_matches_measured_proteins() {
+    // Ubiquitin, 8.6 kDa: 1.6 to 1.7 nm; lysozyme, 14.3 kDa: 1.9 to 2.0 nm.
+    assert!((1.6..1.7).contains(&hydrodynamic_radius(8_600.0)));
+    assert!((1.85..2.0).contains(&hydrodynamic_radius(14_300.0)));
+}
+
+#[test]
+fn hemoglobin_diffuses_as_measured() {
+    // 3.1 nm: about 69 µm²/s at 293 K.
+    let cool = Medium {
+        temperature: 293.0,
+        viscosity: 1.002e-3,
+    };
+    assert!((cool.translational(3.1) * 1.0e-6 - 69.0).abs() < 1.0);
+    let particle = BrownianParticle::in_medium(3.1, &Medium::default());
+    assert!((particle.diffusion * 1.0e-6 - 79.0).abs() < 1.0);
+    // It rotates by a radian in some tens of nanoseconds.
+    let time = 1.0 / (2.0 * particle.rotational_diffusion);
+    assert!((1.0e-8..1.0e-7).contains(&time), "{time}");
 }

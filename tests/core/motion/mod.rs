@@ -6,5 +6,6 @@ mod conservation;
 mod errors;
 mod fine_step_reference;
 mod molecule_collisions;
+mod time_of_impact;
 mod unknown_trajectories;
 mod walls;
