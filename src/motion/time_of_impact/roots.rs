@@ -31,18 +31,9 @@ pub fn first_not_positive(c0: f64, c1: f64, c2: f64) -> f64 {
     }
 }
 
-/// A convex distance at one time, with its tangent.
-pub(super) struct Gap {
-    /// Distance without the growth of the radius, nm.
-    pub(super) distance: f64,
-    /// Slope of the distance, nm/s.
-    pub(super) slope: f64,
-    /// Magnitude of the coordinates that the distance is computed from, nm.
-    pub(super) scale: f64,
-}
-
 /// The first time in `0..=max_time` at which a convex distance d(t) is at most the radius
-/// r + b t + a t² / 2.
+/// r + b t + a t² / 2. `distance_at` returns d in nm, its slope in nm/s, and the magnitude of the
+/// coordinates that it is computed from in nm.
 ///
 /// A convex function is never below its tangent, so
 ///
@@ -56,17 +47,17 @@ pub(super) struct Gap {
 pub(super) fn first_touch_of_convex(
     [r, b, a]: [f64; 3],
     max_time: f64,
-    gap_at: impl Fn(f64) -> Gap,
+    distance_at: impl Fn(f64) -> [f64; 3],
 ) -> Option<f64> {
     let mut time = 0.0;
     for _ in 0..MAX_ITERATIONS {
         let radius = r + time * (b + 0.5 * a * time);
-        let gap = gap_at(time);
-        let open = gap.distance - radius;
-        if open <= ROUNDING * (gap.scale + radius) {
+        let [distance, slope, scale] = distance_at(time);
+        let open = distance - radius;
+        if open <= ROUNDING * (scale + radius) {
             return Some(time);
         }
-        let step = first_not_positive(open, gap.slope - (b + a * time), -0.5 * a);
+        let step = first_not_positive(open, slope - (b + a * time), -0.5 * a);
         let next = time + step;
         if next.is_nan() || next > max_time {
             return None;

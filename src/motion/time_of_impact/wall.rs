@@ -14,7 +14,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::GrowingSphere;
-use super::roots::{Gap, first_not_positive, first_root_of_concave, first_touch_of_convex};
+use super::roots::{first_not_positive, first_root_of_concave, first_touch_of_convex};
 use crate::compartment::Surface;
 use crate::motion::MotionError;
 
@@ -205,15 +205,15 @@ impl Wall {
             | Self::Ball {
                 side: WallSide::Outside,
                 ..
-            } => first_touch_of_convex(sphere.radius_coefficients(), max_time, |time| {
-                let point = sphere.center_at(time);
-                let wall = self.signed_distance(point);
-                Gap {
-                    distance: wall.distance,
-                    slope: wall.normal.dot(sphere.velocity),
-                    scale: point.abs().max_element(),
-                }
-            }),
+            } => {
+                let radius = [sphere.radius, sphere.growth, sphere.acceleration];
+                first_touch_of_convex(radius, max_time, |time| {
+                    let point = sphere.center_at(time);
+                    let wall = self.signed_distance(point);
+                    let slope = wall.normal.dot(sphere.velocity);
+                    [wall.distance, slope, point.abs().max_element()]
+                })
+            }
             Self::Ball {
                 side: WallSide::Inside,
                 ..
