@@ -3,9 +3,8 @@
 //! [`MoleculeCollisionDetector`] observes; it moves nothing. It knows a bound on the
 //! acceleration of each molecule, and the poses and velocities before and after each step:
 //!
-//! 1. [Time-varying bounds](super::unknown_trajectories) of the bounding spheres find every
-//!    pair whose bounding spheres overlap during the step. Molecules far from each other
-//!    cost nothing.
+//! 1. [Time-varying bounds](super::unknown_trajectories) of the bounding spheres find every pair
+//!    whose bounding spheres overlap during the step. Molecules far from each other cost nothing.
 //! 2. While the bounding spheres of a pair overlap, its atoms are compared at the end of each
 //!    step, and also at the poses without the engine's response: the solver may have stopped
 //!    the molecules just before they touched.
@@ -13,9 +12,6 @@
 //!
 //! Acceleration bounds cover gravity, fields and springs. A molecule that is hit, kicked or
 //! teleported exceeds its bound; the detector notices this and resets its trajectory.
-//!
-//! Poses are those of the centers of mass in the world, in nm. Collisions are ordered by time,
-//! then by index, and are the same in every run.
 
 mod cubic_motion;
 
@@ -209,8 +205,8 @@ impl MoleculeCollisionDetector {
             let [start, end] = [starts, ends].map(|list| list[index as usize].probe());
             let segment = CubicSegment::new(start, end, dt, sphere.acceleration);
             let current = &mut self.motion.segments[index as usize];
-            let jumps = !segment.continues(current);
-            if !segment.is_connected(current) {
+            let jumps = segment.start != current.end;
+            if segment.start.position != current.end.position {
                 teleported.push(index);
             }
             *current = segment;

@@ -21,8 +21,7 @@ const CLOCK_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// bounds. Deeper pairs are checked when they may be as deep again.
 const SHALLOW: f64 = 0.99;
 
-/// Fraction of the tolerance by which two resting spheres may sink into each other between
-/// checks.
+/// Fraction of the tolerance by which two resting spheres may sink into each other between checks.
 const CREEP: f64 = 0.01;
 
 /// A sphere that contains another sphere of unknown trajectory from the time of its last
@@ -81,14 +80,6 @@ impl TimeVaryingBound {
     }
 }
 
-/// A bound as a growing sphere, for tests against many others at one time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CurrentBound {
-    sphere: GrowingSphere,
-    /// Whether the real sphere was probed at this time.
-    is_fresh: bool,
-}
-
 /// The bounds of all spheres.
 #[derive(Clone, Debug)]
 pub(super) struct BoundSet {
@@ -120,10 +111,7 @@ impl BoundSet {
         Wall::check_all(&walls)?;
         let mut counts = EventCounts::default();
         let bounds = spheres.iter().zip(0..).map(|(sphere, index)| {
-            let &MovingSphere {
-                radius,
-                acceleration,
-            } = sphere;
+            let (radius, acceleration) = (sphere.radius, sphere.acceleration);
             let properties = [
                 ("radius", radius),
                 ("bound on the acceleration", acceleration),
@@ -166,32 +154,29 @@ impl BoundSet {
         Ok(())
     }
 
-    /// A bound as it moves and grows from `now` on.
-    pub(super) fn current(&self, sphere: u32, now: f64) -> CurrentBound {
+    /// A bound as it moves and grows from `now` on, and whether its sphere was probed then.
+    pub(super) fn current(&self, sphere: u32, now: f64) -> (GrowingSphere, bool) {
         let bound = &self.bounds[sphere as usize];
-        CurrentBound {
-            sphere: bound.growing(now),
-            is_fresh: bound.since == now,
-        }
+        (bound.growing(now), bound.since == now)
     }
 
     /// When a bound collides with that of sphere `other`, up to `until` s.
     #[inline]
     pub(super) fn next_collision(
         &self,
-        one: &CurrentBound,
+        (a, is_fresh): &(GrowingSphere, bool),
         other: u32,
         now: f64,
         until: f64,
     ) -> Option<f64> {
-        let two = self.current(other, now);
-        let (a, b) = (&one.sphere, &two.sphere);
+        let (b, is_other_fresh) = self.current(other, now);
         let offset = a.center - b.center;
         let velocity = a.velocity - b.velocity;
         let growth = a.growth + b.growth;
         let acceleration = a.acceleration + b.acceleration;
         let reach = a.radius + b.radius;
-        let slack = if one.is_fresh && two.is_fresh {
+        let mut slack = self.tolerance;
+        if *is_fresh && is_other_fresh {
             let distance = offset.length();
             let depth = reach - distance;
             if depth > SHALLOW * self.tolerance {
@@ -204,13 +189,9 @@ impl BoundSet {
                     return self.next_check(receding, acceleration, now, until);
                 }
                 // They approach despite the contact: report again at twice the depth.
-                2.0 * depth
-            } else {
-                self.tolerance
+                slack = 2.0 * depth;
             }
-        } else {
-            self.tolerance
-        };
+        }
         let radius = [(reach - slack).max(0.0), growth, acceleration];
         first_contact_relative(offset, velocity, radius, until - now).map(|time| now + time)
     }
@@ -390,19 +371,12 @@ fn check_bound(
     let speed = probe.velocity.abs().max_element() + change;
     let extent = probe.position.abs().max_element() + speed * elapsed;
     let clock_error = CLOCK_ROUNDING * now.abs();
+    let drift = 0.5 * change * elapsed;
+    let position_error = ROUNDING * extent + clock_error * speed;
+    let velocity_error = ROUNDING * speed + clock_error * bound.acceleration;
     for (what, found, allowed, rounding) in [
-        (
-            "position",
-            deviation,
-            0.5 * change * elapsed,
-            ROUNDING * extent + clock_error * speed,
-        ),
-        (
-            "velocity",
-            jump,
-            change,
-            ROUNDING * speed + clock_error * bound.acceleration,
-        ),
+        ("position", deviation, drift, position_error),
+        ("velocity", jump, change, velocity_error),
     ] {
         if found > allowed + ROUNDING * allowed + rounding {
             return Err(MotionError::BoundViolated {

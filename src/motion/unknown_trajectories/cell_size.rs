@@ -1,8 +1,7 @@
 //! Cost model for the size of grid cells.
 //!
 //! Large cells hold many bounds to test; small cells are crossed often and reset their bounds
-//! often. For evenly distributed spheres the model estimates the work per second. Per sphere
-//! it is
+//! often. For evenly distributed spheres the model estimates the work per second. Per sphere it is
 //!
 //! ```text
 //! (resets + collisions) × (RENEW + neighbors)

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::bounds::BoundSet;
 use super::cell_size::best_cell_size;
-use super::event_queue::{Event, EventKind, EventQueue, Slot};
+use super::event_queue::{Event, EventKind, EventQueue};
 use super::grid_hierarchy::{
     CellRange, Crossing, GridHierarchy, LEAVE_MARGIN, MAX_LEVELS, RADII_PER_CELL,
 };
@@ -240,7 +240,7 @@ impl TimeVaryingDetector {
                 sphere,
                 kind: EventKind::Crossing(crossing),
             }),
-            None => self.queue.clear(Slot::new(sphere, true)),
+            None => self.queue.clear(sphere, true),
         }
     }
 
@@ -297,7 +297,7 @@ impl TimeVaryingDetector {
         };
         let version = claim(sphere);
         if !time.is_finite() {
-            self.queue.clear(Slot::new(sphere, false));
+            self.queue.clear(sphere, false);
             return;
         }
         let EventKind::Collision { other, .. } = kind else {

@@ -1,11 +1,10 @@
 //! The queue of candidate events.
 //!
-//! Each bound has at most two relevant events: its next crossing, and its *end*, which is a
-//! reset or a collision. Section 3.3 omits candidates later than the reset; this queue also
-//! omits those later than any end of either bound, since the end finds them again. So each
-//! bound has two slots, and a new event replaces the old one in its slot. The only outdated
-//! events are collisions whose other bound has ended before; they trigger a new search when
-//! they are due.
+//! Each bound has at most two relevant events: its next crossing, and its *end*, which is a reset
+//! or a collision. Section 3.3 omits candidates later than the reset; this queue also omits those
+//! later than any end of either bound, since the end finds them again. So each bound has two slots,
+//! and a new event replaces the old one in its slot. The only outdated events are collisions whose
+//! other bound has ended before; they trigger a new search when they are due.
 //!
 //! The queue is an indexed heap with four children per node.
 
@@ -33,21 +32,9 @@ pub(super) struct Event {
     pub(super) kind: EventKind,
 }
 
-impl Event {
-    fn slot(&self) -> Slot {
-        Slot::new(self.sphere, matches!(self.kind, EventKind::Crossing(_)))
-    }
-}
-
-/// A place for one event. Each sphere has two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot(u32);
-
-impl Slot {
-    /// The slot for crossings of a sphere, or the slot for its end.
-    pub(super) fn new(sphere: u32, is_crossing: bool) -> Self {
-        Self(2 * sphere + u32::from(is_crossing))
-    }
+/// The slot for crossings of a sphere, or the slot for its end.
+fn slot(sphere: u32, is_crossing: bool) -> u32 {
+    2 * sphere + u32::from(is_crossing)
 }
 
 /// Children per node.
@@ -102,7 +89,7 @@ impl EventQueue {
 
     /// Queues an event and replaces the previous one in its slot.
     pub(super) fn set(&mut self, event: Event) {
-        let Slot(slot) = event.slot();
+        let slot = slot(event.sphere, matches!(event.kind, EventKind::Crossing(_)));
         self.events[slot as usize] = event;
         let node = Node {
             time: event.time,
@@ -117,9 +104,10 @@ impl EventQueue {
         }
     }
 
-    /// Empties a slot.
-    pub(super) fn clear(&mut self, slot: Slot) {
-        let at = std::mem::replace(&mut self.positions[slot.0 as usize], NOT_QUEUED);
+    /// Removes the next crossing of a sphere, or its end.
+    pub(super) fn clear(&mut self, sphere: u32, is_crossing: bool) {
+        let slot = slot(sphere, is_crossing) as usize;
+        let at = std::mem::replace(&mut self.positions[slot], NOT_QUEUED);
         if at == NOT_QUEUED {
             return;
         }
@@ -194,10 +182,10 @@ mod tests {
             for _ in 0..2000 {
                 let sphere = random.random_range(0..spheres);
                 let is_crossing = random.random::<bool>();
-                let slot = Slot::new(sphere, is_crossing);
+                let slot = slot(sphere, is_crossing) as usize;
                 if random.random_range(0..4) == 0 {
-                    queue.clear(slot);
-                    expected[slot.0 as usize] = None;
+                    queue.clear(sphere, is_crossing);
+                    expected[slot] = None;
                 } else {
                     // Few distinct times, so that many are equal.
                     let time = f64::from(random.random_range(0..50_u32));
@@ -210,7 +198,7 @@ mod tests {
                             EventKind::Reset
                         },
                     });
-                    expected[slot.0 as usize] = Some(time);
+                    expected[slot] = Some(time);
                 }
                 let times = expected.iter().flatten().copied();
                 let first = times.reduce(f64::min);
@@ -220,7 +208,7 @@ mod tests {
             while let Some(&event) = queue.first() {
                 assert!(event.time >= last);
                 last = event.time;
-                queue.clear(event.slot());
+                queue.clear(event.sphere, matches!(event.kind, EventKind::Crossing(_)));
             }
         }
     }

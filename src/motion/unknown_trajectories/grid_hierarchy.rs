@@ -1,11 +1,10 @@
 //! A hierarchy of grids, each twice as coarse as the one before.
 //!
-//! A sphere is a *native* of the grid that fits its size and a *guest* of all coarser grids.
-//! Two spheres then share a cell in the coarser of their grids, where at least one of them is
-//! native. So a sphere is tested against natives and guests of its own grid and natives of
-//! coarser grids, and never visits the many finer cells inside its own. Faces of a coarse
-//! grid are also faces of all finer ones, so a sphere enters a coarser cell only when it
-//! crosses a face of its own grid.
+//! A sphere is a *native* of the grid that fits its size and a *guest* of all coarser grids. Two
+//! spheres then share a cell in the coarser of their grids, where at least one of them is native.
+//! So a sphere is tested against natives and guests of its own grid and natives of coarser grids,
+//! and never visits the many finer cells inside its own. Faces of a coarse grid are also faces of
+//! all finer ones, so a sphere enters a coarser cell only when it crosses a face of its own grid.
 //!
 //! Cells are stored modulo the size of the grid: space is unlimited, and distant cells may
 //! share a list.

@@ -89,14 +89,12 @@ impl HubbardDetector {
             let growth = 0.5 * bound.acceleration * interval;
             for (axis, plane) in self.sweep.axes.iter_mut().enumerate() {
                 let (x, v) = (bound.position[axis], bound.velocity[axis]);
-                plane.lines[2 * k] = Line {
-                    start: x - bound.radius,
-                    speed: v - growth,
-                };
-                plane.lines[2 * k + 1] = Line {
-                    start: x + bound.radius,
-                    speed: v + growth,
-                };
+                for (side, sign) in [-1.0, 1.0].into_iter().enumerate() {
+                    plane.lines[2 * k + side] = Line {
+                        start: x + sign * bound.radius,
+                        speed: v + sign * growth,
+                    };
+                }
             }
         }
     }

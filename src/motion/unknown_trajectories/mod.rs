@@ -25,12 +25,7 @@
 //! Two bounds that just touch would collide again and again without progress. So a colliding
 //! event is due when the bounds overlap by [`TimeVaryingConfig::tolerance`], and contacts
 //! are reported with at most that penetration.
-//!
-//! # Determinism and errors
-//!
-//! A detector runs on one thread and reports the same contacts in every run, ordered by time.
-//! A sphere outside its bound and values that are not finite are [`MotionError`]s that name
-//! the sphere and the time.
+//! Detectors run on one thread.
 
 mod bentley_ottmann;
 mod bounds;
