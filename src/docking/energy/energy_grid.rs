@@ -39,15 +39,6 @@ struct ProbeAtom {
     solvation: [f32; 2],
 }
 
-/// Interpolated energies of one atom.
-struct Sample {
-    lennard_jones: f32,
-    coulomb: f32,
-    solvation: f32,
-    /// Gradient of the total energy, kJ/(mol·nm).
-    gradient: Vec3,
-}
-
 impl EnergyGrid {
     /// Computes the grid of a receptor for the atoms of a ligand.
     ///
@@ -122,14 +113,14 @@ impl EnergyGrid {
         let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
         for atom in &self.atoms {
             let arm = rotation * atom.position;
-            let Some(sample) = self.sample(center + arm, atom) else {
+            let Some(([vdw, charge, water], gradient)) = self.sample(center + arm, atom) else {
                 continue;
             };
-            total.lennard_jones += f64::from(sample.lennard_jones);
-            total.coulomb += f64::from(sample.coulomb);
-            total.solvation += f64::from(sample.solvation);
-            force -= sample.gradient;
-            torque -= arm.cross(sample.gradient);
+            total.lennard_jones += f64::from(vdw);
+            total.coulomb += f64::from(charge);
+            total.solvation += f64::from(water);
+            force -= gradient;
+            torque -= arm.cross(gradient);
         }
         total.force = receptor_pose.rotation * force;
         total.torque = receptor_pose.rotation * torque;
@@ -148,15 +139,16 @@ impl EnergyGrid {
         let atoms = self.atoms.iter();
         let samples = atoms.filter_map(|atom| self.sample(point, atom));
         let sum: f64 = samples
-            .map(|sample| f64::from(sample.lennard_jones + sample.solvation))
+            .map(|([vdw, _, water], _)| f64::from(vdw + water))
             .sum();
         sum / self.atoms.len() as f64
     }
 
-    /// Trilinear interpolation at a point of the receptor's body frame; none outside of the
-    /// grid.
+    /// Lennard-Jones, Coulomb and solvation energy of an atom at a point of the receptor's body
+    /// frame, kJ/mol, and the gradient of their sum, kJ/(mol·nm): trilinear interpolation. None
+    /// outside of the grid.
     #[inline]
-    fn sample(&self, point: Vec3, atom: &ProbeAtom) -> Option<Sample> {
+    fn sample(&self, point: Vec3, atom: &ProbeAtom) -> Option<([f32; 3], Vec3)> {
         let at = (point - self.low) * self.inverse_spacing;
         let last = (self.counts - 1).as_vec3();
         // NaN fails both comparisons.
@@ -170,12 +162,7 @@ impl EnergyGrid {
         let first = (z * ny + y) * nx + x;
         let common = self.maps - COMMON_MAPS;
         let [cost, volume] = atom.solvation;
-        let mut sample = Sample {
-            lennard_jones: 0.0,
-            coulomb: 0.0,
-            solvation: 0.0,
-            gradient: Vec3::ZERO,
-        };
+        let (mut energies, mut total_gradient) = ([0.0; 3], Vec3::ZERO);
         for dz in 0..2 {
             for dy in 0..2 {
                 for dx in 0..2 {
@@ -190,16 +177,15 @@ impl EnergyGrid {
                             if side == 0 { (1.0 - f, -1.0) } else { (f, 1.0) }
                         });
                     let weight = x * y * z;
-                    sample.lennard_jones += weight * vdw;
-                    sample.coulomb += weight * charge;
-                    sample.solvation += weight * water;
+                    for (energy, value) in energies.iter_mut().zip([vdw, charge, water]) {
+                        *energy += weight * value;
+                    }
                     let gradient = Vec3::new(sx * y * z, x * sy * z, x * y * sz);
-                    sample.gradient += gradient * (vdw + charge + water);
+                    total_gradient += gradient * (vdw + charge + water);
                 }
             }
         }
-        sample.gradient *= self.inverse_spacing;
-        Some(sample)
+        Some((energies, total_gradient * self.inverse_spacing))
     }
 
     /// Computes the points at `z` nm. Adds all atoms in order, so that the rounding does not

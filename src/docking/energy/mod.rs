@@ -18,8 +18,7 @@
 //! overlap, each of the three energies of the grid is accurate to 1.5 kJ/mol plus 5 %, for
 //! p-xylene and lysozyme with the default spacing.
 //!
-//! Energies are in kJ/mol, forces in kJ/(mol·nm), torques in kJ/mol, charges in elementary
-//! charges.
+//! Energies are in kJ/mol, forces in kJ/(mol·nm), torques in kJ/mol, charges in elementary charges.
 
 mod bonds;
 mod direct_sum;
@@ -166,32 +165,5 @@ impl Interaction {
     #[must_use]
     pub fn energy(&self) -> f64 {
         self.lennard_jones + self.coulomb + self.solvation
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_parameters_are_errors() {
-        let valid = EnergyConfig::default();
-        assert_eq!(valid.check(), Ok(()));
-        let [mut zero, mut nan, mut infinite, mut late] = [valid; 4];
-        zero.spacing = 0.0;
-        nan.spacing = f32::NAN;
-        infinite.cutoff = f32::INFINITY;
-        late.switch = 0.9;
-        for (name, config) in [
-            ("spacing", zero),
-            ("spacing", nan),
-            ("cutoff", infinite),
-            ("switch", late),
-        ] {
-            assert!(matches!(
-                config.check(),
-                Err(EnergyError::BadParameter { what, .. }) if what == name
-            ));
-        }
     }
 }

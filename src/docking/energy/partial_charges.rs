@@ -82,10 +82,8 @@ impl ResidueAtoms<'_> {
     }
 
     fn find(&self, name: &str) -> Option<u32> {
-        self.atoms
-            .iter()
-            .copied()
-            .find(|&atom| self.name(atom) == name)
+        let mut atoms = self.atoms.iter().copied();
+        atoms.find(|&atom| self.name(atom) == name)
     }
 
     fn bonded(&self, atom: u32) -> &[u32] {
