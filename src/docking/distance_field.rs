@@ -20,8 +20,8 @@ const MAX_VOXELS: f64 = 16.0 * 1024.0 * 1024.0;
 /// Number of quantization steps of [`MAX_DISTANCE_NM`].
 const STEPS: f32 = 255.0;
 
-/// Lower bounds on the distance to the nearest atom surface.
-#[derive(Clone, Debug)]
+/// Lower bounds on the distance to the nearest atom surface. Default: no atoms.
+#[derive(Clone, Debug, Default)]
 pub(super) struct DistanceField {
     low: Vec3,
     high: Vec3,
@@ -38,14 +38,7 @@ impl DistanceField {
     pub(super) fn new(positions: &[Vec3], radii: &[f32]) -> Self {
         let mut voxel = VOXEL_NM;
         if positions.is_empty() {
-            return Self {
-                low: Vec3::ZERO,
-                high: Vec3::ZERO,
-                voxel,
-                inverse_voxel: 1.0 / voxel,
-                counts: IVec3::ZERO,
-                steps: Vec::new(),
-            };
+            return Self::default();
         }
         let max_radius = radii.iter().copied().fold(0.0, f32::max);
         let margin = max_radius + MAX_DISTANCE_NM;

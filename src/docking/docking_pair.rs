@@ -1,8 +1,9 @@
 //! A moving molecule and another one, and the responses to their collisions.
 
 use glam::Vec3;
+use thiserror::Error;
 
-use super::{AtomPair, CONTACT_TOLERANCE_NM, DockingError, DockingMolecule, RigidMotion};
+use super::{AtomPair, CONTACT_TOLERANCE_NM, DockingMolecule, RigidMotion};
 use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
 
@@ -78,14 +79,46 @@ pub enum ResponseMode {
     Push,
 }
 
+/// An invalid motion of a molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DockingError {
+    /// The motion, or its end, is not finite.
+    #[error("the motion is not finite")]
+    NotFinite,
+    /// A pose is not finite, or its rotation is not normalized.
+    #[error("the {what} needs a finite position and a unit quaternion")]
+    BadPose {
+        /// Which pose.
+        what: &'static str,
+    },
+    /// The molecules overlap at the start of the motion.
+    #[error(
+        "the molecules overlap at the start of the motion: atom {moving} of the moving one is {penetration} nm inside atom {fixed} of the other; start from a free pose"
+    )]
+    StartsOverlapping {
+        /// Atom of the moving molecule.
+        moving: u32,
+        /// Atom of the other molecule.
+        fixed: u32,
+        /// Overlap, nm.
+        penetration: f32,
+    },
+    /// The tolerance is not a positive number.
+    #[error("the tolerance must be a positive length, not {tolerance} nm")]
+    BadTolerance {
+        /// The invalid tolerance, nm.
+        tolerance: f32,
+    },
+}
+
 /// Result of a motion.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MoveReport {
     /// Final pose of the moving molecule, world frame, nm.
     pub pose: Pose,
-    /// Final pose of the other molecule, world frame, nm. Changed by [`ResponseMode::Push`]
-    /// only.
+    /// Final pose of the other molecule, world frame, nm. Changed by [`ResponseMode::Push`] only.
     pub other_pose: Pose,
     /// Atoms of the moving and of the other molecule that touch at the end, or overlap with
     /// [`ResponseMode::Cue`].

@@ -42,7 +42,6 @@ pub mod controls;
 mod distance_field;
 mod docking_pair;
 pub mod energy;
-mod error;
 pub mod log;
 mod molecule;
 mod overlap;
@@ -52,8 +51,7 @@ mod session;
 mod slide;
 
 pub use conservative_advancement::{CONTACT_TOLERANCE_NM, SweepReport};
-pub use docking_pair::{DockingPair, MoveReport, ResponseMode};
-pub use error::DockingError;
+pub use docking_pair::{DockingError, DockingPair, MoveReport, ResponseMode};
 pub use molecule::DockingMolecule;
 pub use overlap::{AtomPair, is_free, overlapping_atoms};
 pub use rigid_motion::RigidMotion;

@@ -37,12 +37,10 @@ impl RigidMotion {
     /// The motion from one pose to another, by the shorter rotation.
     #[must_use]
     pub fn between(from: &Pose, to: &Pose) -> Self {
-        let rotation: DQuat = to.rotation.as_dquat() * from.rotation.as_dquat().inverse();
-        let rotation = if rotation.w < 0.0 {
-            -rotation
-        } else {
-            rotation
-        };
+        let mut rotation: DQuat = to.rotation.as_dquat() * from.rotation.as_dquat().inverse();
+        if rotation.w < 0.0 {
+            rotation = -rotation;
+        }
         Self {
             translation: to.position - from.position,
             rotation: rotation.normalize().to_scaled_axis().as_vec3(),

@@ -1,8 +1,7 @@
 //! The state of an interactive docking session.
 //!
-//! A [`Session`] holds everything that determines the poses of the two molecules: the same
-//! inputs give bitwise identical poses. A window only displays it and passes
-//! [`SessionInput`]s to it.
+//! A [`Session`] holds everything that determines the poses of the two molecules: the same inputs
+//! give bitwise identical poses. A window only displays it and passes [`SessionInput`]s to it.
 
 use std::sync::Arc;
 

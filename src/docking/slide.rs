@@ -30,8 +30,7 @@ impl DockingPair<'_> {
         self.slide_and_push(motion, 0.0)
     }
 
-    /// [`Self::slide`] along a molecule that translates when pushed, with an inverse mass in
-    /// 1/Da.
+    /// [`Self::slide`] along a molecule that translates when pushed, with an inverse mass in 1/Da.
     ///
     /// Sweeps use the motion relative to the other molecule, which does not rotate, so they are
     /// as exact as past a fixed one.

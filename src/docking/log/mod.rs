@@ -24,7 +24,7 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use self::input_text::{ROLES, pose_numbers};
-use super::energy::EnergyGrid;
+use super::energy::EnergyConfig;
 use super::{Session, SessionConfig, SessionInput};
 use crate::molecule::MoleculeTemplate;
 
@@ -135,8 +135,7 @@ impl<W: Write> Recorder<W> {
             let name = molecule.name().replace(['\n', '\r'], " ");
             writeln!(writer, "{word} {digest:016x} {atoms} {name}")?;
         }
-        let energy = energy_settings(session.energy().map(AsRef::as_ref));
-        writeln!(writer, "energy {energy}")?;
+        writeln!(writer, "energy {}", energy_settings(session))?;
         let mut recorder = Self { writer, inputs: 0 };
         let config = session.config();
         for (_, role) in ROLES {
@@ -274,7 +273,7 @@ impl SessionLog {
                 });
             }
         }
-        let given = energy_settings(session.energy().map(AsRef::as_ref));
+        let given = energy_settings(session);
         if given != self.energy {
             return Err(LogError::OtherEnergy {
                 logged: self.energy.clone(),
@@ -371,15 +370,16 @@ fn pose_digest(session: &Session) -> u64 {
 }
 
 /// The energy settings in the head of a log.
-fn energy_settings(energy: Option<&EnergyGrid>) -> String {
-    energy.map_or_else(
-        || "none".to_owned(),
-        |grid| {
-            let config = grid.config();
-            format!(
-                "{:?} {:?} {:?} {:?}",
-                config.spacing, config.switch, config.cutoff, config.soft
-            )
-        },
-    )
+fn energy_settings(session: &Session) -> String {
+    let Some(grid) = session.energy() else {
+        return "none".to_owned();
+    };
+    let EnergyConfig {
+        spacing,
+        switch,
+        cutoff,
+        soft,
+        ..
+    } = grid.config();
+    format!("{spacing:?} {switch:?} {cutoff:?} {soft:?}")
 }
