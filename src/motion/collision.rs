@@ -26,14 +26,12 @@ pub enum CollisionOutcome {
     /// Bounce off. Default.
     #[default]
     Bounce,
-    /// Stick together. Brownian bodies become a cluster that diffuses as one; a particle
-    /// that sticks to a wall rests for the remainder of the step. In the plugin, two bodies
-    /// moved by Rapier get a fixed joint; a Brownian molecule sticks to Brownian molecules
-    /// only.
+    /// Stick together. Brownian bodies become a cluster that diffuses as one; a particle that
+    /// sticks to a wall rests for the remainder of the step. In the plugin, two bodies moved by
+    /// Rapier get a fixed joint; a Brownian molecule sticks to Brownian molecules only.
     Stick,
-    /// Pass through each other for the remainder of the step. In the plugin at least one of
-    /// the two must be Brownian; bodies moved by Rapier bounce, unless collision groups
-    /// filter them.
+    /// Pass through each other for the remainder of the step. In the plugin at least one of the two
+    /// must be Brownian; bodies moved by Rapier bounce, unless collision groups filter them.
     Pass,
 }
 

@@ -9,9 +9,8 @@
 //! | poses before and after each step of a physics engine, and a bound on the acceleration | [`molecule_collisions`] | pairs of molecules whose atoms come into contact, with the time |
 //! | diffusion coefficients | [`brownian`] | spheres or molecules that diffuse and bounce, stick or pass |
 //!
-//! None of them needs Bevy or Rapier. The detectors find collisions, and the caller resolves
-//! them. [`brownian`] also moves the bodies; the caller picks a [`CollisionOutcome`] for each
-//! collision.
+//! None of them needs Bevy or Rapier. The detectors find collisions, and the caller resolves them.
+//! [`brownian`] also moves the bodies; the caller picks a [`CollisionOutcome`] for each collision.
 //!
 //! # Units
 //!

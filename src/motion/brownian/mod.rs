@@ -1,8 +1,7 @@
 //! Brownian motion of hard spheres and molecules.
 //!
-//! Each step displaces and rotates every particle at random (H. C. Berg, *Random Walks in
-//! Biology*: the mean squared displacement is 6 D t, and an orientation decays as
-//! exp(−2 Dᵣ t)).
+//! Each step displaces and rotates every particle at random (H. C. Berg, *Random Walks in Biology*:
+//! the mean squared displacement is 6 D t, and an orientation decays as exp(−2 Dᵣ t)).
 //!
 //! - [`BrownianParticles`]: hard spheres that collide on their straight paths within a step.
 //!   The fine-grained timesteps of Johnson and Whalley (section 4.1) miss no collision:
@@ -11,15 +10,14 @@
 //! - [`BrownianMolecules`]: molecules with atoms, whose moves are rejected where they end in an
 //!   overlap.
 //!
-//! The caller chooses a [`CollisionOutcome`](super::CollisionOutcome) for each collision.
-//! Bouncing particles collide elastically with masses 1 / D, which preserves the thermal
-//! distribution. Particles that stick form a cluster that diffuses as one sphere of their
-//! total volume: D is proportional to 1 / r, so 1 / D³ is the sum over the members.
+//! The caller chooses a [`CollisionOutcome`](super::CollisionOutcome) for each collision. Bouncing
+//! particles collide elastically with masses 1 / D, which preserves the thermal distribution. Bodies
+//! that stick form a cluster that diffuses as one sphere of their total volume: D is proportional to
+//! 1 / r and Dᵣ to 1 / r³, so 1 / D³ and 1 / Dᵣ are the sums over the members.
 //!
-//! Lengths are in nm in the world frame, times in s, diffusion coefficients in nm²/s and
-//! rad²/s. Random numbers depend only on the seed, the step and the particle, so results are
-//! bitwise identical on any number of threads. Invalid input is an error before anything
-//! moves.
+//! Lengths are in nm in the world frame, times in s, diffusion coefficients in nm²/s and rad²/s.
+//! Random numbers depend only on the seed, the step and the particle, so results are bitwise
+//! identical on any number of threads. Invalid input is an error before anything moves.
 
 mod diffusion;
 mod molecules;

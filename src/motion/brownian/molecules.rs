@@ -14,10 +14,6 @@
 //! Each round tests all pairs before any molecule returns, so the result does not depend on
 //! the order of pairs or on the broad phase. A step must be short compared to the molecules,
 //! or they could jump through each other; [`BrownianMolecules::advance`] splits longer steps.
-//!
-//! Molecules that stick form a cluster that moves as one rigid body. It diffuses as a sphere of
-//! the total volume: D is proportional to 1 / r and Dᵣ to 1 / r³, so 1 / D³ and 1 / Dᵣ are the
-//! sums over the members.
 
 use std::fmt;
 use std::sync::Arc;

@@ -16,8 +16,7 @@ use crate::motion::{CollisionOutcome, CollisionPartner, MotionError, OVERLAP_TOL
 /// Fraction of the tolerance above which overlapping particles already touch.
 const SHALLOW: f64 = 0.99;
 
-/// Fraction of the tolerance by which a particle may sink into a concave wall between
-/// contacts.
+/// Fraction of the tolerance by which a particle may sink into a concave wall between contacts.
 const CREEP: f64 = 0.01;
 
 /// Factor on the range that a particle needs when its neighbors are searched again.
