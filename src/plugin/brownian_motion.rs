@@ -64,11 +64,10 @@ impl BrownianMotion {
     #[must_use]
     pub fn coefficients(&self, mass: f64, medium: &Medium) -> [f64; 2] {
         let radius = self.radius.unwrap_or_else(|| hydrodynamic_radius(mass));
+        let default = [medium.translational(radius), medium.rotational(radius)];
         [
-            self.diffusion
-                .unwrap_or_else(|| medium.translational(radius)),
-            self.rotational_diffusion
-                .unwrap_or_else(|| medium.rotational(radius)),
+            self.diffusion.unwrap_or(default[0]),
+            self.rotational_diffusion.unwrap_or(default[1]),
         ]
     }
 }

@@ -139,8 +139,6 @@ mod plugins;
 mod prepared_molecule;
 mod queries;
 mod rapier_body;
-#[cfg(feature = "gizmos")]
-mod shape_outline;
 mod state_errors;
 mod substep_loop;
 

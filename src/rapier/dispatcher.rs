@@ -99,9 +99,9 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Brings a result for (molecule, other) into the order of the caller.
-    fn in_order<T>(&self, result: T, flip: impl FnOnce(T) -> T) -> T {
-        if self.flipped { flip(result) } else { result }
+    /// Converts between the order of the caller and (molecule, other).
+    fn in_order<T>(&self, value: T, flip: impl FnOnce(T) -> T) -> T {
+        if self.flipped { flip(value) } else { value }
     }
 
     fn other_molecule(&self) -> Option<&'a MoleculeShape> {
@@ -110,11 +110,7 @@ impl<'a> Pair<'a> {
 
     /// Pose of the other shape in the frame of the molecule.
     fn pose(&self, pos12: &Pose3) -> Pose3 {
-        if self.flipped {
-            pos12.inverse()
-        } else {
-            *pos12
-        }
+        self.in_order(*pos12, |pose| pose.inverse())
     }
 
     /// Collects the contacts closer than `prediction`, in the frame of the molecule.
@@ -126,7 +122,7 @@ impl<'a> Pair<'a> {
         let molecule = self.molecule;
         match self.other_molecule() {
             Some(other) => {
-                molecule_vs_molecule::collect(molecule, other, pose, prediction, contacts)
+                molecule_vs_molecule::collect(molecule, other, pose, prediction, contacts);
             }
             None => molecule_vs_shape::collect(molecule, self.other, pose, prediction, contacts),
         }
@@ -207,11 +203,7 @@ impl QueryDispatcher for MoleculeDispatcher {
         let pair = Pair::new(g1, g2)?;
         let pose = pair.pose(pos12);
         // The velocity of the other shape in the frame of the molecule.
-        let velocity = if pair.flipped {
-            -(pos12.rotation.inverse() * local_vel12)
-        } else {
-            local_vel12
-        };
+        let velocity = pair.in_order(local_vel12, |v| -(pos12.rotation.inverse() * v));
         let hit = cast(pair.molecule, pair.other, &pose, velocity, options).map(|found| found.1);
         Ok(hit.map(|hit| pair.in_order(hit, ShapeCastHit::swapped)))
     }
@@ -230,11 +222,7 @@ impl QueryDispatcher for MoleculeDispatcher {
         if self.excludes(&pair) {
             return Ok(None);
         }
-        let (molecule, other) = if pair.flipped {
-            (motion2, motion1)
-        } else {
-            (motion1, motion2)
-        };
+        let (molecule, other) = pair.in_order((motion1, motion2), |(one, two)| (two, one));
         let motion = RelativeMotion {
             molecule,
             other,

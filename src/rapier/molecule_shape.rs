@@ -68,16 +68,12 @@ impl MoleculeShape {
             .copied()
             .reduce(|a, b| Aabb::new(a.mins.min(b.mins), a.maxs.max(b.maxs)))
             .unwrap_or(empty);
-        let smallest_radius = radii.iter().copied().fold(f32::INFINITY, f32::min);
+        let smallest_radius = radii.iter().copied().reduce(f32::min);
         Self(Arc::new(ShapeData {
             tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes),
             grid: LocalGrid::new(positions, radii),
             aabb,
-            smallest_radius: if smallest_radius.is_finite() {
-                smallest_radius
-            } else {
-                EMPTY_HALF_EXTENT
-            },
+            smallest_radius: smallest_radius.unwrap_or(EMPTY_HALF_EXTENT),
             template,
         }))
     }
