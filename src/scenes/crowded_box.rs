@@ -39,18 +39,6 @@ impl Default for CrowdedBoxConfig {
 /// Molecules of alternating `templates` around the points of a cubic lattice, with random
 /// rotations and without placements. The center of the box is the origin.
 ///
-/// ```
-/// use std::sync::Arc;
-/// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
-///
-/// let protein = Arc::new(load("assets/molecules/1ubq.cif", &LoadOptions::default())?);
-/// let config = CrowdedBoxConfig { molecules: 27, ..CrowdedBoxConfig::default() };
-/// let crowd = crowded_box(&[protein], &config)?;
-/// assert_eq!(crowd.members().len(), 27);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// [`CrowdError`] if there are no templates, or the spacing is not finite.
 pub fn crowded_box(

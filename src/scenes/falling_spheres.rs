@@ -44,22 +44,6 @@ pub enum FallingError {
 
 /// Spheres that fall on a floor at height zero and pile up. The y axis is up; the unit of time
 /// is a step.
-///
-/// ```
-/// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::search::{AutoGrid, PairBuffer, PairSearch};
-/// use bevy_rapier_molecules::scenes::FallingSpheres;
-///
-/// let mut falling = FallingSpheres::new(500, 0.1, 1)?;
-/// let (mut search, mut pairs) = (AutoGrid::new(), PairBuffer::new());
-/// for _ in 0..60 {
-///     falling.advance();
-///     search.find_pairs(falling.spheres(), 0.0, &mut pairs)?;
-///     falling.respond(&pairs);
-/// }
-/// assert!(falling.spheres().extent()?.high.y < falling.edge(), "they have fallen");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct FallingSpheres {
     spheres: SphereSet,
@@ -174,35 +158,4 @@ impl FallingSpheres {
 /// Downward acceleration, nm per step², of a fall of `edge` nm in `steps`.
 fn gravity(edge: f32, steps: f32) -> f32 {
     2.0 * edge / (steps * steps)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::{PairSearch, UniformGrid};
-
-    #[test]
-    fn spheres_fall_and_become_denser() {
-        let mut falling = FallingSpheres::new(2000, 0.1, 1).unwrap();
-        let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
-        let mut counts = Vec::new();
-        for _ in 0..=60 {
-            falling.advance();
-            let spheres = falling.spheres().clone();
-            search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
-            counts.push(pairs.len());
-            falling.respond(&pairs);
-        }
-        let highest = falling.spheres().extent().unwrap().high.y;
-        assert!(highest < 0.6 * falling.edge());
-        assert!(counts[60] > 3 * counts[0], "{counts:?}");
-    }
-
-    #[test]
-    fn invalid_ratios_are_rejected() {
-        for ratio in [0.0, -1.0, f32::NAN] {
-            assert!(FallingSpheres::new(10, ratio, 1).is_err());
-        }
-        assert!(FallingSpheres::new(0, 0.1, 1).unwrap().spheres().is_empty());
-    }
 }

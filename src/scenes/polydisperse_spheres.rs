@@ -75,31 +75,3 @@ pub fn polydisperse_spheres(
 fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn radii_are_within_their_limits_and_follow_the_distribution() {
-        for (distribution, median) in [
-            (RadiusDistribution::Uniform, 5.05),
-            (RadiusDistribution::NumberByOctave, 1.0),
-            (RadiusDistribution::VolumeByOctave, 0.126),
-        ] {
-            let spheres = polydisperse_spheres(10_001, 0.1..10.0, distribution, 0.3, 1).unwrap();
-            let mut radii: Vec<f32> = (0..spheres.len()).map(|k| spheres.radius(k)).collect();
-            radii.sort_unstable_by(f32::total_cmp);
-            assert!(radii[0] >= 0.0999 && radii[10_000] <= 10.001);
-            assert!((radii[5000] / median - 1.0).abs() < 0.01, "{}", radii[5000]);
-        }
-        assert!(polydisperse_spheres(10, 0.0..1.0, RadiusDistribution::Uniform, 0.3, 1).is_err());
-        assert!(
-            polydisperse_spheres(10, 0.1..1.0, RadiusDistribution::Uniform, f32::NAN, 1).is_err()
-        );
-        assert!(
-            polydisperse_spheres(0, 0.1..1.0, RadiusDistribution::Uniform, 0.1, 1)
-                .is_ok_and(|s| s.is_empty())
-        );
-    }
-}

@@ -1,0 +1,76 @@
+//! Scenes of spheres: sizes, trajectories and invalid configs.
+
+use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
+use bevy_rapier_molecules::scenes::{
+    CirculatingSpheres, CirculatingSpheresConfig, FallingSpheres, RadiusDistribution,
+    polydisperse_spheres,
+};
+use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+
+fn particles() -> CirculatingSpheres {
+    let config = CirculatingSpheresConfig {
+        count: 20,
+        ..CirculatingSpheresConfig::default()
+    };
+    CirculatingSpheres::new(&config).unwrap()
+}
+
+#[test]
+fn spheres_fall_and_become_denser() {
+    let mut falling = FallingSpheres::new(2000, 0.1, 1).unwrap();
+    let (mut search, mut pairs) = (UniformGrid::new(), PairBuffer::new());
+    let mut counts = Vec::new();
+    for _ in 0..=60 {
+        falling.advance();
+        let spheres = falling.spheres().clone();
+        search.find_pairs(&spheres, 0.0, &mut pairs).unwrap();
+        counts.push(pairs.len());
+        falling.respond(&pairs);
+    }
+    let highest = falling.spheres().extent().unwrap().high.y;
+    assert!(highest < 0.6 * falling.edge());
+    assert!(counts[60] > 3 * counts[0], "{counts:?}");
+}
+
+#[test]
+fn invalid_ratios_are_rejected() {
+    for ratio in [0.0, -1.0, f32::NAN] {
+        assert!(FallingSpheres::new(10, ratio, 1).is_err());
+    }
+    assert!(FallingSpheres::new(0, 0.1, 1).unwrap().spheres().is_empty());
+}
+
+#[test]
+fn radii_are_within_their_limits_and_follow_the_distribution() {
+    for (distribution, median) in [
+        (RadiusDistribution::Uniform, 5.05),
+        (RadiusDistribution::NumberByOctave, 1.0),
+        (RadiusDistribution::VolumeByOctave, 0.126),
+    ] {
+        let spheres = polydisperse_spheres(10_001, 0.1..10.0, distribution, 0.3, 1).unwrap();
+        let mut radii: Vec<f32> = (0..spheres.len()).map(|k| spheres.radius(k)).collect();
+        radii.sort_unstable_by(f32::total_cmp);
+        assert!(radii[0] >= 0.0999 && radii[10_000] <= 10.001);
+        assert!((radii[5000] / median - 1.0).abs() < 0.01, "{}", radii[5000]);
+    }
+    assert!(polydisperse_spheres(10, 0.0..1.0, RadiusDistribution::Uniform, 0.3, 1).is_err());
+    assert!(polydisperse_spheres(10, 0.1..1.0, RadiusDistribution::Uniform, f32::NAN, 1).is_err());
+    assert!(
+        polydisperse_spheres(0, 0.1..1.0, RadiusDistribution::Uniform, 0.1, 1)
+            .is_ok_and(|s| s.is_empty())
+    );
+}
+
+#[test]
+fn accelerations_stay_within_the_bound_and_probing_does_not_change_trajectories() {
+    let (mut often, mut once) = (particles(), particles());
+    for step in 1..=300 {
+        let time = f64::from(step) * 0.01;
+        let previous = often.probe(3, time - 0.01);
+        let current = often.probe(3, time);
+        let change = current.velocity.distance(previous.velocity);
+        assert!(change <= 30.0 * 0.01 + 1.0e-9);
+    }
+    let [one, other] = [often.probe(3, 3.0), once.probe(3, 3.0)];
+    assert!(one.position.distance(other.position) < 1.0e-9);
+}
