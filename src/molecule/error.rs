@@ -133,6 +133,12 @@ pub enum ReadErrorKind {
     },
 }
 
+impl ReadErrorKind {
+    pub(super) fn syntax(message: impl Into<String>) -> Self {
+        Self::Syntax(message.into())
+    }
+}
+
 /// The quoted names, separated by commas; `none` if there are none.
 fn quoted_list(names: &[String]) -> String {
     if names.is_empty() {

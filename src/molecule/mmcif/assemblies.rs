@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DMat3, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use smol_str::SmolStr;
 
 use crate::molecule::decimal::{ANGSTROM_DIGITS, parse_decimal};
@@ -63,14 +63,14 @@ pub fn assemblies(
             assemblies.len() - 1
         });
         let list = &mut assemblies[index].operators;
-        for (name, (rotation, translation)) in expand(text(expression), &known)? {
+        for (id, motion) in expand(text(expression), &known)? {
             if list.len() >= MAX_OPERATORS {
                 return Err(too_many_operators());
             }
             list.push(Operator {
-                id: name,
-                rotation,
-                translation,
+                id,
+                rotation: motion.matrix3,
+                translation: motion.translation,
                 chains: Some(Arc::clone(&chains)),
             });
         }
@@ -78,9 +78,7 @@ pub fn assemblies(
     Ok(assemblies)
 }
 
-type Motion = (DMat3, DVec3);
-
-fn read_operators(table: &TextTable) -> Result<HashMap<&str, Motion>, ReadErrorKind> {
+fn read_operators(table: &TextTable) -> Result<HashMap<&str, DAffine3>, ReadErrorKind> {
     let mut known = HashMap::new();
     let Some(id) = table.column("id") else {
         return Ok(known);
@@ -102,7 +100,8 @@ fn read_operators(table: &TextTable) -> Result<HashMap<&str, Motion>, ReadErrorK
             *value = parse_decimal(entry, shift, "the assembly operator entry")?;
         }
         let axis = |k: usize| DVec3::new(values[k], values[4 + k], values[8 + k]);
-        let motion = (DMat3::from_cols(axis(0), axis(1), axis(2)), axis(3));
+        let rotation = DMat3::from_cols(axis(0), axis(1), axis(2));
+        let motion = DAffine3::from_mat3_translation(rotation, axis(3));
         if let Some(id) = text(id) {
             known.insert(id, motion);
         }
@@ -113,11 +112,11 @@ fn read_operators(table: &TextTable) -> Result<HashMap<&str, Motion>, ReadErrorK
 /// All operators of an expression.
 fn expand(
     expression: &str,
-    known: &HashMap<&str, Motion>,
-) -> Result<Vec<(String, Motion)>, ReadErrorKind> {
+    known: &HashMap<&str, DAffine3>,
+) -> Result<Vec<(String, DAffine3)>, ReadErrorKind> {
     let mut all = Vec::new();
     for term in split_outside_brackets(expression) {
-        let mut product: Option<Vec<(String, Motion)>> = None;
+        let mut product: Option<Vec<(String, DAffine3)>> = None;
         for factor in term
             .split(['(', ')'])
             .filter(|part| !part.trim().is_empty())
@@ -148,20 +147,19 @@ fn expand(
 }
 
 fn multiply(
-    left: &[(String, Motion)],
-    right: &[(String, Motion)],
-) -> Result<Vec<(String, Motion)>, ReadErrorKind> {
+    left: &[(String, DAffine3)],
+    right: &[(String, DAffine3)],
+) -> Result<Vec<(String, DAffine3)>, ReadErrorKind> {
     if left.len().saturating_mul(right.len()) > MAX_OPERATORS {
         return Err(too_many_operators());
     }
     let mut product = Vec::with_capacity(left.len() * right.len());
-    for (left_id, (left_rotation, left_translation)) in left {
-        for (right_id, (right_rotation, right_translation)) in right {
-            let motion = (
-                *left_rotation * *right_rotation,
-                *left_rotation * *right_translation + *left_translation,
-            );
-            product.push((format!("{left_id}-{right_id}"), motion));
+    for (left_id, left_motion) in left {
+        for (right_id, right_motion) in right {
+            product.push((
+                format!("{left_id}-{right_id}"),
+                *left_motion * *right_motion,
+            ));
         }
     }
     Ok(product)
@@ -215,11 +213,11 @@ fn split_outside_brackets(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn shifts(count: usize) -> HashMap<&'static str, Motion> {
+    fn shifts(count: usize) -> HashMap<&'static str, DAffine3> {
         ["1", "2", "3", "4"][..count]
             .iter()
             .enumerate()
-            .map(|(k, id)| (*id, (DMat3::IDENTITY, DVec3::X * k as f64)))
+            .map(|(k, id)| (*id, DAffine3::from_translation(DVec3::X * k as f64)))
             .collect()
     }
 
@@ -240,14 +238,10 @@ mod tests {
 
     #[test]
     fn the_right_factor_is_applied_first() {
-        let turn = DMat3::from_rotation_z(std::f64::consts::FRAC_PI_2);
-        let known = HashMap::from([
-            ("T", (turn, DVec3::ZERO)),
-            ("S", (DMat3::IDENTITY, DVec3::X)),
-        ]);
-        let (rotation, translation) = expand("(T)(S)", &known).unwrap()[0].1;
-        let point = rotation * DVec3::ZERO + translation;
-        assert!(point.abs_diff_eq(DVec3::Y, 1e-12));
+        let turn = DAffine3::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        let known = HashMap::from([("T", turn), ("S", DAffine3::from_translation(DVec3::X))]);
+        let motion = expand("(T)(S)", &known).unwrap()[0].1;
+        assert!(motion.translation.abs_diff_eq(DVec3::Y, 1e-12));
     }
 
     #[test]

@@ -72,9 +72,8 @@ impl<'a> Parser<'a> {
                     self.tokens.next()?
                 }
                 _ if !in_block => {
-                    return Err(ReadErrorKind::Syntax(
-                        "expected data_ at the start of the file".to_owned(),
-                    ));
+                    let message = "expected data_ at the start of the file";
+                    return Err(ReadErrorKind::syntax(message));
                 }
                 Token::Loop => self.table()?,
                 Token::Name(name) => {
@@ -83,37 +82,41 @@ impl<'a> Parser<'a> {
                 }
                 Token::Reserved => self.tokens.next()?,
                 Token::Value(_) => {
-                    return Err(ReadErrorKind::Syntax(
-                        "expected a data name before this value".to_owned(),
-                    ));
+                    let message = "expected a data name before this value";
+                    return Err(ReadErrorKind::syntax(message));
                 }
             };
         }
         self.finish_block()
     }
 
+    /// The table of a category that is kept as text.
+    fn text_table(&mut self, category: &str) -> Option<&mut TextTable> {
+        [
+            (ATOMS, &mut self.single_atom),
+            (OPERATORS, &mut self.operators),
+            (GENERATORS, &mut self.generators),
+        ]
+        .into_iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(category))
+        .map(|(_, table)| table)
+    }
+
     /// Parses `_name value`.
     fn item(&mut self, name: &str) -> Result<(), ReadErrorKind> {
         let Some(Token::Value(value)) = self.tokens.next()? else {
-            return Err(ReadErrorKind::Syntax(format!(
+            return Err(ReadErrorKind::syntax(format!(
                 "expected a value of '{name}'"
             )));
         };
-        let (category, column) = name.split_once('.').unwrap_or((name, ""));
-        let table = if category.eq_ignore_ascii_case(ATOMS) {
-            &mut self.single_atom
-        } else if category.eq_ignore_ascii_case(OPERATORS) {
-            &mut self.operators
-        } else if category.eq_ignore_ascii_case(GENERATORS) {
-            &mut self.generators
-        } else {
-            return Ok(());
-        };
-        table.columns.push(column.to_owned());
-        if table.rows.is_empty() {
-            table.rows.push(Vec::new());
+        let (category, column) = split_name(name);
+        if let Some(table) = self.text_table(category) {
+            table.columns.push(column.to_owned());
+            if table.rows.is_empty() {
+                table.rows.push(Vec::new());
+            }
+            table.rows[0].push(value.map(str::to_owned));
         }
-        table.rows[0].push(value.map(str::to_owned));
         Ok(())
     }
 
@@ -122,55 +125,32 @@ impl<'a> Parser<'a> {
         let mut names = Vec::new();
         let mut token = self.tokens.next()?;
         while let Some(Token::Name(name)) = token {
-            names.push(name);
+            names.push(split_name(name));
             token = self.tokens.next()?;
         }
-        let Some(first) = names.first() else {
-            return Err(ReadErrorKind::Syntax(
-                "expected data names after loop_".to_owned(),
-            ));
+        let Some(&(category, _)) = names.first() else {
+            return Err(ReadErrorKind::syntax("expected data names after loop_"));
         };
-        let category = first
-            .split_once('.')
-            .map_or(*first, |(category, _)| category);
-        let columns: Vec<&str> = names
-            .iter()
-            .map(|name| name.split_once('.').map_or("", |(_, column)| column))
-            .collect();
+        let columns = names.iter().map(|&(_, column)| column);
         if category.eq_ignore_ascii_case(ATOMS) {
-            return self.atoms(&columns, token);
+            let indices = column_indices(columns)?;
+            return self.rows(names.len(), token, |builder, row| {
+                push_atom(builder, |column| cell(&indices, row, column))
+            });
         }
-        let is_operators = category.eq_ignore_ascii_case(OPERATORS);
-        let is_kept = is_operators || category.eq_ignore_ascii_case(GENERATORS);
+        let is_kept = self.text_table(category).is_some();
         let mut rows = Vec::new();
-        let after = self.rows(columns.len(), token, |_, row| {
+        let after = self.rows(names.len(), token, |_, row| {
             if is_kept {
                 rows.push(row.iter().map(|value| value.map(str::to_owned)).collect());
             }
             Ok(())
         })?;
-        if is_kept {
-            let columns = columns.into_iter().map(str::to_owned).collect();
-            let table = TextTable { columns, rows };
-            if is_operators {
-                self.operators = table;
-            } else {
-                self.generators = table;
-            }
+        if let Some(table) = self.text_table(category) {
+            let columns = columns.map(str::to_owned).collect();
+            *table = TextTable { columns, rows };
         }
         Ok(after)
-    }
-
-    /// Parses the values of the atom table; returns the token after the table.
-    fn atoms(
-        &mut self,
-        columns: &[&str],
-        first: Option<Token<'a>>,
-    ) -> Result<Option<Token<'a>>, ReadErrorKind> {
-        let indices = column_indices(columns.iter().copied())?;
-        self.rows(columns.len(), first, |builder, row| {
-            push_atom(builder, |column| cell(&indices, row, column))
-        })
     }
 
     /// Calls `handle` for each row of `width` values; returns the token after the last row.
@@ -191,13 +171,12 @@ impl<'a> Parser<'a> {
             token = self.tokens.next()?;
         }
         if row.is_empty() {
-            Ok(token)
-        } else {
-            Err(ReadErrorKind::Syntax(format!(
-                "the last row of the table has {} of {width} values; restore or remove it",
-                row.len()
-            )))
+            return Ok(token);
         }
+        let values = row.len();
+        Err(ReadErrorKind::syntax(format!(
+            "the last row of the table has {values} of {width} values; restore or remove it"
+        )))
     }
 
     /// Adds the atom of a table written as single items.
@@ -210,6 +189,11 @@ impl<'a> Parser<'a> {
         let row: Vec<Option<&str>> = row.iter().map(Option::as_deref).collect();
         push_atom(&mut self.builder, |column| cell(&indices, &row, column))
     }
+}
+
+/// Category and column of a data name.
+fn split_name(name: &str) -> (&str, &str) {
+    name.split_once('.').unwrap_or((name, ""))
 }
 
 type ColumnIndices = [Option<usize>; COLUMN_COUNT];

@@ -84,9 +84,8 @@ impl<'a> Tokens<'a> {
     fn text_field(&mut self) -> Result<Token<'a>, ReadErrorKind> {
         let start = self.offset + 1;
         let Some(length) = self.text[start..].find("\n;") else {
-            return Err(ReadErrorKind::Syntax(
-                "this text field is not closed by a line that starts with ';'".to_owned(),
-            ));
+            let message = "this text field is not closed by a line that starts with ';'";
+            return Err(ReadErrorKind::syntax(message));
         };
         let text = &self.text[start..start + length];
         self.next_line += text.bytes().filter(|&byte| byte == b'\n').count() + 1;
@@ -97,23 +96,14 @@ impl<'a> Tokens<'a> {
     fn quoted(&mut self, quote: u8) -> Result<Token<'a>, ReadErrorKind> {
         let bytes = self.text.as_bytes();
         let start = self.offset + 1;
-        let mut end = start;
-        loop {
-            match bytes.get(end) {
-                None | Some(b'\n') => {
-                    return Err(ReadErrorKind::Syntax(
-                        "this quoted value is not closed on its line".to_owned(),
-                    ));
-                }
-                Some(&byte) if byte == quote => {
-                    if bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) {
-                        break;
-                    }
-                }
-                Some(_) => {}
-            }
-            end += 1;
-        }
+        let ends_at = |&end: &usize| {
+            bytes[end] == quote && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace)
+        };
+        let mut on_line = (start..bytes.len()).take_while(|&end| bytes[end] != b'\n');
+        let Some(end) = on_line.find(ends_at) else {
+            let message = "this quoted value is not closed on its line";
+            return Err(ReadErrorKind::syntax(message));
+        };
         self.offset = end + 1;
         Ok(Token::Value(Some(&self.text[start..end])))
     }
