@@ -42,21 +42,6 @@ const DECIMALS: u8 = 3;
 /// molecules with one residue by splitting the file by residue, and up to 62 chains of larger
 /// molecules by splitting it by chain.
 ///
-/// ```
-/// use bevy_rapier_molecules::export::write_pdb;
-/// use bevy_rapier_molecules::prelude::*;
-/// use glam::Vec3;
-///
-/// let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
-/// let lipids = [0.0, 1.0].map(|x| (&lipid, Pose::from_translation(Vec3::X * x)));
-/// let options = ExportOptions { title: "two lipids".to_owned(), ..ExportOptions::default() };
-/// let mut bytes = Vec::new();
-/// let written = write_pdb(&mut bytes, lipids, &options)?;
-/// assert_eq!((written.molecules, written.atoms), (2, 2 * lipid.atom_count()));
-/// assert!(bytes.starts_with(b"TITLE     two lipids\n"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is invalid, or a value does not fit the columns.
 /// The output is then incomplete.

@@ -28,16 +28,6 @@ use super::{Body, ParameterError, Push, not_negative};
 use crate::compartment::Excess;
 
 /// Parameters of the projection law, [`ReactionLaw::Projection`](crate::relax::ReactionLaw).
-///
-/// ```
-/// use bevy_rapier_molecules::force::Projection;
-///
-/// // Missing fields have their defaults.
-/// let read: Projection = ron::from_str("(relaxation: 1.0)")?;
-/// assert_eq!(read, Projection { relaxation: 1.0, ..Projection::default() });
-/// assert!(read.check().is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Projection {

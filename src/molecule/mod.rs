@@ -30,7 +30,6 @@
 
 mod atom_label;
 mod binary_cif;
-mod body_spheres;
 mod decimal;
 mod element;
 mod element_from_atom_name;
@@ -38,7 +37,6 @@ mod error;
 mod format;
 mod load;
 mod load_options;
-mod load_warnings;
 mod local_grid;
 mod mmcif;
 mod pdb;
@@ -47,15 +45,17 @@ mod template;
 mod vdw_radii_and_masses;
 
 pub use atom_label::AtomLabel;
-pub use body_spheres::BodySpheres;
 pub use element::Element;
 pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};
 pub use format::Format;
 pub use load::{load, load_instances, load_structure, read_bytes};
-pub use load_options::{AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, ModelChoice};
-pub use load_warnings::LoadWarnings;
+pub use load_options::{
+    AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, LoadWarnings, ModelChoice,
+};
 pub use local_grid::{GridAtom, LocalGrid};
 pub use structure::{
     Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
 };
-pub use template::{Atom, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError};
+pub use template::{
+    Atom, BodySpheres, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError,
+};

@@ -310,6 +310,25 @@ impl MoleculeTemplate {
     }
 }
 
+/// The spheres of a molecule in its body frame: its atoms, or proxies for them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodySpheres<'a> {
+    /// Centers in the body frame, nm.
+    pub centers: &'a [Vec3],
+    /// Radii, nm, one per center.
+    pub radii: &'a [f32],
+}
+
+impl<'a> From<&'a MoleculeTemplate> for BodySpheres<'a> {
+    /// The atoms of a template.
+    fn from(template: &'a MoleculeTemplate) -> Self {
+        Self {
+            centers: template.positions(),
+            radii: template.radii(),
+        }
+    }
+}
+
 fn radius_problem(radius: f32) -> Option<String> {
     let is_valid = radius > 0.0 && radius <= MAX_COORDINATE_NM;
     (!is_valid)

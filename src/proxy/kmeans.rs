@@ -10,8 +10,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::cluster_engine::{ClusterEngine, ClusterSum, SEED_BLOCK};
-use super::lattice::LatticePoint;
+use super::cluster_engine::{ClusterEngine, ClusterSum, LatticePoint, SEED_BLOCK};
 
 /// Maximum number of iterations. A protein needs about thirty; later ones hardly change.
 const MAX_ITERATIONS: usize = 100;

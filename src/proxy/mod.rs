@@ -19,16 +19,14 @@
 mod cluster_engine;
 mod enclosing_ball;
 mod kmeans;
-mod lattice;
 mod proxy_cache;
-mod proxy_file;
 mod proxy_quality;
 mod proxy_set;
 
-pub use cluster_engine::{ClusterEngine, ClusterSum, CpuClusterEngine, SEED_BLOCK};
-pub use lattice::{LATTICE_STEPS, LatticePoint};
-pub use proxy_cache::{PROXY_SEED, ProxyCache};
-pub use proxy_file::{ProxyFileError, proxy_file_path};
+pub use cluster_engine::{
+    ClusterEngine, ClusterSum, CpuClusterEngine, LATTICE_STEPS, LatticePoint, SEED_BLOCK,
+};
+pub use proxy_cache::{PROXY_SEED, ProxyCache, ProxyFileError, proxy_file_path};
 pub use proxy_quality::ProxyQuality;
 pub use proxy_set::{MAX_CLUSTERED_ATOMS, ProxyError, ProxySet};
 

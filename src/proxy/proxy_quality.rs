@@ -75,17 +75,6 @@ impl ProxySet {
     /// The number of proxies is doubled until the tolerance is met and then bisected. More
     /// proxies are not always closer to the atoms, so a smaller number may meet it too.
     ///
-    /// ```
-    /// use bevy_rapier_molecules::prelude::*;
-    /// use bevy_rapier_molecules::proxy::ProxySet;
-    ///
-    /// let ligand = load("assets/molecules/p_xylene.pdb", &LoadOptions::default())?;
-    /// let proxies = ProxySet::for_tolerance(&ligand, 0.2, 1)?;
-    /// assert!(proxies.len() < ligand.atom_count());
-    /// assert!(proxies.quality(&ligand)?.max_distance_nm <= 0.2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     /// [`ProxyError`] if an atom or the tolerance is invalid.
     pub fn for_tolerance<'a>(

@@ -4,10 +4,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::cluster_engine::{ClusterEngine, CpuClusterEngine};
+use super::cluster_engine::{ClusterEngine, CpuClusterEngine, LatticePoint, on_lattice};
 use super::enclosing_ball::{Ball, enclosing_ball};
 use super::kmeans::cluster;
-use super::lattice::{LatticePoint, on_lattice};
 use crate::molecule::{BodySpheres, MAX_COORDINATE_NM};
 
 /// Maximum number of atoms: sums on the GPU have 32 bits.

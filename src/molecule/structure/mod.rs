@@ -76,16 +76,6 @@ pub struct Assembly {
 ///
 /// [`template`](Self::template), [`split_by`](Self::split_by) and
 /// [`instances`](Self::instances) turn it into rigid bodies.
-///
-/// ```
-/// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::molecule::load_structure;
-///
-/// let coat = load_structure("assets/molecules/4udv.pdb", &LoadOptions::default())?;
-/// assert_eq!((coat.name(), coat.models().len()), ("4udv", 1));
-/// assert_eq!(coat.assemblies()[0].operators.len(), 49);
-/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
-/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structure {
     source: String,
