@@ -5,8 +5,7 @@ use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::bouncing_spheres::{BouncingSpheres, SphereState};
-use super::separation::SeparationError;
+use super::bouncing_spheres::{BouncingSpheres, SeparationError, SphereState};
 use crate::motion::CollisionPartner;
 use crate::motion::time_of_impact::Wall;
 use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
@@ -53,8 +52,7 @@ impl CirculatingSpheresConfig {
     /// walls.
     ///
     /// With coordinates from −1 to 1 it is the curl of (−y h, x h, 0) for h = q(x) q(y) q(z) and
-    /// q(s) = (1 − s²)²: upwards with 2 h at the center, and downwards where x h′ outweighs
-    /// that.
+    /// q(s) = (1 − s²)²: upwards with 2 h at the center, and downwards where x h′ outweighs that.
     fn field(&self, position: DVec3) -> DVec3 {
         let half = 0.5 * self.side;
         let at = ((position - half) / half).clamp(DVec3::NEG_ONE, DVec3::ONE);

@@ -5,9 +5,7 @@ use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::bouncing_spheres::BouncingSpheres;
-use super::separation::SeparationError;
-use crate::motion::CollisionPartner;
+use super::bouncing_spheres::{BouncingSpheres, SeparationError};
 use crate::motion::time_of_impact::Wall;
 use crate::motion::unknown_trajectories::{Contact, MovingSphere, Probe, SphereMotion};
 
@@ -84,7 +82,6 @@ pub struct ForcedSpheres {
     config: ForcedSpheresConfig,
     bouncing: BouncingSpheres,
     contacts: Vec<Contact>,
-    wall_impulse: DVec3,
 }
 
 impl ForcedSpheres {
@@ -117,7 +114,6 @@ impl ForcedSpheres {
             config: *config,
             bouncing,
             contacts: Vec::new(),
-            wall_impulse: DVec3::ZERO,
         })
     }
 
@@ -144,24 +140,6 @@ impl ForcedSpheres {
     pub fn masses(&self) -> &[f64] {
         &self.bouncing.masses
     }
-
-    /// Total momentum at a time (s), minus the impulses of the walls, Da·nm/s.
-    pub fn momentum(&mut self, time: f64) -> DVec3 {
-        let own: DVec3 = (0..self.masses().len() as u32)
-            .map(|sphere| self.masses()[sphere as usize] * self.probe(sphere, time).velocity)
-            .sum();
-        own - self.wall_impulse
-    }
-
-    /// Total kinetic energy at a time (s), Da·nm²/s².
-    pub fn kinetic_energy(&mut self, time: f64) -> f64 {
-        let mut energy = 0.0;
-        for sphere in 0..self.config.count {
-            let velocity = self.probe(sphere, time).velocity;
-            energy += 0.5 * self.masses()[sphere as usize] * velocity.length_squared();
-        }
-        energy
-    }
 }
 
 impl SphereMotion for ForcedSpheres {
@@ -176,10 +154,7 @@ impl SphereMotion for ForcedSpheres {
 
     fn collide(&mut self, contact: &Contact) {
         self.contacts.push(*contact);
-        let impulse = self.bouncing.bounce(contact);
-        if let CollisionPartner::Wall(_) = contact.other {
-            self.wall_impulse -= impulse;
-        }
+        self.bouncing.bounce(contact);
     }
 }
 

@@ -20,13 +20,12 @@ mod crowded_box;
 mod falling_spheres;
 mod forced_spheres;
 mod polydisperse_spheres;
-mod separation;
 mod vesicle;
 
+pub use bouncing_spheres::SeparationError;
 pub use circulating_spheres::{CirculatingSpheres, CirculatingSpheresConfig};
 pub use crowded_box::{CrowdedBoxConfig, crowded_box};
 pub use falling_spheres::{FallingError, FallingSpheres, STEPS_TO_FALL};
 pub use forced_spheres::{ForcedSpheres, ForcedSpheresConfig};
 pub use polydisperse_spheres::{RadiusDistribution, polydisperse_spheres};
-pub use separation::SeparationError;
 pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};

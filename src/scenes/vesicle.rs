@@ -142,11 +142,6 @@ pub struct Vesicle {
 /// let vesicle = vesicle(lipid, &VesicleConfig { size, ..VesicleConfig::default() })?;
 /// assert_eq!(vesicle.outer + vesicle.inner, 200);
 /// assert!(vesicle.outer > vesicle.inner, "the outer leaflet is larger");
-///
-/// // Every center of mass is at the same distance from the mid-surface.
-/// let distances = vesicle.crowd.members().iter().map(|lipid| lipid.pose.position.length());
-/// let depths: Vec<f32> = distances.map(|distance| (distance - vesicle.radius).abs()).collect();
-/// assert!(depths.iter().all(|depth| (depth - depths[0]).abs() < 1e-3), "nm");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
