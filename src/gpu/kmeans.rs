@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use glam::U64Vec3;
 
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
@@ -153,7 +154,7 @@ impl ClusterEngine for GpuKMeans {
         let sums = words.chunks_exact(CLUSTER_WORDS as usize).map(|words| {
             let axis = |k: usize| u64::from(words[k]) + (u64::from(words[k + 3]) << 8);
             ClusterSum {
-                sum: [axis(0), axis(1), axis(2)],
+                sum: U64Vec3::new(axis(0), axis(1), axis(2)),
                 count: u64::from(words[6]),
             }
         });

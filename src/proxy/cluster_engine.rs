@@ -7,7 +7,7 @@
 
 use std::convert::Infallible;
 
-use glam::Vec3;
+use glam::{U64Vec3, Vec3};
 use rayon::prelude::*;
 
 /// Steps of the lattice along an axis; 3 (2¹⁵ − 1)² < 2³².
@@ -57,42 +57,33 @@ pub const SEED_BLOCK: usize = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterSum {
     /// Sum of the coordinates.
-    pub sum: [u64; 3],
+    pub sum: U64Vec3,
     /// Number of points.
     pub count: u64,
 }
 
 impl ClusterSum {
     pub(super) fn add(&mut self, point: LatticePoint) {
-        for (sum, x) in self.sum.iter_mut().zip(point.0) {
-            *sum += u64::from(x);
-        }
+        self.sum += U64Vec3::from_array(point.0.map(u64::from));
         self.count += 1;
     }
 
     pub(super) fn remove(&mut self, point: LatticePoint) {
-        for (sum, x) in self.sum.iter_mut().zip(point.0) {
-            *sum -= u64::from(x);
-        }
+        self.sum -= U64Vec3::from_array(point.0.map(u64::from));
         self.count -= 1;
     }
 
-    fn merge(mut self, other: &Self) -> Self {
-        for (sum, x) in self.sum.iter_mut().zip(other.sum) {
-            *sum += x;
+    fn merge(self, other: &Self) -> Self {
+        Self {
+            sum: self.sum + other.sum,
+            count: self.count + other.count,
         }
-        self.count += other.count;
-        self
     }
 
     /// The rounded mean; `None` without points.
     pub(super) fn mean(&self) -> Option<LatticePoint> {
-        let half = self.count / 2;
-        let mean = self.sum.map(|sum| (sum + half).checked_div(self.count));
-        let [Some(x), Some(y), Some(z)] = mean else {
-            return None;
-        };
-        Some(LatticePoint([x, y, z].map(|x| x as u16)))
+        let mean = |sum: U64Vec3| (sum + self.count / 2) / self.count;
+        (self.count > 0).then(|| LatticePoint(mean(self.sum).as_u16vec3().to_array()))
     }
 }
 
