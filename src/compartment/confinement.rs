@@ -86,8 +86,7 @@ pub struct Excess {
     pub arm: Vec3,
     /// The molecule's up vector; zero if any orientation is allowed.
     pub up: Vec3,
-    /// Unit axis of the shortest rotation that turns the molecule upright; zero if it is
-    /// upright.
+    /// Unit axis of the shortest rotation that turns the molecule upright; zero if it is upright.
     pub axis: Vec3,
     /// Tilt beyond its leeway, radian: zero if it is in place.
     pub tilt: f32,

@@ -43,7 +43,6 @@ mod revolved_solid;
 mod segment;
 mod shape_compartment;
 mod sphere_shell;
-mod unit_sphere;
 
 pub use confinement::{Confinement, Excess};
 pub use error::CompartmentError;
@@ -52,7 +51,7 @@ pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
 pub use shape_compartment::ShapeCompartment;
 pub use sphere_shell::SphereShell;
-pub(crate) use unit_sphere::sample_unit_sphere;
+pub(crate) use sphere_shell::sample_unit_sphere;
 
 use std::sync::Arc;
 

@@ -1,13 +1,12 @@
 //! [`ParallelSurfaces`]: the parts of the surfaces parallel to a mesh.
 //!
 //! Every point p of the surface at offset r has a closest point q on the mesh. If q lies in a
-//! triangle, p is q translated by r along its normal. If q lies on an edge, p is on a strip of
-//! the cylinder of radius |r| about it, between the normals of the two triangles; only convex
-//! edges have such a strip outside, and only concave ones have one inside. If q is a vertex, p
-//! is on the sphere of radius |r| about it, in a cap that contains the normals of all its
-//! triangles. A point that is proposed uniformly on these parts, and rejected if its closest
-//! point is not the one it was made from, is therefore uniform on the parallel surface of any
-//! mesh.
+//! triangle, p is q translated by r along its normal. If q lies on an edge, p is on a strip of the
+//! cylinder of radius |r| about it, between the normals of the two triangles; only convex edges
+//! have such a strip outside, and only concave ones have one inside. If q is a vertex, p is on the
+//! sphere of radius |r| about it, in a cap that contains the normals of all its triangles. A point
+//! that is proposed uniformly on these parts, and rejected if its closest point is not the one it
+//! was made from, is therefore uniform on the parallel surface of any mesh.
 
 use std::f32::consts::TAU;
 

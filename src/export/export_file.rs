@@ -79,11 +79,10 @@ fn write<'a>(
     }
 }
 
-/// A file with a temporary name that is deleted when dropped, unless it was renamed.
+/// A file with a temporary name that is deleted when dropped.
 struct TemporaryFile {
     file: File,
     path: PathBuf,
-    renamed: bool,
 }
 
 impl TemporaryFile {
@@ -99,13 +98,7 @@ impl TemporaryFile {
             part.push(format!(".{}-{attempt}.part", std::process::id()));
             let path = target.with_file_name(part);
             match File::options().write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    return Ok(Self {
-                        file,
-                        path,
-                        renamed: false,
-                    });
-                }
+                Ok(file) => return Ok(Self { file, path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -113,20 +106,17 @@ impl TemporaryFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    fn rename_to(mut self, target: &Path) -> io::Result<()> {
+    fn rename_to(self, target: &Path) -> io::Result<()> {
         // The content must be on disk before the file is renamed.
         self.file.sync_all()?;
-        fs::rename(&self.path, target)?;
-        self.renamed = true;
-        Ok(())
+        fs::rename(&self.path, target)
     }
 }
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        if !self.renamed {
-            // The export has failed already; a second error cannot be reported.
-            let _ = fs::remove_file(&self.path);
-        }
+        // No such file after a rename. Otherwise the export has failed already, and a second error
+        // cannot be reported.
+        let _ = fs::remove_file(&self.path);
     }
 }

@@ -5,13 +5,7 @@
 //! (world frame, nm), for example those of a `Crowd` (`instances`). The same input gives the same
 //! bytes. Both writers stream molecule by molecule. Coordinates are written in ångström.
 //!
-//! The identifiers distinguish the molecules in a file:
-//!
-//! * mmCIF: every molecule is a separate chain (`auth_asym_id`), `A` to `Z`, `AA` and so on;
-//!   residues keep their names and numbers.
-//! * PDB: molecules with one residue are numbered consecutively; each chain of larger molecules
-//!   has its own letter until the 62 letters are used up. No two molecules share a residue (chain
-//!   and number). Numbers that exceed their columns are in hybrid-36.
+//! No two molecules of a file share a residue (chain and number).
 //!
 //! # Errors
 //!
