@@ -9,9 +9,8 @@
 //! # Damped spring
 //!
 //! Let C be the excess over the leeway (nm or radian) and u its rate of change. A spring with
-//! angular frequency ω = 2πf and damping ratio ζ gives the acceleration −ω² C − 2ζω u. Evaluated
-//! at the end of a substep h, where C' = C + h u', it is stable at any stiffness (implicit
-//! Euler):
+//! angular frequency ω = 2πf and damping ratio ζ gives the acceleration −ω² C − 2ζω u. Evaluated at
+//! the end of a substep h, where C' = C + h u', it is stable at any stiffness (implicit Euler):
 //!
 //! u' = u − h ω² (C + h u') − 2ζ h ω u', hence, with a = h ω,
 //!
@@ -119,26 +118,6 @@ impl SpringLaw {
 /// in place, if its body is immovable, or if `dt` is not positive and finite.
 ///
 /// Validate the law first: see [`SpringLaw::check`].
-///
-/// ```
-/// use bevy_rapier_molecules::force::{Body, Velocity, spring_impulse};
-/// use bevy_rapier_molecules::prelude::*;
-/// use bevy_rapier_molecules::force::SpringLaw;
-/// use glam::Vec3;
-///
-/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
-/// let cell = SphereShell::new(Vec3::ZERO, 10.0)?;
-/// let inside = Confinement::Inside { distance: 2.0 };
-/// let law = SpringLaw::default();
-/// let pull = |x: f32| {
-///     let pose = Pose::from_translation(Vec3::X * x);
-///     let (body, excess) = (Body::new(&protein, &pose), inside.excess(&cell, &pose));
-///     spring_impulse(&law, &body, &Velocity::default(), &excess, 1.0 / 60.0)
-/// };
-/// assert!(pull(7.5).is_zero(), "deep enough");
-/// assert!(pull(9.0).linear.x < 0.0, "too close to the surface: pulled inwards");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[must_use]
 pub fn spring_impulse(
     law: &SpringLaw,
@@ -221,8 +200,7 @@ fn phase_per_substep(frequency_hz: f32, dt: f32) -> f32 {
     TAU * (frequency_hz * dt).min(MAX_OSCILLATIONS_PER_SUBSTEP)
 }
 
-/// Change u' − u of the `rate` of an `excess` in a substep of a damped spring; see the module
-/// docs.
+/// Change u' − u of the `rate` of an `excess` in a substep of a damped spring; see the module docs.
 fn damped_rate_change(
     [frequency_hz, damping_ratio]: [f32; 2],
     excess: f32,

@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::TemplateError;
-use super::load_options::DEFAULT_RADIUS_SCALE;
+use super::load::DEFAULT_RADIUS_SCALE;
 use super::template::MAX_COORDINATE_NM;
 
 /// A location in a structure file.

@@ -25,14 +25,6 @@ const PDB_RECORDS: [&[u8]; 12] = [
 ];
 
 /// A format of structure files.
-///
-/// ```
-/// use bevy_rapier_molecules::molecule::Format;
-///
-/// assert_eq!(Format::from_name("4HHB.bcif.gz"), Some(Format::BinaryCif));
-/// assert_eq!(Format::from_content(b"data_1UBQ\n"), Some(Format::Mmcif));
-/// assert_eq!(Format::from_name("notes.txt"), None);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Format {

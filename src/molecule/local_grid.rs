@@ -52,22 +52,6 @@ impl GridAtom {
 }
 
 /// A uniform grid over the atoms of one molecule, in its body frame.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use bevy_rapier_molecules::molecule::LocalGrid;
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
-/// let grid = LocalGrid::new(protein.positions(), protein.radii());
-/// let mut touched = Vec::new();
-/// let _ = grid.visit_touching(protein.positions()[7], 0.05, |atom| {
-///     touched.push(atom.index);
-///     ControlFlow::<()>::Continue(())
-/// });
-/// assert!(touched.contains(&7) && touched.len() < 10, "the atom itself and its bonded neighbors");
-/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct LocalGrid {
     /// Corner of the first cell, nm. The outermost cells on all sides are empty.

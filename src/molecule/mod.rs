@@ -28,7 +28,6 @@
 //! Graphics* (University of North Carolina, 1989). Sharing one template between all copies of a
 //! molecule follows J. Pauschenwein's thesis (2022, section 4.1).
 
-mod atom_label;
 mod binary_cif;
 mod decimal;
 mod element;
@@ -36,7 +35,6 @@ mod element_from_atom_name;
 mod error;
 mod format;
 mod load;
-mod load_options;
 mod local_grid;
 mod mmcif;
 mod pdb;
@@ -44,18 +42,17 @@ mod structure;
 mod template;
 mod vdw_radii_and_masses;
 
-pub use atom_label::AtomLabel;
 pub use element::Element;
 pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};
 pub use format::Format;
-pub use load::{load, load_instances, load_structure, read_bytes};
-pub use load_options::{
-    AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, LoadWarnings, ModelChoice,
+pub use load::{
+    AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, LoadWarnings, ModelChoice, load,
+    load_instances, load_structure, read_bytes,
 };
 pub use local_grid::{GridAtom, LocalGrid};
 pub use structure::{
     Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
 };
 pub use template::{
-    Atom, BodySpheres, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError,
+    Atom, AtomLabel, BodySpheres, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError,
 };

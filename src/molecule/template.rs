@@ -1,5 +1,7 @@
 //! The rigid shape of a molecule, shared by all its copies.
 
+use std::fmt;
+
 use glam::{DMat3, DVec3, Quat, Vec3};
 use smol_str::SmolStr;
 use thiserror::Error;
@@ -184,8 +186,7 @@ impl MoleculeTemplate {
         self.with_radii(|_| radius)
     }
 
-    /// The same molecule with every radius multiplied by `factor`. Mass and inertia do not
-    /// change.
+    /// The same molecule with every radius multiplied by `factor`. Mass and inertia do not change.
     ///
     /// # Errors
     /// [`TemplateError::InvalidAtom`] if a radius is then not between 0 and
@@ -326,6 +327,51 @@ impl<'a> From<&'a MoleculeTemplate> for BodySpheres<'a> {
             centers: template.positions(),
             radii: template.radii(),
         }
+    }
+}
+
+/// The name of an atom in its file. Displayed as `HIS 68 A ND1`: residue, number, chain, atom;
+/// missing names are omitted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct AtomLabel {
+    /// The residue of the atom.
+    pub residue: Residue,
+    /// Name of the atom inside the residue, such as `CA`.
+    pub atom: SmolStr,
+    /// Chemical element.
+    pub element: Element,
+}
+
+impl AtomLabel {
+    /// The label of the atom with this index, or `None` if it is out of range.
+    #[must_use]
+    pub fn new(template: &MoleculeTemplate, atom: usize) -> Option<Self> {
+        let residue = *template.residue_indices().get(atom)?;
+        Some(Self {
+            residue: template.residues().get(residue as usize)?.clone(),
+            atom: template.atom_names().get(atom)?.clone(),
+            element: *template.elements().get(atom)?,
+        })
+    }
+}
+
+impl fmt::Display for AtomLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let residue = &self.residue;
+        if !residue.name.is_empty() {
+            write!(f, "{} ", residue.name)?;
+        }
+        write!(f, "{}", residue.number)?;
+        if let Some(code) = residue.insertion_code {
+            write!(f, "{code}")?;
+        }
+        for part in [&residue.chain, &self.atom] {
+            if !part.is_empty() {
+                write!(f, " {part}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -237,3 +237,14 @@ fn invalid_parameters_are_rejected_by_name() {
     };
     assert_eq!(negative.check().unwrap_err().name, "torque");
 }
+
+#[test]
+fn missing_fields_of_the_projection_have_their_defaults() {
+    let read: Projection = ron::from_str("(relaxation: 1.0)").unwrap();
+    let expected = Projection {
+        relaxation: 1.0,
+        ..Projection::default()
+    };
+    assert_eq!(read, expected);
+    assert!(read.check().is_ok());
+}

@@ -1,7 +1,6 @@
 //! Reader of the mmCIF format: reads the tables of the first data block that has atoms.
 //!
-//! The atom table is processed row by row to save memory; the two assembly tables are kept as
-//! text.
+//! The atom table is processed row by row to save memory; the two assembly tables are kept as text.
 
 pub(super) mod assemblies;
 pub(super) mod atom_site;

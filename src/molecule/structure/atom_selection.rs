@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Structure, StructureAtom};
 use crate::molecule::element_from_atom_name::is_water;
 use crate::molecule::error::MoleculeError;
-use crate::molecule::load_options::{LoadOptions, ModelChoice};
+use crate::molecule::load::{LoadOptions, ModelChoice};
 use crate::molecule::{Element, Residue};
 
 impl Structure {

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use super::{Assembly, Operator, Structure};
 use crate::molecule::Residue;
 use crate::molecule::error::MoleculeError;
-use crate::molecule::load_options::{AssemblyChoice, LoadOptions, ModelChoice};
+use crate::molecule::load::{AssemblyChoice, LoadOptions, ModelChoice};
 use crate::molecule::template::{Atom, MoleculeTemplate};
 use crate::pose::Pose;
 
