@@ -8,9 +8,8 @@ use super::detection::Detection;
 use super::device_session::DeviceSession;
 use super::device_solver::{DeviceSolver, SavedContacts};
 use super::external_contact::ExternalContacts;
-use super::group_search::GroupSearch;
+use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
-use super::pair_grouper::PairGrouper;
 use super::{
     BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,

@@ -3,9 +3,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::group_search::{GroupSearch, PairGroup, PairGroups};
+use super::group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 use super::members::Members;
-use super::pair_grouper::PairGrouper;
 use super::{MemberIndex, MovingBody, OwnerIndex};
 use crate::backend::Offload;
 use crate::pool::in_pool;

@@ -56,7 +56,6 @@
 //! the physics engine owns them.
 //! [`take_device_error`](CrowdContacts::take_device_error) returns the error.
 
-mod config;
 mod contact_constraint;
 mod contact_groups;
 pub(crate) mod contact_reduction;
@@ -72,11 +71,9 @@ mod jacobi;
 mod material;
 mod members;
 mod moving_body;
-mod pair_grouper;
 mod simd;
 mod wide_constraint;
 
-pub use config::ContactSolverConfig;
 pub use contact_constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
 pub(crate) use contact_constraint::DEEP_SHARE;
@@ -88,11 +85,10 @@ pub use device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
 pub use external_contact::{BoundContact, ContactSide, ExternalBody, ExternalContact};
-pub use group_search::{GroupSearch, PairGroup, PairGroups};
+pub use group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 pub use index::{BodyIndex, MemberIndex, OwnerIndex};
-pub use material::{ContactMaterial, InteractionGroups, Softness};
+pub use material::{ContactMaterial, ContactSolverConfig, InteractionGroups, Softness};
 pub use members::{ContactMember, Exclusion, MemberSpheres};
 pub use moving_body::MovingBody;
-pub use pair_grouper::PairGrouper;
 
 pub use crate::force::Impulse;

@@ -1,4 +1,4 @@
-//! Pairs grouped by molecules on the device. CPU reference: `dynamics/pair_grouper.rs`.
+//! Pairs grouped by molecules on the device. CPU reference: `dynamics/group_search.rs`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Converts contacts between the layouts of the CPU and the device.
 
-use super::contact_set::{ContactSet, ContactSetSize, ExternalSlot};
+use super::buffers::{ContactSet, ContactSetSize, ExternalSlot};
 use super::types::{GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, NONE};
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;

@@ -1,7 +1,6 @@
 //! The kernels of the contact solver, and what each of them binds.
 
-use super::buffers::CrowdBuffers;
-use super::contact_set::ContactSet;
+use super::buffers::{ContactSet, CrowdBuffers};
 use crate::backend::DeviceError;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::group_search::GpuGroupSearch;

@@ -5,15 +5,13 @@
 //! | file | contents |
 //! |---|---|
 //! | `types` | structs that Rust and WGSL share |
-//! | `contact_set` | contacts and groups of one substep |
-//! | `buffers` | all other buffers of a substep |
+//! | `buffers` | the buffers of a substep: contacts and groups, and all others |
 //! | `atom_placement` | atoms that follow their molecules |
 //! | `dispatch` | the kernels and what they bind |
 //! | `contact_transfer` | conversion of contacts between CPU and device |
 
 mod atom_placement;
 mod buffers;
-mod contact_set;
 mod contact_transfer;
 mod dispatch;
 mod types;
@@ -29,8 +27,7 @@ use std::time::Instant;
 use glam::Vec3;
 
 use atom_placement::AtomPlacement;
-use buffers::CrowdBuffers;
-use contact_set::{ContactSet, ContactSetSize};
+use buffers::{ContactSet, ContactSetSize, CrowdBuffers};
 use contact_transfer::ExternalUpload;
 use dispatch::{Bindings, CrowdKernels};
 use types::NONE;
