@@ -1,9 +1,9 @@
 //! [`GrowableBuffer`]: a GPU buffer that is reallocated when its content outgrows it.
 
 use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages};
-use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::instanced_molecules::DrawError;
+use super::view_draws::Gpu;
 
 /// Minimum size of a buffer, bytes: bindings must not be empty.
 const MIN_BYTES: u64 = 256;
@@ -34,14 +34,9 @@ impl GrowableBuffer {
     ///
     /// # Errors
     /// [`DrawError::TooLarge`] if the content exceeds the limits of the device.
-    pub fn write(
-        &mut self,
-        device: &RenderDevice,
-        queue: &RenderQueue,
-        bytes: &[u8],
-    ) -> Result<bool, DrawError> {
+    pub fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<bool, DrawError> {
         let needed = (bytes.len() as u64).max(MIN_BYTES);
-        let limits = device.limits();
+        let limits = gpu.device.limits();
         let limit = limits
             .max_buffer_size
             .min(limits.max_storage_buffer_binding_size);
@@ -56,7 +51,7 @@ impl GrowableBuffer {
         if !fits {
             // Half as much again, so that growing content is not reallocated every frame.
             let size = (needed + needed / 2).next_multiple_of(MIN_BYTES);
-            self.buffer = Some(device.create_buffer(&BufferDescriptor {
+            self.buffer = Some(gpu.device.create_buffer(&BufferDescriptor {
                 label: Some(self.label),
                 size: size.min(limit & !3),
                 usage: self.usage,
@@ -66,7 +61,7 @@ impl GrowableBuffer {
         if let Some(buffer) = &self.buffer
             && !bytes.is_empty()
         {
-            queue.write_buffer(buffer, 0, bytes);
+            gpu.queue.write_buffer(buffer, 0, bytes);
         }
         Ok(!fits)
     }

@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bevy::ecs::system::SystemParam;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Buffer, BufferUsages};
-use bevy::render::renderer::{RenderDevice, RenderQueue};
 
 use super::colors::palette;
 use super::culling::TemplateInSet;
 use super::extract::{ExtractedInstanceSets, ExtractedInstances, ExtractedStyles, InstanceSource};
 use super::growable_buffer::GrowableBuffer;
 use super::instanced_molecules::DrawError;
-use super::shared_device::ExtractedDevice;
 use super::template_spheres::TemplateSpheres;
+use super::view_draws::Gpu;
 use crate::gpu::GpuDevice;
 use crate::molecule::MoleculeTemplate;
 
@@ -81,10 +79,9 @@ impl InstanceBuffers {
         &mut self,
         set: &ExtractedInstances,
         cache: &mut TemplateCache,
-        gpu: &UploadTarget,
+        gpu: &Gpu,
     ) -> Result<(), DrawError> {
         self.ready = false;
-        let (device, queue) = (&*gpu.device, &*gpu.queue);
         let same_templates = self.templates.len() == set.templates.len()
             && (self.templates.iter().zip(&set.templates)).all(|(a, b)| Arc::ptr_eq(a, b))
             && self.spheres.buffer().is_some();
@@ -101,9 +98,7 @@ impl InstanceBuffers {
                 });
                 spheres.extend_from_slice(&template.spheres);
             }
-            replaced |= self
-                .spheres
-                .write(device, queue, bytemuck::cast_slice(&spheres))?;
+            replaced |= self.spheres.write(gpu, bytemuck::cast_slice(&spheres))?;
         }
         let device_poses = set.device_poses.as_ref();
         let device_poses = device_poses.filter(|poses| gpu.shared.is(poses.device()));
@@ -123,10 +118,10 @@ impl InstanceBuffers {
         }
         if device_poses.is_none() {
             let poses = bytemuck::cast_slice(&set.poses);
-            replaced |= self.poses.write(device, queue, poses)?;
+            replaced |= self.poses.write(gpu, poses)?;
         }
         let instances = bytemuck::cast_slice(&set.instances);
-        replaced |= self.instances.write(device, queue, instances)?;
+        replaced |= self.instances.write(gpu, instances)?;
         self.version += u64::from(replaced);
         self.ready = true;
         Ok(())
@@ -153,20 +148,12 @@ impl TemplateCache {
     }
 }
 
-/// The device that instances are uploaded to.
-#[derive(SystemParam)]
-pub(super) struct UploadTarget<'w> {
-    device: Res<'w, RenderDevice>,
-    queue: Res<'w, RenderQueue>,
-    shared: Res<'w, ExtractedDevice>,
-}
-
 /// Uploads changed sets of instances.
 pub(super) fn upload_instances(
     mut uploaded: ResMut<UploadedInstanceSets>,
     mut extracted: ResMut<ExtractedInstanceSets>,
     styles: Res<ExtractedStyles>,
-    gpu: UploadTarget,
+    gpu: Gpu,
 ) {
     let uploaded = &mut *uploaded;
     let proxy_counts = styles.proxy_counts();
@@ -211,7 +198,7 @@ pub(super) fn upload_instances(
     if uploaded.palette.buffer().is_none() {
         let colors = palette();
         let bytes = bytemuck::cast_slice(&colors);
-        if let Err(error) = uploaded.palette.write(&gpu.device, &gpu.queue, bytes) {
+        if let Err(error) = uploaded.palette.write(&gpu, bytes) {
             error_once!("molecules are not drawn: {error}");
         }
     }

@@ -18,6 +18,7 @@ use super::extract::{ExtractedInstanceSets, ExtractedStyles, InstanceSource};
 use super::growable_buffer::GrowableBuffer;
 use super::instanced_molecules::DrawError;
 use super::pipeline::SpherePipeline;
+use super::shared_device::ExtractedDevice;
 use super::style::{GpuStyle, MoleculeStyle};
 use super::upload::{InstanceBuffers, UploadedInstanceSets};
 
@@ -65,8 +66,8 @@ impl InstanceDraws {
         let batches = bytemuck::cast_slice(&self.visible.batches);
         let mut replaced =
             new_style || self.bind_group.is_none() || self.bound_version != buffers.version;
-        replaced |= self.molecules.write(&gpu.device, &gpu.queue, molecules)?;
-        replaced |= self.batches.write(&gpu.device, &gpu.queue, batches)?;
+        replaced |= self.molecules.write(gpu, molecules)?;
+        replaced |= self.batches.write(gpu, batches)?;
         if replaced {
             self.bound_version = buffers.version;
             // In the order of `shaders/draw/types.wgsl`.
@@ -128,7 +129,7 @@ pub(super) fn prepare_views(
         let depths = view_draws.cull(&camera, &extracted, &uploaded.sets);
         let gpu_style = GpuStyle::new(style, depths);
         let bytes = bytemuck::bytes_of(&gpu_style);
-        let new_style = match view_draws.style.write(&gpu.device, &gpu.queue, bytes) {
+        let new_style = match view_draws.style.write(&gpu, bytes) {
             Ok(new) => new,
             Err(error) => {
                 error_once!("molecules are not drawn: {error}");
@@ -195,8 +196,9 @@ impl ViewDraws {
 /// The device, and the layout of the bind groups.
 #[derive(SystemParam)]
 pub(super) struct Gpu<'w> {
-    device: Res<'w, RenderDevice>,
-    queue: Res<'w, RenderQueue>,
+    pub device: Res<'w, RenderDevice>,
+    pub queue: Res<'w, RenderQueue>,
+    pub shared: Res<'w, ExtractedDevice>,
     pipeline: Res<'w, SpherePipeline>,
     cache: Res<'w, PipelineCache>,
 }
