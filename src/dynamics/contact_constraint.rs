@@ -57,7 +57,6 @@ pub(super) struct SubstepParams {
 }
 
 impl ContactConstraint {
-    /// A contact between nothing.
     pub(crate) const INACTIVE: Self = Self {
         spheres: Pair { a: 0, b: 0 },
         a: BodyIndex(0),

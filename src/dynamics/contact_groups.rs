@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::jacobi::LaneIndex;
 use super::{BodyIndex, ContactConstraint};
 
-/// Groups per task.
 const GROUPS_PER_TASK: usize = 128;
 
 /// The contacts between two bodies.
@@ -51,7 +50,6 @@ impl PreviousContacts {
         groups.clear();
     }
 
-    /// The contacts between two bodies.
     pub fn between(&self, a: BodyIndex, b: BodyIndex, external: bool) -> &[ContactConstraint] {
         let key = |group: &ContactGroup| (group.external, group.a, group.b);
         match self.groups.binary_search_by_key(&(external, a, b), key) {

@@ -53,7 +53,6 @@ pub(super) struct ListReduction {
 }
 
 impl ListReduction {
-    /// No pairs yet.
     pub fn new(molecules: u64) -> Self {
         Self {
             molecules,
@@ -89,7 +88,6 @@ pub(super) struct ReducedPairs {
 }
 
 impl ReducedPairs {
-    /// No pairs.
     pub const EMPTY: Self = Self {
         pairs: [Pair { a: 0, b: 0 }; MAX_CONTACTS_PER_PAIR],
         len: 0,
@@ -167,7 +165,6 @@ impl ReducedPairs {
         self.len += 1;
     }
 
-    /// The pairs.
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs[..self.len]
     }

@@ -93,7 +93,6 @@ impl ContactSolver {
         self.regroup(bodies);
     }
 
-    /// Sorts and groups the contacts.
     fn regroup(&mut self, bodies: usize) {
         self.iteration.impulses.clear();
         self.contacts.sort_unstable_by_key(|contact| {

@@ -13,7 +13,6 @@ use super::members::{Members, Relabeling};
 use super::{
     BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
     Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
-    OwnerIndex,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -469,13 +468,10 @@ impl CrowdContacts {
 
     /// The members that touched on a device, with unknown overlap.
     fn unmeasured_touches(&self, saved: &SavedContacts) -> Vec<CrowdTouch> {
-        let touch = |&[a, b]: &[OwnerIndex; 2]| CrowdTouch {
-            a: self.members.member(a),
-            b: self.members.member(b),
-            overlaps: 0,
-            penetration: f32::NEG_INFINITY,
-        };
-        saved.touching.iter().map(touch).collect()
+        let touching = saved.touching.iter();
+        touching
+            .map(|owners| CrowdTouch::new(&self.members, *owners, 0, f32::NEG_INFINITY))
+            .collect()
     }
 
     /// Continues from the contacts of a device, and of its external bodies with these ids.

@@ -35,13 +35,18 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub penetration: f32,
 }
 
-impl CrowdTouch<OwnerIndex> {
-    fn between_members(self, members: &Members) -> CrowdTouch {
-        CrowdTouch {
-            a: members.member(self.a),
-            b: members.member(self.b),
-            overlaps: self.overlaps,
-            penetration: self.penetration,
+impl CrowdTouch {
+    pub(super) fn new(
+        members: &Members,
+        [a, b]: [OwnerIndex; 2],
+        overlaps: u32,
+        penetration: f32,
+    ) -> Self {
+        Self {
+            a: members.member(a),
+            b: members.member(b),
+            overlaps,
+            penetration,
         }
     }
 }
@@ -109,17 +114,12 @@ impl Detection {
             self.cpu.find_groups(spheres, margin, &mut self.found)
         })?;
         self.touches.clear();
-        for group in &self.found.groups {
-            if members.may_touch(group.a, group.b) {
-                let touch = CrowdTouch {
-                    a: group.a,
-                    b: group.b,
-                    overlaps: group.overlaps,
-                    penetration: group.penetration,
-                };
-                self.touches.push(touch.between_members(members));
-            }
-        }
+        let groups = self.found.groups.iter();
+        let touching = groups.filter(|group| members.may_touch(group.a, group.b));
+        self.touches.extend(touching.map(|group| {
+            let owners = [group.a, group.b];
+            CrowdTouch::new(members, owners, group.overlaps, group.penetration)
+        }));
         Ok(times)
     }
 
@@ -133,9 +133,10 @@ impl Detection {
         self.found.clear();
         self.found.candidates = candidates;
         self.touches.clear();
-        let touches = touches.iter();
-        self.touches
-            .extend(touches.map(|touch| touch.between_members(members)));
+        self.touches.extend(touches.iter().map(|touch| {
+            let owners = [touch.a, touch.b];
+            CrowdTouch::new(members, owners, touch.overlaps, touch.penetration)
+        }));
     }
 
     /// Lists the members to wake if they sleep, sorted: a neighbor hits them, overlaps them too

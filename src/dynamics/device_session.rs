@@ -150,7 +150,6 @@ impl DeviceSession {
         })
     }
 
-    /// Reads the contacts of the last substep.
     pub fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
         self.solver().save_contacts()
     }

@@ -138,7 +138,6 @@ impl ExternalContacts {
         }));
     }
 
-    /// Drops bodies and contacts.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.contacts.clear();

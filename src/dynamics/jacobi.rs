@@ -15,7 +15,6 @@ use super::simd::LANES;
 use super::wide_constraint::{ImpulseChange, SolverBody, WideConstraint, WideSolverBody};
 use super::{BodyIndex, ContactConstraint, Impulse, MovingBody};
 
-/// Bodies per task.
 const BODIES_PER_TASK: usize = 128;
 
 /// Where a group is in the batches: [`LANES`] times the batch, plus the lane.

@@ -26,7 +26,6 @@ impl Vec3x4 {
         }
     }
 
-    /// The four vectors.
     pub fn split(self) -> [Vec3A; LANES] {
         let columns = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
         [
@@ -38,12 +37,10 @@ impl Vec3x4 {
         .map(Vec3A::from_vec4)
     }
 
-    /// One lane.
     pub fn get(&self, lane: usize) -> Vec3 {
         Vec3::new(self.x[lane], self.y[lane], self.z[lane])
     }
 
-    /// Replaces one lane.
     pub fn set(&mut self, lane: usize, vector: Vec3) {
         self.x[lane] = vector.x;
         self.y[lane] = vector.y;

@@ -93,7 +93,6 @@ impl ViewFrustum {
         }
     }
 
-    /// Whether a ball may intersect the frustum.
     pub fn intersects(&self, center: Vec3, radius: f32) -> bool {
         let inside = |plane: &Vec4| plane.xyz().dot(center) + plane.w >= -radius;
         self.planes.iter().all(inside)

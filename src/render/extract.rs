@@ -54,7 +54,6 @@ pub(crate) struct ExtractedInstances {
 }
 
 impl ExtractedInstances {
-    /// Removes all molecules.
     pub fn clear(&mut self) {
         self.poses.clear();
         self.instances.clear();
@@ -108,7 +107,6 @@ pub(super) struct ExtractedStyles {
 }
 
 impl ExtractedStyles {
-    /// The style of a view.
     pub fn of(&self, view: MainEntity) -> &MoleculeStyle {
         self.views.get(&view).unwrap_or(&self.global)
     }

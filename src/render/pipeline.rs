@@ -55,7 +55,6 @@ macro_rules! shader {
     };
 }
 
-/// Adds the shaders to the app.
 pub(super) fn add_shaders(shaders: &mut Assets<Shader>) {
     for (handle, source, path) in [
         shader!(TYPES, "types.wgsl"),
@@ -84,12 +83,12 @@ fn shader_constants() -> Vec<ShaderDefVal> {
         ("DEPTHS_FIRST", DEPTH_COLORS.start),
         ("DEPTHS_COUNT", count(&DEPTH_COLORS)),
         ("COLLIDING_BIT", GpuInstance::COLLIDING),
-        ("MODE_MOLECULE", ColorMode::Molecule.index()),
-        ("MODE_CHAIN", ColorMode::Chain.index()),
-        ("MODE_TEMPLATE", ColorMode::Template.index()),
-        ("MODE_GROUP", ColorMode::Group.index()),
-        ("MODE_COLLISION", ColorMode::Collision.index()),
-        ("MODE_PENETRATION", ColorMode::Penetration.index()),
+        ("MODE_MOLECULE", ColorMode::Molecule as u32),
+        ("MODE_CHAIN", ColorMode::Chain as u32),
+        ("MODE_TEMPLATE", ColorMode::Template as u32),
+        ("MODE_GROUP", ColorMode::Group as u32),
+        ("MODE_COLLISION", ColorMode::Collision as u32),
+        ("MODE_PENETRATION", ColorMode::Penetration as u32),
     ];
     constants
         .map(|(name, value)| ShaderDefVal::UInt(name.into(), value))

@@ -39,11 +39,6 @@ impl ColorMode {
         Self::Collision,
         Self::Penetration,
     ];
-
-    /// Index of the mode in the shader.
-    pub(super) fn index(self) -> u32 {
-        self as u32
-    }
 }
 
 /// Fog: distant atoms fade into a color.
@@ -265,18 +260,14 @@ impl GpuStyle {
         };
         let length = (end - start).max(1.0e-3);
         Self {
-            color_mode: style.color.index(),
+            color_mode: style.color as u32,
             occlusion: style.ambient_occlusion,
             contours: style.contours,
             headlight: style.headlight,
             radius_scale: style.radius_scale,
             inverse_max_penetration: 1.0 / style.max_penetration,
             fog_start: start,
-            fog_per_nm: if length.is_finite() {
-                1.0 / length
-            } else {
-                0.0
-            },
+            fog_per_nm: 1.0 / length,
             fog_color: cue.color.to_linear().to_f32_array_no_alpha(),
             fog_strength: cue.strength,
         }
@@ -322,7 +313,7 @@ mod tests {
     #[test]
     fn mode_indices_follow_menu_order() {
         for (index, mode) in ColorMode::ALL.into_iter().enumerate() {
-            assert_eq!(mode.index() as usize, index);
+            assert_eq!(mode as usize, index);
         }
     }
 }

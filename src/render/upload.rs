@@ -67,7 +67,6 @@ impl InstanceBuffers {
         }
     }
 
-    /// The buffer of the poses.
     pub fn poses(&self) -> Option<&Buffer> {
         match &self.device_poses {
             Some((_, buffer)) => Some(buffer),

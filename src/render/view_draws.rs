@@ -85,7 +85,6 @@ impl InstanceDraws {
     }
 }
 
-/// The draws of a view.
 pub(super) struct ViewDraws {
     style: GrowableBuffer,
     pub sets: BTreeMap<InstanceSource, InstanceDraws>,

@@ -85,7 +85,6 @@ impl AtomPlacement {
         ReachPlan::within(extent, count, margin)
     }
 
-    /// Sends the poses.
     pub fn move_to(
         &mut self,
         device: &GpuDevice,

@@ -30,9 +30,7 @@ pub(super) struct ContactSet {
     side_count: GpuVec<u32>,
     /// Number of bits of the sort keys, and the plan.
     sort: Option<(u32, RadixPlan)>,
-    /// Number of groups between owners.
     pub member_groups: u32,
-    /// Number of groups with external bodies.
     pub external_groups: u32,
     /// External contacts, sorted.
     pub external: Vec<ExternalSlot>,
@@ -76,7 +74,6 @@ impl ContactSet {
         })
     }
 
-    /// Number of groups.
     pub fn group_count(&self) -> u32 {
         self.member_groups + self.external_groups
     }
@@ -101,7 +98,6 @@ impl ContactSet {
         Ok(())
     }
 
-    /// Drops all contacts.
     pub fn clear(&mut self) {
         self.member_groups = 0;
         self.external_groups = 0;

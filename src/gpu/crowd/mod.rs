@@ -76,7 +76,6 @@ pub struct GpuContactSolver {
     previous_dt: Option<f32>,
     /// Result of the last detection.
     found: GroupCount,
-    /// Number of ignored pairs.
     ignored_pairs: u32,
     /// Bodies as they are sent.
     packed: Vec<GpuCrowdBody>,
@@ -118,7 +117,6 @@ impl GpuContactSolver {
         }
     }
 
-    /// Reads which owners touch.
     fn read_touches(
         &mut self,
         touches: &mut Vec<CrowdTouch<OwnerIndex>>,
