@@ -51,8 +51,6 @@ impl Default for HubbardConfig {
 ///
 /// In its [`EventCounts`], `resetting` counts the rebuilds at the end of an interval, and
 /// `checks` the crossings of lines.
-///
-/// See [`TimeVaryingDetector`](super::TimeVaryingDetector) for an example.
 #[derive(Clone, Debug)]
 pub struct HubbardDetector {
     bounds: BoundSet,

@@ -18,14 +18,14 @@
 //!    (section 3.3).
 //!
 //! [`TimeVaryingDetector`] implements this. [`HubbardDetector`] implements the space-time
-//! bounds of Hubbard, which the paper compares with. Both find the same contacts.
+//! bounds of Hubbard, which the paper compares with. Both run on one thread and
+//! find the same contacts.
 //!
 //! # Tolerance
 //!
 //! Two bounds that just touch would collide again and again without progress. So a colliding
-//! event is due when the bounds overlap by [`TimeVaryingConfig::tolerance`], and contacts
-//! are reported with at most that penetration.
-//! Detectors run on one thread.
+//! event is due when the bounds overlap by [`TimeVaryingConfig::tolerance`], and contacts are reported
+//! with at most that penetration.
 
 mod bentley_ottmann;
 mod bounds;
