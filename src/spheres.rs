@@ -1,8 +1,7 @@
 //! World-space spheres as arrays: the input of every search.
 //!
 //! A sphere is an atom or a proxy for several atoms. Each sphere belongs to an *owner*, its
-//! molecule; spheres of one owner never collide with each other. Searches return pairs of
-//! indices.
+//! molecule; spheres of one owner never collide with each other. Searches return pairs of indices.
 //!
 //! Centers and radii are in nm, in the world frame, and finite. [`SphereError`] names the first
 //! invalid sphere.

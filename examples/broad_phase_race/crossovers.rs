@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         rows.push(row(count.to_string(), kinds, scene)?);
     }
     let mut header = table::strings(&["spheres"]);
-    header.extend(kinds.map(|kind| kind.to_string()));
+    header.extend(kinds.map(|kind| kind.name().to_string()));
     tables.add("**Few spheres** of a liquid.", header, rows)?;
 
     let kinds = [
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments, tables: &mut Tables) -> Result<(), AnyError> {
         rows.push(row(factor.to_string(), kinds, scene)?);
     }
     let mut header = table::strings(&["largest ÷ other radii"]);
-    header.extend(kinds.map(|kind| kind.to_string()));
+    header.extend(kinds.map(|kind| kind.name().to_string()));
     tables.add(
         "**One large sphere** among 10,000 of a liquid.",
         header,

@@ -7,6 +7,8 @@
 //!    spheres all have the same owner;
 //! 4. compare the spheres of two leaves one by one, in 64 bits.
 
+use std::ops::Range;
+
 use glam::{DVec3, Vec3};
 
 use crate::spheres::SphereSet;
@@ -38,12 +40,11 @@ pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
         .then(|| search.min_squared.sqrt())
 }
 
-/// A box, and the spheres `start..end` of the order, whose centers are in it.
+/// A box, and the range of the order of the spheres whose centers are in it.
 struct Node {
     low: Vec3,
     high: Vec3,
-    start: usize,
-    end: usize,
+    spheres: Range<usize>,
     /// The owner of all spheres, if they have the same.
     owner: Option<u32>,
     halves: Option<Box<[Node; 2]>>,
@@ -56,8 +57,7 @@ impl Node {
         let mut node = Self {
             low: Vec3::INFINITY,
             high: Vec3::NEG_INFINITY,
-            start,
-            end: start + order.len(),
+            spheres: start..start + order.len(),
             owner: Some(first),
             halves: None,
         };
@@ -98,10 +98,6 @@ impl Node {
             .max(DVec3::ZERO);
         gap.length_squared()
     }
-
-    fn len(&self) -> usize {
-        self.end - self.start
-    }
 }
 
 struct Search<'a> {
@@ -124,8 +120,8 @@ impl Search<'_> {
                 self.between(left, right);
             }
             None => {
-                for k in node.start..node.end {
-                    for l in k + 1..node.end {
+                for k in node.spheres.clone() {
+                    for l in k + 1..node.spheres.end {
                         self.compare(k, l);
                     }
                 }
@@ -140,7 +136,11 @@ impl Search<'_> {
             return;
         }
         // Descend into the box with more spheres.
-        let (large, small) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        let (large, small) = if a.spheres.len() >= b.spheres.len() {
+            (a, b)
+        } else {
+            (b, a)
+        };
         match large.halves.as_deref() {
             Some([left, right]) => {
                 let nearer_left = small.distance_squared(left) <= small.distance_squared(right);
@@ -153,8 +153,8 @@ impl Search<'_> {
                 self.between(far, small);
             }
             None => {
-                for k in a.start..a.end {
-                    for l in b.start..b.end {
+                for k in a.spheres.clone() {
+                    for l in b.spheres.clone() {
                         self.compare(k, l);
                     }
                 }
@@ -170,8 +170,6 @@ impl Search<'_> {
         }
         let (ca, cb) = (self.spheres.center(a), self.spheres.center(b));
         let squared = ca.as_dvec3().distance_squared(cb.as_dvec3());
-        if squared < self.min_squared {
-            self.min_squared = squared;
-        }
+        self.min_squared = self.min_squared.min(squared);
     }
 }

@@ -37,14 +37,12 @@
 //! | [`BruteForce`] | all pairs | reference of the tests; up to about a hundred spheres |
 //!
 //! [`PairSearch`] is the interface for spheres. [`boxes::BoxSearch`] is the one for boxes, and
-//! [`boxes::SpheresInBoxes`] turns a box search into a [`PairSearch`]. [`swept`] finds spheres
-//! that collide while they move. Searches on the GPU are in `gpu` and implement
-//! [`PairSearch`], too.
+//! [`boxes::SpheresInBoxes`] turns a box search into a [`PairSearch`]. [`swept`] finds spheres that
+//! collide while they move. Searches on the GPU are in `gpu` and implement [`PairSearch`], too.
 
 mod auto_grid;
 pub mod boxes;
 mod brute_force;
-mod cell_occupancy;
 mod error;
 mod hash_grid;
 pub(crate) mod hierarchical_grid;
@@ -62,9 +60,8 @@ mod verlet_grid;
 
 pub use auto_grid::AutoGrid;
 pub use brute_force::BruteForce;
-pub use cell_occupancy::{CellOccupancy, cell_occupancy};
 pub use error::SearchError;
-pub use hash_grid::HashGrid;
+pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub use pair_buffer::{Pair, PairBuffer};

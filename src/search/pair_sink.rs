@@ -40,15 +40,6 @@ pub(super) struct Hits<'a> {
     pub(super) mask: u32,
 }
 
-impl Hits<'_> {
-    /// Indices of the others in the set.
-    #[inline(always)]
-    fn others(&self) -> *const u32 {
-        debug_assert!(self.at < self.columns.index.len());
-        self.columns.index.as_ptr().wrapping_add(self.at)
-    }
-}
-
 /// Counts the hits.
 impl Sink for u64 {
     const WANTS_INDICES: bool = false;
@@ -92,10 +83,12 @@ impl Sink for Vec<Pair> {
         if hits.mask == 0 {
             return;
         }
+        debug_assert!(hits.at < hits.columns.index.len());
         // SAFETY: there is space for a vector of pairs, of which the first `count_ones` are kept;
         // the caller promises the instructions and the entries.
         unsafe {
-            C::write_pairs(hits.own, hits.others(), hits.mask, *next);
+            let others = hits.columns.index.as_ptr().add(hits.at);
+            C::write_pairs(hits.own, others, hits.mask, *next);
             *next = next.add(hits.mask.count_ones() as usize);
         }
     }

@@ -1,7 +1,5 @@
 //! The searches that benches and examples compare, by name.
 
-use std::fmt;
-
 use super::boxes::{BoxGrid, BoxSearch, SpheresInBoxes};
 use super::{
     BruteForce, HashGrid, LinearKdTree, PairSearch, SweepAndPrune, TwoLevelGrid, UniformGrid,
@@ -10,9 +8,8 @@ use super::{
 
 /// A search algorithm.
 ///
-/// To search spheres, use [`AutoGrid`](super::AutoGrid), which chooses between
-/// [`TwoLevelGrid`] and [`HierarchicalGrid`](super::HierarchicalGrid). This list is for
-/// comparisons of the algorithms.
+/// To search spheres, use [`AutoGrid`](super::AutoGrid), which chooses between [`TwoLevelGrid`] and
+/// [`HierarchicalGrid`](super::HierarchicalGrid). This list is for comparisons of the algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SearchKind {
@@ -85,11 +82,5 @@ impl SearchKind {
                 return None;
             }
         })
-    }
-}
-
-impl fmt::Display for SearchKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
     }
 }

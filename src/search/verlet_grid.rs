@@ -12,8 +12,7 @@ use crate::spheres::{CHUNK, SphereSet};
 /// The *skin*, nm: about a tenth of the reach of two atoms.
 const SKIN_NM: f32 = 0.04;
 
-/// Fraction of half the skin that may be used; the rest covers rounding, about 10⁻⁶ of a
-/// distance.
+/// Fraction of half the skin that may be used; the rest covers rounding, about 10⁻⁶ of a distance.
 const USABLE: f32 = 0.999;
 
 /// Longest reach in units of the skin: the unused part of the skin must exceed the rounding of a

@@ -13,8 +13,7 @@ use crate::search::uniform_grid::sorted_spheres::{SortedSpheres, gather};
 use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
 use crate::spheres::SphereSet;
 
-/// Approximate number of boxes per task: fewer than for spheres, since boxes have more
-/// neighbors.
+/// Approximate number of boxes per task: fewer than for spheres, since boxes have more neighbors.
 const BOXES_PER_TASK: usize = 512;
 
 /// Largest number of comparisons within cells: the boxes of one cell must not fill the memory
@@ -113,16 +112,6 @@ impl BoxGrid {
         Ok(Some(layout))
     }
 
-    /// Step 4, divided into tasks.
-    fn walk(&self, layout: GridLayout) -> CellWalk<'_> {
-        CellWalk {
-            sorted: &self.sorted,
-            cell_start: &self.sorted.cell_start,
-            layout,
-            per_task: BOXES_PER_TASK,
-        }
-    }
-
     /// Step 1; copies the lower corners of the boxes in the grid, with their longest sides as radii.
     fn exclude_oversize(&mut self, boxes: &BoxSet) {
         self.ordinary.clear();
@@ -198,7 +187,12 @@ impl BoxSearch for BoxGrid {
         let start = Instant::now();
         let layout = self.build(boxes)?;
         let built = Instant::now();
-        let walk = layout.map(|layout| self.walk(layout));
+        let walk = layout.map(|layout| CellWalk {
+            sorted: &self.sorted,
+            cell_start: &self.sorted.cell_start,
+            layout,
+            per_task: BOXES_PER_TASK,
+        });
         let walked = walk.map_or(0, |walk| walk.tasks());
         let lists = pairs.start(walked + self.oversize.len());
         if let Some(walk) = walk {

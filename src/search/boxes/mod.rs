@@ -51,17 +51,3 @@ pub trait BoxSearch: Send + Sync {
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError>;
 }
-
-impl BoxSearch for Box<dyn BoxSearch> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn find_box_pairs(
-        &mut self,
-        boxes: &BoxSet,
-        pairs: &mut PairBuffer,
-    ) -> Result<SearchTimes, SearchError> {
-        (**self).find_box_pairs(boxes, pairs)
-    }
-}

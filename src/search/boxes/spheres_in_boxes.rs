@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use glam::Vec3;
+use glam::Vec4;
 use rayon::prelude::*;
 
 use super::{BoxSearch, BoxSet};
@@ -17,7 +17,7 @@ pub struct SpheresInBoxes<B> {
     search: B,
     boxes: BoxSet,
     /// Center and radius of each sphere in one place, since they are accessed in random order.
-    spheres: Vec<[f32; 4]>,
+    spheres: Vec<Vec4>,
     /// Buffer for counting.
     pairs: PairBuffer,
 }
@@ -32,18 +32,6 @@ impl<B: BoxSearch> SpheresInBoxes<B> {
             spheres: Vec::new(),
             pairs: PairBuffer::new(),
         }
-    }
-
-    /// Copies centers and radii.
-    fn copy(&mut self, spheres: &SphereSet) {
-        self.spheres.resize(spheres.len(), [0.0; 4]);
-        let chunks = self.spheres.par_chunks_mut(CHUNK).enumerate();
-        chunks.for_each(|(chunk, copies)| {
-            for (copy, index) in copies.iter_mut().zip(chunk * CHUNK..) {
-                let [x, y, z] = spheres.center(index).to_array();
-                *copy = [x, y, z, spheres.radius(index)];
-            }
-        });
     }
 }
 
@@ -67,11 +55,14 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
         let boxed = start.elapsed();
         let mut times = self.search.find_box_pairs(&self.boxes, pairs)?;
         let found = Instant::now();
-        self.copy(spheres);
-        let spheres = &self.spheres;
+        let copies = (0..spheres.len()).into_par_iter().with_min_len(CHUNK);
+        copies
+            .map(|index| spheres.center(index).extend(spheres.radius(index)))
+            .collect_into_vec(&mut self.spheres);
         pairs.retain(|Pair { a, b }| {
-            let [a, b] = [spheres[a as usize], spheres[b as usize]];
-            are_near(a, b, margin)
+            let [a, b] = [a, b].map(|index| self.spheres[index as usize]);
+            let reach = a.w + b.w + margin;
+            a.truncate().distance_squared(b.truncate()) < reach * reach
         });
         times.build += boxed;
         times.walk += found.elapsed();
@@ -85,13 +76,4 @@ impl<B: BoxSearch> PairSearch for SpheresInBoxes<B> {
         self.pairs = pairs;
         found.map(|_| count)
     }
-}
-
-/// Whether two spheres, given by center and radius, are closer than their radii plus
-/// `margin`, nm.
-#[inline]
-fn are_near([ax, ay, az, a]: [f32; 4], [bx, by, bz, b]: [f32; 4], margin: f32) -> bool {
-    let reach = a + b + margin;
-    let [one, other] = [Vec3::new(ax, ay, az), Vec3::new(bx, by, bz)];
-    one.distance_squared(other) < reach * reach
 }

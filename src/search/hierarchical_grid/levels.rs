@@ -180,11 +180,6 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Levels for these spheres.
-    pub(crate) fn fit(spheres: &SphereSet, plan: &ReachPlan) -> Self {
-        Self::of(&SizeHistogram::of(spheres, plan), plan)
-    }
-
     /// Levels for this histogram.
     pub(crate) fn of(sizes: &SizeHistogram, plan: &ReachPlan) -> Self {
         let mut levels = Self {
@@ -256,7 +251,7 @@ mod tests {
 
     fn levels(spheres: &SphereSet, margin: f32) -> Levels {
         let plan = ReachPlan::new(spheres, margin).unwrap().unwrap();
-        Levels::fit(spheres, &plan)
+        Levels::of(&SizeHistogram::of(spheres, &plan), &plan)
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl HierarchicalGrid {
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
-        let levels = Levels::fit(spheres, &plan);
+        let levels = Levels::of(&SizeHistogram::of(spheres, &plan), &plan);
         self.build_planned(spheres, &plan, levels).map(Some)
     }
 

@@ -5,8 +5,7 @@
 //! point (section 5.2 of the paper); the path of a box is the common prefix of the paths of its
 //! two corners (section 5.3).
 
-/// Largest number of bits per coordinate. A path of three coordinates and its length fit 64
-/// bits.
+/// Largest number of bits per coordinate. A path of three coordinates and its length fit 64 bits.
 pub(super) const MAX_BITS: u32 = 19;
 
 /// Number of bits of the length of a path.

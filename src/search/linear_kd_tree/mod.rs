@@ -48,23 +48,20 @@ pub struct Selection {
 /// The broad phase of Poirrier (2009). The tree halves space along x, y and z in turn, and
 /// consists of the paths from its root only:
 ///
-/// 1. split each box at most once along each axis, where that makes the enclosing cells
-///    smaller;
+/// 1. split each box at most once along each axis, where that makes the enclosing cells smaller;
 /// 2. each sub-box gets the *locational code* of the smallest cell around it: the common prefix
 ///    of the interleaved bits of its corners;
 /// 3. sort the records (code, sub-box), prefixes first: the contents of a cell follow it;
 /// 4. sweep: compare each sub-box with the following ones as long as its code is their prefix.
 ///
-/// *kd-tree-1* of the paper finds a pair of boxes up to eight times. *kd-tree-2* makes the
-/// pairs unique with a list of those already found. Here a pair is only found where the lower
-/// corner of the intersection of the two boxes is, which is in one sub-box of each: that needs
-/// no memory.
+/// *kd-tree-1* of the paper finds a pair of boxes up to eight times. *kd-tree-2* makes the pairs
+/// unique with a list of those already found. Here a pair is only found where the lower corner of
+/// the intersection of the two boxes is, which is in one sub-box of each: that needs no memory.
 ///
-/// The paper leaves open how deep the tree should be (section 7.3): leaves are about as wide as
-/// the boxes, unless [`with_finest_leaves`](Self::with_finest_leaves) makes them as small as
-/// possible. It also leaves the parallel construction open (section 7.2): codes, buckets of the
-/// sort and parts of the sweep are separate tasks. The pairs do not depend on the number of
-/// threads.
+/// The paper leaves open how deep the tree should be (section 7.3): leaves are about as wide as the
+/// boxes, unless [`with_finest_leaves`](Self::with_finest_leaves) makes them as small as possible.
+/// It also leaves the parallel construction open (section 7.2): codes, buckets of the sort and
+/// parts of the sweep are separate tasks. The pairs do not depend on the number of threads.
 #[derive(Clone, Debug, Default)]
 pub struct LinearKdTree {
     /// Whether boxes are not split.
@@ -172,14 +169,14 @@ impl LinearKdTree {
         };
         self.lattice = Lattice::new(extent, f64::from(side));
         self.unsorted.fill(boxes, &self.lattice, self.whole);
-        let count = self.unsorted.count();
+        let count: usize = self.unsorted.records.iter().map(Vec::len).sum();
         if count >= u32::MAX as usize {
             return Err(BoxError::TooMany { count }.into());
         }
         let width = Code::width(self.lattice.bits);
         record_sort::sort(
             &mut self.buckets,
-            self.unsorted.records(),
+            &self.unsorted.records,
             width,
             &mut self.records,
         );

@@ -35,7 +35,7 @@ pub(super) struct SubBox {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SubBoxLists {
     sub_boxes: Vec<Vec<SubBox>>,
-    records: Vec<Vec<Record>>,
+    pub(super) records: Vec<Vec<Record>>,
 }
 
 impl SubBoxLists {
@@ -68,16 +68,6 @@ impl SubBoxLists {
                 }
             }
         });
-    }
-
-    /// Number of sub-boxes.
-    pub(super) fn count(&self) -> usize {
-        self.records.iter().map(Vec::len).sum()
-    }
-
-    /// The records, task by task.
-    pub(super) fn records(&self) -> &[Vec<Record>] {
-        &self.records
     }
 
     /// A sub-box by its id.

@@ -148,8 +148,7 @@ impl RefinedSearch {
     /// order of the pairs does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`RefinedSearchError`] names the invalid molecule, pose or margin; `pairs` is empty
-    /// then.
+    /// [`RefinedSearchError`] names the invalid molecule, pose or margin; `pairs` is empty then.
     pub fn find_pairs(
         &mut self,
         molecules: &[PlacedMolecule],

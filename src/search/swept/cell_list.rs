@@ -6,8 +6,7 @@ use super::cell_links::{Cell, CellLayout, CellLinks};
 use super::{Collision, SweptError, SweptSearch, SweptWork, check, collision};
 use crate::spheres::SphereSet;
 
-/// Fraction of half a cell that a sphere may use; the rest covers the rounding of cell
-/// coordinates.
+/// Fraction of half a cell that a sphere may use; the rest covers the rounding of cell coordinates.
 const USABLE: f64 = 0.999;
 
 /// How much wider than necessary cells may be before they are recomputed.

@@ -127,7 +127,11 @@ impl GridLayout {
         // Separate loops, so that the one for plain grids is vectorized.
         if self.folded {
             for (cell, ((&x, &y), &z)) in cells.iter_mut().zip(points) {
-                *cell = flat(self.folded_coordinates(Vec3::new(x, y, z)));
+                *cell = flat([
+                    self.folded_coordinate(x, 0),
+                    self.folded_coordinate(y, 1),
+                    self.folded_coordinate(z, 2),
+                ]);
             }
         } else {
             // Never negative, so that truncation equals the floor.
@@ -194,16 +198,12 @@ impl GridLayout {
         }
     }
 
-    /// Cell coordinates modulo the size of the grid.
+    /// Cell coordinate modulo the size of the grid.
     ///
-    /// They start at the world origin: the product of two 32-bit floats is exact in 64 bits, while
+    /// It starts at the world origin: the product of two 32-bit floats is exact in 64 bits, while
     /// a difference from a distant corner would not resolve nearby cells. Coordinates beyond the
     /// range of `i64` share one cell; different 32-bit floats are further apart than any reach
     /// there.
-    fn folded_coordinates(&self, point: Vec3) -> [u32; 3] {
-        [0, 1, 2].map(|k| self.folded_coordinate(point[k], k))
-    }
-
     #[inline]
     fn folded_coordinate(&self, value: f32, axis: usize) -> u32 {
         let cell = (f64::from(value) * f64::from(self.per_nm)).floor();

@@ -1,9 +1,4 @@
 //! Comparison of the spheres of neighboring cells.
-//!
-//! Each sphere is compared with the rest of its own cell and the *following* half of the 26
-//! neighbors; the other half is compared with it in turn. Cells are numbered x fastest, so that
-//! three adjacent cells are one run of spheres, and the half shell is five runs: the rest of
-//! the own row, and the rows (+1, 0), (−1, +1), (0, +1) and (+1, +1) in (y, z).
 
 use std::ops::Range;
 
@@ -42,36 +37,27 @@ impl<B: CoarserLevels> PairTasks for PairWalk<'_, B> {
     }
 
     fn run<S: Sink>(&self, task: usize, sink: &mut S) {
-        match (self.instructions, self.reach.is_mixed()) {
-            (Instructions::Scalar, false) => self.run_with::<Scalar, false, S>(task, sink),
-            (Instructions::Scalar, true) => self.run_with::<Scalar, true, S>(task, sink),
-            #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx2, mixed) => {
-                // SAFETY: `Instructions::Avx2` exists only where it was detected.
-                unsafe {
-                    if mixed {
-                        self.run_avx2::<true, S>(task, sink);
-                    } else {
-                        self.run_avx2::<false, S>(task, sink);
-                    }
-                }
-            }
-            #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx512, mixed) => {
-                // SAFETY: `Instructions::Avx512` exists only where it was detected.
-                unsafe {
-                    if mixed {
-                        self.run_avx512::<true, S>(task, sink);
-                    } else {
-                        self.run_avx512::<false, S>(task, sink);
-                    }
-                }
-            }
+        if self.reach.is_mixed() {
+            self.dispatch::<true, S>(task, sink);
+        } else {
+            self.dispatch::<false, S>(task, sink);
         }
     }
 }
 
 impl<B: CoarserLevels> PairWalk<'_, B> {
+    fn dispatch<const MIXED: bool, S: Sink>(&self, task: usize, sink: &mut S) {
+        match self.instructions {
+            Instructions::Scalar => self.run_with::<Scalar, MIXED, S>(task, sink),
+            // SAFETY: `Instructions::Avx2` exists only where it was detected.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { self.run_avx2::<MIXED, S>(task, sink) },
+            // SAFETY: `Instructions::Avx512` exists only where it was detected.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => unsafe { self.run_avx512::<MIXED, S>(task, sink) },
+        }
+    }
+
     /// # Safety
     /// The CPU has AVX2, BMI1 and POPCNT.
     #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,8 @@
 //! Comparison of one sphere with many, a vector at a time: the inner loop of the grids.
 //!
-//! [`Scalar`], for any CPU, and [`Avx2`] and [`Avx512`], for x86-64, compute the same
-//! expressions in the same order, bit for bit. Methods are always inlined, and there are no
-//! closures around the intrinsics: both would be compiled without the instructions of their
-//! caller otherwise.
+//! [`Scalar`], for any CPU, and [`Avx2`] and [`Avx512`], for x86-64, compute the same expressions
+//! in the same order, bit for bit. Methods are always inlined, and there are no closures around the
+//! intrinsics: both would be compiled without the instructions of their caller otherwise.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
