@@ -23,7 +23,8 @@ use crate::spheres::SphereSet;
 const BODIES_PER_TASK: usize = 1024;
 
 /// Finds and solves the contacts of a crowd, substep by substep: [`gather`](Self::gather),
-/// [`detect`](Self::detect), [`respond`](Self::respond).
+/// [`detect`](Self::detect), [`respond`](Self::respond). The default is an empty crowd that
+/// searches with an [`AutoGrid`](crate::search::AutoGrid).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -275,8 +276,8 @@ impl CrowdContacts {
     /// Finds the candidate pairs, and which members touch.
     ///
     /// Members in a place with more spheres than the search can handle are excluded. If the
-    /// device of the search or solver fails, an [`AutoGrid`] replaces it within this call, and
-    /// [`take_device_error`](Self::take_device_error) returns why.
+    /// device of the search or solver fails, an [`AutoGrid`](crate::search::AutoGrid) replaces it
+    /// within this call, and [`take_device_error`](Self::take_device_error) returns why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.

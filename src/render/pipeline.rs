@@ -199,8 +199,10 @@ pub(super) fn queue_molecules(
     keys: Res<ViewKeyCache>,
     views: Query<(Entity, &ExtractedView)>,
     extracted: Res<ExtractedInstanceSets>,
-    directional: Query<&ExtractedDirectionalLight>,
-    clustered: Query<&ExtractedPointLight>,
+    (directional, clustered): (
+        Query<&ExtractedDirectionalLight>,
+        Query<&ExtractedPointLight>,
+    ),
 ) {
     let mut sets = extracted.0.values();
     let is_empty = !sets.any(|set| set.visible && !set.poses.is_empty());
