@@ -69,6 +69,21 @@ fn a_lipid_moves_to_its_leaflet_and_stands_upright() {
 }
 
 #[test]
+fn a_lipid_moves_to_its_given_depth() {
+    let mut app = weightless_app();
+    let template = add(&mut app, real("popc.pdb"));
+    let shell = spawn_shell(&mut app, 8.0);
+    let confined = InCompartment {
+        depth: Some(1.0),
+        ..InCompartment::new(shell, CompartmentRegion::OuterLeaflet)
+    };
+    let lipid = spawn_in(&mut app, &template, confined, Vec3::new(0.0, 12.0, 0.0));
+    run(&mut app, 300);
+    let distance = position(&app, lipid).length();
+    assert!((distance - 9.0).abs() < 0.15, "{distance}");
+}
+
+#[test]
 fn compartments_of_all_shapes_keep_molecules_inside() {
     let mut app = weightless_app();
     let ball = add_mesh(&mut app, ball());

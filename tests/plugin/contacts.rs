@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bevy::diagnostic::{Diagnostic, DiagnosticPath, DiagnosticsStore};
+use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::*;
@@ -323,9 +324,7 @@ fn diagnostics_count_molecules_spheres_touches_and_candidates() {
     let mut app = app(ContactModel::Crowd);
     weightless(&mut app);
     let template = add(&mut app, bar());
-    for y in [0.0, 0.1] {
-        spawn(&mut app, &template, Vec3::Y * y);
-    }
+    let [one, other] = [0.0, 0.1].map(|y| spawn(&mut app, &template, Vec3::Y * y));
     let value = |app: &App, path: DiagnosticPath| {
         let store = app.world().resource::<DiagnosticsStore>();
         store.get(&path).and_then(Diagnostic::value).unwrap()
@@ -336,6 +335,14 @@ fn diagnostics_count_molecules_spheres_touches_and_candidates() {
     assert_eq!(value(&app, MoleculeDiagnostics::TOUCHES), 1.0);
     assert!(value(&app, MoleculeDiagnostics::PENETRATION) > 0.0);
     assert!(value(&app, MoleculeDiagnostics::CANDIDATES) > 0.0);
+    let touch = move |touching: TouchingMolecules| {
+        touching.contains(one, other) && touching.contains(other, one)
+    };
+    assert!(app.world_mut().run_system_once(touch).unwrap());
+    let mut worlds = app.world_mut().query::<&MoleculeWorld>();
+    let world = worlds.single(app.world()).unwrap();
+    assert_eq!((world.backend(), world.times().substeps), (Backend::Cpu, 4));
+    assert!((world.clock() - 2.0 * f64::from(FRAME)).abs() < 1.0e-6);
     app.insert_resource(ContactModel::Solver);
     run(&mut app, 1);
     assert_eq!(value(&app, MoleculeDiagnostics::CANDIDATES), 0.0);
