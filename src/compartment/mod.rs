@@ -33,7 +33,6 @@
 //! and samples are computed from these parts.
 
 mod closed_mesh;
-mod confinement;
 mod cuboid;
 mod error;
 mod mesh_validation;
@@ -44,9 +43,10 @@ mod segment;
 mod shape_compartment;
 mod sphere_shell;
 
-pub use confinement::{Confinement, Excess};
 pub use error::CompartmentError;
-pub use placement::{Deviation, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head};
+pub use placement::{
+    Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head,
+};
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
 pub use shape_compartment::ShapeCompartment;

@@ -40,7 +40,6 @@ mod mmcif;
 mod pdb;
 mod structure;
 mod template;
-mod vdw_radii_and_masses;
 
 pub use element::Element;
 pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};

@@ -54,9 +54,6 @@ pub struct MoleculeInstances {
     pub poses: Vec<Pose>,
 }
 
-/// Chains that an operator copies; `None` means all.
-type ChainSet<'a> = Option<&'a [SmolStr]>;
-
 /// Atoms that are copied together, and the motions that copy them.
 struct Copies {
     atoms: Vec<u32>,
@@ -215,8 +212,8 @@ impl Structure {
         found.ok_or_else(|| self.not_in_file("assembly", id, ids))
     }
 
-    /// The `atoms` in these (label) chains.
-    fn atoms_in_chains(&self, atoms: &[u32], chains: ChainSet<'_>) -> Vec<u32> {
+    /// The `atoms` in these (label) chains; `None` means all.
+    fn atoms_in_chains(&self, atoms: &[u32], chains: Option<&[SmolStr]>) -> Vec<u32> {
         let Some(chains) = chains else {
             return atoms.to_vec();
         };
