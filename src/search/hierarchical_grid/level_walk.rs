@@ -30,7 +30,7 @@ impl ReachedLevels<'_> {
     /// may overlap.
     #[inline(always)]
     fn runs(&self, level: &Level, center: [f32; 3], radius: f32, found: &mut Runs<MAX_RUNS>) {
-        found.clear();
+        found.len = 0;
         let [x, y, z] = level.layout.cells_within(center, radius + level.reach);
         for cz in z.iter() {
             for cy in y.iter() {
@@ -38,7 +38,7 @@ impl ReachedLevels<'_> {
                 for (from, to) in x.runs() {
                     let first = self.cell_start[(row + from) as usize];
                     let end = self.cell_start[(row + to) as usize];
-                    if first < end {
+                    if first < end && found.len < MAX_RUNS {
                         found.add(first, end);
                     }
                 }

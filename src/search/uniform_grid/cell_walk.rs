@@ -138,7 +138,7 @@ impl CellWalk<'_> {
 #[derive(Clone, Copy)]
 pub(in crate::search) struct Runs<const N: usize = MAX_RUNS> {
     runs: [(u32, u32); N],
-    len: usize,
+    pub(in crate::search) len: usize,
 }
 
 impl<const N: usize> Runs<N> {
@@ -148,11 +148,6 @@ impl<const N: usize> Runs<N> {
             runs: [(0, 0); N],
             len: 0,
         }
-    }
-
-    #[inline(always)]
-    pub(in crate::search) fn clear(&mut self) {
-        self.len = 0;
     }
 
     #[inline(always)]

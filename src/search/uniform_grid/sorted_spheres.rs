@@ -248,9 +248,10 @@ pub(in crate::search) fn gather_spheres(
     column((&mut target.y, &source.y), index, padding);
     column((&mut target.z, &source.z), index, padding);
     column((&mut target.owner, &source.owner), index, padding);
-    target.radius.clear();
     if with_radii {
         column((&mut target.radius, &source.radius), index, padding);
+    } else {
+        target.radius.clear();
     }
 }
 
