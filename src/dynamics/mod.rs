@@ -72,6 +72,7 @@ mod material;
 mod members;
 mod moving_body;
 mod simd;
+mod wake;
 mod wide_constraint;
 
 pub use contact_constraint::ContactConstraint;
@@ -79,8 +80,6 @@ pub use contact_constraint::ContactConstraint;
 pub(crate) use contact_constraint::DEEP_SHARE;
 pub use crowd_contacts::CrowdContacts;
 pub use detection::CrowdTouch;
-#[cfg(feature = "gpu")]
-pub(crate) use detection::{WAKE_OVERLAP, WAKE_SPEED};
 pub use device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
 };
@@ -90,5 +89,7 @@ pub use index::{BodyIndex, MemberIndex, OwnerIndex};
 pub use material::{ContactMaterial, ContactSolverConfig, InteractionGroups, Softness};
 pub use members::{ContactMember, Exclusion, MemberSpheres};
 pub use moving_body::MovingBody;
+#[cfg(feature = "gpu")]
+pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};
 
 pub use crate::force::Impulse;
