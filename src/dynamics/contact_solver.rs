@@ -17,7 +17,7 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactSolver {
     /// Contacts of the last substep, active or not, group after group.
-    pub contacts: Vec<ContactConstraint>,
+    contacts: Vec<ContactConstraint>,
     groups: Vec<ContactGroup>,
     /// Bodies with contacts in the crowd, and external bodies that support them.
     crowded: Vec<bool>,
@@ -153,6 +153,11 @@ impl ContactSolver {
         }
     }
 
+    /// Contacts of the last substep, active or not, group after group.
+    pub fn contacts(&self) -> &[ContactConstraint] {
+        &self.contacts
+    }
+
     /// The impulse of the last substep on each body.
     pub fn impulses(&self) -> &[Impulse] {
         &self.iteration.impulses
@@ -197,7 +202,7 @@ impl ContactSolver {
 
     /// Makes contacts of the candidate pairs, with the impulses of the previous substep.
     fn prepare(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
-        let Detection { found, spheres, .. } = input.detection;
+        let (found, spheres) = (input.detection.found(), input.detection.spheres());
         self.contacts
             .resize(found.kept.len(), ContactConstraint::INACTIVE);
         self.groups

@@ -91,7 +91,7 @@ impl CrowdContacts {
     pub fn set_group_search(&mut self, search: Box<dyn GroupSearch>) {
         self.stop_device();
         self.take_device_error();
-        self.detection.search.start(search);
+        self.detection.start_search(search);
     }
 
     /// Finds and solves the contacts with `solver` from now on. Members and contacts stay.
@@ -110,14 +110,14 @@ impl CrowdContacts {
     /// Takes the error after which the CPU replaced a device, if there was one.
     pub fn take_device_error(&mut self) -> Option<DeviceError> {
         let error = self.device.take_error();
-        error.or_else(|| self.detection.search.take_error())
+        error.or_else(|| self.detection.take_search_error())
     }
 
     /// Name of the search, or of the device solver.
     #[must_use]
     pub fn search_name(&self) -> &'static str {
         match self.device.as_ref() {
-            Some(device) => device.name,
+            Some(device) => device.name(),
             None => self.detection.search().name(),
         }
     }
@@ -127,7 +127,7 @@ impl CrowdContacts {
     #[must_use]
     pub fn reports_touches(&self) -> bool {
         let device = self.device.as_ref();
-        device.is_none_or(|device| device.report_touches)
+        device.is_none_or(DeviceSession::reports_touches)
     }
 
     // Members
@@ -152,7 +152,7 @@ impl CrowdContacts {
     /// The members.
     #[must_use]
     pub fn members(&self) -> &[ContactMember] {
-        &self.members.all
+        self.members.all()
     }
 
     /// Changes the surface of a member, if there is one with this index.
@@ -162,11 +162,9 @@ impl CrowdContacts {
         material: ContactMaterial,
         groups: InteractionGroups,
     ) {
-        if let Some(member) = self.members.all.get_mut(member.index()) {
-            (member.material, member.groups) = (material, groups);
-        }
+        self.members.set_surface(member, material, groups);
         if let Some(device) = self.device.as_mut() {
-            device.has_surfaces = false;
+            device.mark_surfaces_changed();
         }
     }
 
@@ -179,14 +177,13 @@ impl CrowdContacts {
         if self.members.set_ignored(list)
             && let Some(device) = self.device.as_mut()
         {
-            device.has_surfaces = false;
+            device.mark_surfaces_changed();
         }
     }
 
     /// Members that are excluded from contacts, and why.
     pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
-        let exclusions = self.members.exclusions.iter().zip(0..);
-        exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
+        self.members.excluded()
     }
 
     /// Lays out the spheres after exclusions have changed.
@@ -199,7 +196,7 @@ impl CrowdContacts {
 
     /// Moves bodies and contacts to the new indices of their owners.
     fn relabel(&mut self, relabeling: &Relabeling) {
-        let owners = self.members.owners.len();
+        let owners = self.members.owners().len();
         let previous = std::mem::take(&mut self.bodies);
         self.bodies.resize(owners, MovingBody::default());
         for (body, owner) in previous.into_iter().zip(relabeling.owners()) {
@@ -212,7 +209,7 @@ impl CrowdContacts {
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
         if let Some(device) = self.device.as_mut() {
-            (device.has_molecules, device.has_surfaces) = (false, false);
+            device.mark_members_changed();
         }
     }
 
@@ -255,7 +252,7 @@ impl CrowdContacts {
         &mut self,
         valid_body: impl Fn(MemberIndex) -> Result<MovingBody, Exclusion> + Sync,
     ) -> bool {
-        let owners = &self.members.owners;
+        let owners = self.members.owners();
         self.bodies.truncate(owners.len());
         self.bodies
             .par_chunks_mut(BODIES_PER_TASK)
@@ -288,9 +285,8 @@ impl CrowdContacts {
                 Ok(times) => return Ok(times),
                 Err(SearchError::TooCrowded { sphere, reach, .. }) => {
                     self.members.place(&self.bodies);
-                    let center = self.members.spheres.center(sphere as usize);
                     // Twice the width of a cell covers the crowded cell from any place in it.
-                    self.members.exclude_around(center, 4.0 * reach);
+                    self.members.exclude_around(sphere as usize, 4.0 * reach);
                     self.lay_out_again()?;
                     self.members.place(&self.bodies);
                 }
@@ -311,7 +307,7 @@ impl CrowdContacts {
         let Some(device) = self.device.as_mut() else {
             return self.detection.find(members, margin);
         };
-        let bodies = &self.bodies[..members.owners.len()];
+        let bodies = &self.bodies[..members.owners().len()];
         let (found, touches) = device.detect(members, bodies, margin)?;
         self.detection
             .set_found_on_device(found.candidates, touches, members);
@@ -326,11 +322,11 @@ impl CrowdContacts {
         bodies: &[ExternalBody],
         contacts: impl Iterator<Item = ExternalContact>,
     ) {
-        self.bodies.truncate(self.members.owners.len());
+        self.bodies.truncate(self.members.owners().len());
         self.bodies
             .extend(bodies.iter().map(|external| external.body));
         self.external.set(bodies, contacts, &self.members);
-        let previous = &self.external.previous_ids;
+        let previous = self.external.previous_ids();
         relabel_external(&mut self.solver, &self.members, &self.external, previous);
     }
 
@@ -341,7 +337,7 @@ impl CrowdContacts {
             self.clear_contacts();
             return;
         }
-        if self.bodies.len() != self.members.owners.len() + self.external.ids.len() {
+        if self.bodies.len() != self.members.owners().len() + self.external.ids().len() {
             // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
@@ -351,9 +347,9 @@ impl CrowdContacts {
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
-            self.to_wake.extend_from_slice(&self.members.owners);
+            self.to_wake.extend_from_slice(self.members.owners());
         }
-        self.external.contacts.clear();
+        self.external.end();
     }
 
     fn respond_on_cpu(&mut self, dt: f32) {
@@ -369,7 +365,7 @@ impl CrowdContacts {
             members: &self.members,
             detection: &self.detection,
             bodies: &self.bodies,
-            external: &self.external.contacts,
+            external: self.external.contacts(),
             dt,
         };
         let (solver, config) = (&mut self.solver, &self.config);
@@ -389,15 +385,11 @@ impl CrowdContacts {
     /// Solves the contacts on the device; false if the CPU has to.
     fn respond_on_device(&mut self, dt: f32) -> bool {
         let members = &self.members;
-        let Some(device) = self.device.as_mut().filter(|device| device.has_detected) else {
+        let Some(device) = self.device.as_mut().filter(|device| device.has_detected()) else {
             return false;
         };
-        let (solver, previous) = (&self.solver, &self.detection.previous_touches);
-        let save = || {
-            let owners =
-                |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
-            solver.save(previous.iter().filter_map(owners).collect())
-        };
+        let (solver, detection) = (&self.solver, &self.detection);
+        let save = || solver.save(detection.previous_owners(members));
         match device.respond(&self.bodies, &self.external, dt, &self.config, save) {
             Ok(response) => {
                 self.solver.set_impulses(&response.impulses);
@@ -429,15 +421,15 @@ impl CrowdContacts {
 
     /// Moves the contacts of the last substep from the device to the CPU.
     fn read_back_contacts(&mut self) {
-        let Some(device) = self.device.as_mut().filter(|device| device.has_contacts) else {
+        let Some(device) = self.device.as_mut().filter(|device| device.has_contacts()) else {
             return;
         };
         match device.save_contacts() {
-            Ok(saved) => {
+            Ok((saved, ids)) => {
                 device.clear_contacts();
-                let ids = std::mem::take(&mut device.external_ids);
-                if !device.report_touches {
-                    self.detection.touches = self.unmeasured_touches(&saved);
+                if !device.reports_touches() {
+                    self.detection
+                        .restore_touches(&saved.touching, &self.members);
                 }
                 self.restore(&saved, &ids);
             }
@@ -451,33 +443,26 @@ impl CrowdContacts {
         let Some(mut device) = self.device.fail(error) else {
             return;
         };
-        self.detection.search.stop();
+        self.detection.stop_search();
         self.members.place(&self.bodies);
-        if !device.has_contacts {
+        if !device.has_contacts() {
             return;
         }
-        if let Ok(saved) = device.save_contacts() {
-            if !device.report_touches {
-                self.detection.previous_touches = self.unmeasured_touches(&saved);
+        if let Ok((saved, ids)) = device.save_contacts() {
+            if !device.reports_touches() {
+                self.detection
+                    .restore_previous_touches(&saved.touching, &self.members);
             }
-            self.restore(&saved, &device.external_ids);
+            self.restore(&saved, &ids);
         } else {
             self.solver.clear();
-            self.lost_touches = !device.report_touches;
+            self.lost_touches = !device.reports_touches();
         }
-    }
-
-    /// The members that touched on a device, with unknown overlap.
-    fn unmeasured_touches(&self, saved: &SavedContacts) -> Vec<CrowdTouch> {
-        let touching = saved.touching.iter();
-        touching
-            .map(|owners| CrowdTouch::new(&self.members, *owners, 0, f32::NEG_INFINITY))
-            .collect()
     }
 
     /// Continues from the contacts of a device, and of its external bodies with these ids.
     fn restore(&mut self, saved: &SavedContacts, ids: &[u64]) {
-        let bodies = self.members.owners.len() + ids.len();
+        let bodies = self.members.owners().len() + ids.len();
         self.solver.restore(saved, &self.config, bodies);
         relabel_external(&mut self.solver, &self.members, &self.external, ids);
     }
@@ -493,42 +478,42 @@ impl CrowdContacts {
 
     /// The impulse on each member that is not excluded.
     pub fn impulses(&self) -> impl Iterator<Item = (MemberIndex, Impulse)> + '_ {
-        let owners = self.members.owners.iter().copied();
+        let owners = self.members.owners().iter().copied();
         owners.zip(self.solver.impulses().iter().copied())
     }
 
     /// The impulse on each external body, in their order.
     pub fn external_impulses(&self) -> impl Iterator<Item = Impulse> + '_ {
         let impulses = self.solver.impulses().iter();
-        impulses.skip(self.members.owners.len()).copied()
+        impulses.skip(self.members.owners().len()).copied()
     }
 
     /// Members that touch or are within the prediction distance, sorted.
     #[must_use]
     pub fn touches(&self) -> &[CrowdTouch] {
-        &self.detection.touches
+        self.detection.touches()
     }
 
     /// The spheres of all members that are not excluded, at the poses of the last
     /// [`gather`](Self::gather). Centers are outdated while a device solver is in use.
     #[must_use]
     pub fn spheres(&self) -> &SphereSet {
-        &self.members.spheres
+        self.members.spheres()
     }
 
     /// Number of pairs of spheres that the last detection found within the prediction distance.
     #[must_use]
     pub fn candidate_pairs(&self) -> usize {
-        self.detection.found.candidates
+        self.detection.found().candidates
     }
 
     /// The contacts of the last substep, active or not. Those of a device solver are read back,
     /// which is slow; only active ones are returned then.
     #[must_use]
     pub fn contacts(&self) -> &[ContactConstraint] {
-        match self.device.as_ref().filter(|device| device.has_contacts) {
+        match self.device.as_ref().filter(|device| device.has_contacts()) {
             Some(device) => device.contacts(),
-            None => &self.solver.contacts,
+            None => self.solver.contacts(),
         }
     }
 
@@ -543,7 +528,7 @@ impl CrowdContacts {
         let sphere = contact.spheres.a as usize;
         let (owner, local) = self.members.local_center(sphere)?;
         let center = self.bodies.get(owner.index())?.pose.transform_point(local);
-        let distance = self.members.spheres.radius(sphere) + 0.5 * contact.gap;
+        let distance = self.members.spheres().radius(sphere) + 0.5 * contact.gap;
         Some(center + contact.normal * distance)
     }
 
@@ -564,11 +549,11 @@ fn relabel_external(
     external: &ExternalContacts,
     previous: &[u64],
 ) {
-    if external.ids == *previous {
+    if external.ids() == previous {
         return;
     }
-    let owners = members.owners.len();
-    let bodies = owners + external.ids.len();
+    let owners = members.owners().len();
+    let bodies = owners + external.ids().len();
     solver.relabel_external(bodies, |body: BodyIndex| {
         match previous.get(body.index().wrapping_sub(owners)) {
             None => Some(body),

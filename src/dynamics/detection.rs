@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::group_search::{GroupSearch, PairGrouper, PairGroups};
 use super::members::Members;
 use super::{MemberIndex, OwnerIndex};
-use crate::backend::Offload;
+use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{SearchError, SearchTimes};
 use crate::spheres::SphereSet;
@@ -29,12 +29,7 @@ pub struct CrowdTouch<I = MemberIndex> {
 }
 
 impl CrowdTouch {
-    pub(super) fn new(
-        members: &Members,
-        [a, b]: [OwnerIndex; 2],
-        overlaps: u32,
-        penetration: f32,
-    ) -> Self {
+    fn new(members: &Members, [a, b]: [OwnerIndex; 2], overlaps: u32, penetration: f32) -> Self {
         Self {
             a: members.member(a),
             b: members.member(b),
@@ -58,22 +53,63 @@ pub(super) struct Sphere {
 #[derive(Default)]
 pub(super) struct Detection {
     /// A search that `cpu` replaces within the same call when its device fails.
-    pub search: Offload<Box<dyn GroupSearch>>,
+    search: Offload<Box<dyn GroupSearch>>,
     cpu: PairGrouper,
     /// The spheres as they were searched.
-    pub spheres: Vec<Sphere>,
+    spheres: Vec<Sphere>,
     /// The candidate pairs by molecules; empty if they are on a device.
-    pub found: PairGroups,
+    found: PairGroups,
     /// Members that touch, sorted.
-    pub touches: Vec<CrowdTouch>,
+    touches: Vec<CrowdTouch>,
     /// Those of the previous substep.
-    pub previous_touches: Vec<CrowdTouch>,
+    previous_touches: Vec<CrowdTouch>,
 }
 
 impl Detection {
+    /// Searches with `search` from now on.
+    pub fn start_search(&mut self, search: Box<dyn GroupSearch>) {
+        self.search.start(search);
+    }
+
+    /// Searches on the CPU from now on.
+    pub fn stop_search(&mut self) {
+        self.search.stop();
+    }
+
+    /// Takes the error after which the CPU replaced the search, if there was one.
+    pub fn take_search_error(&mut self) -> Option<DeviceError> {
+        self.search.take_error()
+    }
+
     /// The search in use.
     pub fn search(&self) -> &dyn GroupSearch {
         self.search.as_ref().map_or(&self.cpu, |search| &**search)
+    }
+
+    /// The spheres as they were searched.
+    pub fn spheres(&self) -> &[Sphere] {
+        &self.spheres
+    }
+
+    /// The candidate pairs by molecules; empty if they are on a device.
+    pub fn found(&self) -> &PairGroups {
+        &self.found
+    }
+
+    /// Members that touch, sorted.
+    pub fn touches(&self) -> &[CrowdTouch] {
+        &self.touches
+    }
+
+    /// Members that touched in the previous substep, sorted.
+    pub fn previous_touches(&self) -> &[CrowdTouch] {
+        &self.previous_touches
+    }
+
+    /// Owners that touched in the previous substep.
+    pub fn previous_owners(&self, members: &Members) -> Vec<[OwnerIndex; 2]> {
+        let owners = |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
+        self.previous_touches.iter().filter_map(owners).collect()
     }
 
     /// Starts a substep: the current touches become the previous ones.
@@ -95,7 +131,7 @@ impl Detection {
     /// # Errors
     /// Those of the search, except [`SearchError::Device`].
     pub fn find(&mut self, members: &Members, margin: f32) -> Result<SearchTimes, SearchError> {
-        let spheres = &members.spheres;
+        let spheres = members.spheres();
         let times = in_pool(|| {
             copy(spheres, &mut self.spheres);
             if let Some(search) = self.search.as_mut() {
@@ -131,6 +167,22 @@ impl Detection {
             CrowdTouch::new(members, owners, touch.overlaps, touch.penetration)
         }));
     }
+
+    /// Takes over which owners touch from a device that did not report it.
+    pub fn restore_touches(&mut self, touching: &[[OwnerIndex; 2]], members: &Members) {
+        self.touches = unmeasured_touches(touching, members);
+    }
+
+    /// As [`restore_touches`](Self::restore_touches), for those of the previous substep.
+    pub fn restore_previous_touches(&mut self, touching: &[[OwnerIndex; 2]], members: &Members) {
+        self.previous_touches = unmeasured_touches(touching, members);
+    }
+}
+
+/// Touches with unknown overlap.
+fn unmeasured_touches(touching: &[[OwnerIndex; 2]], members: &Members) -> Vec<CrowdTouch> {
+    let touch = |owners: &[OwnerIndex; 2]| CrowdTouch::new(members, *owners, 0, f32::NEG_INFINITY);
+    touching.iter().map(touch).collect()
 }
 
 fn copy(spheres: &SphereSet, target: &mut Vec<Sphere>) {

@@ -21,19 +21,19 @@ use crate::search::{GridCell, SearchError};
 /// on the device; they are read back when members change or the device is replaced.
 pub(super) struct DeviceSession {
     solver: DeviceCell<dyn DeviceSolver>,
-    pub name: &'static str,
-    pub report_touches: bool,
+    name: &'static str,
+    report_touches: bool,
     /// Whether the device has the contacts of the previous substep.
-    pub has_contacts: bool,
+    has_contacts: bool,
     /// Whether the device has detected the contacts of this substep.
-    pub has_detected: bool,
+    has_detected: bool,
     /// Whether the device has the current members.
-    pub has_molecules: bool,
+    has_molecules: bool,
     /// Whether the device has the current surfaces and ignored pairs.
-    pub has_surfaces: bool,
+    has_surfaces: bool,
     touches: Vec<CrowdTouch<OwnerIndex>>,
     /// External bodies of the previous substep, and their current bodies.
-    pub external_ids: Vec<u64>,
+    external_ids: Vec<u64>,
     relabeled: Vec<Option<BodyIndex>>,
     response: DeviceResponse,
     /// The contacts, once they have been read back.
@@ -59,10 +59,41 @@ impl DeviceSession {
         }
     }
 
+    /// Name of the solver.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether the device returns touching members.
+    pub fn reports_touches(&self) -> bool {
+        self.report_touches
+    }
+
+    /// Whether the device has the contacts of the previous substep.
+    pub fn has_contacts(&self) -> bool {
+        self.has_contacts
+    }
+
+    /// Whether the device has detected the contacts of this substep.
+    pub fn has_detected(&self) -> bool {
+        self.has_detected
+    }
+
+    /// Sends members and surfaces again before the next detection.
+    pub fn mark_members_changed(&mut self) {
+        (self.has_molecules, self.has_surfaces) = (false, false);
+    }
+
+    /// Sends surfaces and ignored pairs again before the next detection.
+    pub fn mark_surfaces_changed(&mut self) {
+        self.has_surfaces = false;
+    }
+
     fn solver(&mut self) -> &mut dyn DeviceSolver {
         self.solver.get_mut()
     }
 
+    /// The grid cell around `point`, nm, in the last search.
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         self.solver.lock().cell_around(point)
     }
@@ -76,8 +107,7 @@ impl DeviceSession {
         margin: f32,
     ) -> Result<(DeviceDetection, &[CrowdTouch<OwnerIndex>]), SearchError> {
         self.has_detected = false;
-        let owners = members.owners.iter();
-        let owners = owners.map(|member| &members.all[member.index()]);
+        let owners = members.included();
         if !self.has_molecules {
             let molecules: Vec<_> = owners.clone().map(|one| Arc::clone(&one.spheres)).collect();
             self.solver().set_molecules(&molecules)?;
@@ -111,13 +141,13 @@ impl DeviceSession {
     ) -> Result<&DeviceResponse, DeviceError> {
         self.has_detected = false;
         self.fetched.take();
-        let ids = &external.ids;
+        let ids = external.ids();
         if !self.has_contacts {
             self.solver().load_contacts(&saved())?;
-            self.external_ids.clone_from(ids);
+            ids.clone_into(&mut self.external_ids);
         }
         let owners = bodies.len() - ids.len();
-        let changed = self.external_ids != *ids;
+        let changed = self.external_ids != ids;
         let mut relabeled = std::mem::take(&mut self.relabeled);
         relabeled.clear();
         if changed {
@@ -127,7 +157,7 @@ impl DeviceSession {
         let substep = DeviceSubstep {
             bodies,
             owners,
-            external: &external.contacts,
+            external: external.contacts(),
             relabeled: changed.then_some(&relabeled[..]),
             dt,
             config,
@@ -138,7 +168,7 @@ impl DeviceSession {
         result?;
         // From now on the contacts of the CPU are older.
         self.has_contacts = true;
-        self.external_ids.clone_from(ids);
+        ids.clone_into(&mut self.external_ids);
         Ok(&self.response)
     }
 
@@ -150,8 +180,10 @@ impl DeviceSession {
         })
     }
 
-    pub fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
-        self.solver().save_contacts()
+    /// Reads the contacts back, with the ids of their external bodies.
+    pub fn save_contacts(&mut self) -> Result<(SavedContacts, Vec<u64>), DeviceError> {
+        let saved = self.solver().save_contacts()?;
+        Ok((saved, std::mem::take(&mut self.external_ids)))
     }
 
     /// Drops the contacts of the last substep.

@@ -106,11 +106,11 @@ impl ExternalContact {
 #[derive(Default)]
 pub(super) struct ExternalContacts {
     /// Ids of the external bodies, in the order of their bodies.
-    pub ids: Vec<u64>,
+    ids: Vec<u64>,
     /// Those before the last call of [`set`](Self::set).
-    pub previous_ids: Vec<u64>,
+    previous_ids: Vec<u64>,
     /// The contacts, which are valid for one substep.
-    pub contacts: Vec<BoundContact>,
+    contacts: Vec<BoundContact>,
 }
 
 impl ExternalContacts {
@@ -128,7 +128,7 @@ impl ExternalContacts {
             ContactSide::Member(member) => Some(members.owner(member)?.body()),
             ContactSide::External(index) => {
                 let exists = (index as usize) < bodies.len();
-                exists.then_some(BodyIndex(members.owners.len() as u32 + index))
+                exists.then_some(BodyIndex(members.owners().len() as u32 + index))
             }
         };
         self.contacts.clear();
@@ -138,9 +138,30 @@ impl ExternalContacts {
         }));
     }
 
+    /// Removes bodies and contacts.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.contacts.clear();
+    }
+
+    /// Ends a substep: the contacts are outdated.
+    pub fn end(&mut self) {
+        self.contacts.clear();
+    }
+
+    /// Ids of the external bodies, in the order of their bodies.
+    pub fn ids(&self) -> &[u64] {
+        &self.ids
+    }
+
+    /// Those before the last call of [`set`](Self::set).
+    pub fn previous_ids(&self) -> &[u64] {
+        &self.previous_ids
+    }
+
+    /// The contacts of this substep.
+    pub fn contacts(&self) -> &[BoundContact] {
+        &self.contacts
     }
 
     /// The current body of an external body with this id, after `owners` owners.

@@ -128,14 +128,14 @@ pub enum Exclusion {
 #[derive(Default)]
 pub(super) struct Members {
     /// All members, excluded or not.
-    pub all: Vec<ContactMember>,
-    pub exclusions: Vec<Option<Exclusion>>,
+    all: Vec<ContactMember>,
+    exclusions: Vec<Option<Exclusion>>,
     /// The member of each owner, ascending.
-    pub owners: Vec<MemberIndex>,
+    owners: Vec<MemberIndex>,
     /// First sphere of each owner, and one entry more.
     first_sphere: Vec<u32>,
     /// The spheres of all owners, where [`place`](Self::place) last put them.
-    pub spheres: SphereSet,
+    spheres: SphereSet,
     /// Pairs that never touch, sorted, the smaller index first.
     ignored: Vec<[MemberIndex; 2]>,
     /// The buffer that the next list of ignored pairs is written to.
@@ -176,6 +176,45 @@ impl Members {
             self.lay_out()?;
         }
         relabeling
+    }
+
+    /// All members, excluded or not.
+    pub fn all(&self) -> &[ContactMember] {
+        &self.all
+    }
+
+    /// The member of each owner, ascending.
+    pub fn owners(&self) -> &[MemberIndex] {
+        &self.owners
+    }
+
+    /// The members that are not excluded, in the order of their owners.
+    pub fn included(&self) -> impl Iterator<Item = &ContactMember> + Clone {
+        let owners = self.owners.iter();
+        owners.map(|member| &self.all[member.index()])
+    }
+
+    /// Members that are excluded, and why.
+    pub fn excluded(&self) -> impl Iterator<Item = (MemberIndex, Exclusion)> + '_ {
+        let exclusions = self.exclusions.iter().zip(0..);
+        exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
+    }
+
+    /// The spheres of all owners, where [`place`](Self::place) last put them.
+    pub fn spheres(&self) -> &SphereSet {
+        &self.spheres
+    }
+
+    /// Changes the surface of a member, if there is one with this index.
+    pub fn set_surface(
+        &mut self,
+        member: MemberIndex,
+        material: ContactMaterial,
+        groups: InteractionGroups,
+    ) {
+        if let Some(member) = self.all.get_mut(member.index()) {
+            (member.material, member.groups) = (material, groups);
+        }
     }
 
     /// Lays the spheres out again after exclusions have changed.
@@ -269,8 +308,9 @@ impl Members {
         }
     }
 
-    /// Excludes all members with a sphere within `distance` of `center`, nm.
-    pub fn exclude_around(&mut self, center: Vec3, distance: f32) {
+    /// Excludes all members with a sphere within `distance`, nm, of the center of `sphere`.
+    pub fn exclude_around(&mut self, sphere: usize, distance: f32) {
+        let center = self.spheres.center(sphere);
         for index in 0..self.spheres.len() {
             if self.spheres.center(index).distance(center) <= distance {
                 let member = self.owners[self.spheres.owner(index) as usize];

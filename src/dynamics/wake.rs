@@ -25,14 +25,14 @@ impl Detection {
         to_wake: &mut Vec<MemberIndex>,
     ) {
         to_wake.clear();
-        for group in &self.found.groups {
+        for group in &self.found().groups {
             if self.is_disturbed(group, bodies, dt) && members.may_touch(group.a, group.b) {
                 to_wake.extend([group.a, group.b].map(|owner| members.member(owner)));
             }
         }
         // Both lists are sorted: a merge finds the touches that have ended.
-        let mut current = self.touches.iter().peekable();
-        for previous in &self.previous_touches {
+        let mut current = self.touches().iter().peekable();
+        for previous in self.previous_touches() {
             let key = (previous.a, previous.b);
             while current.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
             if current.peek().is_none_or(|touch| (touch.a, touch.b) != key) {
@@ -49,13 +49,13 @@ impl Detection {
         if !(a.asleep || b.asleep) {
             return false;
         }
-        let kept = self.found.kept_of(group);
+        let kept = self.found().kept_of(group);
         group.penetration > WAKE_OVERLAP || kept.iter().any(|pair| self.is_hit(*pair, [a, b], dt))
     }
 
     /// Whether two spheres approach fast enough and meet within the substep.
     fn is_hit(&self, pair: Pair, [a, b]: [&MovingBody; 2], dt: f32) -> bool {
-        let [first, second] = [pair.a, pair.b].map(|index| &self.spheres[index as usize]);
+        let [first, second] = [pair.a, pair.b].map(|index| &self.spheres()[index as usize]);
         let normal = (second.center - first.center).normalize_or_zero();
         let velocity =
             b.velocity_at(second.center - b.center) - a.velocity_at(first.center - a.center);
