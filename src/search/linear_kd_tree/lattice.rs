@@ -29,7 +29,7 @@ impl Lattice {
     /// Leaves for boxes between two corners (nm) whose median side is `side` nm; the smallest
     /// leaves that codes can represent if that is zero.
     pub(super) fn new(corners: [Vec3; 2], side: f64) -> Self {
-        let [low, high] = corners.map(|corner| corner.as_dvec3());
+        let [low, high] = corners.map(Vec3::as_dvec3);
         let longest = (high - low).max_element();
         let furthest = low.abs().max(high.abs()).max_element();
         // There may be one more leaf than the length suggests.
