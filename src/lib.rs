@@ -78,7 +78,7 @@
 //!
 //! # Modules
 //!
-//! Each module uses only modules further down.
+//! Each module uses only modules further down, except that `relax` names `gpu` behind its feature.
 //!
 //! | module | contents |
 //! |---|---|

@@ -88,7 +88,7 @@ impl Kernel {
         })
     }
 
-    /// Binds each of `buffers` to its binding number. They must be exactly those that the
+    /// Binds each of `buffers` to its binding number. They must be exactly the bindings that the
     /// entry point uses.
     ///
     /// # Errors
